@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use orange_core::mission::MissionStatus;
 use orange_core::{Actor, Machine};
 
 use crate::around::Around;
@@ -14,7 +15,7 @@ use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::progress::Progress;
 use crate::store::projects::{self, Project};
-use crate::store::{Home, Owned, Task, TaskDir, TaskHistory, secret};
+use crate::store::{DirKind, Home, Owned, Task, TaskDir, TaskHistory, secret};
 use crate::{Error, Kind, Result};
 
 /// One run of `orange`, with its environment, which is read once.
@@ -133,12 +134,27 @@ impl App {
         })
     }
 
-    /// Whether the task is in a terminal state.
-    pub fn is_over(&self, owned: &Owned) -> bool {
+    /// Whether the task is in a terminal state, or the mission has ended.
+    pub fn is_over(&self, task: &Task) -> bool {
+        self.is_end(task.kind, &task.owned)
+    }
+
+    /// Whether a task or mission with these values is over.
+    pub fn is_end(&self, kind: DirKind, owned: &Owned) -> bool {
+        if kind == DirKind::Mission {
+            return MissionStatus::from_name(&owned.status).is_some_and(MissionStatus::is_terminal);
+        }
         let machine = self.machine_of(owned).ok();
         let state =
             machine.and_then(|machine| machine.state_named(&owned.status).map(|id| machine.state(id)));
         state.is_some_and(|state| state.terminal)
+    }
+
+    /// Whether it is over and needs its worktree no more: a mission that has failed keeps it until it is tried again or
+    /// cancelled.
+    pub fn is_done_with_worktree(&self, task: &Task) -> bool {
+        let is_kept = task.kind == DirKind::Mission && task.status() == MissionStatus::Failed.as_str();
+        self.is_over(task) && !is_kept
     }
 
     /// The project of a task.
@@ -237,11 +253,29 @@ mod tests {
         let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
         let is_over = |status: &str, workflow: &str| {
             let (status, workflow) = (status.to_owned(), workflow.to_owned());
-            app.is_over(&Owned { status, workflow, ..Owned::default() })
+            app.is_end(DirKind::Task, &Owned { status, workflow, ..Owned::default() })
         };
         assert!(is_over("done", "test") && !is_over("working", "test"));
         // A task of an unknown workflow or status is not over.
         assert!(!is_over("done", "elsewhere") && !is_over("vanished", "test"));
+    }
+
+    #[test]
+    fn a_failed_mission_is_over_and_keeps_its_worktree() {
+        let (folder, home) = tests::home();
+        let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
+        let ends = |status: &str| {
+            let owned = Owned { status: status.to_owned(), workflow: "test".to_owned(), ..Owned::default() };
+            let mission = Task { kind: DirKind::Mission, owned, ..Task::default() };
+            (app.is_over(&mission), app.is_done_with_worktree(&mission))
+        };
+        for status in ["pending", "running", "paused", "done", "vanished"] {
+            assert_eq!(ends(status), (false, false), "{status}");
+        }
+        for status in ["completed", "cancelled"] {
+            assert_eq!(ends(status), (true, true), "{status}");
+        }
+        assert_eq!(ends("failed"), (true, false));
     }
 
     #[test]

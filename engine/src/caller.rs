@@ -5,7 +5,7 @@ use std::path::Path;
 use orange_core::Actor;
 
 use crate::files::real;
-use crate::store::{Home, Task, TaskDir, TaskHistory, list, secret};
+use crate::store::{DirKind, Home, Task, TaskDir, TaskHistory, list, secret};
 use crate::{Error, Kind, Result};
 
 /// The task whose agent this process belongs to.
@@ -170,7 +170,7 @@ fn check_token(spawn: Option<u32>, history: &TaskHistory) -> Result<Actor> {
 
 /// Refuses a process that claims to be an agent without its secret. An agent without a secret is one of an older version.
 pub fn check_secret(home: &Home, task: &str, spawn: Option<u32>, given: Option<&str>) -> Result<()> {
-    let (Some(spawn), Some(dir)) = (spawn, list::with_id(&home.tasks(), None, task)?.pop()) else {
+    let (Some(spawn), Some(dir)) = (spawn, list::with_id(home, &DirKind::ALL, None, task)?.pop()) else {
         return Ok(());
     };
     match secret::read(&dir, spawn)? {
@@ -279,6 +279,19 @@ mod tests {
         assert!(asks(None).unwrap_err().contains("ORANGE_SECRET is not set"));
         assert!(asks(Some("0")).unwrap_err().contains("ORANGE_SECRET is another one's"));
         assert!(asks(Some("")).is_err());
+    }
+
+    #[test]
+    fn the_agent_of_a_mission_shows_its_secret_too() {
+        let (_folder, home) = tests::home();
+        let dir = tests::mission(&home, "brew").dir().clone();
+        secret::make(&dir, 1).unwrap();
+        let kept = secret::read(&dir, 1).unwrap();
+        check_secret(&home, &dir.id, Some(1), kept.as_deref()).unwrap();
+        for other in [None, Some("0")] {
+            let error = check_secret(&home, &dir.id, Some(1), other).unwrap_err();
+            assert_eq!(error.kind, Kind::NotAllowed);
+        }
     }
 
     #[test]

@@ -355,6 +355,33 @@ impl Mission {
 }
 
 impl MissionStatus {
+    /// Every status.
+    pub const ALL: [MissionStatus; 6] = [
+        MissionStatus::Pending,
+        MissionStatus::Running,
+        MissionStatus::Paused,
+        MissionStatus::Completed,
+        MissionStatus::Failed,
+        MissionStatus::Cancelled,
+    ];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MissionStatus::Pending => "pending",
+            MissionStatus::Running => "running",
+            MissionStatus::Paused => "paused",
+            MissionStatus::Completed => "completed",
+            MissionStatus::Failed => "failed",
+            MissionStatus::Cancelled => "cancelled",
+        }
+    }
+
+    /// The status of this name.
+    pub fn from_name(name: &str) -> Option<MissionStatus> {
+        MissionStatus::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+
     /// Whether the mission has ended.
     pub fn is_terminal(self) -> bool {
         match self {

@@ -208,7 +208,7 @@ impl TaskHistory {
             Event::AgentActivity(report) => drop(self.reports.insert(report.spawn, report.clone())),
             Event::TaskDeleted { .. } => self.is_deleted = true,
             Event::TaskRestored { .. } => self.is_deleted = false,
-            Event::TaskCreated { branch, creator, .. } => {
+            Event::TaskCreated { branch, creator, .. } | Event::MissionCreated { branch, creator, .. } => {
                 self.branch.clone_from(branch);
                 self.creator.clone_from(creator);
                 self.created_at.clone_from(&record.timestamp);

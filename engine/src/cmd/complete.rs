@@ -198,7 +198,7 @@ fn tasks(app: &App) -> Vec<Candidate> {
     let open = listed
         .into_iter()
         .filter_map(|listed| or_log(listed.task.map(Some)))
-        .filter(|task| !app.is_over(&task.owned));
+        .filter(|task| !app.is_over(task));
     let names = |task: Task| {
         let about = format!("{} ({})", task.branch, task.owned.status);
         [Candidate::new(task.id, about), Candidate::new(task.branch, task.summary)]

@@ -32,7 +32,7 @@ pub(super) fn skills(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 /// Each harness that an unfinished task names, with the task's project.
 fn used<'s>(seen: &'s Seen<'_>) -> Result<BTreeSet<(&'s str, &'s str)>> {
-    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.app.is_over(&task.owned));
+    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.app.is_over(task));
     let both = tasks.flat_map(|task| [(&task.harness, &task.project), (&task.review_harness, &task.project)]);
     Ok(both.map(|(harness, project)| (harness.as_str(), project.as_str())).collect())
 }

@@ -12,7 +12,7 @@ use crate::drive::process::Process;
 use crate::files::{bytes_in, size};
 use crate::flow::garbage::{self, Wanted};
 use crate::store::lock::Holder;
-use crate::store::{Home, list, lock};
+use crate::store::{DirKind, Home, list, lock};
 use crate::{Error, Result, nofollow};
 
 /// With less free space, nothing works reliably.
@@ -86,7 +86,7 @@ pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let folder = home.tasks().join(&project.name);
         files.extend([".lock", ".merge.lock", ".owed/.lock"].map(|name| folder.join(name)));
     }
-    for dir in list::dirs(home, None)? {
+    for dir in list::dirs(home, &DirKind::ALL, None)? {
         files.extend(dir.path.parent().map(|project| project.join(".lock")));
         files.push(dir.lock_file());
     }
@@ -128,7 +128,7 @@ pub(super) fn garbage(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 pub(super) fn trash(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let home: &Home = &seen.app.home;
-    let tasks = list::below(&home.trash(), None)?.len();
+    let tasks = list::deleted(home)?.len();
     let bytes = bytes_in(&home.trash())?;
     Ok(vec![Finding::fine(format!("{tasks} deleted tasks, {}", size(bytes)))])
 }

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{self, Listed, Task};
+use crate::store::{DirKind, Listed, Task, list};
 use crate::{Error, Result};
 
 /// A check.
@@ -190,7 +190,7 @@ fn or_fine(findings: Vec<Finding>, fine: impl Into<String>) -> Vec<Finding> {
 struct Seen<'o> {
     app: &'o App,
     projects: Result<Vec<Project>>,
-    tasks: Result<Vec<Listed>>,
+    listed: Result<Vec<Listed>>,
     slots: Result<Vec<Slot>>,
     panes: Result<Vec<Pane>>,
 }
@@ -200,7 +200,7 @@ impl Seen<'_> {
         Seen {
             app,
             projects: projects::read(&app.home),
-            tasks: store::list(&app.home, None),
+            listed: list::journals(&app.home, &DirKind::ALL, None).map(|known| list::each(known, Some)),
             slots: pool::read(&app.home),
             panes: app.tmux.panes(),
         }
@@ -210,13 +210,15 @@ impl Seen<'_> {
         self.projects.as_deref().map_err(Clone::clone)
     }
 
+    /// Every task and mission.
     fn listed(&self) -> Result<&[Listed]> {
-        self.tasks.as_deref().map_err(Clone::clone)
+        self.listed.as_deref().map_err(Clone::clone)
     }
 
     /// The tasks that can be read.
     fn tasks(&self) -> Result<Vec<&Task>> {
-        Ok(self.listed()?.iter().filter_map(|listed| listed.task.as_ref().ok()).collect())
+        let readable = self.listed()?.iter().filter_map(|listed| listed.task.as_ref().ok());
+        Ok(readable.filter(|task| task.kind == DirKind::Task).collect())
     }
 
     fn slots(&self) -> Result<&[Slot]> {

@@ -57,12 +57,13 @@ pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         for repair in task::differences(dir, &task::document(dir, &history)?, &history.owned) {
             if let Event::TaskRepaired { field, found, kept } = repair {
                 let [found, kept] = [found, kept].map(|value| value.unwrap_or_else(|| "nothing".to_owned()));
-                let message = format!("task {}: TASK.md has {found} for {field}, the journal {kept}", dir.id);
+                let (shown, file) = (dir.shown(), dir.kind.file());
+                let message = format!("{shown}: {file} has {found} for {field}, the journal {kept}");
                 findings.push(Finding::new(Level::Warning, message));
             }
         }
         if journal.torn.is_some() {
-            let message = format!("task {}: the last line of its journal is torn", dir.id);
+            let message = format!("{}: the last line of its journal is torn", dir.shown());
             findings.push(
                 Finding::new(Level::Warning, message).remedy(
                     "the next command that changes the task cuts it off, as `orange task update` does",
@@ -76,7 +77,7 @@ pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let pending = |(dir, history): (&TaskDir, TaskHistory)| {
         let plan = history.open?.plan;
-        let message = format!("task {}: {} → {} is begun and not finished", dir.id, plan.from, plan.to);
+        let message = format!("{}: {} → {} is begun and not finished", dir.shown(), plan.from, plan.to);
         Some(Finding::new(Level::Warning, message))
     };
     Ok(or_fine(histories(seen)?.into_iter().filter_map(pending).collect(), "every transition is finished"))
@@ -90,7 +91,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             // The check of tasks reports files that cannot be read.
             if agent_processes::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
                 let message =
-                    format!("task {}: agent {} ({}) is gone, unnoticed", dir.id, agent.spawn, agent.actor);
+                    format!("{}: agent {} ({}) is gone, unnoticed", dir.shown(), agent.spawn, agent.actor);
                 findings.push(Finding::new(Level::Warning, message));
             }
         }
@@ -117,22 +118,19 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let panes = || seen.panes().ok().map(<[Pane]>::to_vec);
     for listed in seen.listed()? {
         let Ok(task) = &listed.task else { continue };
+        let (shown, word) = (listed.dir.shown(), task.kind.word());
         if let Some(attention) = &task.attention {
-            let message = format!("task {}: {attention}", task.id);
+            let message = format!("{shown}: {attention}");
             let remedy =
-                format!("`orange task attach {}` shows its agent, or says what can be done", task.id);
+                format!("`orange {word} attach {}` shows its agent, or says what can be done", task.id);
             findings.push(Finding::new(Level::Warning, message).remedy(remedy));
         }
         let history = task::read_journal(&listed.dir)?.history();
         for Agent { spawn, assessment, .. } in activity::of_task(seen.app, &listed.dir, task, &history, panes)
         {
             if !assessment.state.is_well() {
-                let message = format!(
-                    "task {}: agent {spawn} is {}: {}",
-                    task.id,
-                    assessment.state.as_str(),
-                    assessment.reason
-                );
+                let message =
+                    format!("{shown}: agent {spawn} is {}: {}", assessment.state.as_str(), assessment.reason);
                 let finding = Finding::new(Level::Warning, message);
                 let answer = assessment
                     .request
@@ -175,8 +173,9 @@ pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     for dir in readable_dirs(seen)? {
         let journal = task::read_journal(dir)?;
         if let Some(record) = journal.records.last().filter(|record| record.timestamp > soon) {
+            let shown = dir.shown();
             let message =
-                format!("task {}: its journal ends at {}, which is in the future", dir.id, record.timestamp);
+                format!("{shown}: its journal ends at {}, which is in the future", record.timestamp);
             findings.push(Finding::new(Level::Warning, message));
         }
     }

@@ -182,3 +182,36 @@ fn a_journal_from_the_future_is_found() {
     fs::write(dir.history(), journal.replace("\"timestamp\":\"20", "\"timestamp\":\"29")).unwrap();
     ward.check("clock", "in the future");
 }
+
+/// A mission in this status that holds a worktree.
+fn mission(ward: &Ward, status: &str) -> TaskDir {
+    let mut locked = tests::mission(ward.home(), "brew");
+    locked.append(Event::Unknown, Set::new().status(status).workspace(Some("coffee--1"))).unwrap();
+    locked.dir().clone()
+}
+
+#[test]
+fn a_sound_mission_is_no_problem() {
+    for status in ["running", "paused", "failed"] {
+        let ward = Ward::new();
+        mission(&ward, status);
+        for check in ["tasks", "workflows", "journals", "sessions", "agents", "queue", "pool", "worktrees"] {
+            assert_eq!(ward.found(check), [""; 0], "{check}, {status}");
+        }
+    }
+    let ward = Ward::new();
+    mission(&ward, "completed");
+    ward.check("pool", "Warning coffee--1 is held by a finished task");
+}
+
+#[test]
+fn a_mission_that_needs_a_person_is_found() {
+    let ward = Ward::new();
+    let dir = mission(&ward, "running");
+    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    locked.call_attention("no coffee").unwrap();
+    drop(locked);
+    ward.check("agents", &format!("Warning mission {}: no coffee", dir.id));
+    fs::write(dir.task_md(), "").unwrap();
+    ward.check("tasks", "MISSION.md");
+}

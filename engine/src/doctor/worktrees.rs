@@ -4,7 +4,7 @@ use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::git::Git;
 use crate::flow::collect::{self, Fate};
-use crate::store::Task;
+use crate::store::{DirKind, Listed, Task};
 
 /// What `orange workspace gc` would do.
 pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -21,11 +21,13 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, format!("{} worktrees", seen.slots()?.len())))
 }
 
-/// Checks that each worktree of a task exists, is linked to its repository, belongs to that task by the pool, and has a readable
-/// `TASK.md`.
+/// Checks that each worktree of a task or mission exists, is linked to its repository, belongs to that one by the pool, and that
+/// a task's has a readable `TASK.md`.
 pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for task in seen.tasks()? {
+    for Listed { dir, task } in seen.listed()? {
+        let Ok(task) = task else { continue };
+        let of = dir.shown();
         let Some(name) = &task.owned.workspace else { continue };
         let folder = seen.app.home.workspace(name);
         let project = seen.projects()?.iter().find(|project| project.name == task.project);
@@ -34,28 +36,28 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let is_bound =
             seen.slots()?.iter().any(|slot| slot.name == *name && slot.task.as_ref() == Some(&task.id));
         let shown = folder.display();
+        let (word, id) = (dir.kind.word(), &task.id);
+        let (verb, next) = match dir.kind {
+            DirKind::Task => {
+                ("respawn", format!("; `orange task create {}` begins a new one there", task.branch))
+            }
+            DirKind::Mission => ("continue", String::new()),
+        };
         let finding = if !is_bound {
-            Finding::new(
-                Level::Broken,
-                format!("task {} has {name}, and the pool gives it to another", task.id),
-            )
-            .remedy(format!(
-                "`orange task cancel {} --yes` ends it and keeps the branch; `orange task create {}` begins a new one there",
-                task.id, task.branch
-            ))
+            let message = format!("{of} has {name}, and the pool gives it to another");
+            Finding::new(Level::Broken, message)
+                .remedy(format!("`orange {word} cancel {id} --yes` ends it and keeps the branch{next}"))
         } else if !folder.is_dir() {
-            Finding::new(Level::Warning, format!("{shown}, of task {}, is gone", task.id))
-                .remedy(format!("`orange task respawn {}` makes it again with its agent", task.id))
+            Finding::new(Level::Warning, format!("{shown}, of {of}, is gone"))
+                .remedy(format!("`orange {word} {verb} {id}` makes it again with its agent"))
         } else if !git.has_worktree(&folder)? {
-            let message = format!("{shown}, of task {}, is no longer a worktree of its repository", task.id);
+            let message = format!("{shown}, of {of}, is no longer a worktree of its repository");
             Finding::new(Level::Broken, message).remedy(format!(
-                "`mv '{shown}' '{shown}.away'`, and take what you need from there; `orange task respawn {}` makes it again",
-                task.id
+                "`mv '{shown}' '{shown}.away'`, and take what you need from there; `orange {word} {verb} {id}` makes it again"
             ))
         } else if let Err(error) = git.check_link(&folder) {
-            Finding::new(Level::Broken, format!("task {}: {}", task.id, error.message))
-                .remedy(error.help.clone())
-        } else if let Err(error) = readable(seen, task) {
+            Finding::new(Level::Broken, format!("{of}: {}", error.message)).remedy(error.help.clone())
+        } else if let Err(error) = Task::read(&seen.app.home, dir) {
             Finding::new(Level::Broken, error.message.clone()).remedy(error.help.clone())
         } else {
             continue;
@@ -63,13 +65,6 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         findings.push(finding);
     }
     Ok(or_fine(findings, "the worktrees of tasks are complete"))
-}
-
-/// Checks that the worktree's `TASK.md` can be merged.
-fn readable(seen: &Seen<'_>, task: &Task) -> Result<()> {
-    let home = &seen.app.home;
-    let dir = home.task(&task.project, &task.id);
-    Task::read(home, &dir).map(drop)
 }
 
 /// Finds locks in the projects' repositories that no visible git process holds.

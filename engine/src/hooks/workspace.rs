@@ -1,5 +1,6 @@
 //! Binds a worktree of the project's pool to a task, and gives it back.
 
+use std::fs::FileType;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::hooks::agent_processes::check_gone;
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{Event, LockedTask, Pool, Set, Task, atomic};
+use crate::store::{DirKind, Event, LockedTask, Pool, Set, Task, TaskDir, atomic};
 use crate::{Error, Kind, Result};
 
 /// A slot for one more task in its project's pool. No other process can take it as long as this value lives.
@@ -61,7 +62,8 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
     let own = pool::slot_of(slots, &task.id)
         .map_or_else(|| app.home.workspaces(), |slot| app.home.workspace(&slot.name));
     git.check_branch_free(&task.branch, &own)?;
-    if git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
+    // A mission leaves the project's own file of that name where it is.
+    if task.kind == DirKind::Task && git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
         return Err(Error::new(
             Kind::Refused,
             format!("{} has a {TASK_FILE} of its own in git", project.name),
@@ -75,7 +77,7 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
     pool::check_room(&app.home, slots, (&project.name, project.pool_size), &task.id)
 }
 
-/// Binds a worktree to the task, on the task's branch, and prepares the place of its copy of `TASK.md`. A worktree that is bound already stays;
+/// Binds a worktree to the task, on the task's branch, and prepares the place of its copy of `TASK.md`, which a mission lacks. A worktree that is bound already stays;
 /// if its folder was removed, it is made again.
 ///
 /// # Errors
@@ -127,12 +129,14 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
         }
     }
     git.acquire(worktree, &branch, &project.default_branch)?;
-    git.exclude(TASK_FILE)?;
     git.exclude(REQUEST_FOLDER)?;
     for file in files_of_harnesses(app, locked.task()) {
         git.exclude(&file)?;
     }
-    copy::check_place(worktree)?;
+    if locked.dir().kind == DirKind::Task {
+        git.exclude(TASK_FILE)?;
+        copy::check_place(worktree)?;
+    }
     Ok(warning)
 }
 
@@ -157,7 +161,8 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
         empty(app, &project, locked, &worktree)?;
         let own = files_of_harnesses(app, locked.task());
         Git::at(&project.path).remove_ignored(&worktree, &own)?;
-        if !Git::at(&project.path).is_tracked(&worktree, TASK_FILE)? {
+        let has_copy = locked.dir().kind == DirKind::Task;
+        if has_copy && !Git::at(&project.path).is_tracked(&worktree, TASK_FILE)? {
             locked.withdraw(&worktree)?;
         }
     }
@@ -183,13 +188,17 @@ fn leave(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
 }
 
 fn empty(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
-    let id = locked.task().id.clone();
+    let TaskDir { kind, id, .. } = locked.dir().clone();
+    let git = Git::at(&project.path);
     let aside = app.home.set_aside(&id);
     let mut note = |kept| note(locked, kept);
     let mut context =
         BackupContext { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
-    Git::at(&project.path).release(worktree, &mut context)?;
-    clear_place(worktree, &mut context)
+    git.release(worktree, &mut context)?;
+    match kind {
+        DirKind::Task => clear_place(worktree, &mut context),
+        DirKind::Mission => set_task_file_aside(&git, worktree, &mut context),
+    }
 }
 
 /// Frees the slot of a task that holds no worktree any more.
@@ -226,13 +235,158 @@ fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
 /// anything else, such as a folder, moves elsewhere.
 fn clear_place(worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
     let place = worktree.join(TASK_FILE);
-    let kind = match place.symlink_metadata() {
-        Ok(found) => found.file_type(),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(cause) => return Err(Error::io("look at", &place, &cause)),
-    };
-    if kind.is_symlink() {
-        return atomic::remove(&place);
+    match kind_at(&place)? {
+        Some(kind) if kind.is_symlink() => atomic::remove(&place),
+        Some(kind) if !kind.is_file() => context.set_aside(&place),
+        Some(_) | None => Ok(()),
     }
-    if kind.is_file() { Ok(()) } else { context.set_aside(&place) }
+}
+
+/// Moves a `TASK.md` elsewhere that an agent of a mission has written, unless it is the project's.
+fn set_task_file_aside(git: &Git, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
+    let place = worktree.join(TASK_FILE);
+    if kind_at(&place)?.is_some() && !git.is_tracked(worktree, TASK_FILE)? {
+        return context.set_aside(&place);
+    }
+    Ok(())
+}
+
+fn kind_at(place: &Path) -> Result<Option<FileType>> {
+    match place.symlink_metadata() {
+        Ok(found) => Ok(Some(found.file_type())),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::io("look at", place, &cause)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::drive::exec::Call;
+    use crate::machines::Machines;
+    use crate::store::{Home, tests};
+
+    struct Lab {
+        _folder: tempfile::TempDir,
+        app: App,
+        repo: PathBuf,
+    }
+
+    impl Lab {
+        /// A project with this `TASK.md` of its own, if it has one.
+        fn new(own: Option<&str>) -> Lab {
+            let (folder, home) = tests::home();
+            let repo = folder.path().join("coffee");
+            fs::create_dir(&repo).unwrap();
+            let lab = Lab {
+                app: App::for_tests(Machines::only(&[]), home, folder.path()),
+                repo: repo.clone(),
+                _folder: folder,
+            };
+            lab.git(&["init", "--quiet", "--initial-branch=main"]);
+            for (key, value) in [("user.name", "Ada"), ("user.email", "ada@example.org")] {
+                lab.git(&["config", key, value]);
+            }
+            fs::write(repo.join("readme"), "first\n").unwrap();
+            own.map_or(Ok(()), |own| fs::write(repo.join(TASK_FILE), own)).unwrap();
+            lab.git(&["add", "--all"]);
+            lab.git(&["commit", "--quiet", "--message", "first"]);
+            let project = Project {
+                name: "coffee".to_owned(),
+                path: repo,
+                default_branch: "main".to_owned(),
+                pool_size: 1,
+                ..Project::default()
+            };
+            projects::add(lab.home(), project).unwrap();
+            lab
+        }
+
+        fn home(&self) -> &Home {
+            &self.app.home
+        }
+
+        fn git(&self, args: &[&str]) -> String {
+            Call::new("git").folder(&self.repo).args(args).text().unwrap()
+        }
+
+        fn worktree(&self) -> PathBuf {
+            self.home().workspace("coffee--1")
+        }
+
+        fn acquire(&self, locked: &mut LockedTask) -> Result<()> {
+            drop(preflight(&self.app, locked.task())?);
+            let set = acquire(&self.app, locked)?;
+            locked.append(Event::Unknown, set)
+        }
+
+        /// Releases the worktree, and returns the folders for what was set aside.
+        fn release(&self, locked: &mut LockedTask) -> Vec<PathBuf> {
+            let set = release(&self.app, locked).unwrap();
+            locked.append(Event::Unknown, set).unwrap();
+            give_back(&self.app, locked.task()).unwrap();
+            let journal = crate::store::task::read_journal(locked.dir()).unwrap();
+            let aside = |event| {
+                if let Event::WorkSetAside { folder } = event { Some(PathBuf::from(folder)) } else { None }
+            };
+            journal.records.into_iter().filter_map(|record| aside(record.event)).collect()
+        }
+    }
+
+    #[test]
+    fn a_mission_runs_beside_a_task_md_of_the_project() {
+        let lab = Lab::new(Some("the project's\n"));
+        let mut locked = tests::task(lab.home(), "fix");
+        assert_eq!(lab.acquire(&mut locked).unwrap_err().kind, Kind::Refused);
+        drop(locked);
+        let mut locked = tests::mission(lab.home(), "brew");
+        lab.acquire(&mut locked).unwrap();
+        let own = lab.worktree().join(TASK_FILE);
+        assert_eq!(fs::read_to_string(&own).unwrap(), "the project's\n");
+        fs::write(&own, "changed\n").unwrap();
+        assert_eq!(lab.release(&mut locked), Vec::<PathBuf>::new());
+        assert_eq!(fs::read_to_string(&own).unwrap(), "the project's\n");
+        let backup = format!("refs/orange/backup/{}/1:{TASK_FILE}", locked.dir().id);
+        assert_eq!(lab.git(&["show", &backup]), "changed");
+    }
+
+    #[test]
+    fn a_task_md_that_an_agent_of_a_mission_wrote_is_set_aside() {
+        let lab = Lab::new(None);
+        // A task before has excluded the name.
+        Git::at(&lab.repo).exclude(TASK_FILE).unwrap();
+        let mut locked = tests::mission(lab.home(), "brew");
+        lab.acquire(&mut locked).unwrap();
+        let own = lab.worktree().join(TASK_FILE);
+        fs::write(&own, "a plan\n").unwrap();
+        let [aside] = &lab.release(&mut locked)[..] else { panic!("it is gone") };
+        assert_eq!(fs::read_to_string(aside).unwrap(), "a plan\n");
+        assert!(!own.exists());
+        drop(locked);
+        let mut locked = tests::task(lab.home(), "fix");
+        lab.acquire(&mut locked).unwrap();
+        drop(locked);
+        assert!(fs::read_to_string(&own).unwrap().contains("Too sour."));
+    }
+
+    #[test]
+    fn a_mission_and_a_task_never_share_a_worktree_or_a_branch() {
+        let lab = Lab::new(None);
+        let mut locked = tests::mission(lab.home(), "brew");
+        lab.acquire(&mut locked).unwrap();
+        let holder = locked.dir().id.clone();
+        drop(locked);
+        fs::remove_file(lab.home().pool_json()).unwrap();
+        let mut locked = tests::task(lab.home(), "fix");
+        let error = lab.acquire(&mut locked).unwrap_err();
+        assert!(error.message.contains(&format!("coffee--1 by {holder} (brew)")), "{}", error.message);
+        drop(locked);
+        let mut locked = tests::task(lab.home(), "brew");
+        let error = lab.acquire(&mut locked).unwrap_err();
+        assert_eq!(error.kind, Kind::Refused);
+        assert!(error.message.contains("brew"), "{}", error.message);
+    }
 }

@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 
 use crate::caller::{Caller, RELAYED};
 use crate::drive::git::REQUEST_FOLDER;
-use crate::store::{Home, list, pool};
+use crate::store::{DirKind, Home, list, pool};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The time in which a companion must claim a request.
@@ -125,7 +125,7 @@ fn worktree_of(home: &Home, task: &str, spawn: u32, folder: &Path) -> Option<Pat
 
 /// Whether the store is read-only or invisible.
 fn is_out_of_reach(home: &Home, task: &str) -> bool {
-    let Ok(Some(dir)) = list::with_id(&home.tasks(), None, task).map(|mut dirs| dirs.pop()) else {
+    let Ok(Some(dir)) = list::with_id(home, &DirKind::ALL, None, task).map(|mut dirs| dirs.pop()) else {
         return !home.root().is_dir();
     };
     let opened = nofollow::open(&dir.lock_file(), OFlags::RDWR);

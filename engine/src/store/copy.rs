@@ -12,7 +12,7 @@ use crate::store::merge::{self, loses};
 use crate::store::regular::{self, Found};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
-use crate::store::{Event, TaskDir, atomic, home, late};
+use crate::store::{DirKind, Event, TaskDir, atomic, home, late};
 use crate::{Error, Kind, Result, nofollow};
 
 /// A worktree's copy, as it was read.
@@ -69,9 +69,9 @@ pub enum Handed {
 }
 
 impl Copy {
-    /// Reads the copy in this worktree once it is complete; `None` if there is no such folder.
+    /// Reads the copy in this worktree once it is complete; `None` if there is no such folder. A mission has no copy.
     pub fn look(dir: &TaskDir, history: &TaskHistory, worktree: &Path) -> Result<Option<Copy>> {
-        if !worktree.is_dir() {
+        if dir.kind == DirKind::Mission || !worktree.is_dir() {
             return Ok(None);
         }
         let path = worktree.join("TASK.md");

@@ -1,26 +1,28 @@
-//! Creates tasks: the folder of a task appears whole, with its frontmatter and its first event.
+//! Creates tasks and missions: the folder of one appears whole, with its frontmatter and its first event.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use orange_core::fnv1a;
 
 use crate::store::fold::Owned;
 use crate::store::frontmatter::Document;
 use crate::store::lock::{Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::{
-    Event, Home, LockedTask, Set, Task, TaskDir, atomic, clock, event, home, id, journal, list, lock,
-    projects, regular, task,
+    DirKind, Event, Home, LockedTask, Set, Task, TaskDir, atomic, clock, event, home, id, journal, list,
+    lock, projects, regular, task,
 };
 use crate::{Error, Kind, Result, fault, nofollow};
 
-/// The values of a new task.
+/// The values of a new task or mission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Draft {
     /// The name of its project.
     pub project: String,
-    /// Its branch; `None` for `orange-tasks/<id>`, which the agent renames.
+    /// Its branch; `None` for `orange-tasks/<id>`, which the agent renames, or `orange-missions/<id>`.
     pub branch: Option<String>,
     /// The summary; any text.
     pub summary: String,
@@ -40,32 +42,54 @@ pub struct Draft {
     pub body: String,
     /// Who creates it.
     pub actor: event::Actor,
-    /// The task whose agent creates it.
+    /// The task or mission whose agent creates it.
     pub creator: Option<String>,
+    /// What makes it a mission; `None` for a task.
+    pub mission: Option<NewMission>,
 }
 
-/// Creates a task and returns it locked. `admit` gets the tasks of the project that have the same branch, and may refuse; no
-/// other process creates a task of this project meanwhile.
+/// What a new mission has beside the values of a task. It has no `review_harness`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewMission {
+    /// The plan that it follows, whole: the contents of `plan.json`.
+    pub plan: Vec<u8>,
+    /// The prompt of its caller.
+    pub prompt: String,
+    /// `step` or `auto`.
+    pub execution: String,
+    /// When it pauses: `never`, `on-warning`, `on-error` or `always`.
+    pub intervene: String,
+    /// Whether the session that started it gets notices.
+    pub notices: bool,
+    /// The spawn of the agent that creates it.
+    pub creator_spawn: Option<u32>,
+}
+
+/// Creates a task or a mission and returns it locked. `admit` gets the tasks and missions of the project that have the same
+/// branch, and may refuse; no other process creates one of this project meanwhile.
 pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<()>) -> Result<LockedTask> {
     projects::check_name(&draft.project)?;
-    let (folder, _lock) = lock_project(home, &draft.project)?;
+    let _lock = lock_project(home, &draft.project)?;
+    let kind = if draft.mission.is_some() { DirKind::Mission } else { DirKind::Task };
+    let folder = home.all(kind).join(&draft.project);
+    home::make_folder(&folder)?;
     let unfinished = folder.join(UNFINISHED);
     sweep(&unfinished);
     admit(&rivals(home, draft)?)?;
 
-    let dir = home.task(&draft.project, &id::new()?);
-    let branch = draft.branch.clone().unwrap_or_else(|| format!("orange-tasks/{}", dir.id));
+    let dir = home.dir(kind, &draft.project, &id::new()?);
+    let branch = draft.branch.clone().unwrap_or_else(|| format!("orange-{}s/{}", kind.word(), dir.id));
     let staged = TaskDir { path: unfinished.join(&dir.id), ..dir.clone() };
     write(&staged, &branch, draft)?;
     fault::step("rename to", dir.path.display());
     nofollow::rename(&staged.path, &dir.path)
-        .map_err(|cause| Error::io("make the task", &dir.path, &cause))?;
+        .map_err(|cause| Error::io(&format!("make the {}", kind.word()), &dir.path, &cause))?;
     atomic::sync_folder(&folder)?;
     LockedTask::lock(home, &dir)
 }
 
-/// Changes the branch of a task, and these keys of its frontmatter. `admit` gets the other tasks of the project that have
-/// that branch, and may refuse; no other task of this project gets a branch meanwhile. `prepare` runs with the locked task
+/// Changes the branch of a task, and these keys of its frontmatter. `admit` gets the other tasks and missions of the project
+/// that have that branch, and may refuse; no other task of this project gets a branch meanwhile. `prepare` runs with the locked task
 /// before the branch is recorded.
 pub fn rebranch(
     home: &Home,
@@ -75,23 +99,22 @@ pub fn rebranch(
     admit: impl FnOnce(&[Task]) -> Result<()>,
     prepare: impl FnOnce(&LockedTask) -> Result<()>,
 ) -> Result<()> {
-    let (_folder, _lock) = lock_project(home, &dir.project)?;
+    let _lock = lock_project(home, &dir.project)?;
     admit(&list::others_of_branch(home, dir, branch)?)?;
     let mut locked = LockedTask::lock(home, dir)?;
     prepare(&locked)?;
     locked.edit(changes)
 }
 
-/// Locks the folder of a project's tasks: no task is created, restored or given another branch meanwhile.
-pub(super) fn lock_project(home: &Home, project: &str) -> Result<(PathBuf, Lock)> {
+/// Locks a project: none of its tasks and missions is created, restored or given another branch meanwhile.
+pub(super) fn lock_project(home: &Home, project: &str) -> Result<Lock> {
     home.prepare()?;
     let folder = home.tasks().join(project);
     home::make_folder(&folder)?;
-    let lock = lock::acquire(home, &folder.join(".lock"), Rank::Project, &format!("project {project}"))?;
-    Ok((folder, lock))
+    lock::acquire(home, &folder.join(".lock"), Rank::Project, &format!("project {project}"))
 }
 
-/// The folder below the project's for tasks that are not complete: a folder of its own, so that leftovers are found without
+/// The folder below the project's for those that are not complete: a folder of its own, so that leftovers are found without
 /// reading all tasks.
 const UNFINISHED: &str = ".new";
 
@@ -100,12 +123,16 @@ fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
     let now = records.first().map_or_else(clock::now, |created| created.timestamp.clone());
     let text = task_md(dir, branch, draft, &now);
     Document::parse(text.as_bytes()).map_err(|flaw| {
-        Error::new(Kind::Usage, format!("this text cannot stand in a TASK.md: {flaw}")).help(flaw.mend)
+        let file = dir.kind.file();
+        Error::new(Kind::Usage, format!("this text cannot stand in a {file}: {flaw}")).help(flaw.mend)
     })?;
     regular::check_length(&text)?;
 
     home::make_folder(&dir.path)?;
     atomic::write(&dir.task_md(), text.as_bytes())?;
+    if let Some(mission) = &draft.mission {
+        atomic::write(&dir.plan(), &mission.plan)?;
+    }
     journal::append(&dir.history(), &records)?;
     atomic::sync_folder(&dir.path)
 }
@@ -117,12 +144,27 @@ fn created(branch: &str, draft: &Draft) -> (Event, Set) {
         .workspace(None)
         .tmux_session(None);
     let set = draft.counters.iter().fold(set, |set, (name, value)| set.counter(name, *value));
-    let created = Event::TaskCreated {
-        branch: branch.to_owned(),
-        actor: draft.actor.clone(),
-        creator: draft.creator.clone(),
+    let (branch, actor, creator) = (branch.to_owned(), draft.actor.clone(), draft.creator.clone());
+    let created = match &draft.mission {
+        None => Event::TaskCreated { branch, actor, creator },
+        Some(mission) => Event::MissionCreated {
+            branch,
+            actor,
+            creator,
+            creator_spawn: mission.creator_spawn,
+            prompt: mission.prompt.clone(),
+            plan_hash: plan_hash(&mission.plan),
+            execution: mission.execution.clone(),
+            intervene: mission.intervene.clone(),
+            notices: mission.notices,
+        },
     };
     (created, set)
+}
+
+/// The hash of the bytes of a `plan.json`, which tells a damaged one.
+pub fn plan_hash(plan: &[u8]) -> String {
+    format!("{:016x}", fnv1a(plan.iter().copied()))
 }
 
 /// The first version of the file; later writes keep the order that it has by then.
@@ -138,6 +180,9 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
         ("harness", Value::Text(&draft.harness)),
         ("review_harness", Value::Text(&draft.review_harness)),
     ];
+    if draft.mission.is_some() {
+        fields.retain(|(key, _)| *key != "review_harness");
+    }
     fields.extend(task::owned_fields(&owned).into_iter().filter(|(key, _)| *key != "status"));
     fields.push(("created_at", Value::Plain(now)));
     fields.push(("updated_at", Value::Plain(now)));
@@ -152,7 +197,7 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
     text
 }
 
-/// The tasks that have the branch of a new one. No other task has a branch that is named after the id.
+/// The tasks and missions that have the branch of a new one. No other has a branch that is named after the id.
 fn rivals(home: &Home, draft: &Draft) -> Result<Vec<Task>> {
     match &draft.branch {
         Some(branch) => list::of_branch(home, &draft.project, branch),

@@ -1,56 +1,67 @@
-//! Finds a task by id, by the beginning of an id, by branch, or by the current folder.
+//! Finds a task or a mission by id, by the beginning of an id, by branch, or by the current folder.
 
 use std::path::Path;
 
 use crate::files::real;
-use crate::store::list::{self, Listed};
-use crate::store::{Home, Task, TaskDir, id, pool, suggest};
+use crate::store::list::{self, Known, Listed};
+use crate::store::{DirKind, Home, Task, TaskDir, id, pool, suggest};
 use crate::{Error, Kind, Result};
 
-/// The task of this name, in one project or in all: an id, else a branch, else the beginning of exactly one id. If several
-/// tasks have the branch, the unfinished one is meant; if several could be meant, the `usage` error lists them.
+/// The task or mission of this name, in one project or in all: an id, else a branch, else the beginning of exactly one id. If
+/// several have the branch, the unfinished one is meant; if several could be meant, the `usage` error lists them.
 pub fn named(
     home: &Home,
-    name: &str,
-    project: Option<&str>,
-    is_over: impl Fn(&Task) -> bool,
-) -> Result<TaskDir> {
-    among(&home.tasks(), name, project, is_over)
-}
-
-/// The task with exactly this id: the engine's own processes never use a prefix or a branch.
-pub fn by_id(home: &Home, id: &str) -> Result<TaskDir> {
-    list::with_id(&home.tasks(), None, id)?.pop().ok_or_else(|| unknown(id, &[]))
-}
-
-/// The deleted task of this name.
-pub fn deleted(home: &Home, name: &str) -> Result<TaskDir> {
-    among(&home.trash(), name, None, |_| true)
-}
-
-fn among(
-    folder: &Path,
+    kind: DirKind,
     name: &str,
     project: Option<&str>,
     is_over: impl Fn(&Task) -> bool,
 ) -> Result<TaskDir> {
     // Agents use the id, which needs no other task to be read.
-    if let [dir] = &list::with_id(folder, project, name)?[..] {
+    if let [dir] = &list::with_id(home, &[kind], project, name)?[..] {
         return Ok(dir.clone());
     }
-    let listed = list::each(list::journals(folder, project)?, Some);
+    let error = match among(kind, list::journals(home, &[kind], project)?, name, is_over) {
+        Err(error) if error.kind == Kind::NotFound => error,
+        found => return found,
+    };
+    let others = list::with_id(home, &DirKind::ALL, project, name)?;
+    Err(others.first().map_or(error, wrong_kind))
+}
+
+/// The task or mission with exactly this id: the engine's own processes never use a prefix or a branch.
+pub fn by_id(home: &Home, id: &str) -> Result<TaskDir> {
+    list::with_id(home, &DirKind::ALL, None, id)?.pop().ok_or_else(|| unknown(DirKind::Task, id, &[]))
+}
+
+/// The deleted task of this name.
+pub fn deleted(home: &Home, name: &str) -> Result<TaskDir> {
+    let dirs = list::deleted(home)?;
+    if let [dir] = &dirs.iter().filter(|dir| dir.id == name).collect::<Vec<_>>()[..] {
+        return Ok((*dir).clone());
+    }
+    among(DirKind::Task, list::journals_of(dirs), name, |_| true)
+}
+
+/// The error for a command about tasks that got a mission, or about missions that got a task.
+pub fn wrong_kind(dir: &TaskDir) -> Error {
+    let (word, id) = (dir.kind.word(), &dir.id);
+    Error::new(Kind::NotFound, format!("{id} is a {word}")).help(format!("`orange {word} show {id}`"))
+}
+
+fn among(kind: DirKind, known: Vec<Known>, name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
+    let listed = list::each(known, Some);
     let of_branch = of_branch(&listed, name, is_over);
     let of_id =
         listed.iter().filter(|listed| id::is_prefix(name) && listed.dir.id.starts_with(name)).collect();
     let candidates: Vec<&Listed> = if of_branch.is_empty() { of_id } else { of_branch };
     match candidates[..] {
-        [] => Err(unknown(name, &listed)),
+        [] => Err(unknown(kind, name, &listed)),
         [one] => Ok(one.dir.clone()),
-        _ => Err(ambiguous(name, &candidates)),
+        _ => Err(ambiguous(kind, name, &candidates)),
     }
 }
 
-/// The task that holds the worktree of this folder; `None` outside all worktrees, and in a free one.
+/// The task or mission that holds the worktree of this folder; `None` outside all worktrees, and in a free one.
 pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
     let folder = real(folder);
     let Ok(inside) = folder.strip_prefix(real(&home.workspaces())) else { return Ok(None) };
@@ -66,17 +77,18 @@ fn of_branch<'a>(listed: &'a [Listed], branch: &str, is_over: impl Fn(&Task) -> 
     if live.is_empty() { over } else { live }
 }
 
-fn unknown(name: &str, listed: &[Listed]) -> Error {
+fn unknown(kind: DirKind, name: &str, listed: &[Listed]) -> Error {
+    let word = kind.word();
     let branches: Vec<_> = listed.iter().filter_map(Listed::branch).collect();
     let ids = listed.iter().map(|listed| listed.dir.id.as_str());
     let help = match suggest::nearest(name, branches.iter().map(|branch| &**branch).chain(ids)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`orange task list --all` shows every task with its id and branch".to_owned(),
+        None => kind.list_command(" with its id and branch"),
     };
-    Error::new(Kind::NotFound, format!("there is no task `{name}`")).help(help)
+    Error::new(Kind::NotFound, format!("there is no {word} `{name}`")).help(help)
 }
 
-fn ambiguous(name: &str, candidates: &[&Listed]) -> Error {
+fn ambiguous(kind: DirKind, name: &str, candidates: &[&Listed]) -> Error {
     const SHOWN: usize = 10;
     let describe = |listed: &&Listed| match &listed.task {
         Ok(task) => format!("{} ({}, {}, {})", task.id, task.project, task.branch, task.status()),
@@ -86,7 +98,8 @@ fn ambiguous(name: &str, candidates: &[&Listed]) -> Error {
     if candidates.len() > SHOWN {
         shown.push(format!("and {} more", candidates.len() - SHOWN));
     }
-    Error::new(Kind::Usage, format!("`{name}` could be {} tasks: {}", candidates.len(), shown.join(", ")))
+    let (count, word) = (candidates.len(), kind.word());
+    Error::new(Kind::Usage, format!("`{name}` could be {count} {word}s: {}", shown.join(", ")))
         .help("name one by its id")
 }
 
@@ -105,12 +118,15 @@ mod tests {
         let (_folder, home) = home();
         let fix = task(&home, "fix").dir().clone();
         let other = task(&home, "fix-2").dir().clone();
-        let find = |name: &str| named(&home, name, None, is_over);
+        let find = |name: &str| named(&home, DirKind::Task, name, None, is_over);
         assert_eq!(find(&fix.id).unwrap(), fix);
         assert_eq!(find("fix").unwrap(), fix);
         assert_eq!(find("fix-2").unwrap(), other);
         assert_eq!(find(&other.id[..12]).unwrap(), other);
-        assert_eq!(named(&home, "fix", Some("tea"), is_over).unwrap_err().kind, Kind::NotFound);
+        assert_eq!(
+            named(&home, DirKind::Task, "fix", Some("tea"), is_over).unwrap_err().kind,
+            Kind::NotFound
+        );
         let error = find("fixx-2").unwrap_err();
         assert_eq!((error.kind, error.help.as_str()), (Kind::NotFound, "did you mean `fix-2`?"));
         assert_eq!(find("").unwrap_err().kind, Kind::NotFound);
@@ -121,15 +137,15 @@ mod tests {
     fn an_id_is_all_that_a_name_can_lead_to() {
         let (_folder, home) = home();
         let fix = task(&home, "fix").dir().clone();
-        let with_id = |id: &str| list::with_id(&home.tasks(), None, id).unwrap();
+        let with_id = |id: &str| list::with_id(&home, &[DirKind::Task], None, id).unwrap();
         assert_eq!(with_id(&fix.id), std::slice::from_ref(&fix));
         for other in ["", ".", "..", ".lock", "fix", &fix.id[..12], "../coffee", &format!("{}/..", fix.id)] {
             assert_eq!(with_id(other), [], "{other}");
         }
         // Two projects that have a task of one id: nobody can say which is meant.
         std::fs::create_dir_all(home.task("tea", &fix.id).path).unwrap();
-        assert_eq!(named(&home, &fix.id, None, is_over).unwrap_err().kind, Kind::Usage);
-        assert_eq!(named(&home, &fix.id, Some("coffee"), is_over).unwrap(), fix);
+        assert_eq!(named(&home, DirKind::Task, &fix.id, None, is_over).unwrap_err().kind, Kind::Usage);
+        assert_eq!(named(&home, DirKind::Task, &fix.id, Some("coffee"), is_over).unwrap(), fix);
     }
 
     #[test]
@@ -147,11 +163,11 @@ mod tests {
         let (_folder, home) = home();
         let first = task(&home, "fix").dir().clone();
         let second = task(&home, "fix").dir().clone();
-        let error = named(&home, "fix", None, is_over).unwrap_err();
+        let error = named(&home, DirKind::Task, "fix", None, is_over).unwrap_err();
         assert_eq!(error.kind, Kind::Usage);
         assert!(error.message.contains(&format!("{} (coffee, fix, pending)", first.id)), "{}", error.message);
         LockedTask::lock(&home, &first).unwrap().append(Event::Unknown, Set::new().status("done")).unwrap();
-        assert_eq!(named(&home, "fix", None, is_over).unwrap(), second);
+        assert_eq!(named(&home, DirKind::Task, "fix", None, is_over).unwrap(), second);
     }
 
     #[test]
@@ -159,8 +175,11 @@ mod tests {
         let (_folder, home) = home();
         let broken = task(&home, "fix").dir().clone();
         std::fs::write(broken.task_md(), "").unwrap();
-        assert_eq!(named(&home, "fix", None, is_over).unwrap(), broken);
-        assert_eq!(named(&home, "fixx", None, is_over).unwrap_err().help, "did you mean `fix`?");
+        assert_eq!(named(&home, DirKind::Task, "fix", None, is_over).unwrap(), broken);
+        assert_eq!(
+            named(&home, DirKind::Task, "fixx", None, is_over).unwrap_err().help,
+            "did you mean `fix`?"
+        );
         let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
         assert_eq!(error.kind, Kind::Corrupt);
         assert!(error.message.contains("TASK.md"), "{}", error.message);
@@ -172,7 +191,7 @@ mod tests {
         let broken = task(&home, "fix").dir().clone();
         std::fs::remove_file(broken.history()).unwrap();
         std::fs::create_dir(broken.history()).unwrap();
-        assert_eq!(named(&home, "fix", None, is_over).unwrap(), broken);
+        assert_eq!(named(&home, DirKind::Task, "fix", None, is_over).unwrap(), broken);
         let error = create(&home, &draft("fix"), |_| Ok(())).unwrap_err();
         assert_eq!(error.kind, Kind::Corrupt);
         assert!(error.message.contains("history.jsonl"), "{}", error.message);

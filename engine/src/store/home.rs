@@ -23,15 +23,58 @@ pub struct Home {
     patience: Duration,
 }
 
-/// The folder of one task.
+/// What a folder of the home is about. Both kinds are kept alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DirKind {
+    /// A task, which follows a machine.
+    #[default]
+    Task,
+    /// A mission, which follows a plan. Its worktree has no copy of its text.
+    Mission,
+}
+
+/// The folder of one task or mission.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TaskDir {
+    /// Which of them.
+    pub kind: DirKind,
     /// The project's name.
     pub project: String,
-    /// The task's id.
+    /// Its id.
     pub id: String,
-    /// `tasks/<project>/<id>`.
+    /// `tasks/<project>/<id>` or `missions/<project>/<id>`.
     pub path: PathBuf,
+}
+
+impl DirKind {
+    /// Both.
+    pub const ALL: [DirKind; 2] = [DirKind::Task, DirKind::Mission];
+
+    /// The word for it in messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            DirKind::Task => "task",
+            DirKind::Mission => "mission",
+        }
+    }
+
+    /// The command that lists all, and what it shows, such as ` with its id`.
+    pub fn list_command(self, with: &str) -> String {
+        let all = match self {
+            DirKind::Task => " --all",
+            DirKind::Mission => "",
+        };
+        let word = self.word();
+        format!("`orange {word} list{all}` shows every {word}{with}")
+    }
+
+    /// The name of the file with its text.
+    pub fn file(self) -> &'static str {
+        match self {
+            DirKind::Task => "TASK.md",
+            DirKind::Mission => "MISSION.md",
+        }
+    }
 }
 
 impl Home {
@@ -119,6 +162,19 @@ impl Home {
         self.place("tasks")
     }
 
+    /// The folder of all missions, with a folder for each project.
+    pub fn missions(&self) -> PathBuf {
+        self.place("missions")
+    }
+
+    /// The folder of all tasks or of all missions.
+    pub fn all(&self, kind: DirKind) -> PathBuf {
+        match kind {
+            DirKind::Task => self.tasks(),
+            DirKind::Mission => self.missions(),
+        }
+    }
+
     /// The folder of the starts that tasks of a project owe.
     pub fn owed(&self, project: &str) -> PathBuf {
         self.tasks().join(project).join(".owed")
@@ -126,7 +182,24 @@ impl Home {
 
     /// The folder of one task, which need not exist.
     pub fn task(&self, project: &str, id: &str) -> TaskDir {
-        TaskDir { project: project.to_owned(), id: id.to_owned(), path: self.tasks().join(project).join(id) }
+        self.dir(DirKind::Task, project, id)
+    }
+
+    /// The folder of one mission, which need not exist.
+    pub fn mission(&self, project: &str, id: &str) -> TaskDir {
+        self.dir(DirKind::Mission, project, id)
+    }
+
+    /// The folder of one task or mission, which need not exist.
+    pub fn dir(&self, kind: DirKind, project: &str, id: &str) -> TaskDir {
+        let path = self.all(kind).join(project).join(id);
+        TaskDir { kind, project: project.to_owned(), id: id.to_owned(), path }
+    }
+
+    /// The folder of the mission with this id if there is one, and otherwise that of a task, which need not exist.
+    pub fn either(&self, project: &str, id: &str) -> TaskDir {
+        let mission = self.mission(project, id);
+        if mission.path.is_dir() { mission } else { self.task(project, id) }
     }
 
     /// The folder of custom workflows.
@@ -149,8 +222,8 @@ impl Home {
         TaskDir { path: self.trash().join(project).join(id), ..self.task(project, id) }
     }
 
-    /// The folder for what no ref can hold of a worktree of this task: nested repositories, and what was at the path of its
-    /// `TASK.md`.
+    /// The folder for what no ref can hold of a worktree of this task or mission: nested repositories, and what was at the path
+    /// of `TASK.md`.
     pub fn set_aside(&self, task: &str) -> PathBuf {
         self.trash().join(".repositories").join(task)
     }
@@ -165,7 +238,7 @@ impl Home {
         self.workspaces().join(name)
     }
 
-    /// The file of the pool: which task holds which worktree.
+    /// The file of the pool: which task or mission holds which worktree.
     pub fn pool_json(&self) -> PathBuf {
         self.workspaces().join(".pool.json")
     }
@@ -178,9 +251,19 @@ impl Home {
 }
 
 impl TaskDir {
-    /// `TASK.md`.
+    /// Its text: `TASK.md`, or `MISSION.md`.
     pub fn task_md(&self) -> PathBuf {
-        self.path.join("TASK.md")
+        self.path.join(self.kind.file())
+    }
+
+    /// The plan that a mission follows.
+    pub fn plan(&self) -> PathBuf {
+        self.path.join("plan.json")
+    }
+
+    /// What messages call it, such as `task t1`.
+    pub fn shown(&self) -> String {
+        format!("{} {}", self.kind.word(), self.id)
     }
 
     /// The journal.

@@ -1,4 +1,4 @@
-//! Lists all tasks fast; one that cannot be read is listed with its error.
+//! Lists all tasks or missions fast; one that cannot be read is listed with its error.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -12,7 +12,7 @@ use crate::error::Unfit;
 use crate::files::entries;
 use crate::store::frontmatter::Document;
 use crate::store::task::{self, Task};
-use crate::store::{Home, Name, Owned, TaskDir, journal, regular};
+use crate::store::{DirKind, Home, Name, Owned, TaskDir, journal, regular};
 use crate::{Error, Result, nofollow};
 
 /// A task in a list.
@@ -25,7 +25,7 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Its branch; the original one if its `TASK.md` cannot be read, and the one in `TASK.md` if its journal cannot.
+    /// Its branch; the original one if its text cannot be read, and the one in the text if its journal cannot.
     pub fn branch(&self) -> Option<Cow<'_, str>> {
         match &self.task {
             Ok(task) => Some(Cow::Borrowed(&task.branch)),
@@ -67,19 +67,29 @@ impl Known {
     }
 }
 
-/// The journals of every task below this folder, or of one project, in no order. Takes no lock.
-pub fn journals(folder: &Path, project: Option<&str>) -> Result<Vec<Known>> {
+/// The journals of every task or mission, or of those of one project, in no order. Takes no lock.
+pub fn journals(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<Known>> {
+    Ok(journals_of(dirs(home, kinds, project)?))
+}
+
+/// The journals of these, in no order.
+pub fn journals_of(dirs: Vec<TaskDir>) -> Vec<Known> {
     let found = Mutex::new(Vec::new());
-    in_parallel(below(folder, project)?, &|dir, buffer| {
+    in_parallel(dirs, &|dir, buffer| {
         let known = Known::read(dir, buffer);
         locked(&found).push(known);
     });
-    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+    found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Every task, or every task of one project, oldest first; unreadable ones come last. Takes no lock.
 pub fn list(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
-    Ok(each(journals(&home.tasks(), project)?, Some))
+    Ok(each(journals(home, &[DirKind::Task], project)?, Some))
+}
+
+/// As [`list`], for missions.
+pub fn missions(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
+    Ok(each(journals(home, &[DirKind::Mission], project)?, Some))
 }
 
 /// Maps each of these tasks with `make`, in the order of [`list`]. Two threads read and map them one by one, so that the
@@ -100,11 +110,11 @@ pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Syn
     keys.into_iter().filter_map(|(_, place)| made[place].take()).collect()
 }
 
-/// The tasks of a project that have this branch. Of the others only `TASK.md` is read: people may change the branch there, so
+/// The tasks and missions of a project that have this branch. Of the others only the text is read: people may change the branch there, so
 /// no index of branches could always be right.
 pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
     let found = Mutex::new(Vec::new());
-    in_parallel(below(&home.tasks(), Some(project))?, &|dir, buffer| {
+    in_parallel(dirs(home, &DirKind::ALL, Some(project))?, &|dir, buffer| {
         if branch_of(&dir, buffer).is_none_or(|own| own == branch) {
             let listed = read(Known::read(dir, buffer), buffer);
             locked(&found).extend((listed.branch().as_deref() == Some(branch)).then_some(listed.task));
@@ -125,30 +135,41 @@ pub fn workspace_of(dir: &TaskDir) -> Result<Option<Name>> {
     Known::read(dir.clone(), &mut Vec::new()).workspace()
 }
 
-/// The folders of every task, or of every task of one project, in no order.
-pub fn dirs(home: &Home, project: Option<&str>) -> Result<Vec<TaskDir>> {
-    below(&home.tasks(), project)
+/// The folders of every task or mission, or of those of one project, in no order.
+pub fn dirs(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<TaskDir>> {
+    let mut dirs = Vec::new();
+    for kind in kinds {
+        dirs.extend(below(&home.all(*kind), *kind, project)?);
+    }
+    Ok(dirs)
 }
 
-/// The folders of every task below this one, or of every task of one project, in no order.
-pub fn below(folder: &Path, project: Option<&str>) -> Result<Vec<TaskDir>> {
+/// The folders of every deleted task, in no order.
+pub fn deleted(home: &Home) -> Result<Vec<TaskDir>> {
+    below(&home.trash(), DirKind::Task, None)
+}
+
+fn below(folder: &Path, kind: DirKind, project: Option<&str>) -> Result<Vec<TaskDir>> {
     let mut dirs = Vec::new();
     for project in projects(folder, project)? {
         let place = folder.join(&project);
-        let of = |id: String| TaskDir { path: place.join(&id), project: project.clone(), id };
+        let of = |id: String| TaskDir { kind, path: place.join(&id), project: project.clone(), id };
         dirs.extend(folders(&place)?.into_iter().map(of));
     }
     Ok(dirs)
 }
 
-/// The folders of the tasks with exactly this id, at most one in each project, without looking at other tasks.
-pub fn with_id(folder: &Path, project: Option<&str>, id: &str) -> Result<Vec<TaskDir>> {
+/// The folders with exactly this id, at most one of each kind in each project, without looking at others.
+pub fn with_id(home: &Home, kinds: &[DirKind], project: Option<&str>, id: &str) -> Result<Vec<TaskDir>> {
     if is_hidden(id) || id.is_empty() || id.contains('/') {
         return Ok(Vec::new());
     }
-    let of = |project: String| TaskDir { path: folder.join(&project).join(id), project, id: id.to_owned() };
-    let is_there = |dir: &TaskDir| dir.path.symlink_metadata().is_ok_and(|found| found.is_dir());
-    Ok(projects(folder, project)?.into_iter().map(of).filter(is_there).collect())
+    let mut dirs = Vec::new();
+    for kind in kinds {
+        dirs.extend(projects(&home.all(*kind), project)?.iter().map(|project| home.dir(*kind, project, id)));
+    }
+    dirs.retain(|dir| dir.path.symlink_metadata().is_ok_and(|found| found.is_dir()));
+    Ok(dirs)
 }
 
 fn projects(folder: &Path, project: Option<&str>) -> Result<Vec<String>> {
@@ -173,7 +194,7 @@ fn carefully(dir: &TaskDir) -> Result<Task> {
     Task::of(dir, document, &history)
 }
 
-/// The branch of a task, if its `TASK.md` alone says it.
+/// The branch of a task, if its text alone says it.
 fn branch_of(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<String> {
     Document::parse(contents(&dir.task_md(), regular::LIMIT, buffer).ok()?).ok()?.get("branch").ok()?
 }

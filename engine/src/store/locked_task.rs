@@ -33,7 +33,7 @@ impl LockedTask {
     /// The caller decides about an open transition: see [`TaskHistory::open`].
     pub fn lock(home: &Home, dir: &TaskDir) -> Result<LockedTask> {
         task::exists(dir)?;
-        let lock = lock::acquire(home, &dir.lock_file(), Rank::Task, &format!("task {}", dir.id))?;
+        let lock = lock::acquire(home, &dir.lock_file(), Rank::Task, &dir.shown())?;
         atomic::sweep(&dir.path);
         let path = dir.task_md();
         late::forget(&path)?;
@@ -46,7 +46,7 @@ impl LockedTask {
         let mut repairs = repairs(dir, &document, &history, &journal);
         if late::carried(&late::found(&path)?, document.body()).is_some() {
             repairs.push(repaired(
-                "TASK.md",
+                dir.kind.file(),
                 "what was written into a version that had been replaced",
                 "the same",
             ));

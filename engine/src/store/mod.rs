@@ -36,7 +36,7 @@ pub mod trash;
 pub use copy::Copy;
 pub use create::{Draft, create, rebranch};
 pub use follow::Follow;
-pub use home::{Home, TaskDir};
+pub use home::{DirKind, Home, TaskDir};
 pub use list::{Listed, list};
 pub use locked_task::LockedTask;
 pub use orange_journal::{

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::files::if_found;
 use crate::store::lock::{self, Lock, Rank};
-use crate::store::{Home, TaskDir, atomic, home, list, task};
+use crate::store::{DirKind, Home, TaskDir, atomic, home, list, task};
 use crate::{Error, Result, nofollow};
 
 /// A start that a task owes.
@@ -56,7 +56,7 @@ impl Owed {
 
     /// Whether the task that owes it has finished its transition: until then its hook may run again.
     pub fn is_due(&self, home: &Home, project: &str) -> bool {
-        let dir = list::with_id(&home.tasks(), Some(project), &self.by).unwrap_or_default().pop();
+        let dir = list::with_id(home, &DirKind::ALL, Some(project), &self.by).unwrap_or_default().pop();
         // A task that is gone or unreadable runs no hook.
         let history =
             dir.and_then(|dir| task::read_journal_last(&dir, 0).ok()).map(|journal| journal.history());

@@ -1,5 +1,5 @@
-//! `.pool.json`: which task holds which worktree. The tasks' journals decide; the file adds what they do not say: free worktrees,
-//! and those of tasks that are about to get one. The pool does not look into worktrees.
+//! `.pool.json`: which task or mission holds which worktree. Their journals decide; the file adds what they do not say: free
+//! worktrees, and those of tasks that are about to get one. The pool does not look into worktrees.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::files::if_found;
 use crate::store::list::{self, Known};
 use crate::store::lock::{self, Lock, Rank};
-use crate::store::{Home, Name, Task, TaskDir, atomic, home};
+use crate::store::{DirKind, Home, Name, Task, TaskDir, atomic, home};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The locked pool. Its lock comes after that of a task.
@@ -30,7 +30,7 @@ pub struct Slot {
     /// The project.
     #[serde(deserialize_with = "name")]
     pub project: String,
-    /// The id of the task that holds it.
+    /// The id of the task or mission that holds it.
     #[serde(default, deserialize_with = "name_or_none")]
     pub task: Option<String>,
     /// Members of newer versions.
@@ -57,7 +57,7 @@ fn name_or_none<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Optio
 /// Every slot, without the lock.
 pub fn read(home: &Home) -> Result<Vec<Slot>> {
     let saved = Saved::read(home)?;
-    saved.slots(&list::journals(&home.tasks(), None)?)
+    saved.slots(&list::journals(home, &DirKind::ALL, None)?)
 }
 
 /// The pool by its file, which is read before the journals: a task that releases a worktree writes its journal before the
@@ -71,7 +71,7 @@ impl Saved {
         saved(home).map(Saved)
     }
 
-    /// Every slot, by these journals and this file: correct for a project if all of its tasks are among them.
+    /// Every slot, by these journals and this file: correct for a project if all of its tasks and missions are among them.
     pub fn slots(self, known: &[Known]) -> Result<Vec<Slot>> {
         right(self.0, known).map(|file| file.slots)
     }
@@ -82,12 +82,12 @@ pub fn has_slot_of(home: &Home, task: &str) -> Result<bool> {
     Ok(saved(home)?.is_some_and(|file| slot_of(&file.slots, task).is_some()))
 }
 
-/// The task that holds the worktree of this name, without the lock. If the file and the journal of its task agree, no other
+/// The task or mission that holds the worktree of this name, without the lock. If the file and the journal of its task agree, no other
 /// journal is read.
 pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
     let held_by = |slots: Vec<Slot>| {
         let slot = slots.into_iter().find(|slot| slot.name == name)?;
-        slot.task.map(|task| home.task(&slot.project, &task))
+        slot.task.map(|task| home.either(&slot.project, &task))
     };
     let named = saved(home)?.and_then(|file| held_by(file.slots));
     match named {
@@ -98,9 +98,9 @@ pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
     }
 }
 
-/// The worktree of a task, without the lock: by its journal, or else by the file.
+/// The worktree of a task or mission, without the lock: by its journal, or else by the file.
 pub fn worktree_of(home: &Home, task: &str) -> Result<Option<String>> {
-    let dirs = list::with_id(&home.tasks(), None, task)?;
+    let dirs = list::with_id(home, &DirKind::ALL, None, task)?;
     // The file replaces a journal that cannot be read.
     if let Some(name) = dirs.first().and_then(|dir| list::workspace_of(dir).ok().flatten()) {
         return Ok(Some(name.to_string()));
@@ -133,7 +133,7 @@ impl Pool {
         let lock = lock::acquire(home, &path.with_file_name(".pool.lock"), Rank::Pool, "the workspace pool")?;
         atomic::sweep(&home.workspaces());
         let saved = saved(home)?;
-        let file = right(saved.clone(), &list::journals(&home.tasks(), None)?)?;
+        let file = right(saved.clone(), &list::journals(home, &DirKind::ALL, None)?)?;
         let is_right = saved.as_ref() == Some(&file);
         let pool = Pool { file, home: home.clone(), _lock: lock };
         if !is_right {
@@ -191,9 +191,11 @@ impl Pool {
     /// Removes a slot from the pool and returns whether it existed; refuses if a task holds it.
     pub fn forget(&mut self, name: &str) -> Result<bool> {
         let Some(index) = self.file.slots.iter().position(|slot| slot.name == name) else { return Ok(false) };
-        if let Some(task) = &self.file.slots[index].task {
-            return Err(Error::new(Kind::Refused, format!("task {task} holds workspace {name}"))
-                .help("finish or cancel the task first"));
+        let Slot { project, task, .. } = &self.file.slots[index];
+        if let Some(task) = task {
+            let dir = self.home.either(project, task);
+            return Err(Error::new(Kind::Refused, format!("{} holds workspace {name}", dir.shown()))
+                .help(format!("finish or cancel the {} first", dir.kind.word())));
         }
         self.file.slots.remove(index);
         self.save().map(|()| true)
@@ -263,7 +265,7 @@ fn of<'s>(slots: &'s [Slot], project: &'s str) -> impl Iterator<Item = &'s Slot>
 fn exhausted(home: &Home, slots: &[Slot], project: &str, pool_size: u32) -> Error {
     let holder = |slot: &Slot| {
         let task = slot.task.as_deref()?;
-        let known = Task::read(home, &home.task(project, task));
+        let known = Task::read(home, &home.either(project, task));
         let branch = known.map_or_else(|_| "unreadable".to_owned(), |(task, _)| task.branch);
         Some(format!("{} by {task} ({branch})", slot.name))
     };
@@ -273,7 +275,7 @@ fn exhausted(home: &Home, slots: &[Slot], project: &str, pool_size: u32) -> Erro
         _ => format!("all workspaces of {project} are taken: {}", holders.join(", ")),
     };
     Error::new(Kind::Refused, message).help(format!(
-        "finish or cancel one of these tasks, or allow more: `orange project update {project} --pool-size {}`",
+        "finish or cancel one of these, or allow more: `orange project update {project} --pool-size {}`",
         pool_size.max(holders.len().try_into().unwrap_or(u32::MAX)).saturating_add(1)
     ))
 }

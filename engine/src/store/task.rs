@@ -1,4 +1,4 @@
-//! A task: the values of people and agents from `TASK.md`, those of the engine from the journal.
+//! A task or a mission: the values of people and agents from its text, those of the engine from the journal.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -9,15 +9,17 @@ use crate::store::fold::{Owned, TaskHistory};
 use crate::store::frontmatter::{Document, Flaw};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
-use crate::store::{TaskDir, regular};
+use crate::store::{DirKind, TaskDir, regular};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The harness of a task whose frontmatter names none.
 pub const DEFAULT_HARNESS: &str = "claude";
 
-/// A task as it was read.
+/// A task or a mission as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
+    /// Which of them.
+    pub kind: DirKind,
     /// Its id.
     pub id: String,
     /// The name of its project.
@@ -62,6 +64,7 @@ impl Task {
     ) -> std::result::Result<Task, Flaw> {
         let get = |key: &str| document.get(key);
         Ok(Task {
+            kind: dir.kind,
             id: dir.id.clone(),
             project: dir.project.clone(),
             branch: get("branch")?.unwrap_or_else(|| first_branch.to_owned()),
@@ -89,13 +92,13 @@ impl Task {
     }
 }
 
-/// Checks that there is such a task.
+/// Checks that there is such a task or mission.
 pub(crate) fn exists(dir: &TaskDir) -> Result<()> {
     if nofollow::metadata(&dir.path).is_ok_and(|found| found.is_dir()) {
         return Ok(());
     }
-    Err(Error::new(Kind::NotFound, format!("there is no task {} in project {}", dir.id, dir.project))
-        .help("`orange task list --all` shows every task"))
+    Err(Error::new(Kind::NotFound, format!("there is no {} in project {}", dir.shown(), dir.project))
+        .help(dir.kind.list_command("")))
 }
 
 /// The journal of a task.
@@ -218,9 +221,15 @@ fn rewrite_help(path: &Path, history: &TaskHistory) -> String {
 
 fn no_history(dir: &TaskDir, what: &str) -> Error {
     let path = dir.history();
-    Error::new(Kind::Corrupt, format!("{} {what}", path.display())).help(
-        "it is the engine's record of the task: restore it from a backup, or begin a new one with one line such as \
-         {\"seq\":1,\"timestamp\":\"2026-01-01T00:00:00Z\",\"type\":\"task.created\",\"branch\":\"…\",\"actor\":\"human\",\
-         \"set\":{\"status\":\"…\",\"workflow\":\"…\",\"workspace\":null}}",
-    )
+    let word = dir.kind.word();
+    let mend = match dir.kind {
+        DirKind::Task => {
+            ", or begin a new one with one line such as \
+             {\"seq\":1,\"timestamp\":\"2026-01-01T00:00:00Z\",\"type\":\"task.created\",\"branch\":\"…\",\"actor\":\"human\",\
+             \"set\":{\"status\":\"…\",\"workflow\":\"…\",\"workspace\":null}}"
+        }
+        DirKind::Mission => "",
+    };
+    Error::new(Kind::Corrupt, format!("{} {what}", path.display()))
+        .help(format!("it is the engine's record of the {word}: restore it from a backup{mend}"))
 }

@@ -5,11 +5,13 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use crate::store::create::NewMission;
 use crate::store::{Draft, Home, LockedTask, create, event};
 
 mod both;
 mod copies;
 mod editors;
+mod missions;
 mod processes;
 mod tasks;
 
@@ -40,7 +42,26 @@ pub(crate) fn draft(branch: &str) -> Draft {
         body: "\n## Context\n\nToo sour.\n".to_owned(),
         actor: event::Actor::Human,
         creator: None,
+        mission: None,
     }
+}
+
+/// The same as a mission.
+pub(crate) fn mission_draft(branch: &str) -> Draft {
+    let mission = NewMission {
+        plan: b"{}".to_vec(),
+        prompt: "Grind finer".to_owned(),
+        execution: "auto".to_owned(),
+        intervene: "on-error".to_owned(),
+        notices: true,
+        creator_spawn: None,
+    };
+    Draft { mission: Some(mission), counters: BTreeMap::new(), ..draft(branch) }
+}
+
+/// A new mission, locked.
+pub(crate) fn mission(home: &Home, branch: &str) -> LockedTask {
+    create(home, &mission_draft(branch), |_| Ok(())).unwrap()
 }
 
 /// A new task, locked.

@@ -23,7 +23,7 @@ pub fn restore(
     restored: Event,
     admit: impl FnOnce(&Task, &[Task]) -> Result<()>,
 ) -> Result<Task> {
-    let (_folder, _lock) = lock_project(home, &there.project)?;
+    let _lock = lock_project(home, &there.project)?;
     let (task, _) = Task::read(home, there)?;
     admit(&task, &list::of_branch(home, &there.project, &task.branch)?)?;
     let dir = home.task(&there.project, &there.id);

@@ -12,7 +12,7 @@ use crate::flow::activity;
 use crate::flow::queue::Queue;
 use crate::flow::session::{self, Panes, Session};
 use crate::store::pool::Saved;
-use crate::store::{Listed, Owned, Task, TaskDir, list, projects, suggest, task};
+use crate::store::{DirKind, Listed, Owned, Task, TaskDir, list, projects, suggest, task};
 use crate::{Error, Kind, Result};
 
 /// Lists tasks, unfinished ones unless `all` or a status is asked for. A task that cannot be read is listed with its error.
@@ -25,15 +25,16 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     }
     let project = project.map(|name| project::named_or_here(app, Some(name))).transpose()?;
     let project = project.as_ref().map(|project| project.name.as_str());
-    let is_wanted =
-        |owned: &Owned| status.map_or_else(|| all || !app.is_over(owned), |status| owned.status == status);
+    let is_wanted = |owned: &Owned| {
+        status.map_or_else(|| all || !app.is_end(DirKind::Task, owned), |status| owned.status == status)
+    };
     let is_shown = |listed: &Listed| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
     let saved = Saved::read(&app.home);
-    let mut known = list::journals(&app.home.tasks(), project)?;
+    let mut known = list::journals(&app.home, &DirKind::ALL, project)?;
     // Commands that need the projects or the pool report what is wrong with them.
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
     let around = Around { app, panes: Panes::of(app), queue };
-    known.retain(|task| task.may_be(is_wanted));
+    known.retain(|one| one.dir.kind == DirKind::Task && one.may_be(is_wanted));
     if as_json {
         let rows = list::each(known, |it| is_shown(&it).then(|| written(&around.listed(&it))));
         let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;

@@ -26,7 +26,7 @@ use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
 use crate::flow;
 use crate::setup::skill;
 use crate::store::event::{self, Spawn};
-use crate::store::{LockedTask, Task, TaskDir, TaskHistory, find};
+use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, find};
 use crate::{Error, Kind, Result};
 
 /// Runs a command. `tell` prints a message before the command ends, and returns whether the output is still open.
@@ -133,13 +133,15 @@ fn changing<T: Serialize>(
 /// The named task, or the task of the current worktree, or the task of the agent that asks.
 pub fn named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
     if let Some(name) = &task.name {
-        return find::named(&app.home, name, None, |task| app.is_over(&task.owned));
+        return find::named(&app.home, DirKind::Task, name, None, |task| app.is_over(task));
     }
-    if let Some(dir) = find::at(&app.home, &app.folder)? {
-        return Ok(dir);
-    }
-    match app.caller.task() {
-        Some(id) => find::by_id(&app.home, id),
+    let here = match find::at(&app.home, &app.folder)? {
+        None => app.caller.task().map(|id| find::by_id(&app.home, id)).transpose()?,
+        here => here,
+    };
+    match here {
+        Some(dir) if dir.kind == DirKind::Mission => Err(find::wrong_kind(&dir)),
+        Some(dir) => Ok(dir),
         None => Err(Error::new(Kind::Usage, "which task? This folder is no task's worktree")
             .help("name it by id or branch, or go into its worktree; `orange task list` shows them")),
     }
@@ -221,5 +223,25 @@ mod tests {
         assert_eq!(named(&app, None).unwrap(), other);
         app.folder = PathBuf::from("/");
         assert_eq!(named(&app, Some("other")).unwrap(), other);
+    }
+
+    #[test]
+    fn a_mission_is_no_task_wherever_a_command_finds_it() {
+        let (_folder, mut app, _) = lab();
+        let id = store::tests::mission(&app.home, "brew").dir().id.clone();
+        let refused = |app: &App, name: Option<&str>| {
+            let error = named_or_here(app, &TaskName { name: name.map(str::to_owned) }).unwrap_err();
+            let expect = (Kind::NotFound, format!("{id} is a mission"));
+            assert_eq!((error.kind, error.message.clone()), expect);
+            assert!(error.help.contains("mission show"), "{}", error.help);
+        };
+        refused(&app, Some(&id));
+        app.caller = Caller::Agent { task: id.clone(), spawn: Some(1), claim: Actor::Worker, secret: None };
+        refused(&app, None);
+        store::Pool::lock(&app.home).unwrap().bind("coffee", 1, &id, store::tests::usable).unwrap();
+        app.folder = app.home.workspace("coffee--1");
+        std::fs::create_dir_all(&app.folder).unwrap();
+        app.caller = Caller::Person;
+        refused(&app, None);
     }
 }

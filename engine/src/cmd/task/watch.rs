@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
 use crate::flow::activity;
-use crate::store::{Follow, Record, Task, TaskDir, clock, list, task};
+use crate::store::{DirKind, Follow, Record, Task, TaskDir, clock, list, task};
 use crate::{Error, Kind, Result};
 
 /// The time between two looks.
@@ -46,14 +46,14 @@ fn one(app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Resu
 fn all(app: &App, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
     let mut follows: BTreeMap<String, Follow> = BTreeMap::new();
     let mut doings: BTreeMap<String, Doings> = BTreeMap::new();
-    for dir in list::dirs(&app.home, None)? {
+    for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
         follows.insert(
             dir.id.clone(),
             Follow::from_now(dir.clone()).unwrap_or_else(|_| Follow::from_start(dir)),
         );
     }
     loop {
-        for dir in list::dirs(&app.home, None)? {
+        for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
             let follow = follows.entry(dir.id.clone()).or_insert_with(|| Follow::from_start(dir.clone()));
             let is_heard = match follow.more() {
                 Ok(records) => tell_each(&dir, &records.unwrap_or_default(), tell)?,
@@ -70,7 +70,7 @@ fn all(app: &App, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
 
 fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
     match task::read_journal(dir).map(|journal| journal.history()) {
-        Ok(history) => Ok(history.open.is_some() || !app.is_over(&history.owned)),
+        Ok(history) => Ok(history.open.is_some() || !app.is_end(dir.kind, &history.owned)),
         Err(error) if error.kind == Kind::NotFound => Ok(false),
         Err(error) => Err(error),
     }

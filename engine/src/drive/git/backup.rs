@@ -100,7 +100,7 @@ impl Seen<'_> {
         let is_there = |entry: &Entry| self.git.repo.join(&entry.path).symlink_metadata().is_ok();
         let is_removed = |entry: &&Entry| {
             let is_passed_over = entry.is_repository()
-                || entry.path == Path::new(TASK_FILE)
+                || entry.path == Path::new(TASK_FILE) && !self.look.has_task_file
                 // A file that git is told to skip and that is missing was not removed by anybody.
                 || entry.is_hidden() && !is_there(entry) && !captured.contains(&*entry.path);
             entry.is_conflict() || !self.look.is_as_in_index(entry) && !is_passed_over

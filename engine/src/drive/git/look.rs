@@ -50,20 +50,23 @@ pub(super) struct Look {
     pub(super) entries: Vec<Entry>,
     /// Files that differ from the index or are missing.
     modified: BTreeSet<PathBuf>,
+    /// Whether the wanted tree has a `TASK.md`, which then is a file of the project, and otherwise the copy of a task's text.
+    pub(super) has_task_file: bool,
 }
 
 impl Git {
     /// Looks at the checkout of this `Git`. Ignored files are skipped, unless they are in the way of the `wanted` tree.
     pub(super) fn look(&self, wanted: &Tree) -> Result<Look> {
         let ignored = self.ignored()?;
+        let has_task_file = wanted.contains_key(Path::new(TASK_FILE));
         // The walk comes first: files that are written later look newer than it found them.
         let walk = walk(&self.repo, &|path, is_folder| {
-            path == Path::new(TASK_FILE) && !is_folder
+            path == Path::new(TASK_FILE) && !is_folder && !has_task_file
                 || ignored.contains(path) && !is_in_the_way(wanted, path, is_folder)
         })?;
         let entries = self.entries(&self.repo)?;
         let modified = self.modified(&entries)?;
-        Ok(Look { walk, entries, modified })
+        Ok(Look { walk, entries, modified, has_task_file })
     }
 
     /// The files of a commit.

@@ -67,7 +67,7 @@ fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
         // The end of the agent may not be recorded yet, and a transition may not be finished yet.
         let is_due = history.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now()));
         let is_moving = history.open.is_some() || !history.agents.is_empty() || is_due;
-        if !is_moving || Instant::now() >= until || app.is_over(&task.owned) && history.open.is_none() {
+        if !is_moving || Instant::now() >= until || app.is_over(&task) && history.open.is_none() {
             return Ok(false);
         }
         thread::sleep(PAUSE);

@@ -7,10 +7,10 @@ use crate::app::App;
 use crate::drive::git::{Backup, BackupContext, Git, SavedWork};
 use crate::files::{entries, is_empty, is_same};
 use crate::flow::{cancel, lock_recovered};
-use crate::hooks::workspace;
+use crate::hooks::{agents, workspace};
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{Pool, Task, TaskDir};
+use crate::store::{DirKind, Event, LockedTask, Pool, Task, TaskDir, task};
 use crate::{Error, Kind, Result};
 
 /// What happened to one worktree.
@@ -223,15 +223,19 @@ impl<'p> UnheldWorktree<'p> {
     }
 }
 
-/// The worktrees of finished tasks, with these tasks.
+/// The worktrees of finished tasks and missions, with these.
 fn finished(app: &App, slots: &[Slot]) -> Vec<(Slot, TaskDir)> {
-    let is_over = |dir: &TaskDir| Task::read(&app.home, dir).is_ok_and(|(task, _)| app.is_over(&task.owned));
+    let is_done =
+        |dir: &TaskDir| Task::read(&app.home, dir).is_ok_and(|(task, _)| app.is_done_with_worktree(&task));
     let held = slots.iter().filter_map(|slot| Some((slot.clone(), holder(app, slot)?)));
-    held.filter(|(_, dir)| is_over(dir)).collect()
+    held.filter(|(_, dir)| is_done(dir)).collect()
 }
 
-/// Releases what a finished task still holds, because a hook failed or was killed.
+/// Releases what a finished task or mission still holds, because a hook failed or was killed.
 fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
+    if dir.kind == DirKind::Mission {
+        return give_back_of_mission(app, dir);
+    }
     let open = lock_recovered(app, dir)?;
     if open.task().owned.workspace.is_none() {
         return workspace::give_back(app, open.task()).map(|()| Vec::new());
@@ -244,9 +248,35 @@ fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     }
 }
 
-/// The folder of the task that has the slot, if it exists.
+fn give_back_of_mission(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
+    let mut locked = LockedTask::lock(&app.home, dir)?;
+    // It may have been started again since the pool was read.
+    if !app.is_done_with_worktree(locked.task()) {
+        return Ok(Vec::new());
+    }
+    let before = locked.history().last_seq;
+    if let Some(found) = locked.task().owned.workspace.clone() {
+        let mut set = agents::kill_session(app, &mut locked)?;
+        set.0.extend(workspace::release(app, &mut locked)?.0);
+        let field = "workspace".to_owned();
+        locked.append(Event::TaskRepaired { field, found: Some(found.to_string()), kept: None }, set)?;
+    }
+    workspace::give_back(app, locked.task())?;
+    let journal = task::read_journal(dir)?;
+    let kept = |event| {
+        let (Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept }) = event
+        else {
+            return None;
+        };
+        Some(kept)
+    };
+    let new = journal.records.into_iter().filter(|record| record.seq > before);
+    Ok(new.filter_map(|record| kept(record.event)).collect())
+}
+
+/// The folder of the task or mission that has the slot, if it exists.
 fn holder(app: &App, slot: &Slot) -> Option<TaskDir> {
-    let dir = slot.task.as_ref().map(|task| app.home.task(&slot.project, task));
+    let dir = slot.task.as_ref().map(|task| app.home.either(&slot.project, task));
     dir.filter(|dir| dir.path.is_dir())
 }
 

@@ -197,12 +197,14 @@ fn check_environment(app: &App, project: &Project, harness: &str) -> Result<()> 
     git.check_identity()
 }
 
-/// Refuses a branch that an unfinished one of these tasks has.
+/// Refuses a branch that an unfinished one of these tasks and missions has.
 pub fn admit(app: &App, others: &[Task]) -> Result<()> {
-    match others.iter().find(|task| !app.is_over(&task.owned)) {
+    match others.iter().find(|task| !app.is_done_with_worktree(task)) {
         Some(task) => {
-            Err(Error::new(Kind::Refused, format!("task {} has the branch {} already", task.id, task.branch))
-                .help("choose another branch, or go on with that task"))
+            let (word, id) = (task.kind.word(), &task.id);
+            let message = format!("{word} {id} has the branch {} already", task.branch);
+            Err(Error::new(Kind::Refused, message)
+                .help(format!("choose another branch, or go on with that {word}")))
         }
         None => Ok(()),
     }
@@ -228,6 +230,7 @@ fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) ->
         body,
         actor: app.caller.actor().into(),
         creator: app.caller.task().map(str::to_owned),
+        mission: None,
     }
 }
 

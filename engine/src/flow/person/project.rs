@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
-use crate::store::{self, Listed, pool};
+use crate::store::{self, Listed, list, pool};
 use crate::{Error, Kind, Result};
 
 /// Adds the repository at this path under this name, or that of its folder. Without a default branch it takes that of the
@@ -70,20 +70,23 @@ fn check_workflow(app: &App, project: &Project) -> Result<()> {
     project.workflow.as_ref().map_or(Ok(()), |name| app.machines.named(name).map(drop))
 }
 
-/// Removes a project from the list; its repository stays. One with unfinished tasks is refused.
+/// Removes a project from the list; its repository stays. One with unfinished tasks or missions is refused.
 pub fn remove(app: &App, name: &str) -> Result<Project> {
     app.caller.check_person("remove a project")?;
     let project = projects::get(&app.home, name)?;
     // One that cannot be read may not be over.
     let unfinished = |listed: Listed| match listed.task {
-        Ok(task) => (!app.is_over(&task.owned)).then_some(task.branch),
+        Ok(task) => (!app.is_done_with_worktree(&task)).then_some(task.branch),
         Err(_) => Some(format!("{} (unreadable)", listed.dir.id)),
     };
-    let open: Vec<String> =
-        store::list(&app.home, Some(&project.name))?.into_iter().filter_map(unfinished).collect();
-    if !open.is_empty() {
-        return Err(Error::new(Kind::Refused, format!("{name} has unfinished tasks: {}", open.join(", ")))
-            .help("merge or cancel them first"));
+    let of = |listed: Vec<Listed>| listed.into_iter().filter_map(unfinished).collect::<Vec<_>>();
+    let tasks = of(store::list(&app.home, Some(&project.name))?);
+    let missions = of(list::missions(&app.home, Some(&project.name))?);
+    for (what, open) in [("tasks", tasks), ("missions", missions)] {
+        if !open.is_empty() {
+            let message = format!("{name} has unfinished {what}: {}", open.join(", "));
+            return Err(Error::new(Kind::Refused, message).help("finish or cancel them first"));
+        }
     }
     projects::remove(&app.home, name)
 }

@@ -50,7 +50,7 @@ fn deleted_instead(
 ) -> Result<Option<TaskDir>> {
     let is_branch = |name: &&str| backup.is_none() && !dir.id.starts_with(name);
     let Some(name) = name.filter(is_branch) else { return Ok(None) };
-    if !app.is_over(&Task::read(&app.home, dir)?.0.owned) {
+    if !app.is_over(&Task::read(&app.home, dir)?.0) {
         return Ok(None);
     }
     match find::deleted(&app.home, name) {
@@ -63,8 +63,7 @@ fn deleted_instead(
 fn bring_back(app: &App, there: &TaskDir) -> Result<Restoration> {
     app.caller.check_person("restore a task")?;
     let restored = Event::TaskRestored { actor: Actor::Human.into() };
-    let admit =
-        |task: &Task, others: &[Task]| if app.is_over(&task.owned) { Ok(()) } else { admit(app, others) };
+    let admit = |task: &Task, others: &[Task]| if app.is_over(task) { Ok(()) } else { admit(app, others) };
     trash::restore(&app.home, there, restored, admit).map(Restoration::Task)
 }
 

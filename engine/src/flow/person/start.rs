@@ -10,7 +10,9 @@ use crate::flow::request::{Goal, begin, carry_out, decide};
 use crate::flow::snapshot::{is_to_start, waits};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
-use crate::store::{self, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task};
+use crate::store::{
+    self, DirKind, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task,
+};
 
 /// Starts a task in its workflow's initial state; one without a summary goes to the state that asks for one. A task in a later
 /// state without a worktree gets one now, and the agent of its state. An earlier start that was killed is finished, and
@@ -135,7 +137,7 @@ fn start(app: &App, machine: &'static Machine<'static>, locked: LockedTask) -> R
 
 /// Whether the task of this id still waits to be started.
 fn is_waiting(app: &App, project: &str, id: &str) -> bool {
-    let dir = list::with_id(&app.home.tasks(), Some(project), id).unwrap_or_default().pop();
+    let dir = list::with_id(&app.home, &[DirKind::Task], Some(project), id).unwrap_or_default().pop();
     let read = dir.and_then(|dir| Task::read_last(&app.home, &dir, 0).ok());
     read.is_some_and(|(task, journal)| journal.history().open.is_none() && waits(app, &task))
 }

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::drive::git::{Backup, Git};
 use crate::files::{bytes_in, size};
 use crate::store::projects::{self, Project};
-use crate::store::{Home, Task, TaskDir, atomic, home, list};
+use crate::store::{DirKind, Home, Task, TaskDir, atomic, home, list};
 use crate::{Error, Result, fault, nofollow};
 
 const A_DAY: Duration = Duration::from_secs(86_400);
@@ -218,7 +218,7 @@ pub fn summary(found: &[Garbage]) -> Option<String> {
 /// Temporary files of dead processes.
 pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
     let mut folders = vec![home.root().to_owned(), home.workspaces()];
-    for dir in list::dirs(home, None)? {
+    for dir in list::dirs(home, &DirKind::ALL, None)? {
         folders.push(dir.path.join("prompts"));
         folders.push(dir.path);
     }
@@ -228,10 +228,11 @@ pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
 impl Known {
     fn of(app: &App) -> Result<Known> {
         let mut known = Known { is_whole: true, ..Known::default() };
-        for (folder, is_deleted) in [(app.home.tasks(), false), (app.home.trash(), true)] {
-            for dir in list::below(&folder, None)? {
-                known.add(app, dir, is_deleted);
-            }
+        for dir in list::dirs(&app.home, &DirKind::ALL, None)? {
+            known.add(app, dir, false);
+        }
+        for dir in list::deleted(&app.home)? {
+            known.add(app, dir, true);
         }
         Ok(known)
     }
@@ -244,7 +245,7 @@ impl Known {
         };
         self.definitions.insert(task.owned.definition.clone());
         let holds_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
-        if holds_something || !is_deleted && !app.is_over(&task.owned) {
+        if holds_something || !is_deleted && !app.is_over(&task) {
             self.branches.insert((dir.project, task.branch));
             self.live.insert(dir.id);
             return;
@@ -343,4 +344,60 @@ fn remove_deleted(home: &Home, dir: &TaskDir) -> Result<()> {
 
 fn remove_folder(folder: &Path) -> Result<()> {
     fs::remove_dir_all(folder).map_err(|cause| Error::io("remove", folder, &cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::tests::MACHINES;
+    use crate::machines::Machines;
+    use crate::store::{Event, Set, tests};
+
+    /// Whether a mission in this status, with or without a worktree, counts as over.
+    #[track_caller]
+    fn check(status: &str, workspace: Option<&str>, is_over: bool) {
+        let (folder, home) = tests::home();
+        let mut locked = tests::mission(&home, "brew");
+        locked.append(Event::Unknown, Set::new().status(status).workspace(workspace)).unwrap();
+        let id = locked.dir().id.clone();
+        drop(locked);
+        let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
+        let known = Known::of(&app).unwrap();
+        assert_eq!(known.live.contains(&id), !is_over, "{status}");
+        assert_eq!(known.branches.contains(&("coffee".to_owned(), "brew".to_owned())), !is_over, "{status}");
+        assert_eq!(known.over.iter().any(|over| over.dir.id == id), is_over, "{status}");
+        assert!(known.is_whole);
+    }
+
+    #[test]
+    fn what_an_unfinished_mission_has_left_is_no_leftover() {
+        for status in ["pending", "running", "paused"] {
+            check(status, None, false);
+        }
+        check("failed", Some("coffee--1"), false);
+        check("completed", Some("coffee--1"), false);
+        for status in ["completed", "failed", "cancelled"] {
+            check(status, None, true);
+        }
+    }
+
+    #[test]
+    fn a_mission_that_cannot_be_read_keeps_everything() {
+        let (folder, home) = tests::home();
+        let dir = tests::mission(&home, "brew").dir().clone();
+        fs::write(dir.history(), "no event\n").unwrap();
+        let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
+        let known = Known::of(&app).unwrap();
+        assert!(known.live.contains(&dir.id) && !known.is_whole);
+    }
+
+    #[test]
+    fn the_temporary_files_of_missions_are_found() {
+        let (_folder, home) = tests::home();
+        let dir = tests::mission(&home, "brew").dir().clone();
+        // No process has the highest number.
+        let left = dir.path.join(format!(".MISSION.md.{}.0.tmp", i32::MAX));
+        fs::write(&left, "half").unwrap();
+        assert_eq!(leftovers(&home).unwrap(), [left]);
+    }
 }

@@ -10,7 +10,7 @@ use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
 use crate::flow::{activity, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
 use crate::hooks::{agent_processes, agents};
-use crate::store::{Task, TaskDir, TaskHistory, list};
+use crate::store::{DirKind, Task, TaskDir, TaskHistory, list};
 use crate::{Kind, Result, fault};
 
 /// The result of a round.
@@ -29,7 +29,7 @@ pub struct Look {
 pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     let mut look = Look::default();
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
-    for dir in list::dirs(&app.home, None)? {
+    for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
         let outcome = Task::read_last(&app.home, &dir, 0).and_then(|(task, journal)| {
             pull_requests.extend(Watched::of(app, &dir, &task));
             queues.see(app, &dir, &task);
@@ -130,7 +130,7 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
 
 /// Whether the task is finished and still has a session, because a hook failed.
 fn is_left_over(app: &App, task: &Task) -> bool {
-    task.owned.tmux_session.is_some() && app.is_over(&task.owned)
+    task.owned.tmux_session.is_some() && app.is_over(task)
 }
 
 fn missing(dir: &TaskDir, history: &TaskHistory, panes: &[Pane]) -> Result<Vec<u32>> {

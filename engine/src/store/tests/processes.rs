@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::store::tests::{Process, draft, editors, home, task};
 use crate::store::{
-    Event, Home, LockedTask, Pool, Set, Task, TaskDir, activity, atomic, create, journal, list,
+    DirKind, Event, Home, LockedTask, Pool, Set, Task, TaskDir, activity, atomic, create, journal, list,
 };
 use crate::{Error, Kind};
 
@@ -224,7 +224,7 @@ fn change_many(home: &Home) {
             create(home, &draft(&branch), |same| if same.is_empty() { Ok(()) } else { unreachable!() });
         change_once(&mut made.unwrap());
     }
-    for dir in list::dirs(home, None).unwrap() {
+    for dir in list::dirs(home, &[DirKind::Task], None).unwrap() {
         change_once(&mut LockedTask::lock(home, &dir).unwrap());
     }
 }
@@ -246,7 +246,7 @@ fn bind(home: &Home) {
 }
 
 pub(super) fn only_task(home: &Home) -> TaskDir {
-    list::dirs(home, None).unwrap().remove(0)
+    list::dirs(home, &[DirKind::Task], None).unwrap().remove(0)
 }
 
 fn file(home: &Home) -> std::path::PathBuf {

@@ -198,6 +198,26 @@ fn a_folder_with_the_name_of_the_tasks_file_is_kept() {
 }
 
 #[test]
+fn a_project_s_own_task_md_is_work() {
+    let lab = Lab::new();
+    lab.commit(&lab.repo(), TASK_FILE, "the project's\n");
+    lab.run(&lab.repo(), &["push", "--quiet", "origin", "main"]);
+    lab.git.exclude(TASK_FILE).unwrap();
+    lab.acquire(1, "fix").unwrap();
+    let own = lab.pooled(1).join(TASK_FILE);
+    lab.write(&own, "changed\n");
+    let backup = lab.release(1).unwrap();
+    assert_eq!(lab.text_in(&backup.commit, TASK_FILE), "changed");
+    lab.check_pristine(1);
+    lab.acquire(1, "fix").unwrap();
+    fs::remove_file(&own).unwrap();
+    let backup = lab.release(1).unwrap();
+    assert!(!lab.files_in(&backup.commit).contains(&TASK_FILE.to_owned()));
+    lab.check_pristine(1);
+    assert_eq!(fs::read_to_string(&own).unwrap(), "the project's\n");
+}
+
+#[test]
 fn a_worktree_taken_after_a_failed_release_has_its_files() {
     let lab = Lab::new();
     lab.acquire(1, "fix").unwrap();

@@ -1,0 +1,87 @@
+//! The words that fields of events have.
+
+use super::declare::words;
+
+words! {
+    /// The actor that asked, or that an agent is.
+    Actor {
+        /// Orange itself: exit rules and escalation.
+        Engine = "engine",
+        /// The agent that reviews the work.
+        Human = "human",
+        /// The agent that does the work.
+        Reviewer = "reviewer",
+        /// The agent that does it.
+        Worker = "worker",
+    }
+
+    /// Why a transition was decided.
+    Cause {
+        /// Somebody asked for it.
+        Request = "request",
+        /// An exit rule.
+        Auto = "auto",
+        /// The last crash of an agent. Only this cause keeps `crash_count`.
+        Escalation = "escalation",
+        /// A cancellation without a declared transition.
+        Forced = "forced",
+        /// A merge without a declared transition.
+        ForcedMerge = "forced_merge",
+    }
+
+    /// What an agent may do without asking.
+    Permissions {
+        /// Everything.
+        Full = "full",
+        /// What its harness lets it do.
+        Reduced = "reduced",
+    }
+
+    /// How a branch was merged.
+    Strategy {
+        /// The default branch was moved to the branch's commit.
+        FastForward = "ff",
+        /// With a merge commit.
+        Merge = "merge",
+        /// As a pull request, elsewhere.
+        PullRequest = "pr",
+    }
+
+    /// How the engine knows that an agent ended. For an agent with a wrapper it is the wrapper's report: `exited with 3`.
+    Ending {
+        /// Orange ended it.
+        Killed = "killed",
+        /// A person stopped it.
+        Stopped = "stopped",
+        /// Its tmux pane no longer exists.
+        PaneGone = "its pane is gone",
+    }
+
+    /// Why an agent goes on after the end of a limit.
+    GoesOn {
+        /// Orange has sent it a message.
+        Message = "it got the message that the limit is over",
+        /// It did so before Orange sent one.
+        ByItself = "it went on by itself",
+    }
+
+    /// What an agent is doing.
+    Activity {
+        /// It works.
+        Busy = "busy",
+        /// It waits for a person.
+        Waiting = "waiting",
+        /// It has met a limit of its provider.
+        Limit = "limit",
+        /// It is at its prompt and has nothing to do.
+        Idle = "idle",
+        /// Its conversation is over.
+        Ended = "ended",
+        /// It has reported nothing for a long time.
+        Quiet = "quiet",
+        /// Its harness does not report it.
+        Unknown = "unknown",
+        /// A person has answered its question.
+        Answered = "answered",
+    }
+}
