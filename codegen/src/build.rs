@@ -20,6 +20,7 @@ use quote::{format_ident, quote};
 
 use crate::check::same_name;
 use crate::emit::{self, CorePath, Options, module_name};
+use crate::model::Definition;
 use crate::plain::Renderer;
 use crate::source::is_scenario_file;
 use crate::{Compilation, Diagnostic, Format, Level, Likeness, PromptFiles, Source, compile};
@@ -50,8 +51,8 @@ pub struct Build {
 pub struct Output {
     /// The instructions to cargo: one line each.
     pub instructions: Vec<String>,
-    /// The Rust file: a module for each workflow and `MACHINES`, all of them sorted by name. Absent when a workflow
-    /// has an error, or when there is none.
+    /// The Rust file: a module for each workflow, `MACHINES` and `PLANS`, all of them sorted by name. Absent when a
+    /// workflow has an error, or when there is none.
     pub code: Option<String>,
 }
 
@@ -119,6 +120,7 @@ struct BuildState {
 struct Module {
     workflow: String,
     name: String,
+    is_plan: bool,
     tokens: TokenStream,
 }
 
@@ -162,10 +164,15 @@ impl BuildState {
         self.instructions.push(format!("cargo::rerun-if-changed={}", source.path));
         self.report(source, &compilation.diagnostics);
         let checked = compilation.checked.as_ref()?;
+        let prompts = checked.prompt_files().into_iter().filter_map(|it| source.prompt_files.path(it));
+        self.instructions.extend(prompts.map(|it| format!("cargo::rerun-if-changed={}", it.display())));
         let options = Options { core: self.core, module: None };
         let (workflow, name) = (checked.name().to_owned(), module_name(checked, &options));
         match emit::emit(checked, &options) {
-            Ok(tokens) => Some(Module { workflow, name, tokens }),
+            Ok(tokens) => {
+                let is_plan = matches!(checked.definition(), Definition::Steps(_));
+                Some(Module { workflow, name, is_plan, tokens })
+            }
             Err(diagnostics) => {
                 self.report(source, &diagnostics);
                 None
@@ -198,14 +205,22 @@ impl BuildState {
 
 fn code(modules: &[Module], core: CorePath) -> String {
     let tokens = modules.iter().map(|module| &module.tokens);
-    let names = modules.iter().map(|module| format_ident!("{}", module.name));
+    let names = |is_plan: bool| {
+        let modules = modules.iter().filter(move |it| it.is_plan == is_plan);
+        modules.map(|module| format_ident!("{}", module.name))
+    };
+    let (machines, plans) = (names(false), names(true));
     let core = core.tokens();
     quote! {
         #(#tokens)*
 
-        /// The machines of all workflows, sorted by name.
-        #[allow(unreachable_pub)]
-        pub static MACHINES: &[&#core::Machine<'static>] = &[#(&#names::MACHINE),*];
+        /// The machines of all state machine workflows, sorted by name.
+        #[allow(dead_code, unreachable_pub)]
+        pub static MACHINES: &[&#core::Machine<'static>] = &[#(&#machines::MACHINE),*];
+
+        /// The plans of all step workflows, sorted by name.
+        #[allow(dead_code, unreachable_pub)]
+        pub static PLANS: &[&#core::plan::Plan<'static>] = &[#(&#plans::PLAN),*];
     }
     .to_string()
 }

@@ -77,7 +77,6 @@ catalogue! {
     S11 "suppression-without-reason" Warn;
     S12 "unused-suppression" Warn;
     S13 "invalid-suppression" Warn;
-    S14 "unsupported-kind" Error;
     A01 "unknown-to" Error;
     A02 "unknown-from" Error;
     A03 "from-terminal" Error;

@@ -1,6 +1,8 @@
-//! The hash that pins a task to the definition of its workflow.
+//! The hash that pins a task to the definition of its workflow, and a mission to that of its plan.
 
 use orange_core::fnv1a;
+
+use crate::model::{StepPiece, Steps};
 
 /// The hash of a workflow's source: FNV-1a, 64 bits, as 16 hexadecimal digits.
 ///
@@ -11,6 +13,22 @@ pub fn source(text: &str) -> String {
     let kept =
         text.iter().enumerate().filter(|(at, byte)| **byte != b'\r' || text.get(at + 1) != Some(&b'\n'));
     format!("{:016x}", fnv1a(kept.map(|(_, byte)| *byte)))
+}
+
+/// The hash of a step workflow: of its source, and of every prompt, since prompts stand in files of their own.
+pub(crate) fn steps(text: &str, steps: &Steps) -> String {
+    let texts = steps.steps.iter().map(|step| step.prompt.pieces.iter().map(written).collect::<String>());
+    // No text has this byte, so that no two prompts read like one.
+    let prompts = texts.flat_map(|text| text.into_bytes().into_iter().chain([0xff]));
+    format!("{:016x}", fnv1a(source(text).into_bytes().into_iter().chain([0xff]).chain(prompts)))
+}
+
+/// A piece as an author writes it.
+fn written(piece: &StepPiece) -> String {
+    match piece {
+        StepPiece::Text(text) => text.clone(),
+        StepPiece::Value(value) => format!("{{{{{}}}}}", value.name()),
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! | in the workflow | in Rust | example |
 //! |---|---|---|
 //! | the workflow's name | module | `dev-task` → `dev_task` |
-//! | a state, a prompt | variant | `agent-review` → `AgentReview` |
+//! | a state, a prompt, a step, a role, a result | variant | `agent-review` → `AgentReview` |
+//! | a step, for its results | enum | `code-review` → `CodeReviewResult` |
 //! | a counter | field | `review_round` → `review_round` |
 //! | the only or first transition of a pair | variant | `AgentReviewToWorking` |
 //! | the second of a pair | variant | `AgentReviewToWorking2` |
@@ -20,9 +21,14 @@ pub fn module(workflow: &str) -> String {
     field(workflow)
 }
 
-/// The variant of a state or a prompt. Every string has one.
+/// The variant of a state, a prompt, a step, a role or a result. Every string has one.
 pub fn variant(name: &str) -> String {
     identifier(camel(name))
+}
+
+/// The enum of the results of a step. It differs from every other name that generated code has, as `Step` does.
+pub fn result(step: &str) -> String {
+    identifier(camel(step) + "Result")
 }
 
 /// The field of a counter. Every string has one.
@@ -148,6 +154,13 @@ mod tests {
         assert_eq!(field("_"), "__");
         assert_eq!(module("dev-task"), "dev_task");
         assert_eq!(module("self"), "self_");
+    }
+
+    #[test]
+    fn the_results_of_steps_have_an_enum_each() {
+        assert_eq!(result("code-review"), "CodeReviewResult");
+        assert_eq!(result("self"), "SelfResult");
+        assert_ne!(result("step"), "Step");
     }
 
     #[test]

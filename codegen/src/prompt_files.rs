@@ -46,6 +46,13 @@ impl PromptFiles {
         PromptFiles::Folder(folder.to_owned())
     }
 
+    /// Where a prompt file stands that [`PromptFiles::read`] finds, for those who watch it.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        let PromptFiles::Folder(folder) = self else { return None };
+        let parent = folder.parent().filter(|_| folder.ends_with("workflows"));
+        [Some(folder.as_path()), parent].into_iter().flatten().map(|it| it.join(name)).find(|it| it.exists())
+    }
+
     /// The text of one of them.
     pub fn read(&self, name: &str) -> Result<String, Fault> {
         let is_inside = |it: Component<'_>| matches!(it, Component::Normal(_) | Component::CurDir);

@@ -144,7 +144,7 @@ fn a_step_workflow_keeps_what_its_file_says() {
     assert_eq!(fix.requeue.iter().map(|it| it.value).collect::<Vec<_>>(), [StepId(2)]);
     assert_eq!(steps.version.as_deref(), Some("1.0.0"));
     let refused = lower::state_machine(&checked).unwrap_err();
-    assert_eq!(refused[0].code(), "S14");
+    assert_eq!(refused[0].code(), "S08");
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod hooks;
 mod log_file;
 mod machines;
 mod nofollow;
+mod plans;
 mod progress;
 mod relay;
 mod setup;
@@ -28,7 +29,7 @@ pub use answer::schemas;
 pub use cmd::args::Cli;
 pub use cmd::main;
 pub use error::{Error, Kind, Result};
-pub use machines::Compile;
+pub use machines::{Compile, Workflows};
 pub use orange_core as core;
 pub use store::frontmatter::any_bytes;
 

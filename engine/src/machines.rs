@@ -1,24 +1,34 @@
-//! The machines that tasks can follow: the compiled-in ones, then the custom ones of the home.
+//! The workflows that there are: the compiled-in ones, then the custom ones of the home. Tasks follow the machines among them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use orange_core::Machine;
+use orange_core::plan::Plan;
+use orange_core::{Machine, Workflow};
 
 use crate::files::entries;
 use crate::store::{Home, atomic, home, suggest};
 use crate::{Error, Kind, Result, nofollow};
 
-/// Compiles the text of a custom workflow. The path is for messages, and its ending says the language. The machine lives as
-/// long as the process; the error has all findings.
-pub type Compile = fn(path: &str, text: &str) -> std::result::Result<&'static Machine<'static>, String>;
+/// Compiles the text of a custom workflow. The path is for messages, its ending says the language, and the prompts of steps stand
+/// beside it. The result lives as long as the process; the error has all findings.
+pub type Compile = fn(path: &str, text: &str) -> std::result::Result<Workflow<'static>, String>;
+
+/// The workflows that are compiled into a binary.
+#[derive(Clone, Copy, Debug)]
+pub struct Workflows {
+    /// What tasks follow, sorted by name.
+    pub machines: &'static [&'static Machine<'static>],
+    /// What missions follow, sorted by name. None has the name of a machine.
+    pub plans: &'static [&'static Plan<'static>],
+}
 
 /// The compiled-in parts of a binary.
 #[derive(Clone, Copy, Debug)]
 pub struct Built {
-    /// The machines that are compiled in, sorted by name.
-    pub machines: &'static [&'static Machine<'static>],
+    /// The workflows that are compiled in.
+    pub workflows: Workflows,
     /// The compiler, if the binary has one.
     pub compile: Option<Compile>,
 }
@@ -26,10 +36,10 @@ pub struct Built {
 /// The endings of workflow files.
 const EXTENSIONS: [&str; 3] = ["yml", "yaml", "toml"];
 
-/// Every machine that this process can follow.
+/// Every workflow that this process can follow.
 #[derive(Debug)]
 pub struct Machines {
-    built_in: &'static [&'static Machine<'static>],
+    pub(crate) built_in: Workflows,
     compile: Option<Compile>,
     folder: PathBuf,
     /// Custom workflows, each of which is compiled on first use, and again when its text has changed.
@@ -41,7 +51,7 @@ pub struct Machines {
 struct Custom {
     path: PathBuf,
     text: String,
-    machine: Result<&'static Machine<'static>>,
+    workflow: Result<Workflow<'static>>,
     is_fresh: bool,
 }
 
@@ -52,60 +62,91 @@ pub struct Listed {
     pub name: String,
     /// Its file, when it is a custom one.
     pub file: Option<PathBuf>,
-    /// Its machine, or why there is none.
-    pub machine: Result<&'static Machine<'static>>,
+    /// What it compiles to, or why it does not.
+    pub workflow: Result<Workflow<'static>>,
 }
 
 impl Machines {
-    /// The compiled-in machines, and those of the workflow files of the home.
+    /// The compiled-in workflows, and the workflow files of the home.
     pub fn new(built: Built, home: &Home) -> Machines {
-        let Built { machines, compile } = built;
-        Machines { built_in: machines, compile, folder: home.workflows(), custom: Mutex::default() }
+        let Built { workflows, compile } = built;
+        Machines { built_in: workflows, compile, folder: home.workflows(), custom: Mutex::default() }
     }
 
     /// For tests: these and no others.
     #[cfg(test)]
     pub(crate) fn only(machines: &'static [&'static Machine<'static>]) -> Machines {
-        Machines::new(Built { machines, compile: None }, &Home::at("/nowhere"))
+        let workflows = Workflows { machines, plans: &[] };
+        Machines::new(Built { workflows, compile: None }, &Home::at("/nowhere"))
     }
 
     /// The machine of this workflow; the error suggests the nearest name, or has all findings of a custom one.
     pub fn named(&self, name: &str) -> Result<&'static Machine<'static>> {
-        if let Some(machine) = self.built_in(name) {
-            return Ok(machine);
+        let machines = || self.built_in.machines.iter().map(|machine| machine.name);
+        match self.workflow(name)? {
+            Some(Workflow::Machine(machine)) => Ok(machine),
+            Some(Workflow::Plan(_)) => {
+                let message = format!("`{name}` is a step workflow, and tasks follow states");
+                let known = suggest::help(name, &machines().collect::<Vec<_>>(), "workflows of states");
+                Err(Error::new(Kind::Refused, message).help(format!("missions follow steps; {known}")))
+            }
+            None => Err(self.unknown(name, machines())),
+        }
+    }
+
+    /// The workflow with this name, of either kind.
+    pub fn any(&self, name: &str) -> Result<Workflow<'static>> {
+        let built_in = || self.built_in.all().map(|workflow| workflow.name());
+        self.workflow(name)?.ok_or_else(|| self.unknown(name, built_in()))
+    }
+
+    /// The workflow with this name, if there is one; the error has all findings of a custom one.
+    pub fn workflow(&self, name: &str) -> Result<Option<Workflow<'static>>> {
+        if let Some(workflow) = self.built_in(name) {
+            return Ok(Some(workflow));
         }
         let mut custom = self.custom();
         if let Some(known) = custom.get(name).filter(|known| known.is_fresh) {
-            return known.machine.clone();
+            return known.workflow.clone().map(Some);
         }
-        let Some(path) = self.file(name)? else { return Err(self.unknown(name)) };
+        let Some(path) = self.file(name)? else { return Ok(None) };
         let Some(compile) = self.compile else { return Err(not_compiled(name, &path)) };
         let text = read(&path)?;
-        let known = custom.remove(name).filter(|known| known.path == path && known.text == text);
-        let machine = known.map_or_else(|| compiled(compile, name, &path, &text), |known| known.machine);
-        custom.insert(name.to_owned(), Custom { path, text, machine: machine.clone(), is_fresh: true });
-        machine
+        // The prompts of a plan stand in files of their own, so its text does not say whether it is the same.
+        let is_same = |known: &Custom| {
+            known.path == path && known.text == text && matches!(known.workflow, Ok(Workflow::Machine(_)))
+        };
+        let known = custom.remove(name).filter(is_same);
+        let workflow = known.map_or_else(|| compiled(compile, name, &path, &text), |known| known.workflow);
+        custom.insert(name.to_owned(), Custom { path, text, workflow: workflow.clone(), is_fresh: true });
+        workflow.map(Some)
     }
 
-    /// Every workflow: the compiled-in ones by name, then the custom ones. A custom one with the name of a compiled-in one is an
+    /// Every workflow: the compiled-in ones, first machines, then plans, both by name; then the custom ones. A custom one with the name of a compiled-in one is an
     /// error, since it is never followed.
     pub fn all(&self) -> Result<Vec<Listed>> {
-        let built_in = self.built_in.iter().map(|machine| Listed {
-            name: machine.name.to_owned(),
+        let built_in = self.built_in.all().map(|workflow| Listed {
+            name: workflow.name().to_owned(),
             file: None,
-            machine: Ok(machine),
+            workflow: Ok(workflow),
         });
         let custom = self.files()?.into_iter().map(|(name, file)| {
-            let machine =
-                if self.built_in(&name).is_some() { Err(shadowed(&name, &file)) } else { self.named(&name) };
-            Listed { name, file: Some(file), machine }
+            let workflow = match self.built_in(&name) {
+                Some(_) => Err(shadowed(&name, &file)),
+                None => self.workflow(&name).and_then(|it| it.ok_or_else(|| gone(&name, &file))),
+            };
+            Listed { name, file: Some(file), workflow }
         });
         Ok(built_in.chain(custom).collect())
     }
 
     /// Every machine that can be followed.
     pub fn usable(&self) -> Result<Vec<&'static Machine<'static>>> {
-        Ok(self.all()?.into_iter().filter_map(|listed| listed.machine.ok()).collect())
+        let machine = |listed: Listed| match listed.workflow {
+            Ok(Workflow::Machine(machine)) => Some(machine),
+            Ok(Workflow::Plan(_)) | Err(_) => None,
+        };
+        Ok(self.all()?.into_iter().filter_map(machine).collect())
     }
 
     /// Checks the files of custom workflows again on their next use, so that a process that lives long sees edits.
@@ -148,8 +189,8 @@ impl Machines {
         self.custom().get(name).map(|custom| custom.path.clone())
     }
 
-    fn built_in(&self, name: &str) -> Option<&'static Machine<'static>> {
-        self.built_in.iter().copied().find(|machine| machine.name == name)
+    fn built_in(&self, name: &str) -> Option<Workflow<'static>> {
+        self.built_in.all().find(|workflow| workflow.name() == name)
     }
 
     fn custom(&self) -> MutexGuard<'_, BTreeMap<String, Custom>> {
@@ -189,18 +230,26 @@ impl Machines {
         Ok(files.into_iter().collect())
     }
 
-    fn unknown(&self, name: &str) -> Error {
+    /// The error for a name that no workflow has; these compiled-in ones are of the kind that is asked for.
+    pub(crate) fn unknown(&self, name: &str, built_in: impl Iterator<Item = &'static str>) -> Error {
         let custom = self.files().unwrap_or_default();
-        let built_in = self.built_in.iter().map(|machine| machine.name);
         let custom =
             custom.iter().map(|(name, _)| name.as_str()).filter(|name| self.built_in(name).is_none());
-        let names: Vec<&str> = built_in.chain(custom).collect();
+        let built_in: Vec<&str> = built_in.collect();
+        let names: Vec<&str> = built_in.into_iter().chain(custom).collect();
         let known = suggest::help(name, &names, "workflows");
         let other = match self.compile {
             Some(_) => format!("a file {} makes another one", self.folder.join("NAME.yml").display()),
             None => "`cargo xtask build-workflow` builds others in".to_owned(),
         };
         Error::new(Kind::NotFound, format!("there is no workflow `{name}`")).help(format!("{known}; {other}"))
+    }
+}
+
+impl Workflows {
+    fn all(self) -> impl Iterator<Item = Workflow<'static>> {
+        let machines = self.machines.iter().map(|it| Workflow::Machine(it));
+        machines.chain(self.plans.iter().map(|it| Workflow::Plan(it)))
     }
 }
 
@@ -219,17 +268,17 @@ fn read(path: &Path) -> Result<String> {
     })
 }
 
-fn compiled(compile: Compile, name: &str, path: &Path, text: &str) -> Result<&'static Machine<'static>> {
+fn compiled(compile: Compile, name: &str, path: &Path, text: &str) -> Result<Workflow<'static>> {
     let shown = path.display().to_string();
-    let machine = compile(&shown, text).map_err(|errors| {
+    let workflow = compile(&shown, text).map_err(|errors| {
         Error::new(Kind::Corrupt, format!("the workflow `{name}` cannot be followed:\n{errors}"))
             .help(format!("mend {shown}; `orange-workflow check` says more about it"))
     })?;
-    if machine.name == name {
-        return Ok(machine);
+    if workflow.name() == name {
+        return Ok(workflow);
     }
     let message =
-        format!("{shown} calls its workflow `{}`, and a workflow is called as its file is", machine.name);
+        format!("{shown} calls its workflow `{}`, and a workflow is called as its file is", workflow.name());
     Err(Error::new(Kind::Corrupt, message)
         .help(format!("write `name: {name}`, or give the file the other name")))
 }
@@ -245,6 +294,12 @@ fn not_compiled(name: &str, path: &Path) -> Error {
 fn twice(name: &str, one: &Path, other: &Path) -> Error {
     let message = format!("`{name}` has two files: {} and {}", one.display(), other.display());
     Error::new(Kind::Corrupt, message).help("move one of them away")
+}
+
+/// For a file that was removed after it was listed.
+fn gone(name: &str, file: &Path) -> Error {
+    let message = format!("the workflow `{name}` is gone: {}", file.display());
+    Error::new(Kind::NotFound, message).help("list the workflows again")
 }
 
 fn shadowed(name: &str, file: &Path) -> Error {
@@ -263,7 +318,9 @@ mod tests {
     fn a_custom_workflow_is_looked_for_once_until_a_reload() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
-        let machines = Machines::new(Built { machines: &[], compile: Some(|_, _| Ok(MACHINES[0])) }, &home);
+        let compile: Compile = |_, _| Ok(Workflow::Machine(MACHINES[0]));
+        let workflows = Workflows { machines: &[], plans: &[] };
+        let machines = Machines::new(Built { workflows, compile: Some(compile) }, &home);
         let is_followed = || machines.named("test").map(|machine| machine.name);
         assert_eq!(is_followed().unwrap_err().kind, Kind::NotFound);
         fs::create_dir(home.workflows()).unwrap();

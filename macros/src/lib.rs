@@ -1,21 +1,22 @@
-//! workflow!: a checked, typed state machine from a workflow file, at a call site.
+//! workflow!: a checked, typed workflow from a workflow file, at a call site.
 
 use std::fs;
 use std::path::Path;
 
 use orange_codegen::emit::{self, Options};
 use orange_codegen::plain::Renderer;
-use orange_codegen::{Level, PromptFiles, Source};
+use orange_codegen::{Checked, Compilation, Level, PromptFiles, Source};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 const USAGE: &str = r#"write `workflow!("flow.yml")` or `workflow! { path: "flow.yml", name: module }`; the path is relative to the folder of Cargo.toml"#;
 
-/// A module with the states, transitions, prompts, counters and tables of a workflow.
+/// A module with the states, transitions, prompts, counters and tables of a workflow, or with the steps, roles, results and tables of a
+/// step workflow.
 ///
 /// `workflow!("flow.yml")` declares a module with the name of the workflow; `workflow! { path: "flow.yml", name: flow }` one named
 /// `flow`. The path is relative to the folder of the calling package's `Cargo.toml`, and that package depends on `orange-core`.
-/// Editing the file compiles it again.
+/// Editing the file, or the file of a prompt, compiles it again.
 ///
 /// Findings of the compiler's own checks at `error` or `deny` fail the build, each with its place, witness and help. Lints are left
 /// out, since every user of the macro would compile them: `orange-workflow check` runs them, and so does a build script with
@@ -48,13 +49,35 @@ fn expand(input: TokenStream, folder: &Path) -> Result<TokenStream, Vec<String>>
         let renderer = Renderer::new(&source);
         errors.iter().map(|error| renderer.render(error)).collect::<Vec<_>>()
     })?;
-    let path = &source.path;
-    // Cargo watches included files, and expands the macro again after a change.
-    let watched = quote! {
-        const _: &[u8] =
-            ::core::include_bytes!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #path));
-    };
-    Ok(quote!(#watched #module))
+    let watched = watched(&source, &compilation, folder);
+    Ok(quote!(#(#watched)* #module))
+}
+
+/// Cargo watches included files, and expands the macro again after a change.
+fn watched(source: &Source, compilation: &Compilation, folder: &Path) -> Vec<TokenStream> {
+    let prompts = compilation.checked.iter().flat_map(Checked::prompt_files);
+    let prompts = prompts.filter_map(|it| source.prompt_files.path(it));
+    let prompts = prompts.map(|it| below(folder, &it));
+    [source.path.clone()]
+        .into_iter()
+        .chain(prompts)
+        .map(|path| {
+            quote! {
+                const _: &[u8] =
+                    ::core::include_bytes!(::core::concat!(::core::env!("CARGO_MANIFEST_DIR"), "/", #path));
+            }
+        })
+        .collect()
+}
+
+/// A path as seen from this folder. Prompt files stand below it, or below its parent.
+fn below(folder: &Path, path: &Path) -> String {
+    let parent = || folder.parent().and_then(|parent| path.strip_prefix(parent).ok());
+    match (path.strip_prefix(folder), parent()) {
+        (Ok(inside), _) => inside.display().to_string(),
+        (Err(_), Some(beside)) => format!("../{}", beside.display()),
+        (Err(_), None) => path.display().to_string(),
+    }
 }
 
 /// The arguments.

@@ -65,6 +65,22 @@ fn the_file_is_watched() {
 }
 
 #[test]
+fn the_files_of_prompts_are_watched() {
+    let expanded = expand(quote!("fixtures/dev-task.toml"), fixtures()).unwrap().to_string();
+    for name in ["dev-task.toml", "do/implement.md", "do/plan.md", "do/pr.md", "do/review.md"] {
+        let include = format!(r#":: core :: env ! ("CARGO_MANIFEST_DIR") , "/" , "fixtures/{name}""#);
+        assert_eq!(expanded.matches(&include).count(), 1, "{name}");
+    }
+    assert!(expanded.contains("pub mod dev_task {"));
+}
+
+#[test]
+fn prompts_beside_the_folder_of_the_package_are_found() {
+    assert_eq!(below(Path::new("/a/workflows"), Path::new("/a/workflows/do/plan.md")), "do/plan.md");
+    assert_eq!(below(Path::new("/a/workflows"), Path::new("/a/do/plan.md")), "../do/plan.md");
+}
+
+#[test]
 fn a_missing_file_is_named_with_the_folder_it_was_looked_for_in() {
     let errors = expand(quote!("gone.yml"), fixtures()).unwrap_err();
     assert!(errors[0].starts_with("cannot read gone.yml in "), "{}", errors[0]);

@@ -7,4 +7,5 @@ pub mod plan;
 pub mod random;
 pub mod reference;
 pub mod schemas;
+pub mod steps;
 pub mod typed;

@@ -1,4 +1,4 @@
-//! Compares the typed functions of an emitted module with its tables.
+//! Compares the typed functions of emitted modules with their tables.
 
 use std::ops::Range;
 
@@ -20,6 +20,45 @@ macro_rules! check_typed {
                     let typed = exit(from, &artifacts, &counters);
                     let table = MACHINE.exit(from.id(), &artifacts, &counters.values());
                     assert_eq!(typed, table, "{NAME}: {from} with {artifacts:?} and {counters:?}");
+                }
+            }
+        }
+    }};
+}
+
+/// Compares the typed functions of an emitted module with its `PLAN`, for every step and role.
+#[macro_export]
+macro_rules! check_plan {
+    ($workflow:ident) => {{
+        use $workflow::*;
+        assert_eq!((PLAN.name, PLAN.source_hash), (NAME, SOURCE_HASH));
+        assert_eq!((PLAN.steps.len(), PLAN.roles), (Step::ALL.len(), &Role::NAMES[..]));
+        for role in Role::ALL {
+            assert_eq!(role.as_str().parse(), Ok(role));
+            assert_eq!(Role::from_id(role.id()), Some(role));
+            assert_eq!(PLAN.role(role.id()), role.to_string());
+        }
+        for step in Step::ALL {
+            assert_eq!(step.as_str().parse(), Ok(step));
+            assert_eq!(Step::from_id(step.id()), Some(step));
+            let table = PLAN.step(step.id());
+            assert_eq!(table.id, step.to_string());
+            assert_eq!(table.role, step.role().id());
+            assert!(table.depends_on.iter().copied().eq(step.depends_on().iter().map(|it| it.id())));
+            assert_eq!(table.on_fail, step.on_fail().map(Step::id));
+            assert_eq!(PLAN.results_of(step.id()), step.results());
+            for said in [table.condition.map_or("", |it| it.value), "nothing that a condition reads"] {
+                for it in Step::ALL {
+                    for field in [orange_core::plan::Field::Result, orange_core::plan::Field::Summary] {
+                        let typed =
+                            step.condition_holds(|of, part| ((of, part) == (it, field)).then_some(said));
+                        let read = orange_core::plan::StepCondition { step: it.id(), field, value: said };
+                        assert_eq!(
+                            typed,
+                            table.condition.is_none_or(|condition| condition == read),
+                            "{step}"
+                        );
+                    }
                 }
             }
         }

@@ -101,13 +101,39 @@ fn warnings_are_reported_and_fail_nothing() {
     assert!(output.code.is_some());
 }
 
+const STEPS: &str = "[workflow]\nname = 'two-steps'\n[[steps]]\nid = 'a'\nprompt_file = 'a.md'\n\
+                     [[steps]]\nid = 'b'\nprompt_file = './a.md'\n";
+
 #[test]
-fn a_step_workflow_cannot_be_built_yet() {
-    let text = fs::read_to_string("fixtures/dev-task.toml").unwrap().replace("prompt_file =", "prompt =");
-    let (folder, output) = build(&[("one.yml", ONE), ("dev-task.toml", &text)]);
+fn a_step_workflow_becomes_a_plan_and_its_prompts_are_watched() {
+    let files = [("one.yml", ONE), ("two-steps.toml", STEPS), ("a.md", "Do it."), ("b.md", "Not read.")];
+    let (folder, output) = build(&files);
+    let watched = lines_of(folder.path(), &output, "rerun-if-changed");
+    let here = folder.path().display().to_string();
+    assert_eq!(watched, [here.as_str(), "one.yml", "two-steps.toml", "./a.md", "a.md"]);
+    let code = output.code.unwrap();
+    assert!(code.contains("& [& one :: MACHINE]") && code.contains("& [& two_steps :: PLAN]"), "{code}");
+    let other = build(&[("one.yml", ONE), ("two-steps.toml", STEPS), ("a.md", "Do it well.")]);
+    assert_ne!(code, other.1.code.unwrap());
+}
+
+#[test]
+fn a_step_workflow_without_its_prompt_is_not_built() {
+    let (folder, output) = build(&[("two-steps.toml", STEPS)]);
     let errors = lines_of(folder.path(), &output, "error").join("\n");
-    assert!(errors.contains("`dev-task` is a step workflow"), "{errors}");
+    assert!(errors.starts_with("two-steps.toml:5:15: error[B18 missing-prompt-file]: "), "{errors}");
     assert!(output.code.is_none());
+}
+
+#[test]
+fn a_plan_and_a_machine_of_one_name_are_an_error() {
+    let steps = STEPS.replace("two-steps", "one");
+    for other in [("one.yml", ONE), ("other.toml", steps.as_str())] {
+        let (folder, output) = build(&[("one.toml", &steps), other, ("a.md", "Do it.")]);
+        let errors = lines_of(folder.path(), &output, "error").join("\n");
+        assert!(errors.contains("error[S06 name-mismatch]: "), "{errors}");
+        assert!(output.code.is_none());
+    }
 }
 
 #[test]

@@ -4,12 +4,13 @@
 #![deny(warnings, clippy::all)]
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use orange_codegen::emit::{self, Header, Options};
 use orange_codegen::source::is_scenario_file;
-use orange_codegen::{Source, compile};
+use orange_codegen::{Checked, PromptFiles, Source, compile};
 
 /// Declares the golden files, and for each the proof that its typed functions say what its tables say.
 macro_rules! golden {
@@ -48,6 +49,35 @@ macro_rules! golden {
     };
 }
 
+/// Declares the golden files of step workflows, and for each the proof that it has the plan of its source.
+macro_rules! golden_plans {
+    ($($file:ident $path:literal $source:literal $workflow:ident;)*) => {
+        const GOLDEN_PLANS: &[&str] = &[$($path),*];
+
+        $(mod $file {
+            include!(concat!("../golden/", $path));
+
+            #[test]
+            fn the_typed_functions_say_what_the_plan_says() {
+                orange_tests::check_plan!($workflow);
+            }
+
+            #[test]
+            fn the_plan_is_that_of_the_source() {
+                let checked = super::checked(std::path::Path::new($source));
+                let arena = orange_codegen::lower::PlanArena::default();
+                let plan = orange_codegen::lower::lower_plan(&checked, &arena).unwrap();
+                assert_eq!(format!("{:#?}", $workflow::PLAN), format!("{plan:#?}"));
+            }
+        })*
+    };
+}
+
+golden_plans! {
+    dev_task "dev-task.rs" "workflows/dev-task.toml" dev_task;
+    steps "steps.rs" "tests/fixtures/steps.toml" steps;
+}
+
 golden! {
     default "default.rs" default;
     ends "ends.rs" ends;
@@ -69,7 +99,7 @@ const FOLDERS: [&str; 2] = ["tests/fixtures", "workflows"];
 fn the_compiler_writes_the_golden_files() {
     let rewrite = std::env::var_os("ORANGE_REWRITE").is_some();
     let mut stale = Vec::new();
-    for path in state_machines() {
+    for path in workflows() {
         let golden = PathBuf::from("golden").join(path.with_extension("rs").file_name().unwrap());
         let code = emitted(&path);
         if fs::read_to_string(&golden).ok().as_deref() != Some(&code) {
@@ -84,25 +114,31 @@ fn the_compiler_writes_the_golden_files() {
 
 #[test]
 fn emission_is_the_same_twice() {
-    for path in state_machines() {
+    for path in workflows() {
         assert_eq!(emitted(&path), emitted(&path));
     }
 }
 
 #[test]
 fn each_workflow_has_a_golden_file_and_each_is_compiled() {
-    let expected = file_names(state_machines().into_iter().map(|path| path.with_extension("rs")));
+    let expected = file_names(workflows().into_iter().map(|path| path.with_extension("rs")));
     assert_eq!(file_names(list(Path::new("golden"))), expected);
-    assert_eq!(GOLDEN, expected);
+    let mut compiled = [GOLDEN, GOLDEN_PLANS].concat();
+    compiled.sort_unstable();
+    assert_eq!(compiled, expected);
 }
 
-/// The workflows of states and transitions, as seen from the root of the repository.
-fn state_machines() -> Vec<PathBuf> {
+/// The workflows, as seen from the root of the repository. Of two with one name, only the one that ships has a golden file.
+fn workflows() -> Vec<PathBuf> {
     let files = FOLDERS.iter().flat_map(|folder| list(&Path::new("..").join(folder)));
-    let is_workflow =
-        |path: &PathBuf| path.extension().is_some_and(|it| it == "yml") && !is_scenario_file(path);
-    let workflows = files.filter(is_workflow);
-    workflows.map(|path| path.strip_prefix("..").unwrap().to_owned()).collect()
+    let is_workflow = |path: &PathBuf| {
+        path.extension().is_some_and(|it| it == "yml" || it == "toml")
+            && !is_scenario_file(path)
+            && !path.ends_with("Cargo.toml")
+    };
+    let named = files.filter(is_workflow).map(|path| (path.file_stem().unwrap().to_owned(), path));
+    let workflows: BTreeMap<_, _> = named.collect();
+    workflows.into_values().map(|path| path.strip_prefix("..").unwrap().to_owned()).collect()
 }
 
 fn list(folder: &Path) -> Vec<PathBuf> {
@@ -117,11 +153,14 @@ fn file_names(paths: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
     names
 }
 
+fn checked(path: &Path) -> Checked {
+    let (shown, file) = (path.to_str().unwrap(), Path::new("..").join(path));
+    let source = Source::new(shown, fs::read_to_string(&file).unwrap());
+    let compilation = compile(&source.with_files(PromptFiles::beside(&file)));
+    compilation.checked.unwrap_or_else(|| panic!("{shown}: {:?}", compilation.diagnostics))
+}
+
 fn emitted(path: &Path) -> String {
-    let shown = path.to_str().unwrap();
-    let source = Source::new(shown, fs::read_to_string(Path::new("..").join(path)).unwrap());
-    let compilation = compile(&source);
-    let checked = compilation.checked.unwrap_or_else(|| panic!("{shown}: {:?}", compilation.diagnostics));
-    let header = Header { source: shown, command: "cargo xtask codegen" };
-    emit::pretty(&checked, &Options::default(), header).unwrap()
+    let header = Header { source: path.to_str().unwrap(), command: "cargo xtask codegen" };
+    emit::pretty(&checked(path), &Options::default(), header).unwrap()
 }

@@ -30,8 +30,10 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_file() {
-            fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        let copied = to.join(path.file_name().unwrap());
+        match path.is_dir() {
+            true => copy(&path, &copied),
+            false => drop(fs::copy(&path, copied).unwrap()),
         }
     }
 }

@@ -2,13 +2,15 @@
 
 use std::process::ExitCode;
 
+use orange_engine::Workflows;
+
 include!(concat!(env!("OUT_DIR"), "/workflows.rs"));
 
 /// What compiles the workflows of `ORANGE_HOME/workflows`.
 const COMPILE: Option<orange_engine::Compile> = {
     #[cfg(feature = "custom-workflows")]
     {
-        Some(orange_codegen::custom::machine)
+        Some(orange_codegen::custom::workflow)
     }
     #[cfg(not(feature = "custom-workflows"))]
     {
@@ -17,5 +19,5 @@ const COMPILE: Option<orange_engine::Compile> = {
 };
 
 fn main() -> ExitCode {
-    orange_engine::main(MACHINES, COMPILE)
+    orange_engine::main(Workflows { machines: MACHINES, plans: PLANS }, COMPILE)
 }

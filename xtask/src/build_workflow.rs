@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Args;
+use orange_codegen::model::Definition;
 use orange_codegen::source::is_scenario_file;
-use orange_codegen::{Checked, Source, lower};
+use orange_codegen::{Checked, PromptFiles, Source};
 
 use crate::binary::{is_static, kibibytes};
 use crate::house::{House, answer, typed};
@@ -46,11 +47,11 @@ pub(crate) fn run(house: &House, arguments: &BuildWorkflow) -> Result<ExitCode> 
     if !check(house, &folder)? {
         return Ok(ExitCode::FAILURE);
     }
-    let machines = machines(&folder)?;
+    let workflows = workflows(&folder)?;
     let built = build(house, &folder, !arguments.no_custom)?;
     let binary = install(&built, &out)?;
     let manual = write_manual(house, &out)?;
-    print!("\n{}", table(&machines));
+    print!("\n{}", table(&workflows));
     describe(&binary)?;
     println!("{}  `man -M {} orange` shows them", manual.display(), manual.display());
     Ok(ExitCode::SUCCESS)
@@ -103,20 +104,16 @@ fn check(house: &House, folder: &Path) -> Result<bool> {
     Ok(status.success())
 }
 
-/// The state machine workflows of the folder.
-fn machines(folder: &Path) -> Result<Vec<Checked>> {
-    let mut machines = Vec::new();
+/// The workflows of the folder.
+fn workflows(folder: &Path) -> Result<Vec<Checked>> {
+    let mut workflows = Vec::new();
     for file in files(folder)? {
         let text = std::fs::read_to_string(&file)
             .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
-        let compiled = orange_codegen::compile(&Source::new(file.display().to_string(), text));
-        machines.extend(compiled.checked.filter(|checked| lower::state_machine(checked).is_ok()));
+        let source = Source::new(file.display().to_string(), text).with_files(PromptFiles::beside(&file));
+        workflows.extend(orange_codegen::compile(&source).checked);
     }
-    if machines.is_empty() {
-        let folder = folder.display();
-        return Err(format!("{folder} has no state machine workflow, and `orange` runs only those"));
-    }
-    Ok(machines)
+    Ok(workflows)
 }
 
 /// Builds `orange` as it is released, static if the target is installed, with or without the compiler of custom workflows, and returns
@@ -211,34 +208,38 @@ fn describe(binary: &Path) -> Result<()> {
     Ok(())
 }
 
-fn table(machines: &[Checked]) -> String {
-    let rows: Vec<[String; 5]> = machines.iter().filter_map(row).collect();
-    let heads = ["workflow", "states", "transitions", "guards", "hash"].map(str::to_string);
+fn table(workflows: &[Checked]) -> String {
+    let rows: Vec<[String; 6]> = workflows.iter().map(row).collect();
+    let heads = ["workflow", "states", "transitions", "guards", "steps", "hash"].map(str::to_string);
     let width =
         |column: usize| rows.iter().chain([&heads]).map(|row| row[column].len()).max().unwrap_or_default();
-    let line = |row: &[String; 5]| {
-        let [name, states, transitions, guards, hash] = row;
+    let line = |row: &[String; 6]| {
+        let [name, states, transitions, guards, steps, hash] = row;
         format!(
-            "{name:0$}  {states:>1$}  {transitions:>2$}  {guards:>3$}  {hash}\n",
+            "{name:0$}  {states:>1$}  {transitions:>2$}  {guards:>3$}  {steps:>4$}  {hash}\n",
             width(0),
             width(1),
             width(2),
-            width(3)
+            width(3),
+            width(4)
         )
     };
     [&heads].into_iter().chain(&rows).map(line).collect()
 }
 
-fn row(checked: &Checked) -> Option<[String; 5]> {
-    let workflow = lower::state_machine(checked).ok()?;
-    let guards = workflow.transitions.iter().filter(|transition| transition.when.is_some()).count();
-    Some([
-        workflow.name.value.clone(),
-        workflow.states.len().to_string(),
-        workflow.transitions.len().to_string(),
-        guards.to_string(),
-        checked.hash().to_string(),
-    ])
+fn row(checked: &Checked) -> [String; 6] {
+    let none = || "-".to_string();
+    let [states, transitions, guards, steps] = match checked.definition() {
+        Definition::Machine(workflow) => {
+            let guards = workflow.transitions.iter().filter(|transition| transition.when.is_some()).count();
+            let figures =
+                [workflow.states.len(), workflow.transitions.len(), guards].map(|it| it.to_string());
+            let [states, transitions, guards] = figures;
+            [states, transitions, guards, none()]
+        }
+        Definition::Steps(it) => [none(), none(), none(), it.steps.len().to_string()],
+    };
+    [checked.name().to_string(), states, transitions, guards, steps, checked.hash().to_string()]
 }
 
 #[cfg(test)]
@@ -250,12 +251,13 @@ mod tests {
     #[test]
     fn the_table_counts_what_a_workflow_declares() {
         let text = "name: a\nversion: 1\nstates:\n  x: {terminal: false}\n  y: {terminal: true}\ntransitions:\n  - {from: x, to: y, when: \"review_round < 2\"}\n";
-        let machines: Vec<_> =
-            orange_codegen::compile(&Source::new("a.yml", text)).checked.into_iter().collect();
-        let table = table(&machines);
-        let (head, row) = table.split_once('\n').unwrap();
-        assert!(head.starts_with("workflow  states  transitions  guards  hash"), "{head}");
-        assert!(row.starts_with("a              2            1       1  "), "{row}");
+        let steps = "[workflow]\nname = 'b'\n[[steps]]\nid = 'x'\nprompt = 'do it'\n";
+        let compiled = |path, text| orange_codegen::compile(&Source::new(path, text)).checked.unwrap();
+        let table = table(&[compiled("a.yml", text), compiled("b.toml", steps)]);
+        let lines: Vec<_> = table.lines().collect();
+        assert!(lines[0].starts_with("workflow  states  transitions  guards  steps  hash"), "{table}");
+        assert!(lines[1].starts_with("a              2            1       1      -  "), "{table}");
+        assert!(lines[2].starts_with("b              -            -       -      1  "), "{table}");
     }
 
     #[test]

@@ -1,16 +1,18 @@
 //! `cargo xtask codegen`: rewrites the golden files, the Rust of each workflow of this repository.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
 use orange_codegen::emit::{self, Header, Options};
 use orange_codegen::source::is_scenario_file;
-use orange_codegen::{Source, compile};
+use orange_codegen::{PromptFiles, Source, compile};
 
 use crate::Result;
 use crate::house::House;
 
-/// Folders whose workflows have golden files. The golden test compares the result with its own list.
+/// Folders whose workflows have golden files; of two with one name, the one in the last folder. The golden test compares the result
+/// with its own list.
 const FOLDERS: [&str; 2] = ["tests/fixtures/", "workflows/"];
 
 pub(crate) fn run(house: &House) -> Result<ExitCode> {
@@ -22,8 +24,7 @@ pub(crate) fn run(house: &House) -> Result<ExitCode> {
 /// Rewrites every stale golden file, and returns their names.
 pub(crate) fn rewrite(house: &House) -> Result<Vec<String>> {
     let mut stale = Vec::new();
-    for source in house.paths()?.into_iter().filter(|path| has_golden_file(path)) {
-        let golden = golden_file(&source);
+    for (golden, source) in golden_files(&house.paths()?) {
         let code = emitted(house, &source)?;
         if house.read(&golden).ok().is_none_or(|file| file.text != code) {
             let path = house.root.join(&golden);
@@ -35,20 +36,26 @@ pub(crate) fn rewrite(house: &House) -> Result<Vec<String>> {
     Ok(stale)
 }
 
-fn has_golden_file(path: &str) -> bool {
-    let file = FOLDERS.iter().find_map(|folder| path.strip_prefix(folder));
-    file.is_some_and(|file| {
-        file.ends_with(".yml") && !file.contains('/') && !is_scenario_file(Path::new(file))
-    })
+/// Every golden file, and the workflow that it is written from.
+fn golden_files(paths: &[String]) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for folder in FOLDERS {
+        let golden = |path: &String| golden_file(path.strip_prefix(folder)?);
+        found.extend(paths.iter().filter_map(|path| Some((golden(path)?, path.clone()))));
+    }
+    found
 }
 
-fn golden_file(source: &str) -> String {
-    let file = source.rsplit('/').next().unwrap_or(source);
-    format!("tests/golden/{}.rs", file.trim_end_matches(".yml"))
+/// The golden file of a workflow, whose path is as seen from its folder.
+fn golden_file(file: &str) -> Option<String> {
+    let stem = file.strip_suffix(".yml").or_else(|| file.strip_suffix(".toml"))?;
+    let is_workflow = !file.contains('/') && !is_scenario_file(Path::new(file)) && file != "Cargo.toml";
+    is_workflow.then(|| format!("tests/golden/{stem}.rs"))
 }
 
 fn emitted(house: &House, path: &str) -> Result<String> {
-    let compiled = compile(&Source::new(path, house.read(path)?.text));
+    let files = PromptFiles::beside(&house.root.join(path));
+    let compiled = compile(&Source::new(path, house.read(path)?.text).with_files(files));
     let broken = || format!("{path} does not compile; `orange-workflow check {path}` says why");
     let checked = compiled.checked.ok_or_else(broken)?;
     let header = Header { source: path, command: "cargo xtask codegen" };
@@ -60,15 +67,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_machine_of_ours_has_a_golden_file() {
+    fn every_workflow_of_ours_has_a_golden_file() {
+        let paths = [
+            "tests/diagnostics/a.yml",
+            "tests/fixtures/dev-task.toml",
+            "tests/fixtures/folder/a.yml",
+            "tests/fixtures/seed-default.yml",
+            "workflows/Cargo.toml",
+            "workflows/default.test.yml",
+            "workflows/default.yml",
+            "workflows/dev-task.toml",
+        ];
+        let found = golden_files(&paths.map(str::to_owned));
+        let expect = [
+            ("tests/golden/default.rs", "workflows/default.yml"),
+            ("tests/golden/dev-task.rs", "workflows/dev-task.toml"),
+            ("tests/golden/seed-default.rs", "tests/fixtures/seed-default.yml"),
+        ];
         assert!(
-            has_golden_file("workflows/default.yml") && has_golden_file("tests/fixtures/seed-default.yml")
+            found.iter().map(|(golden, source)| (golden.as_str(), source.as_str())).eq(expect),
+            "{found:?}"
         );
-        assert!(
-            !has_golden_file("tests/fixtures/dev-task.toml") && !has_golden_file("tests/diagnostics/a.yml")
-        );
-        assert!(!has_golden_file("tests/fixtures/folder/a.yml"));
-        assert!(!has_golden_file("workflows/default.test.yml"));
-        assert_eq!(golden_file("workflows/default.yml"), "tests/golden/default.rs");
     }
 }

@@ -130,9 +130,8 @@ pub fn lints() -> impl Iterator<Item = &'static Lint> {
 
 /// What the lints find in a checked workflow; of one that has no tables, why not.
 pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
-    let of_steps = with_step_facts(checked, steps::all).unwrap_or_default();
-    let of_machine = with_facts(checked, source, all).unwrap_or_else(|refused| refused);
-    of_steps.into_iter().chain(of_machine).collect()
+    with_step_facts(checked, steps::all)
+        .unwrap_or_else(|| with_facts(checked, source, all).unwrap_or_else(|refused| refused))
 }
 
 /// What a function makes of all facts about a checked step workflow; `None` of a state machine workflow.
@@ -146,7 +145,7 @@ pub fn with_step_facts<T>(checked: &Checked, tell: impl FnOnce(&StepFacts<'_>) -
 /// What a function makes of all facts about a checked workflow.
 ///
 /// # Errors
-/// It has no tables: it is a step workflow, or its guards are beyond a limit.
+/// It has no machine: it is a step workflow, or its guards are beyond a limit.
 pub fn with_facts<T>(
     checked: &Checked,
     source: &Source,

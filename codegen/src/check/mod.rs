@@ -14,6 +14,8 @@ mod wait;
 
 pub use file_name::same_name;
 
+use std::collections::BTreeSet;
+
 use crate::diag::{Diagnostic, Level};
 use crate::guard::cells::Work;
 use crate::hash;
@@ -51,7 +53,7 @@ pub fn run(draft: Draft, source: &Source, found: &mut Vec<Diagnostic>) -> Option
         }
     };
     let sound = found.iter().all(|it| it.level != Level::Error);
-    sound.then(|| Checked { definition, hash: hash::source(&source.text) })
+    sound.then(|| Checked { hash: definition.hash(&source.text), definition })
 }
 
 fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
@@ -63,6 +65,15 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
     then_when::check(&mut context);
     exit_target::check(&mut context);
     wait::check(&mut context);
+}
+
+impl Definition {
+    fn hash(&self, source: &str) -> String {
+        match self {
+            Self::Machine(_) => hash::source(source),
+            Self::Steps(steps) => hash::steps(source, steps),
+        }
+    }
 }
 
 impl CheckContext<'_> {
@@ -90,12 +101,20 @@ impl Checked {
         &self.definition
     }
 
+    /// The names of the files that its prompts stand in, each once.
+    pub fn prompt_files(&self) -> BTreeSet<&str> {
+        match &self.definition {
+            Definition::Machine(_) => BTreeSet::new(),
+            Definition::Steps(it) => it.steps.iter().filter_map(|step| step.prompt.file.as_deref()).collect(),
+        }
+    }
+
     /// The workflow's name.
     pub fn name(&self) -> &str {
         &self.definition.name().value
     }
 
-    /// The hash of the source, see [`hash::source`].
+    /// The hash of the source, see [`hash::source`]; that of a step workflow covers its prompts, too.
     pub fn hash(&self) -> &str {
         &self.hash
     }

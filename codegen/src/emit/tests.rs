@@ -28,15 +28,6 @@ fn more_states_than_a_match_should_have_are_refused() {
 }
 
 #[test]
-fn step_workflows_are_refused() {
-    let text = "[workflow]\nname = 'flow'\n[[steps]]\nid = 'a'\nrole = 'any'\nprompt = 'do it'\n";
-    check_refused(
-        &checked("flow.toml", text.to_owned()),
-        "`flow` is a step workflow: its names, conditions and loops were checked, and nothing more of it can be checked or compiled yet",
-    );
-}
-
-#[test]
 fn the_options_change_the_module_and_the_path_and_nothing_else() {
     let emitted = |options| emit(&states(1), &options).unwrap().to_string();
     let default = emitted(Options::default());

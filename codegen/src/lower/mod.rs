@@ -22,7 +22,7 @@ mod tests;
 use orange_core as core;
 use orange_core::{Machine, TransitionId, fnv1a};
 
-use crate::catalogue::S14;
+use crate::catalogue::S08;
 use crate::guard::Guard;
 use crate::model::{
     Condition, Definition, Ending, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn, Steps, Transition,
@@ -37,7 +37,7 @@ pub use plan::{PlanArena, lower_plan};
 /// The machine of a checked workflow, in time that grows with its size and no faster.
 ///
 /// # Errors
-/// What is sound and still has no tables: a step workflow, and guards beyond [`normal::MAX_CONJUNCTIONS`].
+/// What is sound and still has no machine: a step workflow, and guards beyond [`normal::MAX_CONJUNCTIONS`].
 pub fn lower<'a>(checked: &'a Checked, arena: &'a Arena<'a>) -> Result<Machine<'a>, Vec<Diagnostic>> {
     let workflow = state_machine(checked)?;
     let mut lowering = Lowering { workflow, arena, diagnostics: Vec::new() };
@@ -53,12 +53,9 @@ pub fn state_machine(checked: &Checked) -> Result<&Workflow, Vec<Diagnostic>> {
     match checked.definition() {
         Definition::Machine(workflow) => Ok(workflow),
         Definition::Steps(Steps { name, .. }) => {
-            let message = format!(
-                "`{}` is a step workflow: its names, conditions and loops were checked, and nothing more of it can be checked or compiled yet",
-                name.value
-            );
-            let help = "write it as states and transitions, or leave it out";
-            Err(vec![Diagnostic::new(&S14, name.span, message).help(help)])
+            let message = format!("`{}` is a step workflow: it has no states and transitions", name.value);
+            let help = "give a workflow with `states` and `transitions`";
+            Err(vec![Diagnostic::new(&S08, name.span, message).help(help)])
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use orange_core::fnv1a;
 use orange_core::plan::{self, Plan, StepId};
 
 use super::arena::Pool;
@@ -20,19 +19,17 @@ pub struct PlanArena<'a> {
     pieces: Pool<plan::StepPiece<'a>>,
     ids: Pool<StepId>,
     words: Pool<&'a str>,
-    texts: Pool<String>,
 }
 
 /// The plan of a checked step workflow; `None` of a state machine workflow.
 pub fn lower_plan<'a>(checked: &'a Checked, arena: &'a PlanArena<'a>) -> Option<Plan<'a>> {
     let Definition::Steps(steps) = checked.definition() else { return None };
-    let hash = arena.texts.keep([hash(checked.hash(), steps)]);
     let handled = handled(steps);
     Some(Plan {
         name: &steps.name.value,
         version: steps.version.as_deref().unwrap_or_default(),
         description: steps.description.as_deref().unwrap_or_default(),
-        source_hash: hash.first().map_or("", String::as_str),
+        source_hash: checked.hash(),
         policy: steps.policy,
         notices: steps.notices,
         roles: arena.words.keep(steps.roles.iter().map(|it| it.value.as_str())),
@@ -139,22 +136,6 @@ fn order(steps: &Steps) -> Vec<StepId> {
         }
     }
     order
-}
-
-/// The hash of the source and of every prompt: a mission keeps to both.
-fn hash(source: &str, steps: &Steps) -> String {
-    let texts = steps.steps.iter().map(|step| step.prompt.pieces.iter().map(written).collect::<String>());
-    // No text has this byte, so that no two prompts read like one.
-    let prompts = texts.flat_map(|text| text.into_bytes().into_iter().chain([0xff]));
-    format!("{:016x}", fnv1a(source.bytes().chain([0xff]).chain(prompts)))
-}
-
-/// A piece as an author writes it.
-fn written(piece: &StepPiece) -> String {
-    match piece {
-        StepPiece::Text(text) => text.clone(),
-        StepPiece::Value(value) => format!("{{{{{}}}}}", value.name()),
-    }
 }
 
 #[cfg(test)]

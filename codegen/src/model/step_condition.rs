@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::syntax::Text;
 
-const FIELDS: [(&str, Field); 2] = [("result", Field::Result), ("summary", Field::Summary)];
+const FIELDS: [Field; 2] = [Field::Result, Field::Summary];
 
 /// The parts of a condition, as ranges of its text.
 struct Parts {
@@ -72,9 +72,9 @@ fn step(
 
 fn part(decoder: &mut Decoder<'_>, text: &Text, range: Range<usize>) -> Option<Field> {
     let name = Spanned::new(&text.value[range.clone()], text.locate(range.start, range.end));
-    let found = FIELDS.iter().find(|(word, _)| *word == name.value).map(|(_, field)| *field);
+    let found = FIELDS.into_iter().find(|it| it.as_str() == name.value);
     if found.is_none() {
-        decoder.unknown(&B06, ("field", "fields"), &name, FIELDS.iter().map(|(word, _)| *word));
+        decoder.unknown(&B06, ("field", "fields"), &name, FIELDS.iter().map(|it| it.as_str()));
     }
     found
 }

@@ -30,15 +30,6 @@ const MAX_TIMES: u16 = 1_000;
 /// The ends without a word that fail a step which does not say how many: as many as the crashes that escalate a task.
 const DEFAULT_STUCK_AFTER: u16 = orange_core::DEFAULT_STUCK_AFTER as u16;
 
-const EXECUTIONS: [(&str, Execution); 2] = [("step", Execution::Step), ("auto", Execution::Auto)];
-
-const INTERVENTIONS: [(&str, Intervene); 4] = [
-    ("never", Intervene::Never),
-    ("on-warning", Intervene::OnWarning),
-    ("on-error", Intervene::OnError),
-    ("always", Intervene::Always),
-];
-
 /// A step workflow.
 pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Option<Steps> {
     let fields = decoder.object(tree, &STEP_WORKFLOW)?;
@@ -70,8 +61,10 @@ pub(super) fn steps(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles)
 
 fn policy(decoder: &mut Decoder<'_>, header: &Fields<'_>) -> Policy {
     let default = Policy::default();
-    let execution = header.get("execution").and_then(|it| decoder.word(&it, &EXECUTIONS));
-    let intervene = header.get("intervene").and_then(|it| decoder.word(&it, &INTERVENTIONS));
+    let execution =
+        header.get("execution").and_then(|it| decoder.word(&it, &Execution::ALL.map(|it| (it.as_str(), it))));
+    let intervene =
+        header.get("intervene").and_then(|it| decoder.word(&it, &Intervene::ALL.map(|it| (it.as_str(), it))));
     Policy {
         execution: execution.map_or(default.execution, |it| it.value),
         intervene: intervene.map_or(default.intervene, |it| it.value),

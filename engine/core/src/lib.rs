@@ -29,6 +29,7 @@ mod rejection;
 mod restart;
 mod section;
 mod unknown;
+mod workflow;
 
 #[cfg(test)]
 mod tests;
@@ -53,6 +54,7 @@ pub use rejection::Rejection;
 pub use restart::{MAX_RESTARTS, limit_after, restart_after};
 pub use section::{Heading, fingerprint, section};
 pub use unknown::UnknownName;
+pub use workflow::Workflow;
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.

@@ -2,6 +2,8 @@
 
 mod prompt;
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -125,10 +127,53 @@ pub enum Intervene {
     Always,
 }
 
-impl Default for Policy {
+impl Execution {
+    /// Both.
+    pub const ALL: [Execution; 2] = [Execution::Step, Execution::Auto];
+
+    /// Its name in workflows and commands.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Execution::Step => "step",
+            Execution::Auto => "auto",
+        }
+    }
+}
+
+impl Intervene {
+    /// All of them.
+    pub const ALL: [Intervene; 4] =
+        [Intervene::Never, Intervene::OnWarning, Intervene::OnError, Intervene::Always];
+
+    /// Its name in workflows and commands.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Intervene::Never => "never",
+            Intervene::OnWarning => "on-warning",
+            Intervene::OnError => "on-error",
+            Intervene::Always => "always",
+        }
+    }
+}
+
+impl Field {
+    /// Its name in conditions.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Field::Result => "result",
+            Field::Summary => "summary",
+        }
+    }
+}
+
+impl Policy {
     /// The policy of a plan that names none.
+    pub const DEFAULT: Policy = Policy { execution: Execution::Auto, intervene: Intervene::OnError };
+}
+
+impl Default for Policy {
     fn default() -> Policy {
-        Policy { execution: Execution::Auto, intervene: Intervene::OnError }
+        Policy::DEFAULT
     }
 }
 
@@ -146,6 +191,12 @@ impl<'a> Plan<'a> {
     /// The step with this name.
     pub fn step_named(&self, name: &str) -> Option<StepId> {
         self.step_ids().find(|id| self.step(*id).id == name)
+    }
+
+    /// A condition of this plan as an author writes it.
+    pub fn condition_text(&self, condition: &StepCondition<'_>) -> String {
+        let StepCondition { step, field, value } = condition;
+        format!("{}.{} == '{value}'", self.step(*step).id, field.as_str())
     }
 
     /// The name of a role.

@@ -29,7 +29,8 @@ pub use task::{
 };
 pub use transition::{Merged, Migrated, Next, StatusChange, TransitionResult, Update, WorkflowChange};
 pub use workflow::{
-    Contract, Duty, ListedWorkflow, ShownWorkflow, State, StatusContract, Transition, Workflow,
+    Contract, Duty, ListedWorkflow, Plan, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State,
+    StatusContract, Transition, Workflow,
 };
 pub use workspace::{CollectedWorktree, MadeWorktrees, Worktree};
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::Failure;
 
-/// A workflow that tasks can follow, or that cannot be compiled.
+/// A workflow that tasks or missions can follow, or that cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -14,6 +14,14 @@ pub enum ListedWorkflow<'l> {
         /// Its name and figures.
         #[serde(flatten)]
         workflow: Workflow,
+        /// Its file; null when it is compiled in.
+        file: Option<String>,
+    },
+    /// Missions can follow it.
+    Plan {
+        /// Its name and figures.
+        #[serde(flatten)]
+        plan: Plan,
         /// Its file; null when it is compiled in.
         file: Option<String>,
     },
@@ -50,10 +58,80 @@ pub struct Workflow {
     pub prompts_hash: &'static str,
 }
 
-/// A workflow with its states and transitions.
+/// A step workflow in a few figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub struct ShownWorkflow {
+pub struct Plan {
+    /// Its name.
+    pub name: &'static str,
+    /// Its version, as its source says; empty if it does not.
+    pub version: &'static str,
+    /// Its purpose; empty if its source does not say.
+    pub description: &'static str,
+    /// The number of steps.
+    pub steps: usize,
+    /// The hash of its source and its prompts.
+    pub source_hash: &'static str,
+}
+
+/// A workflow with its parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ShownWorkflow {
+    /// One that tasks follow.
+    Machine(ShownMachine),
+    /// One that missions follow.
+    Plan(ShownPlan),
+}
+
+/// A step workflow with its steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ShownPlan {
+    /// Its name and figures.
+    #[serde(flatten)]
+    pub plan: Plan,
+    /// Whether a mission pauses after every step (`step`) or goes on (`auto`).
+    pub execution: &'static str,
+    /// At which ends of steps a mission pauses.
+    pub intervene: &'static str,
+    /// Whether the person or agent that starts a mission gets messages.
+    pub notices: bool,
+    /// Its roles.
+    pub roles: &'static [&'static str],
+    /// Its steps, in the order in which they can run.
+    pub step_list: Vec<PlanStep>,
+}
+
+/// A step of a workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct PlanStep {
+    /// Its name.
+    pub id: &'static str,
+    /// A line about it.
+    pub title: &'static str,
+    /// Who may take it.
+    pub role: &'static str,
+    /// The steps that end before it is decided.
+    pub depends_on: Vec<&'static str>,
+    /// When it runs; null when it always does.
+    pub condition: Option<String>,
+    /// The words that an attempt may report; empty when any word may be.
+    pub results: &'static [&'static str],
+    /// How often it may complete and send steps back; 0 when it is no loop step.
+    pub max_retries: u16,
+    /// The steps that it sends back.
+    pub requeue: Vec<&'static str>,
+    /// The step that handles its failure.
+    pub on_fail: Option<&'static str>,
+}
+
+/// A state machine workflow with its states and transitions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ShownMachine {
     /// Its name and figures.
     #[serde(flatten)]
     pub workflow: Workflow,

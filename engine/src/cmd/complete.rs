@@ -150,7 +150,7 @@ fn workflows(app: &App) -> Vec<Candidate> {
     let listed = or_log(app.machines.all()).into_iter();
     listed
         .map(|workflow| {
-            Candidate::new(workflow.name, workflow.machine.map_or("", |machine| machine.description))
+            Candidate::new(workflow.name, workflow.workflow.map_or("", |workflow| workflow.description()))
         })
         .collect()
 }

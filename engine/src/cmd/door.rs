@@ -3,8 +3,6 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use orange_core::Machine;
-
 use crate::answer::{self, Refusal, Text, Version};
 use crate::app::{App, become_independent};
 use crate::caller::Caller;
@@ -15,15 +13,15 @@ use crate::cmd::{
     workspace,
 };
 use crate::log_file;
-use crate::machines::{Built, Compile};
+use crate::machines::{Built, Compile, Workflows};
 use crate::relay::Reply;
 use crate::setup::mcp;
 use crate::store::Home;
 use crate::{Error, Kind, Result, fault};
 
-/// What the generated binary runs, with the machines that are compiled in, and with the compiler of custom workflows if
+/// What the generated binary runs, with the workflows that are compiled in, and with the compiler of custom workflows if
 /// it has one.
-pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Compile>) -> ExitCode {
+pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
     let words = || std::env::args_os().skip(1);
     let cli = match parse(words()) {
         Ok(Parsed::Cli(cli)) => cli,
@@ -39,7 +37,7 @@ pub fn main(machines: &'static [&'static Machine<'static>], compile: Option<Comp
     if let Ok(home) = Home::from_env() {
         log_file::init(&home);
     }
-    let built = Built { machines, compile };
+    let built = Built { workflows, compile };
     let as_json = cli.json;
     let Some(command) = &cli.command else {
         let answer = App::open(built, Caller::from_env())

@@ -1,11 +1,14 @@
-//! `orange workflow`: the workflows that tasks can follow, and what each asks of agents.
+//! `orange workflow`: the workflows that tasks and missions can follow, and what each asks of agents.
 
 use std::fmt::Display;
 
-use orange_core::{Machine, StateId};
+use orange_core::plan::{Plan, StepId};
+use orange_core::{Machine, StateId, Workflow};
 
 use crate::Result;
-use crate::answer::{ListedWorkflow, ShownWorkflow, State, Transition, Workflow};
+use crate::answer::{
+    self, ListedWorkflow, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State, Transition,
+};
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkflowCommand;
@@ -16,7 +19,7 @@ use crate::machines::Listed;
 pub fn run(app: &App, command: &WorkflowCommand) -> Result<Answer> {
     match command {
         WorkflowCommand::List => list(&app.machines.all()?),
-        WorkflowCommand::Show { name } => show(app.machines.named(name)?),
+        WorkflowCommand::Show { name } => show(app.machines.any(name)?),
         WorkflowCommand::Contract { name } => contract(app.machines.named(name)?),
     }
 }
@@ -25,8 +28,8 @@ pub fn run(app: &App, command: &WorkflowCommand) -> Result<Answer> {
 fn list(listed: &[Listed]) -> Result<Answer> {
     let workflows: Vec<_> = listed.iter().map(to_answer).collect();
     let rows: Vec<_> = workflows.iter().map(row).collect();
-    let faults = listed.iter().filter_map(|listed| listed.machine.as_ref().err());
-    let text = [table(["WORKFLOW", "VERSION", "STATES", "TRANSITIONS", "HASH", "FILE"], &rows)]
+    let faults = listed.iter().filter_map(|listed| listed.workflow.as_ref().err());
+    let text = [table(["WORKFLOW", "VERSION", "STATES", "TRANSITIONS", "STEPS", "HASH", "FILE"], &rows)]
         .into_iter()
         .chain(faults.map(|error| format!("\n{error}")));
     Answer::of(&workflows, text.collect::<Vec<_>>().join("\n"))
@@ -34,32 +37,103 @@ fn list(listed: &[Listed]) -> Result<Answer> {
 
 fn to_answer(listed: &Listed) -> ListedWorkflow<'_> {
     let file = listed.file.as_ref().map(|file| file.display().to_string());
-    match &listed.machine {
-        Ok(machine) => ListedWorkflow::Compiled { workflow: figures(machine), file },
+    match &listed.workflow {
+        Ok(Workflow::Machine(machine)) => ListedWorkflow::Compiled { workflow: figures(machine), file },
+        Ok(Workflow::Plan(plan)) => ListedWorkflow::Plan { plan: plan_figures(plan), file },
         Err(error) => ListedWorkflow::Broken { name: &listed.name, file, error },
     }
 }
 
-fn row(listed: &ListedWorkflow<'_>) -> [String; 6] {
-    let (name, [version, states, transitions, hash], file) = match listed {
+fn row(listed: &ListedWorkflow<'_>) -> [String; 7] {
+    let none = || "-".to_owned();
+    let (name, [version, states, transitions, steps, hash], file) = match listed {
         ListedWorkflow::Compiled { workflow, file } => {
-            let Workflow { name, version, states, transitions, source_hash, .. } = workflow;
-            let figures = [&version as &dyn Display, states, transitions, source_hash];
+            let answer::Workflow { name, version, states, transitions, source_hash, .. } = workflow;
+            let figures = [&version as &dyn Display, states, transitions, &"-", source_hash];
             (*name, figures.map(ToString::to_string), file)
         }
-        ListedWorkflow::Broken { name, file, .. } => (*name, [(); 4].map(|()| "-".to_owned()), file),
+        ListedWorkflow::Plan { plan, file } => {
+            let answer::Plan { name, version, steps, source_hash, .. } = plan;
+            let version = if version.is_empty() { "-" } else { version };
+            (*name, [version.to_owned(), none(), none(), steps.to_string(), (*source_hash).to_owned()], file)
+        }
+        ListedWorkflow::Broken { name, file, .. } => (*name, [(); 5].map(|()| none()), file),
     };
     let file = file.clone().unwrap_or_else(|| "compiled in".to_owned());
-    [name.to_owned(), version, states, transitions, hash, file]
+    [name.to_owned(), version, states, transitions, steps, hash, file]
 }
 
-fn show(machine: &'static Machine<'static>) -> Result<Answer> {
-    let shown = ShownWorkflow {
+fn show(workflow: Workflow<'static>) -> Result<Answer> {
+    let (shown, text) = match workflow {
+        Workflow::Machine(machine) => show_machine(machine),
+        Workflow::Plan(plan) => show_plan(plan),
+    };
+    Answer::of(&shown, text.join("\n"))
+}
+
+fn show_plan(plan: &'static Plan<'static>) -> (ShownWorkflow, Vec<String>) {
+    let (execution, intervene) = (plan.policy.execution.as_str(), plan.policy.intervene.as_str());
+    let names = |ids: &[StepId]| ids.iter().map(|it| plan.step(*it).id).collect();
+    let step = |id: &StepId| {
+        let step = plan.step(*id);
+        PlanStep {
+            id: step.id,
+            title: step.title,
+            role: plan.role(step.role),
+            depends_on: names(step.depends_on),
+            condition: step.condition.map(|it| plan.condition_text(&it)),
+            results: plan.results_of(*id),
+            max_retries: step.max_retries,
+            requeue: names(step.requeue),
+            on_fail: step.on_fail.map(|it| plan.step(it).id),
+        }
+    };
+    let shown = ShownPlan {
+        plan: plan_figures(plan),
+        execution,
+        intervene,
+        notices: plan.notices,
+        roles: plan.roles,
+        step_list: plan.order.iter().map(step).collect(),
+    };
+    let answer::Plan { name, version, description, source_hash, .. } = shown.plan;
+    let version = if version.is_empty() { String::new() } else { format!("version {version}, ") };
+    let mut text = vec![format!("{name} ({version}{source_hash})")];
+    if !description.is_empty() {
+        text.push(description.to_owned());
+    }
+    text.push(format!("A mission pauses as `execution: {execution}` and `intervene: {intervene}` say."));
+    text.extend(shown.step_list.iter().flat_map(|it| step_lines(plan, it)));
+    (ShownWorkflow::Plan(shown), text)
+}
+
+fn step_lines(plan: &Plan<'_>, step: &PlanStep) -> Vec<String> {
+    let PlanStep { id, title, role, depends_on, condition, results, max_retries, requeue, on_fail } = step;
+    let about = if title == id { String::new() } else { format!(": {title}") };
+    let mut lines = vec![format!("\n{id} ({role}){about}")];
+    if !depends_on.is_empty() {
+        lines.push(format!("  after {}", depends_on.join(", ")));
+    }
+    lines.extend(condition.iter().map(|it| format!("  when {it}")));
+    let handled = plan.step_named(id).and_then(|it| plan.step(it).handles).map(|it| plan.step(it).id);
+    lines.extend(handled.map(|it| format!("  when {it} has failed")));
+    if !results.is_empty() {
+        lines.push(format!("  reports {}", results.join(" or ")));
+    }
+    if *max_retries > 0 {
+        lines.push(format!("  sends back {}, up to {max_retries} times", requeue.join(", ")));
+    }
+    lines.extend(on_fail.map(|it| format!("  its failure leads to {it}")));
+    lines
+}
+
+fn show_machine(machine: &'static Machine<'static>) -> (ShownWorkflow, Vec<String>) {
+    let shown = ShownMachine {
         workflow: figures(machine),
         state_list: machine.state_ids().map(|id| state(machine, id)).collect(),
         transition_list: machine.transitions.iter().map(|it| transition(machine, it)).collect(),
     };
-    let Workflow { name, version, description, source_hash, .. } = shown.workflow;
+    let answer::Workflow { name, version, description, source_hash, .. } = shown.workflow;
     let mut text = vec![format!("{name} (version {version}, {source_hash})")];
     if !description.is_empty() {
         text.push(description.to_owned());
@@ -69,7 +143,7 @@ fn show(machine: &'static Machine<'static>) -> Result<Answer> {
         let leaving = shown.transition_list.iter().filter(|it| it.from == state.name);
         text.extend(leaving.map(|it| format!("  → {}", conditions(it))));
     }
-    Answer::of(&shown, text.join("\n"))
+    (ShownWorkflow::Machine(shown), text)
 }
 
 /// What agents must write and run, status by status.
@@ -82,8 +156,18 @@ fn contract(machine: &Machine<'_>) -> Result<Answer> {
     Answer::of(&contract, format!("{head}\n\n{}", contract::text(&contract)))
 }
 
-fn figures(machine: &'static Machine<'static>) -> Workflow {
-    Workflow {
+fn plan_figures(plan: &'static Plan<'static>) -> answer::Plan {
+    answer::Plan {
+        name: plan.name,
+        version: plan.version,
+        description: plan.description,
+        steps: plan.steps.len(),
+        source_hash: plan.source_hash,
+    }
+}
+
+fn figures(machine: &'static Machine<'static>) -> answer::Workflow {
+    answer::Workflow {
         name: machine.name,
         version: machine.version,
         description: machine.description,

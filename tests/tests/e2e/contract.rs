@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use orange_core::{Actor, Machine, Rejection, StateId, Transition, View};
+use orange_core::{Actor, Machine, Rejection, StateId, Transition, View, Workflow};
 use orange_engine::{contract, skill};
 
 fn machines() -> Vec<&'static Machine<'static>> {
@@ -15,7 +15,8 @@ fn machines() -> Vec<&'static Machine<'static>> {
     files.sort();
     let texts = files.iter().map(|file| (file, fs::read_to_string(file).unwrap()));
     let found: Vec<_> = texts
-        .filter_map(|(file, text)| orange_codegen::custom::machine(&file.to_string_lossy(), &text).ok())
+        .filter_map(|(file, text)| orange_codegen::custom::workflow(&file.to_string_lossy(), &text).ok())
+        .filter_map(|it| if let Workflow::Machine(machine) = it { Some(machine) } else { None })
         .collect();
     assert!(found.len() >= 3, "{found:?}");
     found

@@ -1,0 +1,318 @@
+//! `Step`, `Role`, the results of steps and `PLAN`: what stands in the module of a step workflow.
+
+use std::collections::HashMap;
+
+use orange_core::Permissions;
+use orange_core::plan::{
+    Execution, Field, Intervene, Plan, Policy, RoleId, Step, StepCondition, StepId, StepPiece, StepPrompt,
+    StepValue,
+};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+use super::named::{NamedEnum, Number};
+use super::text;
+use crate::names;
+
+pub(super) fn contents(plan: &Plan<'_>) -> TokenStream {
+    let emission = PlanEmission::new(plan);
+    let enums = emission.enums();
+    let functions = emission.functions();
+    let tables = emission.tables();
+    quote!(#enums #functions #tables)
+}
+
+/// One plan, and what everything in it is called in Rust.
+struct PlanEmission<'e> {
+    plan: &'e Plan<'e>,
+    steps: Vec<Ident>,
+    roles: Vec<Ident>,
+}
+
+impl<'e> PlanEmission<'e> {
+    fn new(plan: &'e Plan<'e>) -> Self {
+        let steps = idents(plan.steps.iter().map(|step| step.id));
+        Self { plan, steps, roles: idents(plan.roles.iter().copied()) }
+    }
+
+    fn enums(&self) -> TokenStream {
+        let steps = NamedEnum {
+            ident: format_ident!("Step"),
+            kind: "step",
+            plural: "steps",
+            doc: "The steps of the workflow, in the order of the source.".to_owned(),
+            number: Some(Number { id: quote!(plan::StepId), repr: "u16" }),
+            names: self.plan.steps.iter().map(|step| step.id).collect(),
+            variants: &self.steps,
+        };
+        let roles = NamedEnum {
+            ident: format_ident!("Role"),
+            kind: "role",
+            plural: "roles",
+            doc: "Who may take a step, in the order of the tables.".to_owned(),
+            number: Some(Number { id: quote!(plan::RoleId), repr: "u16" }),
+            names: self.plan.roles.to_vec(),
+            variants: &self.roles,
+        };
+        let [steps, roles] = [steps, roles].map(|it| it.tokens());
+        let results =
+            self.plan.steps.iter().filter(|step| !step.results.is_empty()).map(|step| self.results(step));
+        quote!(#steps #roles #(#results)*)
+    }
+
+    /// The enum of the words that an attempt at this step may report.
+    fn results(&self, step: &Step<'_>) -> TokenStream {
+        let handler = step.on_fail.map(|it| self.plan.step(it)).filter(|it| it.results.is_empty());
+        let handler = handler.map(|it| format!(", and one at `{}`, which handles its failure", it.id));
+        let results = NamedEnum {
+            ident: result(step),
+            kind: &format!("result of `{}`", step.id),
+            plural: "results",
+            doc: format!("What an attempt at `{}` may report{}.", step.id, handler.unwrap_or_default()),
+            number: None,
+            names: step.results.to_vec(),
+            variants: &idents(step.results.iter().copied()),
+        };
+        results.tokens()
+    }
+
+    /// What is known of each step, as exhaustive matches.
+    fn functions(&self) -> TokenStream {
+        let role = self.by_step(|_, step| {
+            let role = &self.roles[usize::from(step.role.0)];
+            quote!(Role::#role)
+        });
+        let depends_on = self.by_step(|_, step| {
+            let steps = step.depends_on.iter().map(|it| self.step(*it));
+            quote!(&[#(Self::#steps),*])
+        });
+        let on_fail = self.by_step(|_, step| {
+            option(step.on_fail.map(|it| {
+                let handler = self.step(it);
+                quote!(Self::#handler)
+            }))
+        });
+        let results = self.by_step(|id, step| {
+            let declared = [Some(step), step.handles.map(|it| self.plan.step(it))]
+                .into_iter()
+                .flatten()
+                .find(|it| !it.results.is_empty());
+            debug_assert_eq!(declared.map_or(&[][..], |it| it.results), self.plan.results_of(id));
+            match declared.map(result) {
+                Some(results) => quote!(&#results::NAMES),
+                None => quote!(&[]),
+            }
+        });
+        let holds = self.by_step(|_, step| step.condition.as_ref().map_or(quote!(true), |it| self.holds(it)));
+        quote! {
+            impl Step {
+                /// Who may take it.
+                pub const fn role(self) -> Role {
+                    #role
+                }
+
+                /// The steps that end before it is decided.
+                pub const fn depends_on(self) -> &'static [Self] {
+                    #depends_on
+                }
+
+                /// The step that handles its failure.
+                pub const fn on_fail(self) -> Option<Self> {
+                    #on_fail
+                }
+
+                /// The words that an attempt may report; empty when any word may be.
+                pub const fn results(self) -> &'static [&'static str] {
+                    #results
+                }
+
+                /// Whether its condition holds, given the part of a step's latest report that `latest` finds; a step
+                /// without a condition runs always.
+                #[allow(unused_variables)]
+                pub fn condition_holds<'r>(
+                    self,
+                    latest: impl Fn(Self, orange::plan::Field) -> Option<&'r str>,
+                ) -> bool {
+                    #holds
+                }
+            }
+        }
+    }
+
+    fn holds(&self, condition: &StepCondition<'_>) -> TokenStream {
+        let (step, value) = (self.step(condition.step), text::lines(condition.value));
+        let field = field(condition.field);
+        quote!(latest(Self::#step, #field) == Some(#value))
+    }
+
+    /// A match with one arm for all steps of one value.
+    fn by_step(&self, value: impl Fn(StepId, &'e Step<'e>) -> TokenStream) -> TokenStream {
+        let mut places = HashMap::new();
+        let mut arms: Vec<(TokenStream, Vec<&Ident>)> = Vec::new();
+        for id in self.plan.step_ids() {
+            let value = value(id, self.plan.step(id));
+            let place = *places.entry(value.to_string()).or_insert(arms.len());
+            match arms.get_mut(place) {
+                Some((_, steps)) => steps.push(self.step(id)),
+                None => arms.push((value, vec![self.step(id)])),
+            }
+        }
+        let arms = arms.iter().map(|(value, steps)| quote!(#(Self::#steps)|* => #value,));
+        quote!(match self { #(#arms)* })
+    }
+
+    fn tables(&self) -> TokenStream {
+        let Plan { version, notices, policy, .. } = self.plan;
+        let (version, description) = (text::lines(version), text::lines(self.plan.description));
+        let policy = tokens_of(*policy);
+        let steps = self.plan.steps.iter().map(|it| self.table(it));
+        let count = text::number(self.plan.steps.len());
+        let order = self.ids(self.plan.order);
+        quote! {
+            /// The tables of the workflow.
+            pub static PLAN: orange::plan::Plan<'static> = orange::plan::Plan {
+                name: NAME,
+                version: #version,
+                description: #description,
+                source_hash: SOURCE_HASH,
+                policy: #policy,
+                notices: #notices,
+                roles: &Role::NAMES,
+                steps: &STEPS,
+                order: #order,
+            };
+
+            static STEPS: [orange::plan::Step<'static>; #count] = [#(#steps),*];
+        }
+    }
+
+    fn table(&self, step: &Step<'_>) -> TokenStream {
+        let Step { id, results, .. } = step;
+        let title = text::lines(step.title);
+        let role = self.role(step.role);
+        let prompt = prompt(&step.prompt);
+        let (depends_on, requeue) = (self.ids(step.depends_on), self.ids(step.requeue));
+        let condition = option(step.condition.as_ref().map(|it| self.condition(it)));
+        let max_retries = Literal::u16_unsuffixed(step.max_retries);
+        let [on_fail, handles] = [step.on_fail, step.handles].map(|it| option(it.map(|it| self.id(it))));
+        let harness = option(step.harness.map(text::lines));
+        let permissions = match step.permissions {
+            Permissions::Full => quote!(Full),
+            Permissions::Reduced => quote!(Reduced),
+        };
+        let timeout = option(step.timeout.map(Literal::u32_unsuffixed));
+        let stuck_after = Literal::u16_unsuffixed(step.stuck_after);
+        quote! {
+            orange::plan::Step {
+                id: #id,
+                title: #title,
+                role: #role,
+                prompt: #prompt,
+                depends_on: #depends_on,
+                condition: #condition,
+                results: &[#(#results),*],
+                max_retries: #max_retries,
+                requeue: #requeue,
+                on_fail: #on_fail,
+                handles: #handles,
+                harness: #harness,
+                permissions: orange::Permissions::#permissions,
+                timeout: #timeout,
+                stuck_after: #stuck_after,
+            }
+        }
+    }
+
+    fn condition(&self, condition: &StepCondition<'_>) -> TokenStream {
+        let (step, value) = (self.id(condition.step), text::lines(condition.value));
+        let field = field(condition.field);
+        quote!(orange::plan::StepCondition { step: #step, field: #field, value: #value })
+    }
+
+    fn ids(&self, steps: &[StepId]) -> TokenStream {
+        let ids = steps.iter().map(|it| self.id(*it));
+        quote!(&[#(#ids),*])
+    }
+
+    fn id(&self, id: StepId) -> TokenStream {
+        let step = self.step(id);
+        quote!(Step::#step.id())
+    }
+
+    fn role(&self, id: RoleId) -> TokenStream {
+        let role = &self.roles[usize::from(id.0)];
+        quote!(Role::#role.id())
+    }
+
+    fn step(&self, id: StepId) -> &Ident {
+        &self.steps[id.index()]
+    }
+}
+
+fn idents<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Ident> {
+    names.map(|name| format_ident!("{}", names::variant(name))).collect()
+}
+
+/// What the enum of a step's results is called.
+fn result(step: &Step<'_>) -> Ident {
+    format_ident!("{}", names::result(step.id))
+}
+
+fn prompt(prompt: &StepPrompt<'_>) -> TokenStream {
+    let pieces = prompt.pieces.iter().map(|piece| match piece {
+        StepPiece::Text(it) => {
+            let lines = text::lines(it);
+            quote!(orange::plan::StepPiece::Text(#lines))
+        }
+        StepPiece::Value(it) => {
+            let value = value(*it);
+            quote!(orange::plan::StepPiece::Value(orange::plan::StepValue::#value))
+        }
+    });
+    quote!(orange::plan::StepPrompt { pieces: &[#(#pieces),*] })
+}
+
+fn value(value: StepValue) -> TokenStream {
+    match value {
+        StepValue::MissionPrompt => quote!(MissionPrompt),
+        StepValue::WorktreePath => quote!(WorktreePath),
+        StepValue::Context => quote!(Context),
+        StepValue::Step => quote!(Step),
+        StepValue::Attempt => quote!(Attempt),
+        StepValue::Branch => quote!(Branch),
+        StepValue::Base => quote!(Base),
+    }
+}
+
+fn field(field: Field) -> TokenStream {
+    match field {
+        Field::Result => quote!(orange::plan::Field::Result),
+        Field::Summary => quote!(orange::plan::Field::Summary),
+    }
+}
+
+fn tokens_of(Policy { execution, intervene }: Policy) -> TokenStream {
+    let execution = match execution {
+        Execution::Step => quote!(Step),
+        Execution::Auto => quote!(Auto),
+    };
+    let intervene = match intervene {
+        Intervene::Never => quote!(Never),
+        Intervene::OnWarning => quote!(OnWarning),
+        Intervene::OnError => quote!(OnError),
+        Intervene::Always => quote!(Always),
+    };
+    quote! {
+        orange::plan::Policy {
+            execution: orange::plan::Execution::#execution,
+            intervene: orange::plan::Intervene::#intervene,
+        }
+    }
+}
+
+fn option(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(Some(#value)),
+        None => quote!(None),
+    }
+}

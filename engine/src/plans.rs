@@ -1,0 +1,79 @@
+//! The plans that missions can follow: the compiled-in ones, then the custom ones of the home.
+
+use orange_core::Workflow;
+use orange_core::plan::Plan;
+
+use crate::machines::Machines;
+use crate::store::suggest;
+use crate::{Error, Kind, Result};
+
+impl Machines {
+    /// The plan of this workflow; the error suggests the nearest name, or has all findings of a custom one.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no command starts a mission yet"))]
+    pub fn plan(&self, name: &str) -> Result<&'static Plan<'static>> {
+        let plans = || self.built_in.plans.iter().map(|plan| plan.name);
+        match self.workflow(name)? {
+            Some(Workflow::Plan(plan)) => Ok(plan),
+            Some(Workflow::Machine(_)) => {
+                let message = format!("`{name}` is a workflow of states, and missions follow steps");
+                let known = suggest::help(name, &plans().collect::<Vec<_>>(), "step workflows");
+                Err(Error::new(Kind::Refused, message)
+                    .help(format!("`orange task create --workflow {name}` makes a task; {known}")))
+            }
+            None => Err(self.unknown(name, plans())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use orange_core::plan::Policy;
+
+    use super::*;
+    use crate::flow::tests::MACHINES;
+    use crate::machines::{Built, Workflows};
+    use crate::store::Home;
+
+    static PLAN: Plan<'static> = Plan {
+        name: "two-reviews",
+        version: "",
+        description: "",
+        source_hash: "0",
+        policy: Policy::DEFAULT,
+        notices: true,
+        roles: &["any"],
+        steps: &[],
+        order: &[],
+    };
+
+    static PLANS: &[&Plan<'static>] = &[&PLAN];
+
+    #[track_caller]
+    fn check(name: &str, expect: std::result::Result<&str, (Kind, &str)>) {
+        let found = machines().plan(name).map(|plan| plan.name);
+        let found = found.as_ref().map_err(|error| (error.kind, error.help.as_str())).copied();
+        assert_eq!(found, expect, "{name}");
+    }
+
+    fn machines() -> Machines {
+        let workflows = Workflows { machines: MACHINES, plans: PLANS };
+        Machines::new(Built { workflows, compile: None }, &Home::at("/nowhere"))
+    }
+
+    #[test]
+    fn a_mission_follows_a_plan_and_no_machine() {
+        check("two-reviews", Ok("two-reviews"));
+        let help = "`orange task create --workflow test` makes a task; the step workflows are: two-reviews";
+        check("test", Err((Kind::Refused, help)));
+        let help = "did you mean `two-reviews`?; `cargo xtask build-workflow` builds others in";
+        check("two-review", Err((Kind::NotFound, help)));
+    }
+
+    #[test]
+    fn a_task_follows_a_machine_and_no_plan() {
+        let machines = machines();
+        assert_eq!(machines.named("two-reviews").unwrap_err().kind, Kind::Refused);
+        let listed: Vec<_> = machines.all().unwrap().into_iter().map(|it| it.name).collect();
+        assert_eq!(listed, ["test", "two-reviews"]);
+    }
+}

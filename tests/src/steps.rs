@@ -1,0 +1,214 @@
+//! Generated step workflows, the same for the same seed, as values and as the text of a file.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::random::Random;
+
+/// Beginnings of names that collide with words of Rust, of TOML or of generated code.
+const AWKWARD_NAMES: [&str; 8] = ["type", "Self", "Step", "role_", "PLAN", "fn", "result", "code-review"];
+const ROLES: [&str; 3] = ["any", "worker", "self"];
+const TEXTS: [&str; 6] =
+    ["it's {plain}", "\"quoted\" \\ back", "{{", "日本 é\u{202e}", "\ta\n\nb\n", "${x} {{{ a"];
+const PLACEHOLDERS: [&str; 7] =
+    ["mission_prompt", "worktree_path", "context", "step", "attempt", "branch", "base"];
+
+/// A step workflow that compiles. References are places in `steps`.
+#[derive(Debug)]
+pub struct PlannedSteps {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// `execution`
+    pub execution: &'static str,
+    /// `intervene`
+    pub intervene: &'static str,
+    /// `notices`
+    pub notices: bool,
+    /// In source order.
+    pub steps: Vec<PlannedStep>,
+}
+
+/// One of its steps.
+#[derive(Debug)]
+pub struct PlannedStep {
+    /// Its name.
+    pub id: String,
+    /// `title`
+    pub title: Option<&'static str>,
+    /// `role`
+    pub role: &'static str,
+    /// `prompt`, with placeholders.
+    pub prompt: String,
+    /// The steps before it, in the order in which they are written.
+    pub depends_on: Vec<usize>,
+    /// What `condition` reads: a step, `result` or `summary`, and the value that this is compared with.
+    pub condition: Option<(usize, &'static str, String)>,
+    /// `results`
+    pub results: Vec<String>,
+    /// `max_retries`; 0 where there is none.
+    pub max_retries: u16,
+    /// `requeue`
+    pub requeue: Vec<usize>,
+    /// `on_fail`
+    pub on_fail: Option<usize>,
+    /// `harness`
+    pub harness: Option<&'static str>,
+    /// `permissions`
+    pub permissions: &'static str,
+    /// `timeout`
+    pub timeout: Option<u32>,
+    /// `stuck_after`
+    pub stuck_after: u16,
+}
+
+/// A step workflow of 1 to 40 steps.
+pub fn steps(seed: u64) -> PlannedSteps {
+    let random = &mut Random::new(seed);
+    let count = 1 + random.below(40);
+    let mut steps: Vec<PlannedStep> = Vec::new();
+    for at in 0..count {
+        let step = step(random, &steps, at);
+        steps.push(step);
+    }
+    handlers(random, &mut steps);
+    PlannedSteps {
+        name: format!("steps-{seed}"),
+        description: (*random.pick(&TEXTS)).to_owned(),
+        execution: random.pick::<&str>(&["step", "auto"]),
+        intervene: random.pick::<&str>(&["never", "on-warning", "on-error", "always"]),
+        notices: random.chance(50),
+        steps,
+    }
+}
+
+fn step(random: &mut Random, before: &[PlannedStep], at: usize) -> PlannedStep {
+    let mut depends_on: Vec<usize> = (0..at).filter(|_| random.chance(150 / at.max(2))).collect();
+    if random.chance(30) {
+        depends_on.reverse();
+    }
+    let upstream = upstream(before, &depends_on);
+    let condition = (!upstream.is_empty() && random.chance(60)).then(|| condition(random, before, &upstream));
+    let is_loop = !upstream.is_empty() && random.chance(30);
+    let mut requeue: Vec<usize> = upstream.iter().copied().filter(|_| is_loop && random.chance(40)).collect();
+    if is_loop && requeue.is_empty() {
+        requeue.push(*random.pick(&upstream));
+    }
+    let result = |it| format!("{}{it}", random.pick(&["PASS-", "no_", "Self", "ok"]));
+    let results = (0..at % 4).map(result).collect();
+    PlannedStep {
+        id: format!("{}{at}", random.pick(&AWKWARD_NAMES)),
+        title: random.chance(30).then(|| *random.pick(&["A title", "it's \"one\""])),
+        role: random.pick::<&str>(&ROLES),
+        prompt: prompt(random),
+        depends_on,
+        condition,
+        results,
+        max_retries: if is_loop { 1 + random.below(1000) as u16 } else { 0 },
+        requeue,
+        on_fail: None,
+        harness: random.chance(20).then_some("codex"),
+        permissions: random.pick::<&str>(&["full", "reduced"]),
+        timeout: random.chance(20).then(|| 1 + random.below(100_000) as u32),
+        stuck_after: 1 + random.below(5) as u16,
+    }
+}
+
+fn prompt(random: &mut Random) -> String {
+    let mut text = String::from("Do it: ");
+    for _ in 0..random.below(5) {
+        match random.chance(50) {
+            true => text += random.pick::<&str>(&TEXTS),
+            false => text += &format!("{{{{{}}}}}", random.pick(&PLACEHOLDERS)),
+        }
+    }
+    text
+}
+
+fn condition(
+    random: &mut Random,
+    before: &[PlannedStep],
+    upstream: &[usize],
+) -> (usize, &'static str, String) {
+    let read = *random.pick(upstream);
+    let field = *random.pick(&["result", "result", "summary"]);
+    let results = &before[read].results;
+    let value = if results.is_empty() { "GO".to_owned() } else { random.pick(results).clone() };
+    (read, field, value)
+}
+
+/// Every step upstream of one that waits for these.
+fn upstream(before: &[PlannedStep], depends_on: &[usize]) -> Vec<usize> {
+    let mut found = vec![false; before.len()];
+    let mut open = depends_on.to_vec();
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut found[at], true) {
+            open.extend(&before[at].depends_on);
+        }
+    }
+    (0..before.len()).filter(|at| found[*at]).collect()
+}
+
+/// Gives some steps a handler, at the end or among those that nothing else starts or waits for.
+fn handlers(random: &mut Random, steps: &mut Vec<PlannedStep>) {
+    for at in 0..steps.len() {
+        if random.chance(20) {
+            let id = format!("handler-{at}");
+            let mut handler = step(random, &[], 0);
+            handler.id = id;
+            steps[at].on_fail = Some(steps.len());
+            steps.push(handler);
+        }
+    }
+}
+
+impl Display for PlannedSteps {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { name, description, execution, intervene, notices, .. } = self;
+        writeln!(f, "[workflow]\nname = {}\ndescription = {}", text(name), text(description))?;
+        writeln!(f, "execution = \"{execution}\"\nintervene = \"{intervene}\"\nnotices = {notices}")?;
+        self.steps.iter().try_for_each(|step| self.write(f, step))
+    }
+}
+
+impl PlannedSteps {
+    fn write(&self, f: &mut Formatter<'_>, step: &PlannedStep) -> fmt::Result {
+        let name = |at: &usize| text(&self.steps[*at].id);
+        let names = |places: &[usize]| places.iter().map(name).collect::<Vec<_>>().join(", ");
+        let PlannedStep { id, role, prompt, permissions, stuck_after, .. } = step;
+        writeln!(f, "[[steps]]\nid = {}\nrole = \"{role}\"\nprompt = {}", text(id), text(prompt))?;
+        writeln!(f, "permissions = \"{permissions}\"\nstuck_after = {stuck_after}")?;
+        writeln!(f, "depends_on = [{}]", names(&step.depends_on))?;
+        if let Some((read, field, value)) = &step.condition {
+            writeln!(f, "condition = \"{}.{field} == '{value}'\"", self.steps[*read].id)?;
+        }
+        if !step.results.is_empty() {
+            let results: Vec<_> = step.results.iter().map(|it| text(it)).collect();
+            writeln!(f, "results = [{}]", results.join(", "))?;
+        }
+        if step.max_retries > 0 {
+            writeln!(f, "max_retries = {}\nrequeue = [{}]", step.max_retries, names(&step.requeue))?;
+        }
+        let optional = [
+            step.title.map(|it| format!("title = {}", text(it))),
+            step.on_fail.map(|it| format!("on_fail = {}", name(&it))),
+            step.harness.map(|it| format!("harness = {}", text(it))),
+            step.timeout.map(|it| format!("timeout = {it}")),
+        ];
+        optional.iter().flatten().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+
+/// A string of TOML.
+fn text(text: &str) -> String {
+    let mut written = String::from("\"");
+    for it in text.chars() {
+        match it {
+            '"' => written += "\\\"",
+            '\\' => written += "\\\\",
+            it if it.is_ascii_control() => written += &format!("\\u{:04x}", u32::from(it)),
+            it => written.push(it),
+        }
+    }
+    written + "\""
+}

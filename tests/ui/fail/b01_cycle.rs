@@ -1,0 +1,3 @@
+orange_macros::workflow!("diagnostics/b01-cycle.toml");
+
+fn main() {}

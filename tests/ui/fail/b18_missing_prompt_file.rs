@@ -1,0 +1,3 @@
+orange_macros::workflow!("diagnostics/b18-missing-prompt-file.toml");
+
+fn main() {}

@@ -1,3 +1,0 @@
-orange_macros::workflow!("diagnostics/s14-steps.toml");
-
-fn main() {}
