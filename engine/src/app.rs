@@ -216,7 +216,16 @@ impl App {
     /// A call of this program by the engine, with the environment it needs, and without that of any agent.
     pub fn as_engine(&self, args: &[&str], dir: &TaskDir) -> Call {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
-        let own = &[caller::TASK, caller::SPAWN, caller::SECRET, caller::RELAYED, OVERRIDES];
+        let own = &[
+            caller::TASK,
+            caller::SPAWN,
+            caller::SECRET,
+            caller::MISSION,
+            caller::STEP,
+            caller::ATTEMPT,
+            caller::RELAYED,
+            OVERRIDES,
+        ];
         let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
         let call = Call::new(&self.program).args(args).folder(folder);
         let call = call.without(own).without(GIT_VARIABLES).without(&overrides);

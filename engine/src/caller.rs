@@ -16,6 +16,12 @@ pub const ACTOR: &str = "ORANGE_ACTOR";
 pub const SPAWN: &str = "ORANGE_SPAWN";
 /// The secret of this spawn, so that no process takes itself for that agent by mistake.
 pub const SECRET: &str = "ORANGE_SECRET";
+/// The mission whose agent this process belongs to, for the agent's own use.
+pub const MISSION: &str = "ORANGE_MISSION";
+/// The step at which this agent works.
+pub const STEP: &str = "ORANGE_STEP";
+/// The number of its attempt at that step.
+pub const ATTEMPT: &str = "ORANGE_ATTEMPT";
 /// Set by the companion for commands that it runs for an agent: these are not relayed again.
 pub const RELAYED: &str = "ORANGE_RELAYED";
 /// The program that an agent's harness reports to: `orange` itself, as an absolute path.
@@ -78,6 +84,14 @@ impl Caller {
         }
     }
 
+    /// The number of the asking agent.
+    pub fn spawn(&self) -> Option<u32> {
+        match self {
+            Caller::Agent { spawn, .. } => *spawn,
+            Caller::Person | Caller::Engine => None,
+        }
+    }
+
     /// The actor, apart from any one task.
     pub fn actor(&self) -> Actor {
         match self {
@@ -122,6 +136,26 @@ impl Caller {
                 check_creator(task, &asked.id, history).map(|()| *claim)
             }
             Caller::Person | Caller::Engine => Ok(self.actor()),
+        }
+    }
+
+    /// The number of the asking agent of this mission. One whose end is recorded may report, too: its attempt says whether
+    /// that still counts.
+    ///
+    /// # Errors
+    /// `not_allowed` for anybody but an agent of this mission, in its worktree.
+    pub fn check_step(&self, home: &Home, folder: &Path, mission: &Task) -> Result<u32> {
+        match self {
+            Caller::Agent { task, spawn: Some(spawn), secret, .. } if *task == mission.id => {
+                check_secret(home, task, Some(*spawn), secret.as_deref())?;
+                check_place(home, folder, mission).map(|()| *spawn)
+            }
+            Caller::Agent { .. } | Caller::Person | Caller::Engine => {
+                Err(refusal("only the agent of a step reports how it ended").help(format!(
+                    "a person answers for it: `orange mission show {id}` shows how, `orange mission cancel {id}` ends it",
+                    id = mission.id
+                )))
+            }
         }
     }
 }

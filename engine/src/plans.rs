@@ -9,7 +9,6 @@ use crate::{Error, Kind, Result};
 
 impl Machines {
     /// The plan of this workflow; the error suggests the nearest name, or has all findings of a custom one.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no command starts a mission yet"))]
     pub fn plan(&self, name: &str) -> Result<&'static Plan<'static>> {
         let plans = || self.built_in.plans.iter().map(|plan| plan.name);
         match self.workflow(name)? {
@@ -22,6 +21,11 @@ impl Machines {
             }
             None => Err(self.unknown(name, plans())),
         }
+    }
+
+    /// The compiled-in plan of this hash.
+    pub fn built_in_plan(&self, definition: &str) -> Option<&'static Plan<'static>> {
+        self.built_in.plans.iter().copied().find(|plan| plan.source_hash == definition)
     }
 }
 

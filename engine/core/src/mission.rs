@@ -392,6 +392,20 @@ impl MissionStatus {
 }
 
 impl StepStatus {
+    /// Its word in answers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            StepStatus::Blocked => "blocked",
+            StepStatus::Queued => "queued",
+            StepStatus::Assigned => "assigned",
+            StepStatus::Running => "running",
+            StepStatus::Completed => "completed",
+            StepStatus::Failed => "failed",
+            StepStatus::Skipped => "skipped",
+            StepStatus::Cancelled => "cancelled",
+        }
+    }
+
     /// Whether the step has ended.
     pub fn is_terminal(self) -> bool {
         match self {

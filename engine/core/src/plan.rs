@@ -138,6 +138,11 @@ impl Execution {
             Execution::Auto => "auto",
         }
     }
+
+    /// The one of this name.
+    pub fn from_name(name: &str) -> Option<Execution> {
+        Execution::ALL.into_iter().find(|it| it.as_str() == name)
+    }
 }
 
 impl Intervene {
@@ -153,6 +158,11 @@ impl Intervene {
             Intervene::OnError => "on-error",
             Intervene::Always => "always",
         }
+    }
+
+    /// The one of this name.
+    pub fn from_name(name: &str) -> Option<Intervene> {
+        Intervene::ALL.into_iter().find(|it| it.as_str() == name)
     }
 }
 

@@ -1,187 +1,21 @@
 //! The typed events of the journal, each with the engine-owned values that it changed.
 
 pub(crate) mod declare;
+mod objects;
 #[cfg(test)]
 pub(crate) mod sample;
 mod words;
 
 use orange_core::Seen;
 
-use self::declare::{Fields, events, objects, take};
+use self::declare::{Fields, events, take};
 use crate::set::Set;
 
 pub use self::declare::Type;
-pub use self::words::{Activity, Actor, Cause, Ending, GoesOn, Permissions, Strategy};
-
-objects! {
-    /// A started agent.
-    Spawn {
-        /// Its number within the task, from 1.
-        spawn: u32,
-        /// Which agent of the task it is.
-        actor: Actor,
-        /// The name of its prompt.
-        #[serde(default)]
-        prompt: String,
-        /// The harness it runs in.
-        #[serde(default)]
-        harness: String,
-        /// The tmux session.
-        #[serde(default)]
-        session: String,
-        /// The tmux window.
-        #[serde(default)]
-        window: String,
-        /// What it may do without asking.
-        #[serde(default)]
-        permissions: Permissions,
-        /// The harness's id of its conversation, if it is known before the start.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation: Option<String>,
-        /// Whether it continues that conversation.
-        #[serde(skip_serializing_if = "is_false")]
-        resumed: bool,
-        /// Why it does not continue the earlier conversation, if it should have.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        not_resumed: Option<String>,
-        /// The content of the sections that must have a verdict: that content is not this agent's.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        stood: Vec<Pass>,
-        /// The call for attention that a person answers with this agent.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        answers: Option<String>,
-    }
-
-    /// An agent that has ended, and what is left of it.
-    Exited {
-        /// Its number.
-        spawn: u32,
-        /// Its exit status, when it ended by itself.
-        code: Option<i32>,
-        /// The signal that ended it.
-        signal: Option<i32>,
-        /// How its end is known.
-        #[serde(default)]
-        reason: Ending,
-        /// How many seconds it lived, if its wrapper reports that.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        duration: Option<u64>,
-        /// The last lines of its pane, if its wrapper could read them.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        last_lines: Vec<String>,
-        /// The harness's id of its conversation, if it is known.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation: Option<String>,
-        /// Its transcript, a file in `transcripts/`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        transcript: Option<String>,
-        /// Why it has no transcript, if writing it failed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        not_kept: Option<String>,
-        /// How many tokens its model has read, cached or not, and written, if its harness reports that.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        tokens: Option<u64>,
-        /// What it has cost, in millionths of a dollar, if its harness reports that.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cost: Option<u64>,
-    }
-
-    /// What an agent is doing, as its harness reports it.
-    Report {
-        /// Its number.
-        spawn: u32,
-        /// What it does.
-        state: Activity,
-        /// What it waits for, or what was answered.
-        #[serde(default)]
-        reason: String,
-        /// When a limit ends, RFC 3339 UTC, if the harness says so.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        until: Option<String>,
-        /// The request that a person can answer, or has answered.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        request: Option<String>,
-        /// The harness's id of the conversation.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation: Option<String>,
-        /// The harness's own record of the conversation.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        transcript: Option<String>,
-        /// How many tokens the conversation has used so far.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        tokens: Option<u64>,
-        /// What it has cost so far, in millionths of a dollar.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cost: Option<u64>,
-    }
-
-    /// An agent that has ended and is to be started again.
-    Waiting {
-        /// Its number.
-        spawn: u32,
-        /// When, RFC 3339 UTC.
-        until: String,
-        /// How many seconds that was in the future.
-        after: u32,
-        /// What the task waits for.
-        #[serde(default)]
-        reason: String,
-    }
-
-    /// A decided transition, with everything that is needed to finish it after a kill.
-    Transition {
-        /// The state it leaves.
-        from: String,
-        /// The state it enters.
-        to: String,
-        /// Its index in the machine, if it is a declared one.
-        transition: Option<usize>,
-        /// Why it was decided.
-        #[serde(default)]
-        cause: Cause,
-        /// Who asked.
-        #[serde(default)]
-        actor: Actor,
-        /// Its hooks, in order.
-        #[serde(default)]
-        hooks: Vec<PlannedHook>,
-        /// The gate that it passed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        gate: Option<Pass>,
-        /// The content of the sections for which gates in the state it enters require something new.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        stood: Vec<Pass>,
-    }
-
-    /// A hook that a transition runs.
-    PlannedHook {
-        /// Its action.
-        name: String,
-        /// Its index among the transition's hooks, from 0.
-        index: usize,
-        /// The counter that it changes, with its new value: a repeated hook counts once.
-        counter: Option<CounterValue>,
-    }
-
-    /// A counter and its new value.
-    CounterValue {
-        /// The counter.
-        name: String,
-        /// Its new value.
-        value: u32,
-    }
-
-    /// The content of a section when a gate passed, a state was entered or an agent was started.
-    Pass {
-        /// The section, such as `## Review`.
-        section: String,
-        /// A hash of the section's content.
-        hash: String,
-        /// The commit of the task's worktree when a gate passed, if it had a worktree.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        commit: Option<String>,
-    }
-}
+pub use self::objects::{
+    CounterValue, EndedAttempt, Exited, Pass, PlannedHook, Report, Spawn, Transition, Waiting,
+};
+pub use self::words::{Activity, Actor, Cause, Ending, GoesOn, PauseReason, Permissions, StepEnd, Strategy};
 
 events! {
     /// The task is created, in the first line; its `set` has every value.
@@ -435,6 +269,89 @@ events! {
         #[serde(default)]
         dropped_hooks: Vec<String>,
     },
+    /// The mission has a worktree and begins.
+    "mission.started" MissionStarted {
+        /// Its worktree.
+        workspace: String,
+    },
+    /// The agent of an attempt at a step is about to be started.
+    "step.started" StepStarted {
+        /// The step.
+        step: String,
+        /// The number of the attempt.
+        attempt: u32,
+        /// The machine that it works on.
+        #[serde(default)]
+        worker: String,
+        /// The number of its agent within the mission.
+        #[serde(default)]
+        spawn: u32,
+    },
+    /// An attempt at a step has ended.
+    "step.ended" StepEnded(EndedAttempt),
+    /// The mission waits for a person.
+    "mission.paused" MissionPaused {
+        /// The number of the pause within the mission, from 1.
+        number: u32,
+        /// Why.
+        #[serde(default)]
+        reason: PauseReason,
+        /// The step that it is about.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        step: Option<String>,
+        /// What prevents the mission from going on.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        obstacle: Option<String>,
+    },
+    /// A person has answered a pause.
+    "mission.continued" MissionContinued {
+        /// The number of the pause.
+        pause: u32,
+        /// Whether the failure was taken as it is.
+        accept_failure: bool,
+        /// The policy from now on, if it was changed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        execution: Option<String>,
+        /// The policy from now on, if it was changed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        intervene: Option<String>,
+        /// Who asked.
+        #[serde(default)]
+        actor: Actor,
+    },
+    /// A mission that has failed runs again.
+    "mission.retried" MissionRetried {
+        /// From which step; every failed one if it is absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        step: Option<String>,
+        /// Who asked.
+        #[serde(default)]
+        actor: Actor,
+    },
+    /// A person has ended the mission.
+    "mission.cancelled" MissionCancelled {
+        /// Who asked.
+        #[serde(default)]
+        actor: Actor,
+    },
+    /// A message about what has happened to the mission, for its starter and for readers.
+    "mission.notice" MissionNotice {
+        /// The number of the last event that it is about.
+        through: u64,
+        /// What it says.
+        text: String,
+        /// The task or mission whose agent got it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
+        /// Why that agent did not get it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        undelivered: Option<String>,
+    },
+    /// The mission has ended.
+    "mission.ended" MissionEnded {
+        /// Its last status.
+        status: String,
+    },
 }
 
 impl Actor {
@@ -502,6 +419,22 @@ impl Pass {
 }
 
 impl Event {
+    /// Whether it is of a mission's course: these events, in order, are all that decides where the mission stands.
+    pub fn is_of_mission(&self) -> bool {
+        matches!(
+            self,
+            Event::MissionCreated { .. }
+                | Event::MissionStarted { .. }
+                | Event::StepStarted { .. }
+                | Event::StepEnded(_)
+                | Event::MissionPaused { .. }
+                | Event::MissionContinued { .. }
+                | Event::MissionRetried { .. }
+                | Event::MissionCancelled { .. }
+                | Event::MissionEnded { .. }
+        )
+    }
+
     /// Whether the task no longer waits for an agent: it was started, the task has moved on, or the engine has given up.
     pub fn ends_waiting(&self) -> bool {
         matches!(
@@ -532,9 +465,4 @@ impl From<Event> for (Event, Set) {
     fn from(event: Event) -> (Event, Set) {
         (event, Set::new())
     }
-}
-
-/// For serde.
-fn is_false(value: &bool) -> bool {
-    !value
 }

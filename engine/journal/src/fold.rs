@@ -66,6 +66,10 @@ pub struct TaskHistory {
     pub last_seq: u64,
     /// When it entered its state, RFC 3339 UTC.
     pub since: String,
+    /// The course of a mission: its records, in order.
+    pub course: Vec<Record>,
+    /// The number of the last record about which there was a message; 0 when there was none.
+    pub noticed: u64,
 }
 
 /// A conversation of an agent.
@@ -135,6 +139,9 @@ impl TaskHistory {
         self.owned.apply(&record.set);
         if self.owned.waiting_until.is_none() {
             self.waiting = None;
+        }
+        if record.event.is_of_mission() {
+            self.course.push(record.clone());
         }
         match &record.event {
             Event::TransitionStarted(plan) => {
@@ -216,6 +223,7 @@ impl TaskHistory {
             Event::BranchMade { branch, commit } => drop(self.made.insert(branch.clone(), commit.clone())),
             Event::MergeStarted { commit, .. } => self.merge = Some(commit.clone()),
             Event::TaskMerged { .. } | Event::TaskForceMerged { .. } => self.is_merged = true,
+            Event::MissionNotice { through, .. } => self.noticed = *through,
             Event::PrCreated { url } => self.pr = Some(url.clone()),
             Event::AgentCrashed { .. }
             | Event::AgentContinued { .. }
@@ -225,6 +233,14 @@ impl TaskHistory {
             | Event::PrClosed { .. }
             | Event::CommandEnded { .. }
             | Event::WorkflowChanged { .. }
+            | Event::MissionStarted { .. }
+            | Event::StepStarted { .. }
+            | Event::StepEnded(_)
+            | Event::MissionPaused { .. }
+            | Event::MissionContinued { .. }
+            | Event::MissionRetried { .. }
+            | Event::MissionCancelled { .. }
+            | Event::MissionEnded { .. }
             | Event::Unknown => {}
         }
     }

@@ -6,6 +6,7 @@ mod door;
 mod gc;
 mod install;
 mod log;
+mod mission;
 mod monitor;
 mod project;
 mod task;
@@ -21,6 +22,10 @@ pub use door::{Refusal, Text, Version};
 pub use gc::Removal;
 pub use install::{Candidate, Completions, HarnessInProject, Install, Setup, SetupMatter, SkillFile};
 pub use log::LogLine;
+pub use mission::{
+    ChangedMission, ListedMission, LoopCount, MissionAttempt, MissionPause, MissionPolicy, MissionRow,
+    MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
+};
 pub use monitor::{Failed, Happened, MonitorLook};
 pub use project::ListedProject;
 pub use task::{
@@ -68,12 +73,24 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("help", schema::<Text<'_>>()),
         ("install", schema::<Install>()),
         ("log", schema::<Vec<LogLine<'_>>>()),
+        ("mission-cancel", schema::<ChangedMission>()),
+        ("mission-continue", schema::<ChangedMission>()),
+        ("mission-list", schema::<Vec<ListedMission>>()),
+        ("mission-logs", schema::<Logs<'_>>()),
+        ("mission-attach", schema::<Attached>()),
+        ("mission-retry", schema::<ChangedMission>()),
+        ("mission-show", schema::<ShownMission>()),
+        ("mission-start", schema::<ChangedMission>()),
+        ("mission-watch", schema::<Watched<'_>>()),
         ("monitor", schema::<MonitorLook<'_>>()),
         ("project-add", schema::<ListedProject>()),
         ("project-list", schema::<Vec<ListedProject>>()),
         ("project-remove", schema::<ListedProject>()),
         ("project-update", schema::<ListedProject>()),
         ("setup", schema::<Setup>()),
+        ("step-complete", schema::<ReportedStep>()),
+        ("step-fail", schema::<ReportedStep>()),
+        ("step-show", schema::<ShownStep>()),
         ("ls", schema::<Vec<ListedTask<'_>>>()),
         ("task-answer", schema::<Answered>()),
         ("task-attach", schema::<Attached>()),

@@ -6,8 +6,8 @@ use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
 use crate::cmd::relayed;
-use crate::flow::{End, ended, run, serve, waiting};
-use crate::store::{TaskDir, find};
+use crate::flow::{End, ended, mission, run, serve, waiting};
+use crate::store::{DirKind, TaskDir, find};
 use crate::{Error, Result, caller};
 
 /// Runs it.
@@ -41,8 +41,12 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
                 duration: *duration,
                 last_lines: last_lines.lines().map(str::to_owned).collect(),
             };
-            let story = ended(app, &dir_of(app, task, *spawn)?, &end)?;
-            Ok(Answer::text(format!("task {task}, agent {spawn}: {story}")))
+            let dir = dir_of(app, task, *spawn)?;
+            let story = match dir.kind {
+                DirKind::Task => ended(app, &dir, &end)?,
+                DirKind::Mission => mission::ended::ended(app, &dir, &end)?,
+            };
+            Ok(Answer::text(format!("{} {task}, agent {spawn}: {story}", dir.kind.word())))
         }
         AgentCommand::Resume(SpawnName { task, spawn }) => {
             let story = waiting::resume(app, &dir_of(app, task, *spawn)?, *spawn)?;

@@ -9,8 +9,8 @@ use crate::caller::Caller;
 use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{AgentCommand, Command, ListArgs, Parsed, asks_for_json, parse};
 use crate::cmd::{
-    agent, complete, doctor, event, gc, install, log, monitor, project, relayed, setup, task, workflow,
-    workspace,
+    agent, complete, doctor, event, gc, install, log, mission, monitor, project, relayed, setup, step, task,
+    workflow, workspace,
 };
 use crate::log_file;
 use crate::machines::{Built, Compile, Workflows};
@@ -85,6 +85,10 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Task(command) => {
             task::run(&open()?.telling(as_json), command, as_json, &|answer| print(answer, as_json))
         }
+        Command::Mission(command) => {
+            mission::run(&open()?.telling(as_json), command, as_json, &|answer| print(answer, as_json))
+        }
+        Command::Step(command) => step::run(&open()?, command),
         Command::Ls(args) => task::list(&open()?, args, as_json),
         Command::Workspace(command) => workspace::run(&open()?, command),
         Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, as_json).map(drop)),

@@ -1,7 +1,7 @@
 //! Commands that an agent in a sandbox has its companion run.
 
 use crate::caller::Caller;
-use crate::cmd::args::{Command, Parsed, TaskCommand, parse};
+use crate::cmd::args::{Command, MissionCommand, Parsed, TaskCommand, parse};
 use crate::relay::{Asker, Reply, only_some};
 use crate::store::Home;
 use crate::{Error, Kind, Result};
@@ -42,7 +42,8 @@ fn is_relayed(command: &Command) -> bool {
                 | TaskCommand::Complete(_)
                 | TaskCommand::Next(_)
                 | TaskCommand::Show { .. }
-        )
+        ) | Command::Step(_)
+            | Command::Mission(MissionCommand::Show(_))
     )
 }
 

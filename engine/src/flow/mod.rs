@@ -2,6 +2,7 @@
 
 mod agent;
 pub mod life;
+pub mod mission;
 mod person;
 pub mod request;
 pub mod snapshot;

@@ -85,24 +85,35 @@ pub fn start(
     locked.sync()?;
 
     let record = Spawn { answers, ..record(app, machine, locked, spawn, counter, occasion)? };
-    locked.write_prompt(record.spawn, &prompt(app, machine, locked.task(), spawn, counter)?)?;
-    secret::make(locked.dir(), record.spawn)?;
-    let set = Set::new().tmux_session(Some(&record.session));
-    let set = counter.iter().fold(set, |set, (name, value)| set.counter(name, *value));
+    let prompt = prompt(app, machine, locked.task(), spawn, counter)?;
+    let set = counter.iter().fold(Set::new(), |set, (name, value)| set.counter(name, *value));
     let event = match occasion {
         Occasion::Spawn => Event::AgentSpawned(record.clone()),
         Occasion::Respawn | Occasion::Afresh => Event::AgentRespawned(record.clone()),
     };
-    locked.append(event, set)?;
+    launch(app, locked, &record, &prompt, vec![(event, set.tmux_session(Some(&record.session)))])
+}
+
+/// Writes the prompt and the secret of a recorded agent, journals these events, and has tmux run its wrapper.
+pub(super) fn launch(
+    app: &App,
+    locked: &mut LockedTask,
+    record: &Spawn,
+    prompt: &str,
+    events: Vec<(Event, Set)>,
+) -> Result<()> {
+    locked.write_prompt(record.spawn, prompt)?;
+    secret::make(locked.dir(), record.spawn)?;
+    locked.append_many(events)?;
     // The agent begins with the text as it is now.
-    match locked.sync().and_then(|()| run_wrapper(app, locked, &record)) {
+    match locked.sync().and_then(|()| run_wrapper(app, locked, record)) {
         Ok(session) => {
             is_answered(locked.task(), locked.history()).then(|| locked.clear_attention()).transpose()?;
             if session == record.session { Ok(()) } else { moved(locked, &record.session, &session) }
         }
         Err(error) => {
             // The server may have obeyed a tmux client that was killed: while that is unknown, the agent stays recorded.
-            if is_there(app, locked, &record)? {
+            if is_there(app, locked, record)? {
                 return Ok(());
             }
             let reason = format!("could not be started: {}", error.message);
@@ -112,6 +123,19 @@ pub fn start(
             Err(error)
         }
     }
+}
+
+/// Starts the wrapper of a recorded agent once more if nothing of it is there: the process that recorded it was killed before
+/// tmux had it.
+///
+/// # Errors
+/// `environment` when tmux fails.
+pub fn start_unbegun(app: &App, locked: &mut LockedTask, record: &Spawn) -> Result<()> {
+    if AgentProcesses::read(locked.dir(), record.spawn)?.is_some() || is_there(app, locked, record)? {
+        return Ok(());
+    }
+    let session = run_wrapper(app, locked, record)?;
+    if session == record.session { Ok(()) } else { moved(locked, &record.session, &session) }
 }
 
 /// Whether the last recorded start of an agent answers the task's call for attention.
@@ -305,7 +329,7 @@ fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &S
 }
 
 /// Refuses while an agent of this actor is alive; clears away what a dead one has left.
-fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Result<()> {
+pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Result<()> {
     let panes = app.tmux.panes_of(&locked.task().id)?;
     if let Some((number, record)) = live(locked, &panes, actor)? {
         let message = format!("agent {number} ({actor}) is still alive in window {}", record.window);
@@ -394,6 +418,8 @@ fn record(
         not_resumed: beginning.not_resumed,
         stood: stood(machine, task),
         answers: None,
+        step: None,
+        attempt: None,
     })
 }
 
@@ -468,7 +494,8 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     let folder = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
     let mut env = app.agent_env();
     // A tmux server that an agent has started would give the identity of that agent to all others.
-    let of_agents = [caller::TASK, caller::ACTOR, caller::SPAWN];
+    let of_agents =
+        [caller::TASK, caller::ACTOR, caller::SPAWN, caller::MISSION, caller::STEP, caller::ATTEMPT];
     env.extend(of_agents.map(|name| (name, OsString::new())));
     let secret = secret::read(locked.dir(), record.spawn)?.unwrap_or_default();
     env.push((caller::SECRET, secret.into()));

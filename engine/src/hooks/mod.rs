@@ -5,6 +5,7 @@
 pub mod agent_processes;
 pub mod agents;
 pub mod pull_request;
+pub mod steps;
 pub mod trace;
 pub mod workspace;
 

@@ -48,7 +48,7 @@ pub struct Draft {
     pub mission: Option<NewMission>,
 }
 
-/// What a new mission has beside the values of a task. It has no `review_harness`.
+/// What a new mission has beside the values of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewMission {
     /// The plan that it follows, whole: the contents of `plan.json`.
@@ -180,9 +180,6 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
         ("harness", Value::Text(&draft.harness)),
         ("review_harness", Value::Text(&draft.review_harness)),
     ];
-    if draft.mission.is_some() {
-        fields.retain(|(key, _)| *key != "review_harness");
-    }
     fields.extend(task::owned_fields(&owned).into_iter().filter(|(key, _)| *key != "status"));
     fields.push(("created_at", Value::Plain(now)));
     fields.push(("updated_at", Value::Plain(now)));

@@ -22,6 +22,7 @@ pub mod lock;
 pub mod locked_task;
 pub mod merge;
 pub mod owed;
+pub mod plan;
 pub mod pool;
 pub mod projects;
 mod read;

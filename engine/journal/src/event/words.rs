@@ -84,4 +84,28 @@ words! {
         /// A person has answered its question.
         Answered = "answered",
     }
+
+    /// How an attempt at a step has ended.
+    StepEnd {
+        /// Its agent has reported a completion.
+        Completed = "completed",
+        /// Its agent has reported a failure, or its time is over.
+        Failed = "failed",
+        /// Its agent has ended without a word.
+        Lost = "lost",
+    }
+
+    /// Why a mission pauses.
+    PauseReason {
+        /// A step has ended, and the policy asks for a pause.
+        Boundary = "boundary",
+        /// A step has completed with a warning.
+        Warning = "warning",
+        /// A step has failed.
+        Error = "error",
+        /// The loop of a step is exhausted.
+        Exhausted = "exhausted",
+        /// The mission cannot go on: no worktree, no harness, a damaged plan.
+        Obstacle = "obstacle",
+    }
 }

@@ -1,6 +1,7 @@
 //! The command line of `orange`, as clap reads it.
 
 mod agent;
+mod mission;
 mod parse;
 mod project;
 mod task;
@@ -8,6 +9,9 @@ mod workflow;
 mod workspace;
 
 pub use agent::{AgentCommand, EndedArgs, SpawnName};
+pub use mission::{
+    CompleteArgs, ContinueArgs, MissionCommand, MissionListArgs, MissionName, StartArgs, StepCommand,
+};
 pub use parse::{Parsed, asks_for_json, parse};
 pub use project::{ProjectCommand, ProjectSettings};
 pub use task::{
@@ -59,6 +63,12 @@ pub enum Command {
     /// Tasks and their agents
     #[command(subcommand, arg_required_else_help = false)]
     Task(TaskCommand),
+    /// Missions: runs of step workflows
+    #[command(subcommand, arg_required_else_help = false)]
+    Mission(MissionCommand),
+    /// What the agent of a mission's step reports
+    #[command(subcommand, arg_required_else_help = false)]
+    Step(StepCommand),
     /// The worktrees of a project's pool
     #[command(subcommand, arg_required_else_help = false)]
     Workspace(WorkspaceCommand),
@@ -183,7 +193,7 @@ pub struct LogArgs {
     #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(LEVELS))]
     pub level: Option<String>,
     /// Only lines that this command wrote
-    #[arg(long, value_name = "COMMAND", value_parser = ["agent", "complete", "event", "finish", "spawn-next"])]
+    #[arg(long, value_name = "COMMAND", value_parser = ["advance", "agent", "complete", "event", "finish", "spawn-next"])]
     pub component: Option<String>,
     /// Only lines that contain this
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -257,6 +267,9 @@ impl Command {
             Command::Task(TaskCommand::Finish { .. }) => "finish",
             Command::Task(TaskCommand::SpawnNext { .. }) => "spawn-next",
             Command::Task(_) | Command::Ls(_) => "task",
+            Command::Mission(MissionCommand::Advance { .. }) => "advance",
+            Command::Mission(_) => "mission",
+            Command::Step(_) => "step",
             Command::Project(_) => "project",
             Command::Workspace(_) => "workspace",
             Command::Monitor(_) => "monitor",
@@ -282,6 +295,7 @@ impl Command {
                     | AgentCommand::Resume(_)
                     | AgentCommand::Limited(_)
             ) | Command::Task(TaskCommand::Finish { .. } | TaskCommand::SpawnNext { .. })
+                | Command::Mission(MissionCommand::Advance { .. })
         )
     }
 }

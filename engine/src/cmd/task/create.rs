@@ -1,22 +1,19 @@
 //! `orange task create`
 
-use std::borrow::Cow;
-use std::io::Read;
-
+use crate::Result;
 use crate::answer::{Created, Success};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::CreateArgs;
-use crate::cmd::project;
 use crate::cmd::task::hints;
+use crate::cmd::{project, stdin};
 use crate::flow::create::{NewTask, NewlyCreated, create};
 use crate::store::Task;
-use crate::{Error, Kind, Result};
 
 /// Makes the task and starts its agent.
 pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
     let project = project::named_or_here(app, args.project.as_deref())?;
-    let context = context(args)?;
+    let context = args.context.as_deref().map(|given| stdin::or_text(given, "the context")).transpose()?;
     let created = create(
         app,
         NewTask {
@@ -32,22 +29,6 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
         },
     )?;
     answer(app, created)
-}
-
-fn context(args: &CreateArgs) -> Result<Option<Cow<'_, str>>> {
-    match args.context.as_deref() {
-        Some("-") => read_stdin().map(Cow::Owned).map(Some),
-        given => Ok(given.map(Cow::Borrowed)),
-    }
-}
-
-fn read_stdin() -> Result<String> {
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(|cause| {
-        Error::new(Kind::Usage, format!("cannot read the context from standard input: {cause}"))
-            .help("it must be UTF-8 text")
-    })?;
-    Ok(text)
 }
 
 fn answer(app: &App, NewlyCreated { dir, waits_for }: NewlyCreated) -> Result<Answer> {

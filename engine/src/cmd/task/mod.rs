@@ -7,7 +7,7 @@ mod create;
 mod delete;
 mod doings;
 mod list;
-mod logs;
+pub mod logs;
 mod merge;
 mod next;
 mod repaired;
@@ -15,7 +15,7 @@ mod restore;
 mod show;
 mod update;
 mod wait;
-mod watch;
+pub mod watch;
 
 use serde::Serialize;
 

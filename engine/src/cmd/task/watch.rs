@@ -21,12 +21,13 @@ const POLL: Duration = Duration::from_millis(200);
 pub fn run(app: &App, task: &TaskName, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<Answer> {
     match &task.name {
         Some(_) => one(app, &named_or_here(app, task)?, tell)?,
-        None => all(app, tell)?,
+        None => all(app, DirKind::Task, tell)?,
     }
     Ok(Answer::default())
 }
 
-fn one(app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
+/// Prints each event of one task or mission until it is over.
+pub fn one(app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
     let mut follow = Follow::from_now(dir.clone())?;
     let mut doings = Doings::default();
     while is_under_way(app, dir)? {
@@ -42,18 +43,19 @@ fn one(app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Resu
     tell_each(dir, &follow.more()?.unwrap_or_default(), tell).map(drop)
 }
 
-/// New tasks are followed from their first event. A task that cannot be read stops no other.
-fn all(app: &App, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
+/// Prints each event of all tasks, or of all missions. New ones are followed from their first event, and one that cannot be read
+/// stops no other.
+pub fn all(app: &App, kind: DirKind, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
     let mut follows: BTreeMap<String, Follow> = BTreeMap::new();
     let mut doings: BTreeMap<String, Doings> = BTreeMap::new();
-    for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
+    for dir in list::dirs(&app.home, &[kind], None)? {
         follows.insert(
             dir.id.clone(),
             Follow::from_now(dir.clone()).unwrap_or_else(|_| Follow::from_start(dir)),
         );
     }
     loop {
-        for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
+        for dir in list::dirs(&app.home, &[kind], None)? {
             let follow = follows.entry(dir.id.clone()).or_insert_with(|| Follow::from_start(dir.clone()));
             let is_heard = match follow.more() {
                 Ok(records) => tell_each(&dir, &records.unwrap_or_default(), tell)?,

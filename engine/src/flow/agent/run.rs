@@ -94,6 +94,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
         .env(caller::ACTOR, spawn.actor.as_str())
         .env(caller::SPAWN, number.to_string())
         .env(caller::SECRET, secret::read(dir, number)?.unwrap_or_default());
+    let call = of_step(call, dir, &spawn);
     let root = ProcessRoot::Agent(dir.id.clone(), number);
     let holder = Call::new(&app.program).args(["agent", "hold"]);
     let room = Room::make(dir, number)?;
@@ -106,6 +107,17 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
     let ended = agent::run(call, holder, &[root], started, |child| companion.lost(child));
     companion.end();
     ended
+}
+
+/// The agent of a mission also knows its step.
+fn of_step(call: Call, dir: &TaskDir, spawn: &Spawn) -> Call {
+    match (&spawn.step, spawn.attempt) {
+        (Some(step), Some(attempt)) => call
+            .env(caller::MISSION, &dir.id)
+            .env(caller::STEP, step)
+            .env(caller::ATTEMPT, attempt.to_string()),
+        (_, _) => call,
+    }
 }
 
 /// The record of an agent whose end is not on record.

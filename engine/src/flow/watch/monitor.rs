@@ -5,10 +5,12 @@ use std::time::Duration;
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::agent::ended::{self, End, ended};
+use crate::flow::mission;
 use crate::flow::person::stop;
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
 use crate::flow::{activity, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
+use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agent_processes, agents};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, list};
 use crate::{Kind, Result, fault};
@@ -36,6 +38,16 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
             watch(app, &dir, &task, &journal.history(), &mut panes)
         });
         match outcome {
+            Ok(None) => {}
+            Ok(Some(stories)) => {
+                look.watched += 1;
+                look.events.extend(stories.into_iter().map(|story| (dir.id.clone(), story)));
+            }
+            Err(error) => look.errors.push((dir.id.clone(), error.for_person().to_string())),
+        }
+    }
+    for dir in list::dirs(&app.home, &[DirKind::Mission], None)? {
+        match look_at_mission(app, &dir, &mut panes) {
             Ok(None) => {}
             Ok(Some(stories)) => {
                 look.watched += 1;
@@ -107,6 +119,26 @@ fn watch(
         }
     }
     Ok(Some(stories))
+}
+
+/// Checks one mission; `None` if nothing of it can have changed: it waits for a person, or is over and has left nothing.
+fn look_at_mission(app: &App, dir: &TaskDir, panes: &mut Option<Vec<Pane>>) -> Result<Option<Vec<String>>> {
+    let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+    let history = journal.history();
+    let has_agents = !history.agents.is_empty() || task.owned.tmux_session.is_some();
+    let has_left = app.is_done_with_worktree(&task) && task.owned.workspace.is_some();
+    let may_go_on = ["pending", "running"].contains(&task.status());
+    if !has_agents && !has_left && !may_go_on {
+        return Ok(None);
+    }
+    if panes.is_none() && !history.agents.is_empty() {
+        *panes = Some(believable_panes(app)?);
+    }
+    let gone: Vec<u32> = missing(dir, &history, panes.as_deref().unwrap_or_default())?;
+    // One that was never started is no end without a word.
+    let begun = |spawn: &u32| AgentProcesses::read(dir, *spawn).is_ok_and(|processes| processes.is_some());
+    let gone: Vec<u32> = gone.into_iter().filter(begun).collect();
+    mission::ended::look(app, dir, &gone).map(Some)
 }
 
 /// Records what agents have begun to do that a person should know; one that has met a limit waits for its end.

@@ -1,0 +1,208 @@
+//! The objects that are parts of events.
+
+use crate::event::declare::{objects, take};
+use crate::event::words::{Activity, Actor, Cause, Ending, Permissions, StepEnd};
+
+objects! {
+    /// A started agent.
+    Spawn {
+        /// Its number within the task, from 1.
+        spawn: u32,
+        /// Which agent of the task it is.
+        actor: Actor,
+        /// The name of its prompt.
+        #[serde(default)]
+        prompt: String,
+        /// The harness it runs in.
+        #[serde(default)]
+        harness: String,
+        /// The tmux session.
+        #[serde(default)]
+        session: String,
+        /// The tmux window.
+        #[serde(default)]
+        window: String,
+        /// What it may do without asking.
+        #[serde(default)]
+        permissions: Permissions,
+        /// The harness's id of its conversation, if it is known before the start.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conversation: Option<String>,
+        /// Whether it continues that conversation.
+        #[serde(skip_serializing_if = "is_false")]
+        resumed: bool,
+        /// Why it does not continue the earlier conversation, if it should have.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        not_resumed: Option<String>,
+        /// The content of the sections that must have a verdict: that content is not this agent's.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        stood: Vec<Pass>,
+        /// The call for attention that a person answers with this agent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answers: Option<String>,
+        /// The step of a mission that it works at.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        step: Option<String>,
+        /// The number of its attempt at that step.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        attempt: Option<u32>,
+    }
+
+    /// The end of an attempt at a step.
+    EndedAttempt {
+        /// The step.
+        step: String,
+        /// The number of the attempt.
+        attempt: u32,
+        /// How it has ended.
+        #[serde(default)]
+        end: StepEnd,
+        /// The word that its agent reports.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<String>,
+        /// What its agent has done, in its own words.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        summary: Option<String>,
+        /// What a person should look at.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        warning: Option<String>,
+        /// Why it has failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    }
+
+    /// An agent that has ended, and what is left of it.
+    Exited {
+        /// Its number.
+        spawn: u32,
+        /// Its exit status, when it ended by itself.
+        code: Option<i32>,
+        /// The signal that ended it.
+        signal: Option<i32>,
+        /// How its end is known.
+        #[serde(default)]
+        reason: Ending,
+        /// How many seconds it lived, if its wrapper reports that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        duration: Option<u64>,
+        /// The last lines of its pane, if its wrapper could read them.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        last_lines: Vec<String>,
+        /// The harness's id of its conversation, if it is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conversation: Option<String>,
+        /// Its transcript, a file in `transcripts/`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        transcript: Option<String>,
+        /// Why it has no transcript, if writing it failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        not_kept: Option<String>,
+        /// How many tokens its model has read, cached or not, and written, if its harness reports that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tokens: Option<u64>,
+        /// What it has cost, in millionths of a dollar, if its harness reports that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost: Option<u64>,
+    }
+
+    /// What an agent is doing, as its harness reports it.
+    Report {
+        /// Its number.
+        spawn: u32,
+        /// What it does.
+        state: Activity,
+        /// What it waits for, or what was answered.
+        #[serde(default)]
+        reason: String,
+        /// When a limit ends, RFC 3339 UTC, if the harness says so.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        until: Option<String>,
+        /// The request that a person can answer, or has answered.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        request: Option<String>,
+        /// The harness's id of the conversation.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        conversation: Option<String>,
+        /// The harness's own record of the conversation.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        transcript: Option<String>,
+        /// How many tokens the conversation has used so far.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tokens: Option<u64>,
+        /// What it has cost so far, in millionths of a dollar.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cost: Option<u64>,
+    }
+
+    /// An agent that has ended and is to be started again.
+    Waiting {
+        /// Its number.
+        spawn: u32,
+        /// When, RFC 3339 UTC.
+        until: String,
+        /// How many seconds that was in the future.
+        after: u32,
+        /// What the task waits for.
+        #[serde(default)]
+        reason: String,
+    }
+
+    /// A decided transition, with everything that is needed to finish it after a kill.
+    Transition {
+        /// The state it leaves.
+        from: String,
+        /// The state it enters.
+        to: String,
+        /// Its index in the machine, if it is a declared one.
+        transition: Option<usize>,
+        /// Why it was decided.
+        #[serde(default)]
+        cause: Cause,
+        /// Who asked.
+        #[serde(default)]
+        actor: Actor,
+        /// Its hooks, in order.
+        #[serde(default)]
+        hooks: Vec<PlannedHook>,
+        /// The gate that it passed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        gate: Option<Pass>,
+        /// The content of the sections for which gates in the state it enters require something new.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        stood: Vec<Pass>,
+    }
+
+    /// A hook that a transition runs.
+    PlannedHook {
+        /// Its action.
+        name: String,
+        /// Its index among the transition's hooks, from 0.
+        index: usize,
+        /// The counter that it changes, with its new value: a repeated hook counts once.
+        counter: Option<CounterValue>,
+    }
+
+    /// A counter and its new value.
+    CounterValue {
+        /// The counter.
+        name: String,
+        /// Its new value.
+        value: u32,
+    }
+
+    /// The content of a section when a gate passed, a state was entered or an agent was started.
+    Pass {
+        /// The section, such as `## Review`.
+        section: String,
+        /// A hash of the section's content.
+        hash: String,
+        /// The commit of the task's worktree when a gate passed, if it had a worktree.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
+    }
+}
+
+/// For serde.
+fn is_false(value: &bool) -> bool {
+    !value
+}

@@ -1,0 +1,282 @@
+//! `orange mission` and `orange step`.
+
+use serde::Serialize;
+
+use super::{Agent, Success};
+use crate::error::Failure;
+use crate::store::Record;
+
+/// What `orange mission start` answers, and what a command that changes a mission answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ChangedMission {
+    /// True.
+    pub success: Success,
+    /// The mission's id.
+    pub id: String,
+    /// Its project.
+    pub project: String,
+    /// Its branch.
+    pub branch: String,
+    /// Its status.
+    pub status: String,
+    /// The step workflow that it follows.
+    pub workflow: String,
+    /// The step that runs or comes next; null when there is none.
+    pub step: Option<String>,
+    /// What it asks a person; null when it is not paused.
+    pub pause: Option<MissionPause>,
+    /// What a person should look at.
+    pub attention: Option<String>,
+    /// What the command has done, in words.
+    pub done: String,
+}
+
+/// A pause that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MissionPause {
+    /// Its number within the mission, from 1.
+    pub number: u32,
+    /// `boundary`, `warning`, `error`, `exhausted` or `obstacle`.
+    pub reason: String,
+    /// The step that it is about; null for an obstacle.
+    pub step: Option<String>,
+    /// What has happened, in words.
+    pub what: String,
+    /// The commands that answer it.
+    pub offers: Vec<String>,
+}
+
+/// A mission in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ListedMission {
+    /// It can be read.
+    Readable(Box<MissionRow>),
+    /// It cannot be read.
+    Unreadable {
+        /// Its id.
+        id: String,
+        /// Its project.
+        project: String,
+        /// Why.
+        error: Failure,
+    },
+}
+
+/// A mission in a list that can be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MissionRow {
+    /// Its id.
+    pub id: String,
+    /// Its project.
+    pub project: String,
+    /// Its branch.
+    pub branch: String,
+    /// The step workflow that it follows.
+    pub workflow: String,
+    /// Its status.
+    pub status: String,
+    /// The step that runs or comes next, or about which it asks.
+    pub step: Option<String>,
+    /// The first line of its prompt.
+    pub summary: String,
+    /// What it asks a person.
+    pub pause: Option<MissionPause>,
+    /// What a person should look at.
+    pub attention: Option<String>,
+    /// When the engine last wrote it, RFC 3339 UTC.
+    pub updated_at: String,
+}
+
+/// What `orange mission show` answers: the record of the mission.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ShownMission {
+    /// The mission's id.
+    pub run_id: String,
+    /// The step workflow that it follows.
+    pub workflow_id: String,
+    /// The hash of that workflow and its prompts.
+    pub definition: String,
+    /// Its project.
+    pub project: String,
+    /// Its branch.
+    pub branch: String,
+    /// What it is asked to do.
+    pub prompt: String,
+    /// Its status.
+    pub status: String,
+    /// The place of the current step in the order in which steps can run, from 0; null before the first and after the end.
+    pub current_step_index: Option<usize>,
+    /// The end of the last attempt; null before the first.
+    pub last_step_result: Option<StepResult>,
+    /// When it pauses.
+    pub policy: MissionPolicy,
+    /// What it asks a person; null when it is not paused.
+    pub pause: Option<MissionPause>,
+    /// Its steps, in the order in which they can run.
+    pub steps: Vec<MissionStep>,
+    /// Its worktree; null when it has none.
+    pub worktree: Option<String>,
+    /// Its tmux session; null when it has none.
+    pub tmux_session: Option<String>,
+    /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
+    pub session: &'static str,
+    /// What its living agents do.
+    pub agents: Vec<Agent>,
+    /// What a person should look at.
+    pub attention: Option<String>,
+    /// Its file.
+    pub path: String,
+    /// When it was created, RFC 3339 UTC.
+    pub created_at: String,
+    /// When the engine last wrote it, RFC 3339 UTC.
+    pub updated_at: String,
+    /// Its history.
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<super::task::JournalLine>"))]
+    pub history: Vec<Record>,
+}
+
+/// When a mission pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MissionPolicy {
+    /// `step` or `auto`.
+    pub execution: &'static str,
+    /// `never`, `on-warning`, `on-error` or `always`.
+    pub intervene: &'static str,
+}
+
+/// The end of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct StepResult {
+    /// The step.
+    pub step: String,
+    /// `completed`, `failed` or `lost`.
+    pub status: String,
+    /// What a person should look at.
+    pub warning: Option<String>,
+    /// How long it took; null when its start is not recorded.
+    pub duration_ms: Option<u64>,
+    /// The job: the mission and the number of the agent.
+    pub job_id: Option<String>,
+    /// The machine that it ran on.
+    pub worker_id: Option<String>,
+}
+
+/// A step of a mission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MissionStep {
+    /// Its name.
+    pub id: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// Who may take it.
+    pub role: String,
+    /// `blocked`, `queued`, `assigned`, `running`, `completed`, `failed`, `skipped` or `cancelled`.
+    pub status: &'static str,
+    /// The result of its latest completion, or of that of its handler.
+    pub result: Option<String>,
+    /// The summary of the same.
+    pub summary: Option<String>,
+    /// Why it has failed.
+    pub failure: Option<String>,
+    /// How often a loop step has completed, and how often it may; null when it is no loop step.
+    pub loops: Option<LoopCount>,
+    /// Its attempts, the first one first.
+    pub attempts: Vec<MissionAttempt>,
+}
+
+/// The completions of a loop step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct LoopCount {
+    /// How often it has completed.
+    pub completions: u16,
+    /// How often it may.
+    pub max: u16,
+    /// Whether the loop is exhausted.
+    pub is_exhausted: bool,
+}
+
+/// One try at a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MissionAttempt {
+    /// Its number.
+    pub attempt: u32,
+    /// `completed`, `failed`, `lost` or `withdrawn`; null while it is open.
+    pub status: Option<String>,
+    /// The machine that it ran on.
+    pub worker_id: Option<String>,
+    /// The job: the mission and the number of the agent.
+    pub job_id: Option<String>,
+    /// When its agent was started, RFC 3339 UTC.
+    pub started_at: Option<String>,
+    /// When it ended, RFC 3339 UTC.
+    pub ended_at: Option<String>,
+    /// How long it took.
+    pub duration_ms: Option<u64>,
+    /// The word that it reports.
+    pub result: Option<String>,
+    /// What was done.
+    pub summary: Option<String>,
+    /// What a person should look at.
+    pub warning: Option<String>,
+    /// Why it has failed.
+    pub reason: Option<String>,
+}
+
+/// What `orange step complete` and `orange step fail` answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ReportedStep {
+    /// True.
+    pub success: Success,
+    /// The mission.
+    pub mission: String,
+    /// The step.
+    pub step: String,
+    /// The number of the attempt.
+    pub attempt: u32,
+    /// Whether the same report was accepted before.
+    pub repeated: bool,
+}
+
+/// What `orange step show` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ShownStep {
+    /// The mission.
+    pub mission: String,
+    /// The step workflow that it follows.
+    pub workflow: String,
+    /// The step.
+    pub step: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// Who may take it.
+    pub role: String,
+    /// Its status.
+    pub status: &'static str,
+    /// The number of this attempt.
+    pub attempt: u32,
+    /// Whether this attempt is the current one.
+    pub is_current: bool,
+    /// The results that it may report; empty when any word may be.
+    pub results: Vec<String>,
+    /// Whether it must report one.
+    pub needs_result: bool,
+    /// What the steps before it have reported.
+    pub context: String,
+    /// The file with its prompt.
+    pub prompt: String,
+    /// The mission's branch.
+    pub branch: String,
+}

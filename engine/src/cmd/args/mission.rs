@@ -1,0 +1,224 @@
+//! The arguments of `orange mission` and `orange step`.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use orange_core::plan::{Execution, Intervene};
+
+use crate::store::task::DEFAULT_HARNESS;
+
+/// `orange mission …`
+#[derive(Debug, Subcommand)]
+pub enum MissionCommand {
+    /// Start a mission: one run of a step workflow
+    #[command(after_help = "\
+Examples:
+  orange mission start dev-task \"Add a login form\"
+  orange mission start dev-task --project coffee --branch login --execution step - < wish.md
+  orange mission start two-reviews \"Speed up the search\" --intervene never
+
+The first agent starts at once, or as soon as a worktree of the project is free.")]
+    Start(StartArgs),
+    /// List missions
+    #[command(
+        visible_alias = "ls",
+        after_help = "\
+Examples:
+  orange mission list
+  orange mission list --all --json"
+    )]
+    List(MissionListArgs),
+    /// Show a mission: its steps, attempts and results, and what it waits for
+    #[command(after_help = "\
+Examples:
+  orange mission show login
+  orange mission show --json")]
+    Show(MissionName),
+    /// Print what happens to it, or to all missions, as it happens
+    #[command(after_help = "\
+Examples:
+  orange mission watch                  (until interrupted)
+  orange mission watch login --json     (until it is over; an object a line)")]
+    Watch {
+        /// Its id, the start of its id, or its branch [default: all missions]
+        #[arg(id = "ID", value_name = "ID")]
+        name: Option<String>,
+    },
+    /// Show its session on this terminal, from one agent to the next
+    #[command(after_help = "Example:\n  orange mission attach login")]
+    Attach(MissionName),
+    /// Show the transcript of an agent
+    #[command(after_help = "\
+Examples:
+  orange mission logs login
+  orange mission logs login review")]
+    Logs {
+        /// Which mission.
+        #[command(flatten)]
+        mission: MissionName,
+        /// The last agent of this step [default: the last agent]
+        #[arg(value_name = "STEP")]
+        step: Option<String>,
+    },
+    /// Answer the pause of a mission
+    #[command(after_help = "\
+Examples:
+  orange mission continue login
+  orange mission continue login --pause 3
+  orange mission continue login --accept-failure
+  orange mission continue login --execution auto --intervene on-error
+
+After an error it tries the step again, and at an exhausted loop it grants one more round; with --accept-failure the failure
+counts. At any other pause it goes on. With --pause, an answer to an older pause is refused.")]
+    Continue(ContinueArgs),
+    /// Run a failed mission again from its failed steps
+    #[command(after_help = "\
+Examples:
+  orange mission retry login
+  orange mission retry login pr")]
+    Retry {
+        /// Which mission.
+        #[command(flatten)]
+        mission: MissionName,
+        /// From this step [default: every failed one]
+        #[arg(value_name = "STEP")]
+        step: Option<String>,
+    },
+    /// End a mission and its agent, and give its worktree back
+    #[command(after_help = "\
+Example:
+  orange mission cancel login
+
+Its branch stays, and work that is not committed is backed up, as with a task.")]
+    Cancel(MissionName),
+    /// Bring a mission forward; what orange calls itself
+    #[command(hide = true)]
+    Advance {
+        /// The mission's id
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+}
+
+/// `orange step …`
+#[derive(Debug, Subcommand)]
+pub enum StepCommand {
+    /// Show the step at which this agent works: what it is asked, and what it may report
+    #[command(after_help = "Example:\n  orange step show --json")]
+    Show,
+    /// Report that the step is complete
+    #[command(after_help = "\
+Examples:
+  orange step complete --summary \"The form is there, with tests\"
+  orange step complete --result FAIL --summary - < review.md
+  orange step complete --result PASS --summary \"Good\" --warning \"The tests are slow\"
+
+The summary is what later steps and people read. The mission goes on at once, and ends this agent.")]
+    Complete(CompleteArgs),
+    /// Report that the step cannot be done
+    #[command(after_help = "Example:\n  orange step fail --reason \"The repository does not build\"")]
+    Fail {
+        /// Why; `-` reads standard input
+        #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+        reason: String,
+    },
+}
+
+/// Names a mission.
+#[derive(Debug, Args)]
+pub struct MissionName {
+    /// Its id, the start of its id, or its branch [default: the mission of the current worktree]
+    #[arg(id = "ID", value_name = "ID")]
+    pub name: Option<String>,
+}
+
+/// `orange mission start …`
+#[derive(Debug, Args)]
+pub struct StartArgs {
+    /// The step workflow
+    #[arg(value_name = "WORKFLOW")]
+    pub workflow: String,
+    /// What is to be done; `-` reads standard input
+    #[arg(value_name = "PROMPT", allow_hyphen_values = true)]
+    pub prompt: Option<String>,
+    /// The project [default: the one of the current folder]
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// The branch to work on [default: orange-missions/ID]
+    #[arg(long, value_name = "BRANCH")]
+    pub branch: Option<String>,
+    /// When it pauses, if not as the workflow says.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Send no messages at the boundaries of steps to the agent that starts it
+    #[arg(long)]
+    pub no_notices: bool,
+    /// The harness of steps that name none
+    #[arg(long, value_name = "HARNESS", default_value = DEFAULT_HARNESS)]
+    pub harness: String,
+    /// The harness of steps of the role `reviewer` that name none
+    #[arg(long, value_name = "HARNESS", default_value = DEFAULT_HARNESS)]
+    pub review_harness: String,
+}
+
+/// When a mission pauses.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// step: pause after every step; auto: go on
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_parser = PossibleValuesParser::new(Execution::ALL.map(Execution::as_str))
+            .map(|word| Execution::from_name(&word).unwrap_or(Execution::Auto))
+    )]
+    pub execution: Option<Execution>,
+    /// At which ends of steps it pauses
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_parser = PossibleValuesParser::new(Intervene::ALL.map(Intervene::as_str))
+            .map(|word| Intervene::from_name(&word).unwrap_or(Intervene::OnError))
+    )]
+    pub intervene: Option<Intervene>,
+}
+
+/// `orange mission list …`
+#[derive(Debug, Default, Args)]
+pub struct MissionListArgs {
+    /// Only missions of this project
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// Also those that are over
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// `orange mission continue …`
+#[derive(Debug, Args)]
+pub struct ContinueArgs {
+    /// Which mission.
+    #[command(flatten)]
+    pub mission: MissionName,
+    /// The number of the pause that this answers [default: the current one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub pause: Option<u32>,
+    /// Take the failure as it is
+    #[arg(long)]
+    pub accept_failure: bool,
+    /// When it pauses from now on.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+}
+
+/// `orange step complete …`
+#[derive(Debug, Args)]
+pub struct CompleteArgs {
+    /// The result in one word, where the step declares one or a condition reads it
+    #[arg(long, value_name = "RESULT")]
+    pub result: Option<String>,
+    /// What was done; `-` reads standard input
+    #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+    pub summary: String,
+    /// What a person should look at
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub warning: Option<String>,
+}

@@ -1,0 +1,33 @@
+//! `orange mission logs`
+
+use crate::app::App;
+use crate::cmd::answer::Answer;
+use crate::cmd::args::{LogsArgs, TaskName};
+use crate::cmd::task::logs;
+use crate::store::{Event, Task, TaskDir};
+use crate::{Error, Kind, Result};
+
+/// Shows the transcript of the last agent, or of the last one of a step.
+pub fn run(
+    app: &App,
+    dir: &TaskDir,
+    step: Option<&str>,
+    as_json: bool,
+    tell: &dyn Fn(&Answer) -> Result<bool>,
+) -> Result<Answer> {
+    let spawn = step.map(|step| last_of(app, dir, step)).transpose()?;
+    let args = LogsArgs { task: TaskName { name: None }, spawn, follow: false, raw: false };
+    logs::run(app, dir, &args, as_json, tell)
+}
+
+fn last_of(app: &App, dir: &TaskDir, step: &str) -> Result<u32> {
+    let (_, journal) = Task::read(&app.home, dir)?;
+    let last = journal.records.iter().rev().find_map(|record| {
+        let Event::AgentSpawned(spawn) = &record.event else { return None };
+        (spawn.step.as_deref() == Some(step)).then_some(spawn.spawn)
+    });
+    last.ok_or_else(|| {
+        Error::new(Kind::NotFound, format!("no agent has worked at a step `{step}`"))
+            .help(format!("`orange mission show {}` shows its steps", dir.id))
+    })
+}

@@ -1,0 +1,103 @@
+//! `orange mission`: runs of step workflows.
+
+mod attach;
+mod list;
+mod logs;
+mod show;
+mod start;
+mod watch;
+
+use crate::answer::{ChangedMission, Success};
+use crate::app::App;
+use crate::cmd::answer::Answer;
+use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
+use crate::flow::mission::{Course, advance, answer};
+use crate::store::{DirKind, Task, TaskDir, find};
+use crate::{Error, Kind, Result};
+
+/// Runs a command. `tell` prints a message before the command ends, and returns whether the output is still open.
+pub fn run(
+    app: &App,
+    command: &MissionCommand,
+    as_json: bool,
+    tell: &dyn Fn(&Answer) -> Result<bool>,
+) -> Result<Answer> {
+    match command {
+        MissionCommand::Start(args) => start::run(app, args),
+        MissionCommand::List(args) => list::run(app, args),
+        MissionCommand::Show(name) => show::run(app, &named_or_here(app, name)?),
+        MissionCommand::Watch { name } => watch::run(app, &MissionName { name: name.clone() }, tell),
+        MissionCommand::Attach(name) => attach::run(app, &named_or_here(app, name)?, as_json, tell),
+        MissionCommand::Logs { mission, step } => {
+            logs::run(app, &named_or_here(app, mission)?, step.as_deref(), as_json, tell)
+        }
+        MissionCommand::Continue(args) => go_on(app, args),
+        MissionCommand::Retry { mission, step } => {
+            let dir = named_or_here(app, mission)?;
+            answer::retry(app, &dir, step.as_deref())?;
+            changed(app, &dir, "it runs again")
+        }
+        MissionCommand::Cancel(name) => {
+            let dir = named_or_here(app, name)?;
+            answer::cancel(app, &dir)?;
+            changed(app, &dir, "it is cancelled")
+        }
+        MissionCommand::Advance { id } => {
+            advance::advance(app, &find::by_id(&app.home, id)?).map(|()| Answer::default())
+        }
+    }
+}
+
+fn go_on(app: &App, args: &ContinueArgs) -> Result<Answer> {
+    let dir = named_or_here(app, &args.mission)?;
+    let wishes = answer::Answer {
+        pause: args.pause,
+        accept_failure: args.accept_failure,
+        execution: args.policy.execution,
+        intervene: args.policy.intervene,
+    };
+    let done = answer::go_on(app, &dir, wishes)?;
+    changed(app, &dir, &format!("pause {} is answered: {}", done.pause, done.what))
+}
+
+/// The answer of a command that has changed a mission: how it stands now.
+fn changed(app: &App, dir: &TaskDir, done: &str) -> Result<Answer> {
+    let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+    let course = Course::of(app, dir, &journal.history()).ok();
+    let pause = course.as_ref().and_then(|course| course.pause(&dir.id));
+    let step = course.as_ref().and_then(|course| Some(course.name(course.current()?)));
+    let mut lines = vec![format!("{}  {}  {}  {}", task.id, task.branch, task.owned.workflow, task.status())];
+    lines.push(done.to_owned());
+    lines.extend(step.iter().filter(|_| pause.is_none()).map(|step| format!("step {step}")));
+    lines.extend(pause.iter().flat_map(show::pause_lines));
+    lines.extend(task.attention.iter().map(|attention| format!("attention: {attention}")));
+    let answer = ChangedMission {
+        success: Success,
+        id: task.id,
+        project: task.project,
+        branch: task.branch,
+        status: task.owned.status,
+        workflow: task.owned.workflow,
+        step,
+        pause,
+        attention: task.attention,
+        done: done.to_owned(),
+    };
+    Answer::of(&answer, lines.join("\n"))
+}
+
+/// The named mission, or the mission of the current worktree, or the mission of the agent that asks.
+pub fn named_or_here(app: &App, mission: &MissionName) -> Result<TaskDir> {
+    if let Some(name) = &mission.name {
+        return find::named(&app.home, DirKind::Mission, name, None, |task| app.is_over(task));
+    }
+    let here = find::at(&app.home, &app.folder)?.filter(|dir| dir.kind == DirKind::Mission);
+    if let Some(dir) = here {
+        return Ok(dir);
+    }
+    let own = app.caller.task().map(|id| find::by_id(&app.home, id)).transpose()?;
+    own.filter(|dir| dir.kind == DirKind::Mission).ok_or_else(|| {
+        Error::new(Kind::Usage, "which mission? This folder is no mission's worktree")
+            .help("name it by id or branch, or go into its worktree; `orange mission list` shows them")
+    })
+}

@@ -1,0 +1,85 @@
+//! `orange mission show`
+
+use crate::Result;
+use crate::answer::{LoopCount, MissionPause, MissionPolicy, MissionStep, ShownMission};
+use crate::app::App;
+use crate::cmd::answer::{Answer, one_line, table};
+use crate::flow::activity;
+use crate::flow::mission::{Course, view};
+use crate::flow::session::Session;
+use crate::store::{Task, TaskDir};
+
+/// Shows a mission: its steps, attempts and results, and what it asks a person.
+pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
+    let (task, journal) = Task::read(&app.home, dir)?;
+    let history = journal.history();
+    let course = Course::of(app, dir, &history)?;
+    let session = Session::of(dir, &task, || app.tmux.panes());
+    let shown = ShownMission {
+        current_step_index: course.current_index(),
+        last_step_result: course.last_result(&dir.id, &history),
+        policy: MissionPolicy {
+            execution: course.mission.policy.execution.as_str(),
+            intervene: course.mission.policy.intervene.as_str(),
+        },
+        pause: course.pause(&dir.id),
+        steps: course.steps(&dir.id, &history),
+        worktree: task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string()),
+        session: session.as_str(),
+        agents: activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok()),
+        path: dir.task_md().display().to_string(),
+        history: journal.records,
+        prompt: course.prompt.clone(),
+        run_id: task.id,
+        workflow_id: task.owned.workflow,
+        definition: task.owned.definition,
+        project: task.project,
+        branch: task.branch,
+        status: task.owned.status,
+        tmux_session: task.owned.tmux_session,
+        attention: task.attention,
+        created_at: task.created_at,
+        updated_at: task.updated_at,
+    };
+    let text = text(&shown, &view::standing(course.plan, &course));
+    Answer::of(&shown, text)
+}
+
+fn text(mission: &ShownMission, standing: &str) -> String {
+    let mut lines = vec![format!("{}  {}  {}", mission.run_id, mission.workflow_id, one_line(standing, 200))];
+    lines.extend(mission.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
+    lines.extend(mission.pause.iter().flat_map(pause_lines));
+    lines.push(format!("prompt     {}", one_line(&mission.prompt, 100)));
+    lines.push(format!("project    {}", mission.project));
+    lines.push(format!("branch     {}", mission.branch));
+    let MissionPolicy { execution, intervene } = mission.policy;
+    lines.push(format!("policy     execution {execution}, intervene {intervene}"));
+    let name = mission.tmux_session.as_deref().unwrap_or("none");
+    lines.push(format!("session    {name} ({})", mission.session));
+    lines.push(format!("worktree   {}", mission.worktree.as_deref().unwrap_or("none")));
+    lines.push(format!("file       {}", mission.path));
+    let rows: Vec<_> = mission.steps.iter().map(row).collect();
+    lines.push(table(["STEP", "ROLE", "STATUS", "ATTEMPTS", "RESULT", "SUMMARY"], &rows));
+    lines.join("\n")
+}
+
+/// A pause with the commands that answer it.
+pub fn pause_lines(pause: &MissionPause) -> Vec<String> {
+    let mut lines = vec![format!("pause {}    {}", pause.number, one_line(&pause.what, 300))];
+    lines.extend(pause.offers.iter().map(|command| format!("  {command}")));
+    lines
+}
+
+fn row(step: &MissionStep) -> [String; 6] {
+    let times =
+        step.loops.map(|LoopCount { completions, max, .. }| format!(" (loop {completions} of {max})"));
+    let said = step.failure.as_deref().or(step.summary.as_deref()).unwrap_or_default();
+    [
+        step.id.clone(),
+        step.role.clone(),
+        step.status.to_owned(),
+        format!("{}{}", step.attempts.len(), times.unwrap_or_default()),
+        step.result.clone().unwrap_or_default(),
+        one_line(said, 70),
+    ]
+}

@@ -1,0 +1,30 @@
+//! `orange mission start`
+
+use std::borrow::Cow;
+
+use crate::Result;
+use crate::app::App;
+use crate::cmd::answer::Answer;
+use crate::cmd::args::StartArgs;
+use crate::cmd::mission::changed;
+use crate::cmd::{project, stdin};
+use crate::flow::mission::start::{NewMission, PolicyWishes, start};
+
+/// Starts it.
+pub fn run(app: &App, args: &StartArgs) -> Result<Answer> {
+    let project = project::named_or_here(app, args.project.as_deref())?;
+    let prompt: Option<Cow<'_, str>> =
+        args.prompt.as_deref().map(|prompt| stdin::or_text(prompt, "the prompt")).transpose()?;
+    let new = NewMission {
+        project: &project,
+        workflow: &args.workflow,
+        prompt: prompt.as_deref(),
+        branch: args.branch.as_deref(),
+        policy: PolicyWishes { execution: args.policy.execution, intervene: args.policy.intervene },
+        notices: !args.no_notices,
+        harness: &args.harness,
+        review_harness: &args.review_harness,
+    };
+    let dir = start(app, new)?;
+    changed(app, &dir, &format!("started; `orange mission watch {}` shows what happens", dir.id))
+}

@@ -1,0 +1,200 @@
+//! Compares a mission with the world, and does what is missing: ends agents whose attempts are over, gives the mission its
+//! worktree, starts the next agent, and gives the worktree back at the end.
+
+use orange_core::mission::{AttemptEnd, MissionStatus};
+use orange_core::plan::StepId;
+
+use super::locked::{LockedMission, obstacle};
+use super::notices;
+use crate::app::App;
+use crate::flow::queue;
+use crate::hooks::steps::{self, Attempt};
+use crate::hooks::{agents, workspace};
+use crate::store::event::Spawn;
+use crate::store::{Event, LockedTask, Set, TaskDir};
+use crate::{Result, fault};
+
+/// The machine that works, in records of attempts.
+const WORKER: &str = "local";
+
+/// Brings a mission forward as far as it goes without an agent or a person. After a kill, the next process calls it again.
+///
+/// # Errors
+/// Those of the store; `environment` when tmux or git fails. A mission that cannot go on for want of a worktree or a harness
+/// is paused, and that is no error.
+pub fn advance(app: &App, dir: &TaskDir) -> Result<()> {
+    let mut mission = LockedMission::lock(app, dir)?;
+    end_agents(app, &mut mission)?;
+    begin(app, &mut mission)?;
+    start_next(app, &mut mission)?;
+    leave(app, &mut mission)?;
+    drop(mission);
+    notices::send(app, dir)
+}
+
+/// The same in a process that outlives the caller, which waits for it.
+pub fn advance_detached(app: &App, dir: &TaskDir) -> Result<()> {
+    app.detached(&["mission", "advance", &dir.id], dir)
+}
+
+/// The same, but nobody waits: the caller is an agent that is about to be ended.
+pub fn advance_later(app: &App, dir: &TaskDir) -> Result<()> {
+    app.start_detached(&["mission", "advance", &dir.id], dir)
+}
+
+/// Ends the agents whose attempts are over.
+fn end_agents(app: &App, mission: &mut LockedMission) -> Result<()> {
+    let LockedMission { locked, course } = mission;
+    let is_running = |record: &Spawn| {
+        let busy = course.mission.busy();
+        busy.is_some_and(|step| is_at(record, course.plan.step(step).id, course.mission.step(step).attempt()))
+    };
+    steps::end(app, locked, |record| !is_running(record))
+}
+
+/// Whether this is the agent of this attempt.
+pub(super) fn is_at(record: &Spawn, step: &str, attempt: u32) -> bool {
+    record.step.as_deref() == Some(step) && record.attempt == Some(attempt)
+}
+
+/// Gives a pending mission a worktree, if one is free.
+fn begin(app: &App, mission: &mut LockedMission) -> Result<()> {
+    if mission.course.mission.status != MissionStatus::Pending {
+        return Ok(());
+    }
+    let dir = mission.locked.dir().clone();
+    if !workspace::is_free(app, &dir.project, &dir.id)? {
+        return Ok(());
+    }
+    fault::step("begin", "a mission");
+    match workspace::acquire(app, &mut mission.locked) {
+        Ok(bound) => {
+            let name = bound.0.get("workspace").and_then(|name| name.as_str()).unwrap_or_default().to_owned();
+            let hook = "acquire_workspace".to_owned();
+            let acquired = Event::HookEnded { hook, index: 0, error: None };
+            mission.record(Event::MissionStarted { workspace: name }, vec![(acquired, bound)]).map(drop)
+        }
+        Err(error) => {
+            mission.record(Event::MissionStarted { workspace: String::new() }, Vec::new())?;
+            obstruct(mission, &error.one_line())
+        }
+    }
+}
+
+/// Pauses the mission, whatever its policy.
+fn obstruct(mission: &mut LockedMission, what: &str) -> Result<()> {
+    let number = mission.course.mission.pauses + 1;
+    mission.record(obstacle(number, what), Vec::new()).map(drop)
+}
+
+/// Starts the agent of the next attempt, or of the current one if it was recorded and never started.
+fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
+    let busy = mission.course.mission.busy();
+    let current = busy.map(|step| (step, mission.course.mission.step(step).attempt()));
+    let Some((step, number)) = current.or_else(|| mission.course.mission.next()) else { return Ok(()) };
+    if current.is_some() && !mission.locked.history().agents.is_empty() {
+        return restart_unbegun(app, mission);
+    }
+    let course = mission.course.clone();
+    let attempt =
+        Attempt { plan: course.plan, mission: &course.mission, mission_prompt: &course.prompt, step, number };
+    if let Err(error) = make_ready(app, mission, &attempt) {
+        return obstruct(mission, &error.one_line());
+    }
+    let name = course.plan.step(step).id;
+    let started = Event::StepStarted {
+        step: name.to_owned(),
+        attempt: number,
+        worker: WORKER.to_owned(),
+        spawn: mission.locked.history().last_spawn + 1,
+    };
+    let with = if current.is_some() { Vec::new() } else { mission.planned(started)? };
+    let is_again = follows_lost(mission, step);
+    let outcome = steps::start(app, &mut mission.locked, &attempt, is_again, with);
+    mission.again(app)?;
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            give_up(mission, step, number)?;
+            obstruct(mission, &error.one_line())
+        }
+    }
+}
+
+/// A worktree, and a harness that can start.
+fn make_ready(app: &App, mission: &mut LockedMission, attempt: &Attempt<'_>) -> Result<()> {
+    if mission.locked.task().owned.workspace.is_none() {
+        let bound = workspace::acquire(app, &mut mission.locked)?;
+        let hook = "acquire_workspace".to_owned();
+        mission.locked.append(Event::HookEnded { hook, index: 0, error: None }, bound)?;
+    }
+    steps::preflight(app, mission.locked.task(), attempt)
+}
+
+/// Whether the agent before has ended at this step without a word.
+fn follows_lost(mission: &LockedMission, step: StepId) -> bool {
+    let attempts = &mission.course.mission.step(step).attempts;
+    let before = attempts.len().checked_sub(2).and_then(|index| attempts.get(index));
+    let name = mission.course.plan.step(step).id;
+    let last = mission.locked.history().agents_here.values().last();
+    before.is_some_and(|it| it.end == Some(AttemptEnd::Lost))
+        && last.is_some_and(|record| record.step.as_deref() == Some(name))
+}
+
+/// Records an attempt whose agent could not be started as lost.
+fn give_up(mission: &mut LockedMission, step: StepId, number: u32) -> Result<()> {
+    if mission.course.mission.busy() != Some(step) {
+        return Ok(());
+    }
+    let lost = super::attempt::lost(mission.course.plan.step(step).id, number);
+    mission.record(lost, Vec::new()).map(drop)
+}
+
+/// Starts the wrapper of a recorded agent once more if nothing of it is there: the process that started it was killed before
+/// tmux had it.
+fn restart_unbegun(app: &App, mission: &mut LockedMission) -> Result<()> {
+    let locked = &mut mission.locked;
+    let recorded: Vec<Spawn> = locked.history().agents.values().cloned().collect();
+    for record in recorded {
+        agents::start_unbegun(app, locked, &record)?;
+    }
+    Ok(())
+}
+
+/// Ends what a finished mission has left: its session, and unless it may be tried again, its worktree.
+fn leave(app: &App, mission: &mut LockedMission) -> Result<()> {
+    let status = mission.course.mission.status;
+    if !status.is_terminal() {
+        return Ok(());
+    }
+    leave_as(app, &mut mission.locked, status)
+}
+
+/// The same for a mission of which only the status is known.
+pub(super) fn leave_as(app: &App, locked: &mut LockedTask, status: MissionStatus) -> Result<()> {
+    let owned = &locked.task().owned;
+    if owned.tmux_session.is_some() || !locked.history().agents.is_empty() {
+        let found = owned.tmux_session.clone();
+        let set = agents::kill_session(app, locked)?;
+        locked.append(Event::TaskRepaired { field: "tmux_session".to_owned(), found, kept: None }, set)?;
+    }
+    if status != MissionStatus::Failed && locked.task().owned.workspace.is_some() {
+        release(app, locked)?;
+    }
+    workspace::give_back(app, locked.task())
+}
+
+/// Gives the worktree back with the backups of a task. A failure becomes a call for attention.
+fn release(app: &App, locked: &mut LockedTask) -> Result<()> {
+    let (set, error) = match workspace::release(app, locked) {
+        Ok(set) => (set, None),
+        Err(error) => (Set::new(), Some(error.one_line())),
+    };
+    if let Some(error) = &error {
+        locked.call_attention(error)?;
+    }
+    let is_released = error.is_none();
+    locked.append(Event::HookEnded { hook: "release_workspace".to_owned(), index: 0, error }, set)?;
+    workspace::give_back(app, locked.task())?;
+    if is_released { queue::after_release(app, locked.dir()) } else { Ok(()) }
+}

@@ -1,0 +1,113 @@
+//! What people ask of a mission: go on, try again, end.
+
+use orange_core::mission::{Answered, Effect, MissionStatus};
+use orange_core::plan::{Execution, Intervene};
+
+use super::advance;
+use super::course::named;
+use super::locked::LockedMission;
+use crate::Result;
+use crate::app::App;
+use crate::store::{Event, LockedTask, Set, TaskDir};
+
+/// An answer to a pause.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Answer {
+    /// The number of the pause that the person means.
+    pub pause: Option<u32>,
+    /// Take the failure as it is.
+    pub accept_failure: bool,
+    /// The policy from now on.
+    pub execution: Option<Execution>,
+    /// The policy from now on.
+    pub intervene: Option<Intervene>,
+}
+
+/// What an answer has done, with the name of the step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The number of the pause that was answered.
+    pub pause: u32,
+    /// What it has done, in words.
+    pub what: String,
+}
+
+/// Answers the pause of a mission, which then goes on.
+///
+/// # Errors
+/// `refused` when it is not paused, or at another pause; those of [`advance::advance`].
+pub fn go_on(app: &App, dir: &TaskDir, answer: Answer) -> Result<Done> {
+    let mut mission = LockedMission::lock(app, dir)?;
+    let actor = app.check_caller(mission.locked.task(), mission.locked.history())?.into();
+    let current = mission.course.mission.pause.as_ref().map(|pause| pause.number);
+    let pause = answer.pause.or(current).unwrap_or_default();
+    let continued = Event::MissionContinued {
+        pause,
+        accept_failure: answer.accept_failure,
+        execution: answer.execution.map(|it| it.as_str().to_owned()),
+        intervene: answer.intervene.map(|it| it.as_str().to_owned()),
+        actor,
+    };
+    let effects = mission.record(continued, Vec::new())?;
+    let what = effects.iter().find_map(|effect| match effect {
+        Effect::Continued(answered) => Some(words(&mission, *answered)),
+        Effect::EndAgent { .. }
+        | Effect::Repeated
+        | Effect::Paused(_)
+        | Effect::Start { .. }
+        | Effect::Ended(_) => None,
+    });
+    drop(mission);
+    advance::advance_detached(app, dir)?;
+    Ok(Done { pause, what: what.unwrap_or_default() })
+}
+
+fn words(mission: &LockedMission, answered: Answered) -> String {
+    let name = |step| mission.course.plan.step(step).id;
+    match answered {
+        Answered::WentOn => "it goes on".to_owned(),
+        Answered::TriedAgain(step) => format!("step {} is tried again", name(step)),
+        Answered::Granted(step) => format!("the loop of {} has one more round", name(step)),
+        Answered::Accepted(step) => format!("the failure of {} is taken as it is", name(step)),
+    }
+}
+
+/// Runs a failed mission again: from this step, or from each failed one.
+///
+/// # Errors
+/// `refused` when it has not failed; `not_found` when there is no such step.
+pub fn retry(app: &App, dir: &TaskDir, step: Option<&str>) -> Result<()> {
+    let mut mission = LockedMission::lock(app, dir)?;
+    let actor = app.check_caller(mission.locked.task(), mission.locked.history())?.into();
+    if let Some(step) = step {
+        named(mission.course.plan, step)?;
+    }
+    let retried = Event::MissionRetried { step: step.map(str::to_owned), actor };
+    mission.record(retried, Vec::new())?;
+    drop(mission);
+    advance::advance_detached(app, dir)
+}
+
+/// Ends a mission, also one whose plan is damaged, and gives its worktree back.
+///
+/// # Errors
+/// `refused` when it has completed or is cancelled already.
+pub fn cancel(app: &App, dir: &TaskDir) -> Result<()> {
+    match LockedMission::lock(app, dir) {
+        Ok(mut mission) => {
+            let actor = app.check_caller(mission.locked.task(), mission.locked.history())?.into();
+            mission.record(Event::MissionCancelled { actor }, Vec::new())?;
+            drop(mission);
+            advance::advance_detached(app, dir)
+        }
+        Err(error) if error.kind == crate::Kind::Corrupt => {
+            let mut locked = LockedTask::lock(&app.home, dir)?;
+            let actor = app.check_caller(locked.task(), locked.history())?.into();
+            let status = MissionStatus::Cancelled;
+            let set = Set::new().status(status.as_str());
+            locked.append(Event::MissionCancelled { actor }, set)?;
+            advance::leave_as(app, &mut locked, status)
+        }
+        Err(error) => Err(error),
+    }
+}

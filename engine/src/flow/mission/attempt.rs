@@ -1,0 +1,125 @@
+//! What an agent reports of its attempt: a completion or a failure.
+
+use orange_core::mission::{Effect, Report};
+
+use super::locked::LockedMission;
+use crate::app::App;
+use crate::caller::{ATTEMPT, STEP};
+use crate::store::event::{EndedAttempt, StepEnd};
+use crate::store::{Event, TaskDir, TaskHistory};
+use crate::{Error, Kind, Result};
+
+/// The attempt of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnAttempt {
+    /// The step.
+    pub step: String,
+    /// The number of the attempt.
+    pub attempt: u32,
+}
+
+/// What the environment of an agent says of its attempt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claim {
+    /// The step.
+    pub step: Option<String>,
+    /// The number of the attempt.
+    pub attempt: Option<u32>,
+}
+
+impl Claim {
+    /// Reads it.
+    pub fn from_env() -> Claim {
+        let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+        Claim { step: variable(STEP), attempt: variable(ATTEMPT).and_then(|number| number.parse().ok()) }
+    }
+}
+
+/// What an agent says of its attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// It is complete.
+    Completed(Report),
+    /// It has failed, for this reason.
+    Failed(String),
+}
+
+/// What was made of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It counts.
+    Counted,
+    /// It was accepted before, and nothing has changed.
+    Repeated,
+}
+
+/// Takes what an agent reports, and has the mission go on in another process, which ends the agent.
+///
+/// # Errors
+/// `refused` when the attempt is not the current one, or has ended otherwise; `usage` for a result that is not declared.
+pub fn report(app: &App, dir: &TaskDir, claim: &Claim, said: Said) -> Result<(OwnAttempt, Taken)> {
+    let mut mission = LockedMission::lock(app, dir)?;
+    let spawn = app.caller.check_step(&app.home, &app.folder, mission.locked.task())?;
+    let own = own(mission.locked.history(), spawn, claim)?;
+    let effects = mission.record(event(&own, said), Vec::new())?;
+    drop(mission);
+    if effects == [Effect::Repeated] {
+        return Ok((own, Taken::Repeated));
+    }
+    super::advance::advance_later(app, dir).map(|()| (own, Taken::Counted))
+}
+
+/// The attempt for which this agent was started.
+///
+/// # Errors
+/// `not_allowed` when its environment claims another one.
+pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttempt> {
+    let alive = history
+        .agents
+        .get(&spawn)
+        .and_then(|record| Some(OwnAttempt { step: record.step.clone()?, attempt: record.attempt? }));
+    let started = || {
+        history.course.iter().rev().find_map(|record| {
+            let Event::StepStarted { step, attempt, spawn: of, .. } = &record.event else { return None };
+            (*of == spawn).then(|| OwnAttempt { step: step.clone(), attempt: *attempt })
+        })
+    };
+    let Some(own) = alive.or_else(started) else {
+        return Err(Error::new(Kind::NotAllowed, format!("agent {spawn} works at no step of this mission"))
+            .help("ask from the environment that the agent was started with"));
+    };
+    let is_other = claim.step.as_ref().is_some_and(|step| *step != own.step)
+        || claim.attempt.is_some_and(|attempt| attempt != own.attempt);
+    if is_other {
+        let OwnAttempt { step, attempt } = own;
+        return Err(Error::new(
+            Kind::NotAllowed,
+            format!("agent {spawn} works at step {step}, attempt {attempt}, and {STEP} and {ATTEMPT} say something else"),
+        )
+        .help("an agent reports its own attempt only: leave these variables as they are"));
+    }
+    Ok(own)
+}
+
+fn event(own: &OwnAttempt, said: Said) -> Event {
+    let ended = EndedAttempt { step: own.step.clone(), attempt: own.attempt, ..EndedAttempt::default() };
+    Event::StepEnded(match said {
+        Said::Completed(Report { result, summary, warning }) => {
+            EndedAttempt { end: StepEnd::Completed, result, summary: Some(summary), warning, ..ended }
+        }
+        Said::Failed(reason) => EndedAttempt { end: StepEnd::Failed, reason: Some(reason), ..ended },
+    })
+}
+
+/// The event of an attempt whose agent has ended without a word.
+pub(super) fn lost(step: &str, attempt: u32) -> Event {
+    let ended =
+        EndedAttempt { step: step.to_owned(), attempt, end: StepEnd::Lost, ..EndedAttempt::default() };
+    Event::StepEnded(ended)
+}
+
+/// The event of an attempt that has failed.
+pub(super) fn failed(step: &str, attempt: u32, reason: &str) -> Event {
+    let own = OwnAttempt { step: step.to_owned(), attempt };
+    event(&own, Said::Failed(reason.to_owned()))
+}

@@ -1,0 +1,195 @@
+//! A mission by its journal.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use orange_core::mission::{self, Mission, Report};
+use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
+
+use crate::app::App;
+use crate::store::create::plan_hash;
+use crate::store::event::{EndedAttempt, PauseReason, StepEnd};
+use crate::store::{Event, Record, TaskDir, TaskHistory, plan};
+use crate::{Error, Kind, Result, nofollow};
+
+/// A mission, and what it was started with.
+#[derive(Clone, Debug)]
+pub struct Course {
+    /// The plan that it follows.
+    pub plan: &'static Plan<'static>,
+    /// Where it stands.
+    pub mission: Mission,
+    /// What it is asked to do.
+    pub prompt: String,
+    /// Whether the agent that started it gets messages.
+    pub notices: bool,
+    /// The task or mission whose agent started it, and the number of that agent.
+    pub starter: Option<(String, u32)>,
+}
+
+/// The first record of a mission.
+struct Created<'h> {
+    prompt: &'h str,
+    plan_hash: &'h str,
+    policy: Policy,
+    notices: bool,
+    starter: Option<(String, u32)>,
+}
+
+impl Course {
+    /// Adds up the journal of a mission.
+    ///
+    /// # Errors
+    /// `corrupt` when its copy of the plan is gone or damaged, or when its journal does not fit the plan.
+    pub fn of(app: &App, dir: &TaskDir, history: &TaskHistory) -> Result<Course> {
+        let created = Created::of(dir, history)?;
+        let plan = plan_of(app, dir, &history.owned.definition, created.plan_hash)?;
+        let mut mission = Mission::new(plan, created.policy);
+        for record in &history.course {
+            follow(plan, &mut mission, record).map_err(|what| does_not_fit(dir, record, &what))?;
+        }
+        let Created { prompt, notices, starter, .. } = created;
+        Ok(Course { plan, mission, prompt: prompt.to_owned(), notices, starter })
+    }
+}
+
+/// Takes one record of the journal.
+fn follow(plan: &Plan<'_>, mission: &mut Mission, record: &Record) -> std::result::Result<(), String> {
+    let Some(input) = input(plan, &record.event).map_err(|error| error.message.clone())? else {
+        return Ok(());
+    };
+    mission.apply(plan, input).map(drop).map_err(|refusal| format!("{refusal:?}"))
+}
+
+/// The event of the core that this record of a mission is; `None` for one that only tells what has followed.
+///
+/// # Errors
+/// `corrupt` when it names no step of the plan, or has a word of a newer version.
+pub(super) fn input(plan: &Plan<'_>, event: &Event) -> Result<Option<mission::Event>> {
+    if let Event::MissionStarted { .. } = event {
+        return Ok(Some(mission::Event::Begin));
+    }
+    if let Event::StepStarted { step, attempt, .. } = event {
+        return Ok(Some(mission::Event::Start { step: named(plan, step)?, attempt: *attempt }));
+    }
+    if let Event::StepEnded(ended) = event {
+        return ended_input(named(plan, &ended.step)?, ended).map(Some);
+    }
+    if let Event::MissionPaused { reason: PauseReason::Obstacle, obstacle, .. } = event {
+        return Ok(Some(mission::Event::Obstruct { reason: obstacle.clone().unwrap_or_default() }));
+    }
+    if let Event::MissionContinued { pause, accept_failure, execution, intervene, .. } = event {
+        return Ok(Some(mission::Event::Continue {
+            pause: Some(*pause),
+            accept_failure: *accept_failure,
+            execution: execution.as_deref().map(execution_of).transpose()?,
+            intervene: intervene.as_deref().map(intervene_of).transpose()?,
+        }));
+    }
+    if let Event::MissionRetried { step, .. } = event {
+        let step = step.as_deref().map(|name| named(plan, name)).transpose()?;
+        return Ok(Some(mission::Event::Retry { step }));
+    }
+    Ok(matches!(event, Event::MissionCancelled { .. }).then_some(mission::Event::Cancel))
+}
+
+fn ended_input(step: StepId, ended: &EndedAttempt) -> Result<mission::Event> {
+    let EndedAttempt { attempt, result, summary, warning, reason, .. } = ended.clone();
+    Ok(match ended.end {
+        StepEnd::Completed => {
+            let report = Report { result, summary: summary.unwrap_or_default(), warning };
+            mission::Event::Complete { step, attempt, report }
+        }
+        StepEnd::Failed => mission::Event::Fail { step, attempt, reason: reason.unwrap_or_default() },
+        StepEnd::Lost => mission::Event::Lose { step, attempt },
+        StepEnd::Other(ref word) => return Err(unknown("end of an attempt", word)),
+    })
+}
+
+/// The step of this name.
+///
+/// # Errors
+/// `not_found`, with the names of the plan.
+pub(super) fn named(plan: &Plan<'_>, name: &str) -> Result<StepId> {
+    plan.step_named(name).ok_or_else(|| {
+        let known: Vec<_> = plan.steps.iter().map(|step| step.id).collect();
+        Error::new(Kind::NotFound, format!("{} has no step `{name}`", plan.name))
+            .help(format!("its steps are: {}", known.join(", ")))
+    })
+}
+
+fn execution_of(word: &str) -> Result<Execution> {
+    Execution::from_name(word).ok_or_else(|| unknown("execution", word))
+}
+
+fn intervene_of(word: &str) -> Result<Intervene> {
+    Intervene::from_name(word).ok_or_else(|| unknown("policy of intervention", word))
+}
+
+fn unknown(what: &str, word: &str) -> Error {
+    Error::new(Kind::Corrupt, format!("`{word}` is no {what} that this version knows"))
+        .help("a newer version has written it: use that one")
+}
+
+impl Created<'_> {
+    fn of<'h>(dir: &TaskDir, history: &'h TaskHistory) -> Result<Created<'h>> {
+        let first = history.course.first().map(|record| &record.event);
+        let Some(Event::MissionCreated {
+            prompt,
+            plan_hash,
+            execution,
+            intervene,
+            notices,
+            creator,
+            creator_spawn,
+            ..
+        }) = first
+        else {
+            return Err(Error::new(
+                Kind::Corrupt,
+                format!("{} does not begin with the creation of a mission", dir.history().display()),
+            )
+            .help("restore the file from a backup"));
+        };
+        let policy = Policy { execution: execution_of(execution)?, intervene: intervene_of(intervene)? };
+        let starter = creator.clone().zip(*creator_spawn);
+        Ok(Created { prompt, plan_hash, policy, notices: *notices, starter })
+    }
+}
+
+/// The plan of a mission: its own copy, which is not read if the compiled-in plan is the same.
+fn plan_of(app: &App, dir: &TaskDir, definition: &str, hash: &str) -> Result<&'static Plan<'static>> {
+    /// The copies that this process has read, by their hashes.
+    static READ: Mutex<BTreeMap<String, &'static Plan<'static>>> = Mutex::new(BTreeMap::new());
+    if let Some(plan) = app.machines.built_in_plan(definition) {
+        return Ok(plan);
+    }
+    let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plan) = known.get(hash) {
+        return Ok(plan);
+    }
+    let path = dir.plan();
+    let damaged = |what: &str| {
+        Error::new(Kind::Corrupt, format!("{}: {what}", path.display())).help(format!(
+            "it is the plan that the mission was started with: restore it from a backup, then `orange mission continue {id}`; \
+             or `orange mission cancel {id}`",
+            id = dir.id
+        ))
+    };
+    let text = nofollow::read(&path, nofollow::LONGEST).map_err(|cause| damaged(&cause.to_string()))?;
+    if plan_hash(&text) != hash {
+        return Err(damaged("it was changed since the mission was started"));
+    }
+    let plan = plan::read(&text).map_err(|what| damaged(&what))?;
+    known.insert(hash.to_owned(), plan);
+    Ok(plan)
+}
+
+fn does_not_fit(dir: &TaskDir, record: &Record, what: &str) -> Error {
+    let path = dir.history();
+    Error::new(
+        Kind::Corrupt,
+        format!("{}: event {} does not fit the mission: {what}", path.display(), record.seq),
+    )
+    .help("somebody has changed the file: restore it from a backup")
+}

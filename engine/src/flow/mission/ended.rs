@@ -1,0 +1,97 @@
+//! The end of an agent of a mission, and of the time that an attempt may take.
+
+use std::time::Duration;
+
+use super::LockedMission;
+use super::advance::{advance, is_at};
+use super::attempt::{failed, lost};
+use crate::Result;
+use crate::app::App;
+use crate::fault;
+use crate::flow::End;
+use crate::hooks::agent_processes::AgentProcesses;
+use crate::hooks::{agents, steps, trace};
+use crate::store::event::{Ending, Exited, Spawn};
+use crate::store::{Event, Set, TaskDir, clock};
+
+/// Records an agent's end, which is an end without a word if its attempt is still open, and goes on. A second report of the
+/// same end changes nothing.
+pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
+    let mut mission = LockedMission::lock(app, dir)?;
+    let record = mission.locked.history().agents.get(&end.spawn).cloned();
+    let story = match &record {
+        Some(record) => {
+            // Without a wrapper nobody has ended what the agent has started.
+            agents::clear_away(app, &mission.locked, end.spawn)?;
+            take(app, &mut mission, end, record)?
+        }
+        None => format!("agent {} has been replaced or is on record as ended", end.spawn),
+    };
+    AgentProcesses::forget(dir, end.spawn)?;
+    drop(mission);
+    advance(app, dir).map(|()| story)
+}
+
+fn take(app: &App, mission: &mut LockedMission, end: &End, record: &Spawn) -> Result<String> {
+    let exited = exited(app, mission, end);
+    let busy = mission.course.mission.busy();
+    let open =
+        busy.map(|step| (mission.course.plan.step(step).id, mission.course.mission.step(step).attempt()));
+    match open.filter(|(step, attempt)| is_at(record, step, *attempt)) {
+        Some((step, attempt)) => {
+            mission.record(lost(step, attempt), vec![exited])?;
+            Ok(format!("agent {} has ended without a word: {}", end.spawn, end.reason))
+        }
+        None => {
+            mission.locked.append_many(vec![exited])?;
+            Ok(format!("agent {} has ended: {}", end.spawn, end.reason))
+        }
+    }
+}
+
+fn exited(app: &App, mission: &LockedMission, end: &End) -> (Event, Set) {
+    let End { spawn, code, signal, reason, duration, last_lines } = end.clone();
+    let kept = trace::keep(app, &mission.locked, spawn);
+    fault::step("record the end of", "an agent");
+    let reason = Ending::from(reason.as_str());
+    let set = steps::without_session(&mission.locked);
+    (Event::AgentExited(Exited { code, signal, reason, duration, last_lines, ..kept }), set)
+}
+
+/// The running attempt whose time is over: its step, its number, and the seconds that it may take.
+fn overdue(mission: &LockedMission) -> Option<(&'static str, u32, u32)> {
+    let step = mission.course.mission.busy()?;
+    let (plan, attempt) = (mission.course.plan, mission.course.mission.step(step).attempt());
+    let timeout = plan.step(step).timeout?;
+    let name = plan.step(step).id;
+    let begun = mission.locked.history().course.iter().rev().find_map(|record| {
+        let Event::StepStarted { step, attempt: number, .. } = &record.event else { return None };
+        if step == name && *number == attempt { clock::parse(&record.timestamp) } else { None }
+    })?;
+    let lasted = fault::now().duration_since(begun).unwrap_or_default();
+    (lasted >= Duration::from_secs(timeout.into())).then_some((name, attempt, timeout))
+}
+
+/// Looks after a mission: takes note of agents that are gone and of attempts whose time is over, and goes on. Returns what
+/// was done, in words.
+pub fn look(app: &App, dir: &TaskDir, missing: &[u32]) -> Result<Vec<String>> {
+    let mut stories = Vec::new();
+    for spawn in missing {
+        let reason = Ending::PaneGone.as_str().to_owned();
+        stories.push(ended(app, dir, &End { spawn: *spawn, reason, ..End::default() })?);
+    }
+    let mut mission = LockedMission::lock(app, dir)?;
+    if let Some((step, attempt, timeout)) = overdue(&mission) {
+        let reason = format!("it took longer than the {timeout} seconds that it may take");
+        mission.record(failed(step, attempt, &reason), Vec::new())?;
+        stories.push(format!("step {step}, attempt {attempt}: {reason}"));
+    }
+    let before = mission.locked.history().last_seq;
+    drop(mission);
+    advance(app, dir)?;
+    let after = LockedMission::lock(app, dir)?;
+    if stories.is_empty() && after.locked.history().last_seq != before {
+        stories.push(format!("brought the mission forward: it is {}", after.locked.task().status()));
+    }
+    Ok(stories)
+}

@@ -1,0 +1,135 @@
+//! A locked mission: the only means to change one.
+
+use orange_core::mission::{Effect, Pause};
+use orange_core::plan::Plan;
+
+use super::course::{self, Course};
+use super::refusal;
+use crate::Result;
+use crate::app::App;
+use crate::store::event::PauseReason;
+use crate::store::{Event, LockedTask, Set, TaskDir};
+
+/// A locked mission, with what its journal adds up to.
+#[derive(Debug)]
+pub struct LockedMission {
+    /// Its folder, text and journal, which it has like a task.
+    pub locked: LockedTask,
+    /// Where it stands.
+    pub course: Course,
+}
+
+impl LockedMission {
+    /// Locks the mission. One whose plan is damaged pauses.
+    ///
+    /// # Errors
+    /// Those of the store; `corrupt` when its plan or its journal cannot be followed.
+    pub fn lock(app: &App, dir: &TaskDir) -> Result<LockedMission> {
+        let mut locked = LockedTask::lock(&app.home, dir)?;
+        match Course::of(app, dir, locked.history()) {
+            Ok(course) => Ok(LockedMission { locked, course }),
+            Err(error) => {
+                pause_damaged(&mut locked, &error.message)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes an event: asks the core, and journals it with what follows and with these further events. Returns what a driver
+    /// has to do.
+    ///
+    /// # Errors
+    /// `refused` when the core refuses it, and nothing is changed; those of the store.
+    pub fn record(&mut self, event: Event, with: Vec<(Event, Set)>) -> Result<Vec<Effect>> {
+        let (after, effects) = self.ask(&event)?;
+        if after.mission == self.course.mission {
+            return Ok(effects);
+        }
+        let mut events = self.events(event, &after, &effects);
+        events.extend(with);
+        self.locked.append_many(events)?;
+        self.course = after;
+        Ok(effects)
+    }
+
+    /// The events that journal this one, for a caller who journals them with others and then calls [`Self::again`].
+    pub(super) fn planned(&self, event: Event) -> Result<Vec<(Event, Set)>> {
+        let (after, effects) = self.ask(&event)?;
+        Ok(self.events(event, &after, &effects))
+    }
+
+    /// Adds up the journal again.
+    pub(super) fn again(&mut self, app: &App) -> Result<()> {
+        self.course = Course::of(app, self.locked.dir(), self.locked.history())?;
+        Ok(())
+    }
+
+    fn ask(&self, event: &Event) -> Result<(Course, Vec<Effect>)> {
+        let plan = self.course.plan;
+        let mut after = self.course.clone();
+        let Some(input) = course::input(plan, event)? else { return Ok((after, Vec::new())) };
+        let effects = after
+            .mission
+            .apply(plan, input)
+            .map_err(|refused| refusal::error(&self.course, &self.locked.dir().id, refused))?;
+        Ok((after, effects))
+    }
+
+    fn events(&self, event: Event, after: &Course, effects: &[Effect]) -> Vec<(Event, Set)> {
+        let is_obstacle = matches!(event, Event::MissionPaused { .. });
+        let status = after.mission.status.as_str();
+        let set = if status == self.locked.task().status() { Set::new() } else { Set::new().status(status) };
+        let mut events = vec![(event, set)];
+        for effect in effects {
+            match effect {
+                Effect::Paused(pause) if !is_obstacle => events.push(paused(after.plan, pause).into()),
+                Effect::Ended(status) => {
+                    events.push(Event::MissionEnded { status: status.as_str().to_owned() }.into());
+                }
+                Effect::Paused(_)
+                | Effect::EndAgent { .. }
+                | Effect::Repeated
+                | Effect::Continued(_)
+                | Effect::Start { .. } => {}
+            }
+        }
+        events
+    }
+}
+
+/// The event of a pause.
+fn paused(plan: &Plan<'_>, Pause { number, reason }: &Pause) -> Event {
+    use orange_core::mission::PauseReason as Reason;
+    let (why, step, obstacle) = match reason {
+        Reason::Boundary(step) => (PauseReason::Boundary, Some(step), None),
+        Reason::Warning(step) => (PauseReason::Warning, Some(step), None),
+        Reason::Error(step) => (PauseReason::Error, Some(step), None),
+        Reason::Exhausted(step) => (PauseReason::Exhausted, Some(step), None),
+        Reason::Obstacle(what) => (PauseReason::Obstacle, None, Some(what.clone())),
+    };
+    let step = step.map(|id| plan.step(*id).id.to_owned());
+    Event::MissionPaused { number: *number, reason: why, step, obstacle }
+}
+
+/// The event of an obstacle that a running mission has met.
+pub(super) fn obstacle(number: u32, what: &str) -> Event {
+    Event::MissionPaused {
+        number,
+        reason: PauseReason::Obstacle,
+        step: None,
+        obstacle: Some(what.to_owned()),
+    }
+}
+
+/// Without its plan nothing decides about a mission, so it waits for a person, whatever its policy.
+fn pause_damaged(locked: &mut LockedTask, what: &str) -> Result<()> {
+    if locked.task().status() != "running" {
+        return Ok(());
+    }
+    let pauses = locked.history().course.iter().filter_map(|record| {
+        let Event::MissionPaused { number, .. } = record.event else { return None };
+        Some(number)
+    });
+    let number = pauses.max().unwrap_or_default() + 1;
+    locked.append(obstacle(number, what), Set::new().status("paused"))
+}

@@ -1,0 +1,20 @@
+//! Carries out for real missions what [`orange_core::mission::Mission::apply`] answers: journals it, and acts.
+//!
+//! The journal has what has happened to a mission, and its state is what the core makes of that, event by event. [`advance`]
+//! compares that state with the world and does what is missing: it is both the normal course and the recovery.
+
+pub mod advance;
+pub mod answer;
+pub mod attempt;
+mod course;
+pub mod ended;
+mod locked;
+mod notices;
+mod refusal;
+pub mod start;
+#[cfg(test)]
+mod tests;
+pub mod view;
+
+pub use course::Course;
+pub use locked::LockedMission;

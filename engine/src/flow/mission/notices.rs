@@ -1,0 +1,102 @@
+//! Messages at the boundaries of steps, in the journal and to the agent that has started the mission.
+
+use orange_core::fnv1a;
+use orange_core::mission::MissionStatus;
+
+use super::view::standing;
+use super::{Course, LockedMission};
+use crate::Result;
+use crate::app::App;
+use crate::hooks::agents;
+use crate::store::event::{EndedAttempt, StepEnd};
+use crate::store::{Event, LockedTask, Record, Set, TaskDir, TaskHistory, find, task};
+
+/// Sends what has happened since the last message, and journals it. Nobody waits for it: a message that cannot be delivered
+/// is in the journal with the reason.
+///
+/// # Errors
+/// Those of the store.
+pub fn send(app: &App, dir: &TaskDir) -> Result<()> {
+    let history = task::read_journal(dir)?.history();
+    let course = Course::of(app, dir, &history)?;
+    let Some((through, text)) = news(&course, dir, &history) else { return Ok(()) };
+    let (to, undelivered) = match course.starter.as_ref().filter(|_| course.notices) {
+        Some((starter, spawn)) => {
+            let mark = format!("{}.{through}", fnv1a(dir.id.bytes()));
+            let why = deliver(app, starter, *spawn, &mark, &text).err().map(|error| error.one_line());
+            (Some(starter.clone()), why)
+        }
+        None => (None, None),
+    };
+    let mut mission = LockedMission::lock(app, dir)?;
+    if noticed(mission.locked.history()) >= through {
+        return Ok(());
+    }
+    mission.locked.append(Event::MissionNotice { through, text, to, undelivered }, Set::new())
+}
+
+/// Pastes a message into the window of the agent that has started the mission. The mission is not locked meanwhile: a process
+/// locks one task at a time.
+fn deliver(app: &App, starter: &str, spawn: u32, mark: &str, text: &str) -> Result<()> {
+    let locked = LockedTask::lock(&app.home, &find::by_id(&app.home, starter)?)?;
+    agents::say(app, &locked, spawn, mark, text)
+}
+
+/// The number of the last event about which there was a message.
+fn noticed(history: &TaskHistory) -> u64 {
+    history.noticed
+}
+
+/// What has happened since the last message, with the number of its last event.
+fn news(course: &Course, dir: &TaskDir, history: &TaskHistory) -> Option<(u64, String)> {
+    let new: Vec<&Record> = history.course.iter().filter(|record| record.seq > noticed(history)).collect();
+    let lines: Vec<String> = new.iter().filter_map(|record| line(course, dir, history, record)).collect();
+    let through = new.last()?.seq;
+    (!lines.is_empty())
+        .then(|| (through, format!("Mission {} ({}):\n{}", dir.id, course.plan.name, lines.join("\n"))))
+}
+
+fn line(course: &Course, dir: &TaskDir, history: &TaskHistory, record: &Record) -> Option<String> {
+    let id = &dir.id;
+    if let Event::StepStarted { step, attempt, .. } = &record.event {
+        return Some(format!(
+            "Step {step} has started, attempt {attempt}. `orange mission logs {id} {step}` shows its agent."
+        ));
+    }
+    if let Event::StepEnded(ended) = &record.event {
+        return Some(ended_line(course, id, history, ended));
+    }
+    if let Event::MissionPaused { number, .. } = &record.event {
+        let asked = course.pause(id).filter(|pause| pause.number == *number)?;
+        let offers: Vec<String> = asked.offers.iter().map(|offer| format!("  {offer}")).collect();
+        return Some(format!("It is paused (pause {number}): {}\n{}", asked.what, offers.join("\n")));
+    }
+    if !matches!(record.event, Event::MissionEnded { .. }) {
+        return None;
+    }
+    let next = match course.mission.status == MissionStatus::Failed {
+        true => format!("\n  orange mission retry {id}\n  orange mission cancel {id}"),
+        false => String::new(),
+    };
+    Some(format!(
+        "It is {}. `orange mission show {id}` shows everything.{next}",
+        standing(course.plan, course)
+    ))
+}
+
+fn ended_line(course: &Course, id: &str, history: &TaskHistory, ended: &EndedAttempt) -> String {
+    let EndedAttempt { step, attempt, end, result, warning, reason, .. } = ended;
+    let took = course.duration_ms(step, *attempt, history).map(|it| format!(" after {} s", it / 1000));
+    let took = took.unwrap_or_default();
+    let how = match end {
+        StepEnd::Completed => {
+            let result = result.as_ref().map(|word| format!(": {word}")).unwrap_or_default();
+            let warning = warning.as_ref().map(|text| format!(". Warning: {text}")).unwrap_or_default();
+            format!("is complete{took}{result}{warning}")
+        }
+        StepEnd::Failed => format!("has failed{took}: {}", reason.as_deref().unwrap_or_default()),
+        StepEnd::Lost => format!("lost its agent{took}, which ended without a word"),
+        StepEnd::Other(word) => format!("has ended{took}: {word}"),
+    };
+    format!("Step {step} {how}. `orange mission logs {id} {step}` shows what it did.")
+}

@@ -1,0 +1,113 @@
+//! Starts a mission.
+
+use std::collections::BTreeMap;
+
+use orange_core::mission::MissionStatus;
+use orange_core::plan::{Plan, Policy, StepValue};
+
+use super::advance;
+use crate::app::App;
+use crate::drive::git::Git;
+use crate::flow::create::{admit, check_branch};
+use crate::store::projects::Project;
+use crate::store::{self, Draft, TaskDir, plan};
+use crate::{Error, Kind, Result};
+
+/// The wishes of who starts a mission.
+#[derive(Clone, Copy, Debug)]
+pub struct NewMission<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The name of the step workflow.
+    pub workflow: &'a str,
+    /// What is to be done.
+    pub prompt: Option<&'a str>,
+    /// The branch, if it has a name already.
+    pub branch: Option<&'a str>,
+    /// When it pauses, if not as the plan says.
+    pub policy: PolicyWishes,
+    /// Whether who starts it gets messages, if the plan has them.
+    pub notices: bool,
+    /// The harness of steps that name none.
+    pub harness: &'a str,
+    /// The same for steps of the role `reviewer`.
+    pub review_harness: &'a str,
+}
+
+/// What of a policy differs from the plan's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PolicyWishes {
+    /// Whether it pauses after every step.
+    pub execution: Option<orange_core::plan::Execution>,
+    /// At which ends of steps it pauses.
+    pub intervene: Option<orange_core::plan::Intervene>,
+}
+
+/// Starts a mission: makes it, and starts its first agent if a worktree is free. It refuses what would make the mission
+/// useless before the mission exists.
+///
+/// # Errors
+/// `not_found` for an unknown workflow or harness; `usage` without a prompt that the steps use; `refused` for a branch that
+/// is taken.
+pub fn start(app: &App, new: NewMission<'_>) -> Result<TaskDir> {
+    let plan = app.machines.plan(new.workflow)?;
+    check(app, plan, new)?;
+    let copy = plan::write(plan)?;
+    let draft = draft(app, plan, new, copy);
+    let locked = store::create(&app.home, &draft, |others| admit(app, others))?;
+    let dir = locked.dir().clone();
+    drop(locked);
+    advance::advance_detached(app, &dir)?;
+    Ok(dir)
+}
+
+fn check(app: &App, plan: &Plan<'_>, new: NewMission<'_>) -> Result<()> {
+    let wants_prompt = plan.steps.iter().any(|step| step.prompt.has(StepValue::MissionPrompt));
+    let is_empty = new.prompt.is_none_or(|prompt| prompt.trim().is_empty());
+    if wants_prompt && is_empty {
+        return Err(Error::new(Kind::Usage, "the prompt is missing").help(format!(
+            "say what is to be done: `orange mission start {} \"…\"`, or `-` for standard input",
+            plan.name
+        )));
+    }
+    for harness in plan.steps.iter().filter_map(|step| step.harness).chain([new.harness, new.review_harness])
+    {
+        app.harness(harness)?;
+    }
+    new.branch.map_or(Ok(()), |branch| check_branch(new.project, branch))?;
+    app.tmux.check()?;
+    let git = Git::at(&new.project.path);
+    git.check()?;
+    git.check_identity()
+}
+
+fn draft(app: &App, plan: &Plan<'_>, new: NewMission<'_>, copy: Vec<u8>) -> Draft {
+    let prompt = new.prompt.unwrap_or_default();
+    let first_line = prompt.trim().lines().next().unwrap_or_default();
+    let policy = Policy {
+        execution: new.policy.execution.unwrap_or(plan.policy.execution),
+        intervene: new.policy.intervene.unwrap_or(plan.policy.intervene),
+    };
+    Draft {
+        project: new.project.name.clone(),
+        branch: new.branch.map(str::to_owned),
+        summary: first_line.to_owned(),
+        harness: new.harness.to_owned(),
+        review_harness: new.review_harness.to_owned(),
+        workflow: plan.name.to_owned(),
+        definition: plan.source_hash.to_owned(),
+        status: MissionStatus::Pending.as_str().to_owned(),
+        counters: BTreeMap::new(),
+        body: format!("\n{}\n", prompt.trim()),
+        actor: app.caller.actor().into(),
+        creator: app.caller.task().map(str::to_owned),
+        mission: Some(store::create::NewMission {
+            plan: copy,
+            prompt: prompt.to_owned(),
+            execution: policy.execution.as_str().to_owned(),
+            intervene: policy.intervene.as_str().to_owned(),
+            notices: new.notices && plan.notices,
+            creator_spawn: app.caller.spawn(),
+        }),
+    }
+}

@@ -1,0 +1,158 @@
+//! What a mission's journal adds up to, without tmux and git.
+
+use orange_core::mission::MissionStatus;
+
+use super::attempt::{failed, lost};
+use super::course::named;
+use super::{Course, LockedMission};
+use crate::Kind;
+use crate::app::App;
+use crate::machines::Machines;
+use crate::store::event::{EndedAttempt, StepEnd};
+use crate::store::plan::tests::PLAN;
+use crate::store::{self, Event, Set, TaskDir, create, tests};
+
+/// A mission that follows [`PLAN`], in a home without tmux and git.
+fn lab() -> (tempfile::TempDir, App, TaskDir) {
+    let (folder, home) = tests::home();
+    let draft = store::Draft {
+        workflow: PLAN.name.to_owned(),
+        definition: PLAN.source_hash.to_owned(),
+        status: "pending".to_owned(),
+        mission: Some(create::NewMission {
+            plan: store::plan::write(&PLAN).unwrap(),
+            prompt: "Make it faster".to_owned(),
+            execution: "auto".to_owned(),
+            intervene: "on-error".to_owned(),
+            notices: true,
+            creator_spawn: None,
+        }),
+        ..tests::draft("fast")
+    };
+    let dir = store::create(&home, &draft, |_| Ok(())).unwrap().dir().clone();
+    let app = App::for_tests(Machines::only(&[]), home, folder.path());
+    (folder, app, dir)
+}
+
+fn started(step: &str, attempt: u32) -> Event {
+    Event::StepStarted { step: step.to_owned(), attempt, worker: "local".to_owned(), spawn: attempt }
+}
+
+fn complete(step: &str, attempt: u32, result: &str) -> Event {
+    Event::StepEnded(EndedAttempt {
+        step: step.to_owned(),
+        attempt,
+        end: StepEnd::Completed,
+        result: Some(result.to_owned()),
+        summary: Some("Done".to_owned()),
+        ..EndedAttempt::default()
+    })
+}
+
+fn begin() -> Event {
+    Event::MissionStarted { workspace: "coffee--1".to_owned() }
+}
+
+/// Records these events, each in a process of its own; what the journal adds up to is always what the process has seen.
+#[track_caller]
+fn record(app: &App, dir: &TaskDir, events: Vec<Event>) -> Course {
+    for event in events {
+        let mut mission = LockedMission::lock(app, dir).unwrap();
+        mission.record(event, Vec::new()).unwrap();
+        let again = Course::of(app, dir, mission.locked.history()).unwrap();
+        assert_eq!(again.mission, mission.course.mission);
+        assert_eq!(mission.locked.task().status(), again.mission.status.as_str());
+    }
+    let mission = LockedMission::lock(app, dir).unwrap();
+    mission.course.clone()
+}
+
+#[test]
+fn the_journal_has_the_whole_course() {
+    let (_folder, app, dir) = lab();
+    let course = record(
+        &app,
+        &dir,
+        vec![
+            begin(),
+            started("work", 1),
+            complete("work", 1, "FAIL"),
+            started("fix", 1),
+            lost("fix", 1),
+            started("fix", 2),
+            complete("fix", 2, "PASS"),
+            started("work", 2),
+            complete("work", 2, "PASS"),
+            started("report", 1),
+            failed("report", 1, "no network"),
+        ],
+    );
+    assert_eq!(course.mission.status, MissionStatus::Paused);
+    let pause = course.pause(&dir.id).unwrap();
+    assert_eq!((pause.number, pause.what.as_str()), (1, "report failed: no network"));
+    let accepted = Event::MissionContinued {
+        pause: 1,
+        accept_failure: true,
+        execution: None,
+        intervene: Some("never".to_owned()),
+        actor: Default::default(),
+    };
+    let course = record(&app, &dir, vec![accepted, started("rescue", 1), complete("rescue", 1, "PASS")]);
+    assert_eq!(course.mission.status, MissionStatus::Completed);
+    assert_eq!(course.mission.policy.intervene.as_str(), "never");
+    let history = store::task::read_journal(&dir).unwrap().history();
+    let steps = course.steps(&dir.id, &history);
+    assert_eq!(
+        steps[1].attempts.iter().map(|it| it.status.as_deref().unwrap()).collect::<Vec<_>>(),
+        ["lost", "completed"]
+    );
+    assert_eq!(course.last_result(&dir.id, &history).unwrap().step, "rescue");
+}
+
+#[test]
+fn a_refused_event_writes_nothing() {
+    let (_folder, app, dir) = lab();
+    record(&app, &dir, vec![begin(), started("work", 1)]);
+    let before = std::fs::read(dir.history()).unwrap();
+    let refused = |event: Event, kind: Kind, part: &str| {
+        let error = LockedMission::lock(&app, &dir).unwrap().record(event, Vec::new()).unwrap_err();
+        assert_eq!(error.kind, kind, "{error}");
+        assert!(error.message.contains(part), "{error}");
+    };
+    refused(begin(), Kind::Refused, "has begun");
+    refused(started("fix", 1), Kind::NotFound, "no attempt yet");
+    refused(complete("work", 2, "PASS"), Kind::NotFound, "the current one is 1");
+    refused(complete("work", 1, "MAYBE"), Kind::Usage, "no such result");
+    refused(complete("walk", 1, "PASS"), Kind::NotFound, "no step `walk`");
+    refused(Event::MissionRetried { step: None, actor: Default::default() }, Kind::Refused, "is running");
+    assert_eq!(std::fs::read(dir.history()).unwrap(), before);
+}
+
+#[test]
+fn the_same_report_again_writes_nothing() {
+    let (_folder, app, dir) = lab();
+    record(&app, &dir, vec![begin(), started("work", 1), complete("work", 1, "PASS")]);
+    let before = std::fs::read(dir.history()).unwrap();
+    record(&app, &dir, vec![complete("work", 1, "PASS")]);
+    assert_eq!(std::fs::read(dir.history()).unwrap(), before);
+    let error = LockedMission::lock(&app, &dir).unwrap().record(complete("work", 1, "FAIL"), Vec::new());
+    assert!(error.unwrap_err().message.contains("has ended, with another report"));
+}
+
+#[test]
+fn a_journal_that_does_not_fit_its_plan_is_corrupt() {
+    let (_folder, app, dir) = lab();
+    record(&app, &dir, vec![begin()]);
+    let mut locked = store::LockedTask::lock(&app.home, &dir).unwrap();
+    locked.append(complete("work", 7, "PASS"), Set::new()).unwrap();
+    drop(locked);
+    let error = LockedMission::lock(&app, &dir).unwrap_err();
+    assert_eq!(error.kind, Kind::Corrupt);
+    assert!(error.message.contains("does not fit the mission"), "{error}");
+}
+
+#[test]
+fn a_step_that_is_not_there_is_named() {
+    let error = named(&PLAN, "wok").unwrap_err();
+    assert_eq!(error.help, "its steps are: work, fix, report, rescue");
+}

@@ -1,0 +1,212 @@
+//! What a mission is like, for answers: its steps with their attempts, and what it asks a person.
+
+use std::time::Duration;
+
+use orange_core::mission::{AttemptEnd, Failure, MissionStatus, PauseReason, StepState};
+use orange_core::plan::{Plan, StepId};
+
+use super::Course;
+use crate::answer::{LoopCount, MissionAttempt, MissionPause, MissionStep, StepResult};
+use crate::store::event::EndedAttempt;
+use crate::store::{Event, Record, TaskHistory, clock};
+
+impl Course {
+    /// The step that runs or comes next, or about which it asks.
+    pub fn current(&self) -> Option<StepId> {
+        let mission = &self.mission;
+        let asked = mission.pause.as_ref().and_then(|pause| step_of(&pause.reason));
+        asked.or(mission.busy()).or_else(|| mission.next().map(|(step, _)| step))
+    }
+
+    /// The same as its place in the order in which steps can run.
+    pub fn current_index(&self) -> Option<usize> {
+        let current = self.current()?;
+        self.plan.order.iter().position(|step| *step == current)
+    }
+
+    /// The name of a step.
+    pub fn name(&self, step: StepId) -> String {
+        self.plan.step(step).id.to_owned()
+    }
+
+    /// What it asks a person, with the commands that answer.
+    pub fn pause(&self, id: &str) -> Option<MissionPause> {
+        let pause = self.mission.pause.as_ref()?;
+        let step = step_of(&pause.reason);
+        let command = |rest: &str| format!("orange mission {rest}");
+        let go_on = command(&format!("continue {id} --pause {}", pause.number));
+        let accept = format!("{go_on} --accept-failure");
+        let cancel = command(&format!("cancel {id}"));
+        let (reason, offers) = match &pause.reason {
+            PauseReason::Boundary(_) => ("boundary", vec![go_on, cancel]),
+            PauseReason::Warning(_) => ("warning", vec![go_on, cancel]),
+            PauseReason::Error(_) => ("error", vec![go_on, accept, cancel]),
+            PauseReason::Exhausted(_) => ("exhausted", vec![go_on, accept, cancel]),
+            PauseReason::Obstacle(_) => ("obstacle", vec![go_on, cancel]),
+        };
+        Some(MissionPause {
+            number: pause.number,
+            reason: reason.to_owned(),
+            step: step.map(|step| self.name(step)),
+            what: self.what(&pause.reason),
+            offers,
+        })
+    }
+
+    fn what(&self, reason: &PauseReason) -> String {
+        match reason {
+            PauseReason::Boundary(step) => format!("step {} has ended", self.name(*step)),
+            PauseReason::Warning(step) => {
+                let warning = self.mission.step(*step).latest.as_ref().and_then(|it| it.warning.clone());
+                format!(
+                    "step {} has completed with a warning: {}",
+                    self.name(*step),
+                    warning.unwrap_or_default()
+                )
+            }
+            PauseReason::Error(step) | PauseReason::Exhausted(step) => self.mission.failure(self.plan, *step),
+            PauseReason::Obstacle(what) => what.clone(),
+        }
+    }
+
+    /// Its steps, in the order in which they can run.
+    pub fn steps(&self, id: &str, history: &TaskHistory) -> Vec<MissionStep> {
+        self.plan.order.iter().map(|step| self.step(id, *step, history)).collect()
+    }
+
+    fn step(&self, id: &str, step: StepId, history: &TaskHistory) -> MissionStep {
+        let (of_plan, state) = (self.plan.step(step), self.mission.step(step));
+        let is_skipped_handler = of_plan.handles.is_some() && state.attempts.is_empty();
+        let latest = state.latest.as_ref().filter(|_| !is_skipped_handler);
+        MissionStep {
+            id: of_plan.id.to_owned(),
+            title: of_plan.title.to_owned(),
+            role: self.plan.role(of_plan.role).to_owned(),
+            status: state.status.as_str(),
+            result: latest.and_then(|it| it.result.clone()),
+            summary: latest.map(|it| it.summary.clone()),
+            failure: state.failure.as_ref().map(|_| self.mission.failure(self.plan, step)),
+            loops: of_plan.is_loop().then_some(LoopCount {
+                completions: state.completions,
+                max: of_plan.max_retries + state.granted,
+                is_exhausted: state.is_exhausted,
+            }),
+            attempts: attempts(id, of_plan.id, state, history),
+        }
+    }
+
+    /// How long an attempt took, if its start and its end are recorded.
+    pub fn duration_ms(&self, step: &str, attempt: u32, history: &TaskHistory) -> Option<u64> {
+        one("", step, attempt, None, history).duration_ms
+    }
+
+    /// The end of the last attempt.
+    pub fn last_result(&self, id: &str, history: &TaskHistory) -> Option<StepResult> {
+        let last = history.course.iter().rev().find_map(|record| {
+            let Event::StepEnded(ended) = &record.event else { return None };
+            Some(ended)
+        })?;
+        let step = self.plan.step_named(&last.step)?;
+        let attempts = attempts(id, &last.step, self.mission.step(step), history);
+        let attempt = attempts.into_iter().find(|it| it.attempt == last.attempt)?;
+        Some(StepResult {
+            step: last.step.clone(),
+            status: last.end.to_string(),
+            warning: last.warning.clone(),
+            duration_ms: attempt.duration_ms,
+            job_id: attempt.job_id,
+            worker_id: attempt.worker_id,
+        })
+    }
+}
+
+/// The words for how a mission has ended or stands.
+pub fn standing(plan: &Plan<'_>, course: &Course) -> String {
+    let mission = &course.mission;
+    let failed = || {
+        let own = plan.step_ids().find(|step| {
+            let state = mission.step(*step);
+            state.is_exhausted || is_own_failure(state)
+        });
+        own.map(|step| format!("failed: {}", mission.failure(plan, step)))
+            .unwrap_or_else(|| "failed".to_owned())
+    };
+    match mission.status {
+        MissionStatus::Pending => "waits for a worktree".to_owned(),
+        MissionStatus::Failed => failed(),
+        MissionStatus::Running
+        | MissionStatus::Paused
+        | MissionStatus::Completed
+        | MissionStatus::Cancelled => mission.status.as_str().to_owned(),
+    }
+}
+
+fn is_own_failure(state: &StepState) -> bool {
+    !state.is_handled
+        && matches!(state.failure, Some(Failure::Reported(_) | Failure::Stuck(_) | Failure::Exhausted(_)))
+}
+
+fn step_of(reason: &PauseReason) -> Option<StepId> {
+    match reason {
+        PauseReason::Boundary(step)
+        | PauseReason::Warning(step)
+        | PauseReason::Error(step)
+        | PauseReason::Exhausted(step) => Some(*step),
+        PauseReason::Obstacle(_) => None,
+    }
+}
+
+fn attempts(id: &str, step: &str, state: &StepState, history: &TaskHistory) -> Vec<MissionAttempt> {
+    let numbered = (1..).zip(&state.attempts);
+    numbered.map(|(number, attempt)| one(id, step, number, attempt.end.as_ref(), history)).collect()
+}
+
+fn one(
+    id: &str,
+    step: &str,
+    attempt: u32,
+    end: Option<&AttemptEnd>,
+    history: &TaskHistory,
+) -> MissionAttempt {
+    let started = history.course.iter().find(|record| {
+        matches!(&record.event, Event::StepStarted { step: of, attempt: number, .. } if of == step && *number == attempt)
+    });
+    let ended = history.course.iter().find(|record| {
+        matches!(&record.event, Event::StepEnded(EndedAttempt { step: of, attempt: number, .. })
+            if of == step && *number == attempt)
+    });
+    let by = started.and_then(|record| {
+        let Event::StepStarted { worker, spawn, .. } = &record.event else { return None };
+        Some((worker.clone(), format!("{id}.{spawn}")))
+    });
+    let (worker_id, job_id) = by.unzip();
+    let shown = MissionAttempt {
+        attempt,
+        worker_id,
+        job_id,
+        started_at: started.map(|record| record.timestamp.clone()),
+        ended_at: ended.map(|record| record.timestamp.clone()),
+        duration_ms: duration(started, ended).and_then(|it| u64::try_from(it.as_millis()).ok()),
+        ..MissionAttempt::default()
+    };
+    match end {
+        None => shown,
+        Some(AttemptEnd::Completed(report)) => MissionAttempt {
+            status: Some("completed".to_owned()),
+            result: report.result.clone(),
+            summary: Some(report.summary.clone()),
+            warning: report.warning.clone(),
+            ..shown
+        },
+        Some(AttemptEnd::Failed { reason }) => {
+            MissionAttempt { status: Some("failed".to_owned()), reason: Some(reason.clone()), ..shown }
+        }
+        Some(AttemptEnd::Lost) => MissionAttempt { status: Some("lost".to_owned()), ..shown },
+        Some(AttemptEnd::Withdrawn) => MissionAttempt { status: Some("withdrawn".to_owned()), ..shown },
+    }
+}
+
+fn duration(started: Option<&Record>, ended: Option<&Record>) -> Option<Duration> {
+    let time = |record: &Record| clock::parse(&record.timestamp);
+    time(ended?)?.duration_since(time(started?)?).ok()
+}

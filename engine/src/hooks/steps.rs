@@ -1,0 +1,156 @@
+//! Starts and ends the agents of a mission's steps.
+
+use orange_core::Actor;
+use orange_core::mission::Mission;
+use orange_core::plan::{Plan, Step, StepId, StepValue, StepValues};
+
+use crate::app::App;
+use crate::drive::git::Git;
+use crate::drive::tmux;
+use crate::hooks::agent_processes::AgentProcesses;
+use crate::hooks::{agents, trace, workspace};
+use crate::setup;
+use crate::store::event::{self, Ending, Exited, Spawn};
+use crate::store::{Event, LockedTask, Set, Task};
+use crate::{Error, Kind, Result, fault};
+
+/// The role whose steps get the harness of reviewers.
+const REVIEWER: &str = "reviewer";
+
+/// One attempt at a step of a mission.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt<'a> {
+    /// The plan of the mission.
+    pub plan: &'static Plan<'static>,
+    /// The mission, as it is before the attempt starts.
+    pub mission: &'a Mission,
+    /// What the mission is asked to do.
+    pub mission_prompt: &'a str,
+    /// The step.
+    pub step: StepId,
+    /// The number of the attempt.
+    pub number: u32,
+}
+
+impl Attempt<'_> {
+    fn step(&self) -> &'static Step<'static> {
+        self.plan.step(self.step)
+    }
+
+    /// The harness of its agent: the step's own, else that of reviewers or of workers.
+    fn harness<'t>(&self, task: &'t Task) -> &'t str {
+        match self.step().harness {
+            Some(harness) => harness,
+            None if self.plan.role(self.step().role) == REVIEWER => &task.review_harness,
+            None => &task.harness,
+        }
+    }
+}
+
+/// Refuses an attempt that no agent can begin.
+///
+/// # Errors
+/// `environment`: tmux or the harness is missing, or the harness would ask a question that nobody answers; `not_found`:
+/// there is no such harness.
+pub fn preflight(app: &App, task: &Task, attempt: &Attempt<'_>) -> Result<()> {
+    let is_full = attempt.step().permissions == orange_core::Permissions::Full;
+    app.tmux.check()?;
+    let harness = app.harness(attempt.harness(task))?;
+    harness.check(app.path())?;
+    setup::check(&app.home, &app.around()?, &harness.name, &app.project_of(task)?.path, is_full)
+}
+
+/// Starts the agent of an attempt, in the mission's worktree. `with` is journaled in the same write, before the agent.
+/// `is_again` continues the conversation of the agent before, if that is possible.
+///
+/// # Errors
+/// `refused` while another agent is alive in the worktree; `environment` when tmux or git fails.
+pub fn start(
+    app: &App,
+    locked: &mut LockedTask,
+    attempt: &Attempt<'_>,
+    is_again: bool,
+    with: Vec<(Event, Set)>,
+) -> Result<()> {
+    // Somebody may have removed its folder.
+    workspace::acquire(app, locked)?;
+    agents::make_room(app, locked, Actor::Worker)?;
+    let record = record(app, locked, attempt, is_again)?;
+    let prompt = prompt(app, locked.task(), attempt)?;
+    let mut events = with;
+    let set = Set::new().tmux_session(Some(&record.session));
+    events.push((Event::AgentSpawned(record.clone()), set));
+    agents::launch(app, locked, &record, &prompt, events)
+}
+
+/// Ends the agents for which this holds, with everything that they have started, and records their ends. The session ends with
+/// the last one.
+///
+/// # Errors
+/// `environment` when tmux cannot tell, or a process survives.
+pub fn end(app: &App, locked: &mut LockedTask, is_over: impl Fn(&Spawn) -> bool) -> Result<()> {
+    let over: Vec<u32> =
+        locked.history().agents.values().filter(|it| is_over(it)).map(|it| it.spawn).collect();
+    for spawn in over {
+        agents::clear_away(app, locked, spawn)?;
+        let kept = trace::keep(app, locked, spawn);
+        let exited = Event::AgentExited(Exited { reason: Ending::Killed, ..kept });
+        fault::step("record the end of", "an agent");
+        let set = without_session(locked);
+        locked.append(exited, set)?;
+        AgentProcesses::forget(locked.dir(), spawn)?;
+    }
+    Ok(())
+}
+
+/// The values that change with the end of an agent: the mission has no session without one.
+pub fn without_session(locked: &LockedTask) -> Set {
+    let is_last = locked.history().agents.len() == 1;
+    if is_last { Set::new().tmux_session(None) } else { Set::new() }
+}
+
+fn record(app: &App, locked: &LockedTask, attempt: &Attempt<'_>, is_again: bool) -> Result<Spawn> {
+    let task = locked.task();
+    let harness = app.harness(attempt.harness(task))?;
+    let beginning = trace::beginning(app, locked, &harness, &event::Actor::Worker, is_again)?;
+    let step = attempt.step();
+    Ok(Spawn {
+        spawn: locked.history().last_spawn + 1,
+        actor: event::Actor::Worker,
+        prompt: step.id.to_owned(),
+        harness: harness.name,
+        session: tmux::session_name(&task.project, &task.branch),
+        window: format!("{}-{}", step.id, attempt.number),
+        permissions: step.permissions.into(),
+        conversation: beginning.conversation,
+        resumed: beginning.resumed,
+        not_resumed: beginning.not_resumed,
+        step: Some(step.id.to_owned()),
+        attempt: Some(attempt.number),
+        ..Spawn::default()
+    })
+}
+
+fn prompt(app: &App, task: &Task, attempt: &Attempt<'_>) -> Result<String> {
+    let step = attempt.step();
+    let Some(name) = &task.owned.workspace else {
+        return Err(Error::new(Kind::Refused, "the mission has no worktree to start an agent in"));
+    };
+    let worktree = app.home.workspace(name);
+    let base = match step.prompt.has(StepValue::Base) {
+        true => {
+            let project = app.project_of(task)?;
+            Git::at(&project.path).fork_point(&worktree, &project.default_branch)?
+        }
+        false => String::new(),
+    };
+    Ok(step.prompt.render(&StepValues {
+        mission_prompt: attempt.mission_prompt,
+        worktree_path: &worktree.display().to_string(),
+        context: &attempt.mission.context(attempt.plan, attempt.step),
+        step: step.id,
+        attempt: attempt.number,
+        branch: &task.branch,
+        base: &base,
+    }))
+}

@@ -1,0 +1,312 @@
+//! `plan.json`: the plan with which a mission was started, its prompts included. Later edits of the workflow do not reach it.
+
+use orange_core::Permissions;
+use orange_core::plan::{
+    Execution, Field, Intervene, Plan, Policy, RoleId, Step, StepCondition, StepId, StepPiece, StepPrompt,
+    StepValue,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Kind, Result};
+
+/// A plan as it is written down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredPlan {
+    name: String,
+    version: String,
+    description: String,
+    source_hash: String,
+    execution: String,
+    intervene: String,
+    notices: bool,
+    roles: Vec<String>,
+    steps: Vec<StoredStep>,
+    order: Vec<u16>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredStep {
+    id: String,
+    title: String,
+    role: u16,
+    prompt: Vec<StoredPiece>,
+    depends_on: Vec<u16>,
+    condition: Option<StoredCondition>,
+    results: Vec<String>,
+    max_retries: u16,
+    requeue: Vec<u16>,
+    on_fail: Option<u16>,
+    handles: Option<u16>,
+    harness: Option<String>,
+    full_permissions: bool,
+    timeout: Option<u32>,
+    stuck_after: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredPiece {
+    Text(String),
+    Value(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct StoredCondition {
+    step: u16,
+    reads_summary: bool,
+    value: String,
+}
+
+/// The plan as JSON.
+///
+/// # Errors
+/// `environment` when it cannot be written as text.
+pub fn write(plan: &Plan<'_>) -> Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(&StoredPlan::of(plan)).map_err(|cause| {
+        Error::new(Kind::Environment, format!("the plan cannot be written down: {cause}"))
+    })?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// The plan of this JSON, which lives as long as the process.
+///
+/// # Errors
+/// What is wrong with the JSON, in words.
+pub fn read(text: &[u8]) -> std::result::Result<&'static Plan<'static>, String> {
+    let stored: StoredPlan = serde_json::from_slice(text).map_err(|cause| cause.to_string())?;
+    stored.leak().ok_or_else(|| "it names a step, a role or a word that it does not have".to_owned())
+}
+
+impl StoredPlan {
+    fn of(plan: &Plan<'_>) -> StoredPlan {
+        StoredPlan {
+            name: plan.name.to_owned(),
+            version: plan.version.to_owned(),
+            description: plan.description.to_owned(),
+            source_hash: plan.source_hash.to_owned(),
+            execution: plan.policy.execution.as_str().to_owned(),
+            intervene: plan.policy.intervene.as_str().to_owned(),
+            notices: plan.notices,
+            roles: owned(plan.roles),
+            steps: plan.steps.iter().map(StoredStep::of).collect(),
+            order: numbers(plan.order),
+        }
+    }
+
+    /// `None` where a number or a word means nothing.
+    fn leak(self) -> Option<&'static Plan<'static>> {
+        let (steps, roles) = (self.steps.len(), self.roles.len());
+        let mut order = self.order.clone();
+        order.sort_unstable();
+        if order.len() != steps || order.iter().enumerate().any(|(place, id)| usize::from(*id) != place) {
+            return None;
+        }
+        let plan = Plan {
+            name: self.name.leak(),
+            version: self.version.leak(),
+            description: self.description.leak(),
+            source_hash: self.source_hash.leak(),
+            policy: Policy {
+                execution: Execution::from_name(&self.execution)?,
+                intervene: Intervene::from_name(&self.intervene)?,
+            },
+            notices: self.notices,
+            roles: words(self.roles),
+            steps: self
+                .steps
+                .into_iter()
+                .map(|step| step.leak(steps, roles))
+                .collect::<Option<Vec<_>>>()?
+                .leak(),
+            order: ids(self.order, steps)?,
+        };
+        Some(Box::leak(Box::new(plan)))
+    }
+}
+
+impl StoredStep {
+    fn of(step: &Step<'_>) -> StoredStep {
+        let number = |id: StepId| id.0;
+        StoredStep {
+            id: step.id.to_owned(),
+            title: step.title.to_owned(),
+            role: step.role.0,
+            prompt: step.prompt.pieces.iter().map(StoredPiece::of).collect(),
+            depends_on: numbers(step.depends_on),
+            condition: step.condition.map(|it| StoredCondition {
+                step: it.step.0,
+                reads_summary: it.field == Field::Summary,
+                value: it.value.to_owned(),
+            }),
+            results: owned(step.results),
+            max_retries: step.max_retries,
+            requeue: numbers(step.requeue),
+            on_fail: step.on_fail.map(number),
+            handles: step.handles.map(number),
+            harness: step.harness.map(str::to_owned),
+            full_permissions: step.permissions == Permissions::Full,
+            timeout: step.timeout,
+            stuck_after: step.stuck_after,
+        }
+    }
+
+    fn leak(self, steps: usize, roles: usize) -> Option<Step<'static>> {
+        let id = |number: u16| (usize::from(number) < steps).then_some(StepId(number));
+        let optional = |number: Option<u16>| number.map_or(Some(None), |it| id(it).map(Some));
+        let condition = match self.condition {
+            Some(it) => Some(StepCondition {
+                step: id(it.step)?,
+                field: if it.reads_summary { Field::Summary } else { Field::Result },
+                value: it.value.leak(),
+            }),
+            None => None,
+        };
+        let pieces = self.prompt.into_iter().map(StoredPiece::leak).collect::<Option<Vec<_>>>()?;
+        Some(Step {
+            id: self.id.leak(),
+            title: self.title.leak(),
+            role: (usize::from(self.role) < roles).then_some(RoleId(self.role))?,
+            prompt: StepPrompt { pieces: pieces.leak() },
+            depends_on: ids(self.depends_on, steps)?,
+            condition,
+            results: words(self.results),
+            max_retries: self.max_retries,
+            requeue: ids(self.requeue, steps)?,
+            on_fail: optional(self.on_fail)?,
+            handles: optional(self.handles)?,
+            harness: self.harness.map(|it| &*it.leak()),
+            permissions: if self.full_permissions { Permissions::Full } else { Permissions::Reduced },
+            timeout: self.timeout,
+            stuck_after: self.stuck_after,
+        })
+    }
+}
+
+impl StoredPiece {
+    fn of(piece: &StepPiece<'_>) -> StoredPiece {
+        match piece {
+            StepPiece::Text(text) => StoredPiece::Text((*text).to_owned()),
+            StepPiece::Value(value) => StoredPiece::Value(value.name().to_owned()),
+        }
+    }
+
+    fn leak(self) -> Option<StepPiece<'static>> {
+        match self {
+            StoredPiece::Text(text) => Some(StepPiece::Text(text.leak())),
+            StoredPiece::Value(name) => {
+                StepValue::ALL.into_iter().find(|value| value.name() == name).map(StepPiece::Value)
+            }
+        }
+    }
+}
+
+fn numbers(ids: &[StepId]) -> Vec<u16> {
+    ids.iter().map(|id| id.0).collect()
+}
+
+fn ids(numbers: Vec<u16>, steps: usize) -> Option<&'static [StepId]> {
+    let known = numbers.iter().all(|number| usize::from(*number) < steps);
+    known.then(|| &*numbers.into_iter().map(StepId).collect::<Vec<_>>().leak())
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn words(words: Vec<String>) -> &'static [&'static str] {
+    words.into_iter().map(|word| &*word.leak()).collect::<Vec<_>>().leak()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// `work`, which reports `PASS` or `FAIL`; `fix`, which sends it back twice; `report`; `rescue`, which handles `report`.
+    pub(crate) const PLAN: Plan<'static> = Plan {
+        name: "toy",
+        version: "1",
+        description: "",
+        source_hash: "00000000000000aa",
+        policy: Policy { execution: Execution::Auto, intervene: Intervene::OnError },
+        notices: true,
+        roles: &["any", "reviewer"],
+        steps: &[
+            Step {
+                id: "work",
+                title: "Work",
+                results: &["PASS", "FAIL"],
+                prompt: StepPrompt {
+                    pieces: &[StepPiece::Text("Do "), StepPiece::Value(StepValue::MissionPrompt)],
+                },
+                ..STEP
+            },
+            Step {
+                id: "fix",
+                title: "Fix",
+                depends_on: &[StepId(0)],
+                condition: Some(StepCondition { step: StepId(0), field: Field::Result, value: "FAIL" }),
+                max_retries: 2,
+                requeue: &[StepId(0)],
+                ..STEP
+            },
+            Step {
+                id: "report",
+                title: "Report",
+                role: RoleId(1),
+                depends_on: &[StepId(0)],
+                condition: Some(StepCondition { step: StepId(0), field: Field::Result, value: "PASS" }),
+                on_fail: Some(StepId(3)),
+                harness: Some("codex"),
+                permissions: Permissions::Reduced,
+                timeout: Some(60),
+                ..STEP
+            },
+            Step { id: "rescue", title: "Rescue", handles: Some(StepId(2)), ..STEP },
+        ],
+        order: &[StepId(0), StepId(1), StepId(2), StepId(3)],
+    };
+
+    const STEP: Step<'static> = Step {
+        id: "",
+        title: "",
+        role: RoleId(0),
+        prompt: StepPrompt { pieces: &[] },
+        depends_on: &[],
+        condition: None,
+        results: &[],
+        max_retries: 0,
+        requeue: &[],
+        on_fail: None,
+        handles: None,
+        harness: None,
+        permissions: Permissions::Full,
+        timeout: None,
+        stuck_after: 2,
+    };
+
+    #[test]
+    fn a_plan_is_read_as_it_was_written() {
+        let text = write(&PLAN).unwrap();
+        let read = read(&text).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{PLAN:?}"));
+        assert_eq!(write(read).unwrap(), text);
+    }
+
+    #[test]
+    fn a_number_that_names_nothing_is_refused() {
+        let text = String::from_utf8(write(&PLAN).unwrap()).unwrap();
+        let changes = [
+            ("\"handles\": 2", "\"handles\": 9"),
+            ("\"role\": 1", "\"role\": 2"),
+            ("\"execution\": \"auto\"", "\"execution\": \"fast\""),
+            ("\"value\": \"mission_prompt\"", "\"value\": \"hope\""),
+            ("\"order\": [\n    0,", "\"order\": [\n    1,"),
+            ("\"name\"", "\"title\""),
+        ];
+        for (from, to) in changes {
+            assert!(text.contains(from), "{from}");
+            assert!(read(text.replacen(from, to, 1).as_bytes()).is_err(), "{to}");
+        }
+    }
+}
