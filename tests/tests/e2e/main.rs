@@ -32,6 +32,7 @@ mod kills;
 mod locks;
 mod mcp;
 mod merge;
+mod missions;
 mod odd;
 mod others;
 mod persistent;

@@ -12,21 +12,27 @@ use crate::recorder;
 use crate::said::Said;
 use crate::world::{PROJECT, World, until};
 
-/// A task by its id.
+/// A task or a mission by its id.
 pub(crate) struct Task<'w> {
     world: &'w World,
     /// Its id.
     pub id: String,
+    /// `task` or `mission`: the command for it, and with an `s` the folder of all.
+    word: &'static str,
 }
 
 impl<'w> Task<'w> {
     pub(crate) fn new(world: &'w World, id: &str) -> Task<'w> {
-        Task { world, id: id.to_owned() }
+        Task { world, id: id.to_owned(), word: "task" }
+    }
+
+    pub(crate) fn mission(world: &'w World, id: &str) -> Task<'w> {
+        Task { word: "mission", ..Task::new(world, id) }
     }
 
     /// Its folder in the store.
     pub(crate) fn folder(&self) -> PathBuf {
-        self.world.home().join("tasks").join(PROJECT).join(&self.id)
+        self.world.home().join(format!("{}s", self.word)).join(PROJECT).join(&self.id)
     }
 
     /// Its `TASK.md` in the store.
@@ -126,19 +132,19 @@ impl<'w> Task<'w> {
     /// What `orange task show` says.
     #[track_caller]
     pub(crate) fn show(&self) -> Value {
-        self.world.ok(&["task", "show", &self.id])
+        self.world.ok(&[self.word, "show", &self.id])
     }
 
-    /// `orange task VERB ID …`, which must succeed.
+    /// `orange task VERB ID …`, or `orange mission VERB ID …`, which must succeed.
     #[track_caller]
     pub(crate) fn ok(&self, verb: &str, more: &[&str]) -> Value {
-        self.world.ok(&[&["task", verb, &self.id], more].concat())
+        self.world.ok(&[&[self.word, verb, &self.id], more].concat())
     }
 
     /// `orange task VERB ID …`, which must fail in this way.
     #[track_caller]
     pub(crate) fn fails(&self, status: i32, code: &str, verb: &str, more: &[&str]) -> String {
-        self.world.fails(status, code, &[&["task", verb, &self.id], more].concat())
+        self.world.fails(status, code, &[&[self.word, verb, &self.id], more].concat())
     }
 
     /// `orange task VERB …` in the task's worktree.

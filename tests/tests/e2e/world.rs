@@ -227,6 +227,20 @@ impl World {
         self.task(&self.ok(&words))
     }
 
+    /// Starts a mission with `orange mission start WORKFLOW PROMPT …`.
+    #[track_caller]
+    pub(crate) fn start(&self, workflow: &str, more: &[&str]) -> Task<'_> {
+        let answer = self.ok(&[&["mission", "start", workflow, "Make it faster"], more].concat());
+        Task::mission(self, answer["id"].as_str().unwrap())
+    }
+
+    /// What the agent of this step does: a script of the scripted agent.
+    pub(crate) fn acts(&self, step: &str, script: &str) {
+        let folder = self.home().join("agents");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{step}.sh")), script).unwrap();
+    }
+
     /// The task that an answer is about.
     pub(crate) fn task(&self, answer: &Value) -> Task<'_> {
         Task::new(self, answer["id"].as_str().unwrap())
@@ -291,7 +305,10 @@ impl World {
         for file in files_in(&self.home()) {
             let wanted = ["jsonl", "log", "answers", "heard"];
             let is_wanted = |extension: &std::ffi::OsStr| wanted.iter().any(|wanted| extension == *wanted);
-            if file.ends_with("TASK.md") || file.extension().is_some_and(is_wanted) {
+            if file.ends_with("TASK.md")
+                || file.ends_with("MISSION.md")
+                || file.extension().is_some_and(is_wanted)
+            {
                 let contents = fs::read(&file).unwrap_or_default();
                 report += &format!("--- {}\n{}\n", file.display(), text(&contents).trim_end());
             }
