@@ -20,7 +20,7 @@ fn a_new_mission_is_whole() {
     let keys: Vec<&str> = text.lines().filter_map(|line| line.split_once(": ").map(|(key, _)| key)).collect();
     assert_eq!(
         keys.join(" "),
-        "id project branch summary status harness workflow workspace tmux_session created_at updated_at"
+        "id project branch summary status harness review_harness workflow workspace tmux_session created_at updated_at"
     );
     assert_eq!(fs::read(dir.plan()).unwrap(), b"{}");
     assert!(!dir.path.join("TASK.md").exists());
