@@ -7,6 +7,7 @@ pub mod evolution;
 pub mod lint;
 pub mod missions;
 pub mod place;
+pub mod plan_proof;
 pub mod prove;
 pub mod scenario;
 pub mod search;

@@ -51,6 +51,64 @@ impl Act {
         }
     }
 
+    /// The step whose attempt ends by it.
+    pub fn step(&self) -> Option<StepId> {
+        match self {
+            Act::Complete(step, _) | Act::Fail(step, _) | Act::Lose(step) => Some(*step),
+            Act::Continue | Act::AcceptFailure | Act::Retry(_) | Act::Cancel => None,
+        }
+    }
+
+    /// Who does it: a step stands for its agent.
+    pub(super) fn actor<'p>(&self, plan: &Plan<'p>) -> &'p str {
+        match self {
+            Act::Complete(step, _) | Act::Fail(step, _) | Act::Lose(step) => plan.step(*step).id,
+            Act::Continue | Act::AcceptFailure | Act::Retry(_) | Act::Cancel => "person",
+        }
+    }
+
+    /// What they do, as in a trace.
+    pub(super) fn does(&self) -> String {
+        match self {
+            Act::Complete(_, Report { result, warning, .. }) => {
+                let result =
+                    result.as_ref().map_or("completes".to_owned(), |it| format!("reports {}", word(it)));
+                let warning = warning.as_ref().map_or("", |_| " with a warning");
+                format!("{result}{warning}")
+            }
+            Act::Fail(..) => "fails".to_owned(),
+            Act::Lose(_) => "ends without a word".to_owned(),
+            Act::Continue => "continues".to_owned(),
+            Act::AcceptFailure => "accepts the failure".to_owned(),
+            Act::Retry(_) => "retries".to_owned(),
+            Act::Cancel => "cancels".to_owned(),
+        }
+    }
+
+    /// The line of a walk's script that does the same.
+    pub fn script(&self, plan: &Plan<'_>) -> String {
+        let of = |step: StepId| plan.step(step).id;
+        let after = |text: &str| {
+            if text.is_empty() { String::new() } else { format!(": {}", text.replace('\n', "\\n")) }
+        };
+        match self {
+            Act::Complete(step, Report { result, summary, warning }) => {
+                let result = result.as_ref().map_or(String::new(), |it| format!(" {}", word(it)));
+                match warning {
+                    None => format!("complete {}{result}{}", of(*step), after(summary)),
+                    Some(warning) => format!("warn {}{result}{}", of(*step), after(warning)),
+                }
+            }
+            Act::Fail(step, reason) => format!("fail {}{}", of(*step), after(reason)),
+            Act::Lose(step) => format!("lose {}", of(*step)),
+            Act::Continue => "continue".to_owned(),
+            Act::AcceptFailure => "accept".to_owned(),
+            Act::Retry(None) => "retry".to_owned(),
+            Act::Retry(Some(step)) => format!("retry {}", of(*step)),
+            Act::Cancel => "cancel".to_owned(),
+        }
+    }
+
     /// Whether a person makes a step run once more than the plan does.
     pub fn is_by_hand(&self, mission: &Mission) -> bool {
         match self {
@@ -61,8 +119,13 @@ impl Act {
     }
 }
 
-/// A word that is none of these.
-pub fn other(words: &BTreeSet<&str>) -> String {
+/// A result as people see it; the empty one stands for a word that no condition reads.
+fn word(result: &str) -> &str {
+    if result.is_empty() { "OTHER" } else { result }
+}
+
+/// A text that is none of these.
+fn other(words: &BTreeSet<&str>) -> String {
     let mut other = String::new();
     while words.contains(other.as_str()) {
         other.push('…');

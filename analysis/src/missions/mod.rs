@@ -1,12 +1,15 @@
 //! A breadth-first search of every run of a plan. The core decides what follows each act; nothing here has rules of its own.
 
 mod act;
+mod names;
 
-pub use act::{Act, other};
+pub use act::Act;
+pub use names::{status_name, step_status_name};
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
+use orange_codegen::diag::{Trace, TraceStep};
 use orange_core::mission::{Effect, Event, Failure, Mission, MissionStatus, StepStatus};
 use orange_core::plan::{Plan, Policy, StepId};
 
@@ -37,6 +40,13 @@ pub enum Failures {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConfigurationId(u32);
 
+impl ConfigurationId {
+    /// Its place in tables by configuration.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// One act, and what it leads to.
 #[derive(Clone, Debug)]
 pub struct Edge {
@@ -59,6 +69,10 @@ pub struct MissionSearch<'p> {
     edges: Vec<Edge>,
     /// By [`ConfigurationId`]: the edge by which the search came there first.
     first: Vec<Option<usize>>,
+    /// By step: how many agents an attempt can have before it counts as failed; 0 of a step that no run starts.
+    agents: Vec<u32>,
+    /// Where a second agent may start beside the first one.
+    second_agent: Option<ConfigurationId>,
     is_cut: bool,
 }
 
@@ -71,6 +85,8 @@ impl<'p> MissionSearch<'p> {
             next: Vec::new(),
             edges: Vec::new(),
             first: Vec::new(),
+            agents: vec![0; plan.steps.len()],
+            second_agent: None,
             is_cut: false,
         };
         let mut mission = Mission::new(plan, scope.policy);
@@ -82,6 +98,9 @@ impl<'p> MissionSearch<'p> {
         let mut open = VecDeque::new();
         open.push_back((search.add(&mut known, &mission, None), mission));
         while let Some((from, mission)) = open.pop_front() {
+            if scope.failures == Failures::All {
+                search.note_agents(from, &mission);
+            }
             for act in act::at(plan, scope, &mission) {
                 let mut next = mission.clone();
                 let is_accepted =
@@ -107,6 +126,31 @@ impl<'p> MissionSearch<'p> {
         search
     }
 
+    /// Starts the next step, and notes whether another one may start beside it, and how many agents one attempt can have.
+    fn note_agents(&mut self, at: ConfigurationId, mission: &Mission) {
+        let Some((step, attempt)) = mission.next() else { return };
+        let mut started = mission.clone();
+        let is_alone = started.apply(self.plan, Event::Start { step, attempt }).is_ok()
+            && started.next().is_none()
+            && self.plan.step_ids().filter(|it| *it != step).all(|other| {
+                let attempt = started.step(other).attempt();
+                started.clone().apply(self.plan, Event::Start { step: other, attempt }).is_err()
+            });
+        if !is_alone && self.second_agent.is_none() {
+            self.second_agent = Some(at);
+        }
+        if self.agents[step.index()] == 0 {
+            let mut lost = mission.clone();
+            let mut agents = 0;
+            while lost.step(step).status.is_active()
+                && lost.apply(self.plan, Act::Lose(step).event(&lost)).is_ok()
+            {
+                agents += 1;
+            }
+            self.agents[step.index()] = agents;
+        }
+    }
+
     fn add(
         &mut self,
         known: &mut HashMap<Rc<Mission>, ConfigurationId>,
@@ -123,8 +167,9 @@ impl<'p> MissionSearch<'p> {
     }
 
     /// Every mission that was found, a nearer one first. Attempts are left out.
-    pub fn configurations(&self) -> impl Iterator<Item = (ConfigurationId, &Mission)> {
-        (0..).map(ConfigurationId).zip(self.configurations.iter().map(Rc::as_ref))
+    pub fn configurations(&self) -> impl DoubleEndedIterator<Item = (ConfigurationId, &Mission)> {
+        let all = self.configurations.iter().map(Rc::as_ref).enumerate();
+        all.map(|(index, mission)| (ConfigurationId(index as u32), mission))
     }
 
     /// One of them.
@@ -142,6 +187,11 @@ impl<'p> MissionSearch<'p> {
         &self.edges
     }
 
+    /// Those in which no person runs a step once more.
+    pub fn unaided_edges(&self) -> impl Iterator<Item = &Edge> {
+        self.edges.iter().filter(|edge| !edge.act.is_by_hand(self.configuration(edge.from)))
+    }
+
     /// A shortest run to a mission.
     pub fn run_to(&self, id: ConfigurationId) -> Vec<&Edge> {
         let mut run = Vec::new();
@@ -152,6 +202,33 @@ impl<'p> MissionSearch<'p> {
         }
         run.reverse();
         run
+    }
+
+    /// How many agents an attempt at a step can have before it counts as failed; 0 if no run was found that starts it.
+    pub fn agents(&self, id: StepId) -> u32 {
+        self.agents[id.index()]
+    }
+
+    /// A mission in which a second agent may start beside the first one.
+    pub fn second_agent(&self) -> Option<ConfigurationId> {
+        self.second_agent
+    }
+
+    /// A run in one line, with the script of a walk that does the same.
+    pub fn trace(&self, to: ConfigurationId, end: Option<String>) -> Trace {
+        let stand = |id: ConfigurationId| match self.next(id) {
+            Some(step) => self.plan.step(step).id.to_owned(),
+            None => status_name(self.configuration(id).status).to_owned(),
+        };
+        let steps = self.run_to(to).into_iter().map(|edge| TraceStep {
+            by: edge.act.actor(self.plan).to_owned(),
+            does: edge.act.does(),
+            to: stand(edge.to),
+            hooks: Vec::new(),
+            span: None,
+            script: vec![edge.act.script(self.plan)],
+        });
+        Trace { start: stand(ConfigurationId(0)), steps: steps.collect(), end }
     }
 
     /// Whether runs are left that were not looked at.

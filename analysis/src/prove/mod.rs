@@ -46,8 +46,10 @@ pub struct Property {
 /// A property and what was found of it.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// The property.
-    pub property: &'static Property,
+    /// Its name.
+    pub name: &'static str,
+    /// What it says.
+    pub claim: &'static str,
     /// What was found.
     pub verdict: Verdict,
 }
@@ -104,7 +106,11 @@ pub fn prove(checked: &Checked, source: &Source) -> Result<Proof, Vec<Diagnostic
         let found: Vec<Diagnostic> = of_checks.into_iter().chain(lint::all(facts)).collect();
         let unattended = Unattended::of(facts);
         let known = Known { facts, unattended: &unattended };
-        let judge = |property| Judged { property, verdict: judge(property, &known, &found) };
+        let judge = |property: &Property| Judged {
+            name: property.name,
+            claim: property.claim,
+            verdict: judge(property, &known, &found),
+        };
         Proof {
             workflow: facts.workflow.name.value.clone(),
             properties: PROPERTIES.iter().map(judge).collect(),

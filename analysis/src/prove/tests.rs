@@ -83,7 +83,7 @@ fn proof(text: &str) -> Proof {
 }
 
 fn verdict<'p>(proof: &'p Proof, name: &str) -> &'p Verdict {
-    &proof.properties.iter().find(|it| it.property.name == name).unwrap().verdict
+    &proof.properties.iter().find(|it| it.name == name).unwrap().verdict
 }
 
 #[track_caller]

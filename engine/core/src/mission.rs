@@ -354,6 +354,16 @@ impl Mission {
     }
 }
 
+impl Failure {
+    /// Whether the step itself has failed, and not another one on which it depends.
+    pub fn is_own(&self) -> bool {
+        match self {
+            Failure::Reported(_) | Failure::Stuck(_) | Failure::Exhausted(_) => true,
+            Failure::Because(_) => false,
+        }
+    }
+}
+
 impl MissionStatus {
     /// Every status.
     pub const ALL: [MissionStatus; 6] = [

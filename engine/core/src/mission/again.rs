@@ -161,7 +161,7 @@ impl StepState {
 
     /// Whether it has failed, and not because of another step.
     pub(super) fn has_failed_itself(&self) -> bool {
-        self.failure.as_ref().is_some_and(|it| !matches!(it, Failure::Because(_)))
+        self.failure.as_ref().is_some_and(Failure::is_own)
     }
 
     fn may_be_retried(&self) -> bool {

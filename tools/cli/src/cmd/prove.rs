@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use orange_analysis::prove;
+use orange_analysis::{plan_proof, prove};
 
 use crate::Styles;
-use crate::answer::{Answer, Exit};
+use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
 use crate::json::{self, ProveAnswer};
 use crate::output;
@@ -42,14 +42,19 @@ pub(crate) enum Format {
 
 pub(super) fn run(args: &Prove, styles: Styles) -> Result<Answer, Answer> {
     let (file, checked) = one::load(&args.file, styles)?;
-    let proof = match prove::prove(&checked, &file.source) {
-        Ok(proof) => proof,
-        Err(findings) => return Err(one::refuse(file, findings, styles)),
-    };
-    let answer = ProveAnswer::new(&proof, &file.source);
-    let out = match args.format {
-        Format::Human => output::proof(&answer, styles.out),
-        Format::Json => json::written(&answer)?,
+    if let Some(proof) = plan_proof::prove(&checked, &file.source) {
+        return Ok(answered(&ProveAnswer::of_steps(&proof, &file.source), args.format, styles)?);
+    }
+    match prove::prove(&checked, &file.source) {
+        Ok(proof) => Ok(answered(&ProveAnswer::new(&proof, &file.source), args.format, styles)?),
+        Err(findings) => Err(one::refuse(file, findings, styles)),
+    }
+}
+
+fn answered(answer: &ProveAnswer<'_>, format: Format, styles: Styles) -> Result<Answer, Failure> {
+    let out = match format {
+        Format::Human => output::proof(answer, styles.out),
+        Format::Json => json::written(answer)?,
     };
     let is_proved = answer.properties.iter().all(|it| it.verdict == json::Verdict::Proved);
     let exit = if is_proved { Exit::Clean } else { Exit::Found };

@@ -12,7 +12,9 @@ use crate::answer::Failure;
 pub(crate) use check::{CheckAnswer, Counts};
 pub(crate) use diff::{DiffAnswer, StrandedTask};
 pub(crate) use finding::{Finding, SpanLocation};
-pub(crate) use prove::{CountedRun, Figures, Property, ProveAnswer, Verdict};
+pub(crate) use prove::{
+    CountedRun, End, Figures, MachineFigures, Property, ProveAnswer, StepFigures, Verdict,
+};
 
 /// The `version` of every answer. It rises when a key goes or gets another meaning.
 pub(crate) const VERSION: u32 = 1;

@@ -1,5 +1,6 @@
 //! `orange-workflow prove`.
 
+use orange_analysis::plan_proof::{self, PlanProof};
 use orange_analysis::prove::{self, Judged, Proof, RESTS_ON};
 use orange_codegen::{LineIndex, Source, Trace};
 use serde::Serialize;
@@ -18,7 +19,7 @@ pub(crate) struct ProveAnswer<'l> {
     pub workflow: &'l str,
     /// Every property, with its verdict.
     pub properties: Vec<Property<'l>>,
-    /// How large the workflow is, and how far it goes by itself.
+    /// How large the workflow is, and how far it goes by itself; those of a step workflow have other keys.
     pub figures: Figures<'l>,
     /// What the verdicts take for granted, and what they leave out.
     pub rests_on: &'static [&'static str],
@@ -60,10 +61,67 @@ pub(crate) enum Verdict {
     Undecided,
 }
 
+/// The figures of a workflow.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub(crate) enum Figures<'l> {
+    /// Those of a state machine.
+    Machine(MachineFigures<'l>),
+    /// Those of a step workflow.
+    Steps(StepFigures<'l>),
+}
+
+/// How often the steps of a workflow can run, and how its missions end.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct StepFigures<'l> {
+    /// How many configurations a mission can come to.
+    pub configurations: usize,
+    /// How many acts lead from one to another.
+    pub acts: usize,
+    /// The most attempts of one mission, beside retries by hand; null when there is no bound.
+    pub attempts: Option<u32>,
+    /// The same for each step.
+    pub by_step: Vec<Attempts<'l>>,
+    /// Every end, beside retries by hand.
+    pub ends: Vec<End<'l>>,
+    /// Whether the search was cut, so that there may be more than was found.
+    pub is_cut: bool,
+}
+
+/// How often one step can run.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct Attempts<'l> {
+    /// The step.
+    pub step: &'l str,
+    /// The most attempts; null when there is no bound.
+    pub most: Option<u32>,
+    /// The most agents of one attempt.
+    pub agents: u32,
+}
+
+/// How a mission can end.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct End<'l> {
+    /// `completed` or `failed`.
+    pub status: &'static str,
+    /// The steps that have run.
+    pub ran: &'l [String],
+    /// The steps that have failed themselves.
+    pub failed: &'l [String],
+    /// The steps whose loop is exhausted.
+    pub exhausted: &'l [String],
+    /// The lines of a script for `simulate` that ends so.
+    pub script: Vec<&'l str>,
+}
+
 /// How large a workflow is, and how far it goes by itself.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Figures<'l> {
+pub(crate) struct MachineFigures<'l> {
     /// How many configurations a task can come to.
     pub configurations: usize,
     /// How many steps lead from one to another.
@@ -98,15 +156,28 @@ impl<'l> ProveAnswer<'l> {
             file: &source.path,
             workflow: &proof.workflow,
             properties: proof.properties.iter().map(|it| Property::new(it, &source.path, &index)).collect(),
-            figures: Figures {
+            figures: Figures::Machine(MachineFigures {
                 configurations: figures.configurations,
                 steps: figures.steps,
                 longest_run: figures.longest_run.as_ref().map(CountedRun::new),
                 agents: figures.agents.as_ref().map(CountedRun::new),
                 agents_with_restarts: figures.agents_with_restarts.as_ref().map(CountedRun::new),
                 waits_after_crash: &figures.waits_after_crash,
-            },
+            }),
             rests_on: RESTS_ON,
+        }
+    }
+
+    /// The whole proof of a step workflow.
+    pub(crate) fn of_steps(proof: &'l PlanProof, source: &'l Source) -> Self {
+        let index = LineIndex::new(&source.text);
+        Self {
+            version: VERSION,
+            file: &source.path,
+            workflow: &proof.workflow,
+            properties: proof.properties.iter().map(|it| Property::new(it, &source.path, &index)).collect(),
+            figures: Figures::Steps(StepFigures::new(&proof.figures)),
+            rests_on: plan_proof::RESTS_ON,
         }
     }
 }
@@ -114,8 +185,8 @@ impl<'l> ProveAnswer<'l> {
 impl<'l> Property<'l> {
     fn new(judged: &'l Judged, path: &'l str, index: &LineIndex<'_>) -> Self {
         let of = |verdict| Self {
-            name: judged.property.name,
-            claim: judged.property.claim,
+            name: judged.name,
+            claim: judged.claim,
             verdict,
             argument: None,
             cut: None,
@@ -143,6 +214,28 @@ impl Verdict {
             Self::Proved => "proved",
             Self::Refuted => "refuted",
             Self::Undecided => "undecided",
+        }
+    }
+}
+
+impl<'l> StepFigures<'l> {
+    fn new(figures: &'l plan_proof::PlanFigures) -> Self {
+        let by_step =
+            figures.by_step.iter().map(|it| Attempts { step: &it.step, most: it.most, agents: it.agents });
+        let ends = figures.ends.iter().map(|it| End {
+            status: it.status,
+            ran: &it.ran,
+            failed: &it.failed,
+            exhausted: &it.exhausted,
+            script: it.trace.steps.iter().flat_map(|it| it.script.iter().map(String::as_str)).collect(),
+        });
+        Self {
+            configurations: figures.configurations,
+            acts: figures.acts,
+            attempts: figures.attempts,
+            by_step: by_step.collect(),
+            ends: ends.collect(),
+            is_cut: figures.is_cut,
         }
     }
 }

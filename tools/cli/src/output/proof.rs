@@ -4,7 +4,9 @@ use orange_codegen::Trace;
 
 use super::human::WIDTH;
 use super::{Style, narrated, printable, put, wrap};
-use crate::json::{CountedRun, Figures, Finding, Property, ProveAnswer, Verdict};
+use crate::json::{
+    CountedRun, End, Figures, Finding, MachineFigures, Property, ProveAnswer, StepFigures, Verdict,
+};
 
 /// The whole proof, a paragraph for each property.
 pub(crate) fn proof(proof: &ProveAnswer<'_>, style: Style) -> String {
@@ -14,7 +16,10 @@ pub(crate) fn proof(proof: &ProveAnswer<'_>, style: Style) -> String {
         teller.property(&mut out, property);
         out.push('\n');
     }
-    figures(&mut out, &proof.figures);
+    match &proof.figures {
+        Figures::Machine(it) => figures(&mut out, it),
+        Figures::Steps(it) => step_figures(&mut out, it),
+    }
     out.push_str("\nWhat this rests on\n");
     proof.rests_on.iter().for_each(|it| paragraph(&mut out, "  - ", it));
     out
@@ -75,8 +80,8 @@ impl Teller {
     }
 }
 
-fn figures(out: &mut String, figures: &Figures<'_>) {
-    let Figures { configurations, steps, .. } = figures;
+fn figures(out: &mut String, figures: &MachineFigures<'_>) {
+    let MachineFigures { configurations, steps, .. } = figures;
     out.push_str("Figures\n");
     let mut line = |text: String| paragraph(out, "  - ", &text);
     line(format!("{configurations} configurations that a task can come to, and {steps} steps between them"));
@@ -99,6 +104,41 @@ fn figures(out: &mut String, figures: &Figures<'_>) {
     if !figures.waits_after_crash.is_empty() {
         let names: Vec<String> = figures.waits_after_crash.iter().map(|it| format!("`{it}`")).collect();
         line(format!("an agent that crashes leaves the task to a person in {}", names.join(", ")));
+    }
+}
+
+fn step_figures(out: &mut String, figures: &StepFigures<'_>) {
+    let StepFigures { configurations, acts, ends, is_cut, .. } = figures;
+    out.push_str("Figures\n");
+    let cut = if *is_cut { "; the search was cut, so that there are more" } else { "" };
+    let found = format!(
+        "{configurations} configurations that a mission can come to, and {acts} acts between them{cut}"
+    );
+    paragraph(out, "  - ", &found);
+    out.push_str("\nEnds, beside retries by hand\n");
+    for end in ends {
+        paragraph(out, "  - ", &summary_of(end));
+        paragraph(out, "    ", &format!("script: {}", end.script.join("; ")));
+    }
+}
+
+/// "failed: plan, implement and review have run; review has failed"
+fn summary_of(end: &End<'_>) -> String {
+    let mut text = format!("{}: {}", end.status, listed(end.ran, "has run", "have run"));
+    if !end.failed.is_empty() {
+        text += &format!("; {}", listed(end.failed, "has failed", "have failed"));
+    }
+    if !end.exhausted.is_empty() {
+        text += &format!("; the loop of {}", listed(end.exhausted, "is exhausted", "are exhausted"));
+    }
+    text
+}
+
+fn listed(names: &[String], is: &str, are: &str) -> String {
+    match names {
+        [] => format!("no step {is}"),
+        [one] => format!("{one} {is}"),
+        [others @ .., last] => format!("{} and {last} {are}", others.join(", ")),
     }
 }
 

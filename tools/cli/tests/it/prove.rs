@@ -81,13 +81,48 @@ fn programs_get_the_same_as_json() {
 
 #[test]
 fn what_cannot_be_proved_says_why() {
-    let scratch = Scratch::with(&[("dev-task.toml", STEPS)]);
-    scratch.write_prompts();
-    let run = scratch.run(&["prove", "dev-task.toml"]);
-    assert_eq!((run.exit, run.out.as_str()), (1, ""));
-    assert!(run.err.contains("step workflow"), "{}", run.err);
     let run = prove("sound.yml", &SOUND.replace("to: done", "to: doen"), &[]);
     assert_eq!((run.exit, run.out.as_str()), (1, ""));
     assert!(run.err.contains("A01"), "{}", run.err);
     assert_eq!(Scratch::new().run(&["prove", "nowhere.yml"]).exit, 2);
+}
+
+#[test]
+fn a_step_workflow_is_proved_with_its_bounds_and_ends() {
+    let scratch = Scratch::with(&[("dev-task.toml", STEPS)]);
+    scratch.write_prompts();
+    let run = scratch.run(&["prove", "dev-task.toml"]);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""), "{}", run.out);
+    assert!(run.out.starts_with("dev-task.toml: 5 properties: 5 proved\n\n"), "{}", run.out);
+    assert!(run.out.lines().all(|line| line.chars().count() <= 80), "{}", run.out);
+    let out = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for line in [
+        "proved: every mission ends, or waits for a person",
+        "at most 10 attempts beside retries by hand, each at most 2 agents; by step: plan 1, implement 1, review 4, fix 3, pr 1",
+        "proved: never two agents in the worktree",
+        "no end `completed` without `pr`",
+        "- completed: plan, implement, review and pr have run script: complete plan; complete implement; complete review PASS; complete pr",
+        "the loop of fix is exhausted",
+    ] {
+        assert!(out.contains(line), "{line}\n{}", run.out);
+    }
+}
+
+#[test]
+fn the_proof_of_a_step_workflow_as_json_has_its_own_figures() {
+    let scratch = Scratch::with(&[("dev-task.toml", &STEPS.replace("'PASS'", "'DONE'"))]);
+    scratch.write_prompts();
+    let run = scratch.run(&["prove", "dev-task.toml", "--format", "json"]);
+    assert_eq!((run.exit, run.err.as_str()), (1, ""), "{}", run.out);
+    let proof = run.json();
+    let silent =
+        proof["properties"].as_array().unwrap().iter().find(|it| it["name"] == "no-silent-success").unwrap();
+    assert_eq!(
+        (silent["verdict"].as_str(), silent["findings"][0]["code"].as_str()),
+        (Some("refuted"), Some("B09"))
+    );
+    let figures = &proof["figures"];
+    assert_eq!((figures["attempts"].as_u64(), figures["is_cut"].as_bool()), (Some(10), Some(false)));
+    assert_eq!(figures["by_step"][2]["most"], 4);
+    assert_eq!(figures["ends"][0]["status"], "completed");
 }

@@ -1,0 +1,120 @@
+//! What is proved of a step workflow: each property with its argument, or with a run that breaks it, and the figures.
+
+mod figures;
+mod properties;
+#[cfg(test)]
+mod tests;
+
+pub use figures::{Attempts, End, PlanFigures};
+pub use properties::PROPERTIES;
+
+use orange_codegen::diag::{Diagnostic, Trace};
+use orange_codegen::lower::{PlanArena, lower_plan};
+use orange_codegen::{Checked, Source, compile};
+use orange_core::plan::{Execution, Intervene, Plan, Policy};
+
+use crate::lint;
+use crate::missions::{ConfigurationId, Failures, MissionSearch, Scope};
+use crate::prove::{Judged, Verdict};
+
+/// Everything that is known of one step workflow.
+#[derive(Clone, Debug)]
+pub struct PlanProof {
+    /// The workflow's name.
+    pub workflow: String,
+    /// Every property of [`PROPERTIES`], in that order.
+    pub properties: Vec<Judged>,
+    /// How often its steps can run, and how its missions end.
+    pub figures: PlanFigures,
+}
+
+/// One property of step workflows.
+#[derive(Debug)]
+pub struct Property {
+    /// As programs name it: `ends-or-pauses`.
+    pub name: &'static str,
+    /// What it says.
+    pub claim: &'static str,
+    /// The codes of the lints that watch over it.
+    watched_by: &'static [&'static str],
+    /// A run that breaks it; absent where there is none.
+    broken: fn(&Known<'_>) -> Option<Trace>,
+    /// Why it holds, in one line.
+    argument: fn(&Known<'_>) -> String,
+}
+
+/// What a proof of a plan rests on.
+pub const RESTS_ON: &[&str] = &[
+    "Decisions are those of the engine's own core. Each step reports every result that a condition reads or that the step declares, \
+     or fails; an agent that ends without a word is started again, and fails its step after `stuck_after` of these ends in a row.",
+    "Each agent ends: by its report, by its death, or by the `timeout` of its step.",
+    "A mission is retried, and a failed step is tried again, as often as a person wants. Attempts that follow from that are not counted.",
+    "Prompts are not read. Not looked at: how long things take, and people who change the worktree.",
+];
+
+/// What the properties are decided on.
+struct Known<'k> {
+    plan: &'k Plan<'k>,
+    /// Every run without pauses.
+    search: MissionSearch<'k>,
+    /// Every run with a pause after each step.
+    stepwise: MissionSearch<'k>,
+    figures: PlanFigures,
+}
+
+/// Proves what can be proved of a step workflow; `None` of a state machine workflow.
+pub fn prove(checked: &Checked, source: &Source) -> Option<PlanProof> {
+    let arena = PlanArena::default();
+    let plan = lower_plan(checked, &arena)?;
+    let found: Vec<Diagnostic> =
+        compile(source).diagnostics.into_iter().chain(lint::findings(checked, source)).collect();
+    let search = |execution, intervene| {
+        let policy = Policy { execution, intervene };
+        MissionSearch::run(&plan, Scope { policy, failures: Failures::All, by_hand: true })
+    };
+    let search_all = search(Execution::Auto, Intervene::Never);
+    let stepwise = search(Execution::Step, Intervene::Always);
+    let figures = PlanFigures::of(&plan, &search_all);
+    let known = Known { plan: &plan, search: search_all, stepwise, figures };
+    let judge = |property: &Property| Judged {
+        name: property.name,
+        claim: property.claim,
+        verdict: judge(property, &known, &found),
+    };
+    Some(PlanProof {
+        workflow: plan.name.to_owned(),
+        properties: PROPERTIES.iter().map(judge).collect(),
+        figures: known.figures,
+    })
+}
+
+fn judge(property: &Property, known: &Known<'_>, found: &[Diagnostic]) -> Verdict {
+    let watching = found.iter().filter(|it| property.watched_by.contains(&it.code()));
+    let findings: Vec<Diagnostic> = watching.cloned().collect();
+    let trace = if findings.is_empty() { (property.broken)(known) } else { None };
+    let cut = [&known.search, &known.stepwise].into_iter().find(|it| it.is_cut());
+    match cut {
+        _ if !findings.is_empty() || trace.is_some() => Verdict::Refuted { findings, trace },
+        Some(search) => {
+            let cut = format!("it found more than {} configurations", search.configurations().count());
+            Verdict::Undecided { cut }
+        }
+        None => Verdict::Proved { argument: (property.argument)(known) },
+    }
+}
+
+/// For each configuration, whether runs come there in which no person runs a step once more.
+fn unaided(search: &MissionSearch<'_>) -> Vec<bool> {
+    let mut reached = vec![false; search.configurations().count()];
+    let mut next = vec![Vec::new(); reached.len()];
+    for edge in search.unaided_edges() {
+        next[edge.from.index()].push(edge.to);
+    }
+    let mut open: Vec<ConfigurationId> = search.configurations().take(1).map(|(id, _)| id).collect();
+    while let Some(id) = open.pop() {
+        if !std::mem::replace(&mut reached[id.index()], true) {
+            open.extend(&next[id.index()]);
+        }
+    }
+    reached
+}

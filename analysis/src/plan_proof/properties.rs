@@ -1,0 +1,159 @@
+//! The properties: what each claims, which run breaks it, and why it holds where none does.
+
+use orange_codegen::diag::Trace;
+use orange_core::mission::{Mission, MissionStatus, StepStatus};
+use orange_core::plan::{Plan, StepId, StepSet};
+
+use super::figures::order;
+use super::{Known, Property};
+use crate::missions::{ConfigurationId, MissionSearch};
+
+/// Every property, in the order in which a reader wants to know.
+pub static PROPERTIES: &[Property] = &[
+    Property {
+        name: "ends-or-pauses",
+        claim: "every mission ends, or waits for a person",
+        watched_by: &[],
+        broken: endless,
+        argument: ends,
+    },
+    Property {
+        name: "attempts-bounded",
+        claim: "no step runs more often than `max_retries` allows",
+        watched_by: &[],
+        broken: too_often,
+        argument: attempts,
+    },
+    Property {
+        name: "one-agent",
+        claim: "never two agents in the worktree",
+        watched_by: &[],
+        broken: second_agent,
+        argument: one_agent,
+    },
+    Property {
+        name: "no-silent-success",
+        claim: "no mission ends as completed without the last step of a branch, or with a failure that nothing has handled",
+        watched_by: &["B09"],
+        broken: silent,
+        argument: no_silence,
+    },
+    Property {
+        name: "every-step-runs",
+        claim: "every step runs in some mission",
+        watched_by: &["B08", "B11"],
+        broken: |_| None,
+        argument: |known| format!("a run was found for each of the {} steps", known.plan.steps.len()),
+    },
+];
+
+fn searches<'k>(known: &'k Known<'_>) -> [&'k MissionSearch<'k>; 2] {
+    [&known.search, &known.stepwise]
+}
+
+/// A mission that neither ends nor waits, or comes back to where it was.
+fn endless(known: &Known<'_>) -> Option<Trace> {
+    searches(known).into_iter().find_map(|search| {
+        let is_stuck = |id: ConfigurationId, it: &Mission| {
+            !it.status.is_terminal() && it.pause.is_none() && search.next(id).is_none()
+        };
+        let stuck = search.configurations().find(|(id, it)| is_stuck(*id, it)).map(|(id, _)| id);
+        let returns = || {
+            let order = order(search);
+            let mut all = search.configurations().map(|(id, _)| id);
+            if order.is_some() { None } else { all.next_back() }
+        };
+        let (at, why) = match stuck {
+            Some(id) => (id, "nothing follows"),
+            None => (returns()?, "and so on"),
+        };
+        Some(search.trace(at, Some(why.to_owned())))
+    })
+}
+
+fn ends(known: &Known<'_>) -> String {
+    let [all, stepwise] = searches(known).map(|it| it.configurations().count());
+    format!(
+        "no run comes back to one of the {all} configurations that it has left, unless a person retries, and in each a step starts or \
+         the mission has ended; with a pause after every step, the same holds of {stepwise} configurations"
+    )
+}
+
+fn too_often(known: &Known<'_>) -> Option<Trace> {
+    searches(known).into_iter().find_map(|search| {
+        let exceeds = |it: &Mission, id: StepId| it.step(id).completions > known.plan.step(id).max_retries;
+        let loops = || known.plan.step_ids().filter(|id| known.plan.step(*id).is_loop());
+        let (at, _) = search.configurations().find(|(_, it)| loops().any(|id| exceeds(it, id)))?;
+        Some(search.trace(at, Some("a loop step has completed too often".to_owned())))
+    })
+}
+
+fn attempts(known: &Known<'_>) -> String {
+    let figures = &known.figures;
+    let Some(most) = figures.attempts else { return "there is no bound".to_owned() };
+    let agents: Vec<u32> = figures.by_step.iter().map(|it| it.agents).filter(|it| *it > 0).collect();
+    let same = agents.iter().min().zip(agents.iter().max()).filter(|(least, most)| least == most);
+    let by_step = figures.by_step.iter().map(|it| {
+        let agents = if same.is_some() { String::new() } else { format!(" of {} agents each", it.agents) };
+        format!("{} {}{agents}", it.step, it.most.unwrap_or(0))
+    });
+    let each = same.map_or(String::new(), |(agents, _)| format!(", each at most {agents} agents"));
+    format!(
+        "at most {most} attempts beside retries by hand{each}; by step: {}",
+        by_step.collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn second_agent(known: &Known<'_>) -> Option<Trace> {
+    let search = searches(known).into_iter().find(|it| it.second_agent().is_some())?;
+    Some(search.trace(search.second_agent()?, Some("2 live agents".to_owned())))
+}
+
+fn one_agent(known: &Known<'_>) -> String {
+    let starts = known.search.configurations().filter(|(id, _)| known.search.next(*id).is_some()).count();
+    format!(
+        "while a step runs, the start of any other is refused, in each of the {starts} configurations where a step starts"
+    )
+}
+
+/// A mission that completes without any of the last steps, or with an open failure.
+fn silent(known: &Known<'_>) -> Option<Trace> {
+    let last = last(known.plan);
+    let (at, mission) = known.search.configurations().find(|(_, it)| {
+        it.status == MissionStatus::Completed
+            && (is_failed(known.plan, it) || !last.iter().any(|id| is_done(it, *id)))
+    })?;
+    let end = match is_failed(known.plan, mission) {
+        true => "a failure that nothing has handled".to_owned(),
+        false => format!("without {}", names(known.plan, &last)),
+    };
+    Some(known.search.trace(at, Some(end)))
+}
+
+fn no_silence(known: &Known<'_>) -> String {
+    let completed = |it: &Mission| it.status == MissionStatus::Completed;
+    let count = known.search.configurations().filter(|(_, it)| completed(it)).count();
+    format!("no end `completed` without {}, in {count} configurations", names(known.plan, &last(known.plan)))
+}
+
+fn is_done(mission: &Mission, id: StepId) -> bool {
+    let state = mission.step(id);
+    state.status == StepStatus::Completed || state.is_handled
+}
+
+fn is_failed(plan: &Plan<'_>, mission: &Mission) -> bool {
+    plan.step_ids()
+        .map(|id| mission.step(id))
+        .any(|it| it.is_exhausted || (it.status == StepStatus::Failed && !it.is_handled))
+}
+
+/// The steps after which nothing is left to do but loops.
+fn last(plan: &Plan<'_>) -> Vec<StepId> {
+    let is_part = |id: StepId| !plan.step(id).is_loop() && plan.step(id).handles.is_none();
+    let is_last = |id: &StepId| !plan.downstream(&StepSet::of(plan, &[*id])).iter().any(is_part);
+    plan.step_ids().filter(|id| is_part(*id)).filter(is_last).collect()
+}
+
+fn names(plan: &Plan<'_>, steps: &[StepId]) -> String {
+    steps.iter().map(|id| format!("`{}`", plan.step(*id).id)).collect::<Vec<_>>().join(" or ")
+}

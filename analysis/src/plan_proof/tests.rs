@@ -1,0 +1,99 @@
+//! Proofs of plans: the fixture, and workflows for which a property does not hold.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::prove::Verdict;
+use orange_codegen::PromptFiles;
+
+const DEV_TASK: &str = include_str!("../../../tests/fixtures/dev-task.toml");
+
+fn proof(text: &str) -> PlanProof {
+    let files = ["plan", "implement", "review", "pr"].map(|it| (format!("do/{it}.md"), it.to_owned()));
+    let source = Source::new("dev-task.toml", text).with_files(PromptFiles::Given(BTreeMap::from(files)));
+    let compilation = compile(&source);
+    let checked = compilation.checked.unwrap_or_else(|| panic!("{:#?}", compilation.diagnostics));
+    prove(&checked, &source).unwrap()
+}
+
+fn verdict<'p>(proof: &'p PlanProof, name: &str) -> &'p Verdict {
+    &proof.properties.iter().find(|it| it.name == name).unwrap().verdict
+}
+
+#[track_caller]
+fn argument<'p>(proof: &'p PlanProof, name: &str) -> &'p str {
+    let Verdict::Proved { argument } = verdict(proof, name) else { panic!("{name}: {proof:#?}") };
+    argument
+}
+
+#[test]
+fn everything_is_proved_of_dev_task() {
+    let proof = proof(DEV_TASK);
+    assert!(PROPERTIES.iter().all(|it| !argument(&proof, it.name).is_empty()));
+    assert_eq!(
+        argument(&proof, "attempts-bounded"),
+        "at most 10 attempts beside retries by hand, each at most 2 agents; by step: plan 1, implement 1, review 4, fix 3, pr 1"
+    );
+    assert!(argument(&proof, "no-silent-success").starts_with("no end `completed` without `pr`"));
+}
+
+#[test]
+fn every_end_of_dev_task_is_listed() {
+    let ends = proof(DEV_TASK).figures.ends;
+    let ends: Vec<String> = ends
+        .iter()
+        .map(|it| {
+            format!("{} {} !{} ∞{}", it.status, it.ran.join(" "), it.failed.join(" "), it.exhausted.join(" "))
+        })
+        .collect();
+    let expect = [
+        "completed plan implement review pr ! ∞",
+        "completed plan implement review fix pr ! ∞",
+        "failed plan !plan ∞",
+        "failed plan implement !implement ∞",
+        "failed plan implement review !review ∞",
+        "failed plan implement review pr !pr ∞",
+        "failed plan implement review fix !fix ∞",
+        "failed plan implement review fix !review ∞",
+        "failed plan implement review fix pr !pr ∞",
+        "failed plan implement review fix ! ∞fix",
+    ];
+    assert_eq!(ends, expect);
+}
+
+#[test]
+fn a_result_that_no_step_reads_ends_in_silence() {
+    let text = DEV_TASK.replace(
+        "prompt_file = \"do/review.md\"",
+        "prompt_file = \"do/review.md\"\nresults = [\"PASS\", \"FAIL\", \"UNSURE\"]",
+    );
+    let proof = proof(&text);
+    let Verdict::Refuted { findings, .. } = verdict(&proof, "no-silent-success") else {
+        panic!("{proof:#?}")
+    };
+    assert_eq!(findings.iter().map(Diagnostic::code).collect::<Vec<_>>(), ["B09"]);
+}
+
+#[test]
+fn a_silent_end_has_a_run() {
+    let text = DEV_TASK.replace(
+        "depends_on = [\"implement\"]",
+        "depends_on = [\"implement\"]\ncondition = \"plan.result == 'GO'\"",
+    );
+    let text = text.replace("id = \"plan\"", "id = \"plan\"\nresults = [\"GO\", \"STOP\"]");
+    let proof = proof(&text);
+    let Verdict::Refuted { trace: Some(trace), .. } = verdict(&proof, "no-silent-success") else {
+        panic!("{proof:#?}")
+    };
+    assert!(trace.to_string().ends_with("(without `pr`)"), "{trace}");
+}
+
+#[test]
+fn more_agents_are_counted_where_a_step_asks_for_them() {
+    let proof = proof(&DEV_TASK.replace("max_retries = 3", "max_retries = 1\nstuck_after = 5"));
+    let argument = argument(&proof, "attempts-bounded");
+    assert!(
+        argument.ends_with("review 2 of 2 agents each, fix 1 of 5 agents each, pr 1 of 2 agents each"),
+        "{argument}"
+    );
+}
