@@ -12,12 +12,13 @@ use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::{Cli, Shell, TaskName};
 use crate::cmd::task::named_or_here;
-use crate::store::{self, Task, projects};
+use crate::store::{self, Listed, Task, list, projects};
 
 /// The kind of thing that a value names, read from its placeholder in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     Tasks,
+    Missions,
     Statuses,
     Projects,
     Workflows,
@@ -46,6 +47,7 @@ pub fn run(app: Result<App>, words: &[String]) -> Result<Answer> {
 fn found(app: &App, words: &[String]) -> Vec<Candidate> {
     candidates(words, |names| match names {
         Names::Tasks => tasks(app),
+        Names::Missions => unfinished(app, list::missions(&app.home, None)),
         Names::Statuses => statuses(app, words),
         Names::Projects => projects_of(app),
         Names::Workflows => workflows(app),
@@ -102,8 +104,15 @@ fn named(candidates: Vec<Candidate>, typed: &str) -> Vec<Candidate> {
 }
 
 impl Names {
-    const ALL: [Names; 6] =
-        [Names::Tasks, Names::Statuses, Names::Projects, Names::Workflows, Names::Harnesses, Names::Files];
+    const ALL: [Names; 7] = [
+        Names::Tasks,
+        Names::Missions,
+        Names::Statuses,
+        Names::Projects,
+        Names::Workflows,
+        Names::Harnesses,
+        Names::Files,
+    ];
 
     fn of(arg: &clap::Arg) -> Option<Names> {
         let placeholder = arg.get_value_names()?.first()?.as_str();
@@ -119,6 +128,7 @@ impl Names {
     fn tag(self) -> &'static str {
         match self {
             Names::Tasks => "ID",
+            Names::Missions => "MISSION",
             Names::Statuses => "STATUS",
             Names::Projects => "PROJECT",
             Names::Workflows => "WORKFLOW",
@@ -192,9 +202,13 @@ fn projects_of(app: &App) -> Vec<Candidate> {
         .collect()
 }
 
-/// The unfinished tasks, by id and by branch.
 fn tasks(app: &App) -> Vec<Candidate> {
-    let listed = or_log(store::list(&app.home, None));
+    unfinished(app, store::list(&app.home, None))
+}
+
+/// The unfinished ones of these tasks or missions, by id and by branch.
+fn unfinished(app: &App, listed: Result<Vec<Listed>>) -> Vec<Candidate> {
+    let listed = or_log(listed);
     let open = listed
         .into_iter()
         .filter_map(|listed| or_log(listed.task.map(Some)))

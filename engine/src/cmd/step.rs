@@ -93,7 +93,8 @@ fn shown_text(step: &ShownStep) -> String {
         format!("{}  step {} ({}), attempt {}{current}", step.mission, step.step, step.title, step.attempt),
         format!("prompt     {}", step.prompt),
         format!("branch     {}", step.branch),
-        format!("it ends by `orange step complete{results} --summary -`, or `orange step fail --reason -`"),
+        format!("ends by    orange step complete{results} --summary -"),
+        "       or  orange step fail --reason -".to_owned(),
     ];
     if !step.context.is_empty() {
         lines.push(format!("\n{}", step.context.trim_end()));

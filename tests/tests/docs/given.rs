@@ -1,7 +1,7 @@
 //! What commands find when they begin: a world in which somebody is at work on the project `coffee`.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::page::root;
 use crate::programs::others;
@@ -30,6 +30,14 @@ pub(crate) enum Given {
     BackedUp,
     /// `add-login` is done but for a person's look at it.
     Reviewing,
+    /// The agent of the first step of a mission on the branch `login` is at work; one stands in its worktree.
+    Mission,
+    /// One is that agent.
+    Step,
+    /// The first step of that mission has failed, and it is paused.
+    PausedMission,
+    /// The same, and the mission has failed.
+    FailedMission,
     /// A repository with `flow.yml`, also in its folder `workflows`, both with scenarios beside them; with `walk.txt`, a
     /// script for it; and with `draft.yml`, in which checks find much.
     Workflows,
@@ -41,8 +49,8 @@ pub(crate) enum Given {
 pub(crate) struct Setting {
     pub world: World,
     pub folder: PathBuf,
-    /// The id of the task whose agent one is; nothing for a person.
-    agent_of: Option<String>,
+    /// The folder of the task or mission whose agent one is; nothing for a person.
+    agent_of: Option<PathBuf>,
 }
 
 impl Setting {
@@ -63,7 +71,8 @@ impl Setting {
             Given::Asking => {
                 let place = place.with_agent("exec sleep 1000000").in_worktree("");
                 let task = place.world.orange_in(&place.folder, &["--json", "task", "show"]).ok();
-                Setting { agent_of: task["id"].as_str().map(str::to_owned), ..place }
+                let folder = place.world.home().join("tasks/coffee").join(task["id"].as_str().unwrap());
+                Setting { agent_of: Some(folder), ..place }
             }
             Given::Died => {
                 let place = place
@@ -84,6 +93,15 @@ impl Setting {
             }
             Given::BackedUp => place.with_backups(),
             Given::Workflows => place.with_workflows(),
+            Given::Mission => place.with_agent("exec sleep 1000000").with_mission(&[]).0,
+            Given::Step => {
+                let (place, id) = place.with_agent("exec sleep 1000000").with_mission(&[]);
+                fs::write(place.folder.join("review.md"), "The form lacks tests.\n").unwrap();
+                let folder = place.world.home().join("missions/coffee").join(id);
+                Setting { agent_of: Some(folder), ..place }
+            }
+            Given::PausedMission => place.with_failed_step(&[], "paused"),
+            Given::FailedMission => place.with_failed_step(&["--intervene", "never"], "failed"),
         }
     }
 
@@ -98,17 +116,18 @@ impl Setting {
         let path = std::env::join_paths(folders.into_iter().chain(std::env::split_paths(&path))).unwrap();
         let mut bash = self.world.command("bash");
         bash.arg(file).env("PATH", path).current_dir(&self.folder);
-        if let Some(task) = &self.agent_of {
-            bash.envs([("ORANGE_TASK", task.as_str()), ("ORANGE_ACTOR", "worker"), ("ORANGE_SPAWN", "1")]);
-            bash.env("ORANGE_SECRET", self.secret(task));
+        if let Some(folder) = &self.agent_of {
+            let id = folder.file_name().unwrap();
+            bash.env("ORANGE_TASK", id).envs([("ORANGE_ACTOR", "worker"), ("ORANGE_SPAWN", "1")]);
+            bash.env("ORANGE_SECRET", self.secret(folder));
         }
         let said = self.world.said(&mut bash);
         assert_eq!(said.status, 0, "{what}\n{}{}", said.out, said.err);
     }
 
-    /// What the task's first agent is known by, which its wrapper makes when it begins.
-    fn secret(&self, task: &str) -> String {
-        let file = self.world.home().join("tasks/coffee").join(task).join("agents/1.secret");
+    /// What the first agent is known by, which is made before it begins.
+    fn secret(&self, folder: &Path) -> String {
+        let file = folder.join("agents/1.secret");
         self.world.until("the agent begins", || file.exists());
         fs::read_to_string(file).unwrap()
     }
@@ -140,6 +159,23 @@ impl Setting {
         let place = self.with_task(summary, &[]);
         let folder = place.world.home().join("workspaces/coffee--1");
         Setting { folder, ..place }
+    }
+
+    /// With a mission on the branch `login`, in whose worktree one stands; and its id.
+    fn with_mission(self, more: &[&str]) -> (Setting, String) {
+        let place = self.with_project();
+        let start = ["--json", "mission", "start", "dev-task", "Add a login form", "--branch", "login"];
+        let answer = place.world.orange_in(&place.folder, &[&start, more].concat()).ok();
+        let folder = place.world.home().join("workspaces/coffee--1");
+        (Setting { folder, ..place }, answer["id"].as_str().unwrap().to_owned())
+    }
+
+    fn with_failed_step(self, more: &[&str], status: &str) -> Setting {
+        let (place, _) = self.with_agent("orange step fail --reason 'no network'").with_mission(more);
+        let is_there =
+            || place.orange(&["mission", "show", "login"]).contains(&format!("\"status\":\"{status}\""));
+        place.world.until("the mission stops", is_there);
+        place
     }
 
     fn with_branch(self) -> Setting {

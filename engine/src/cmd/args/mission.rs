@@ -13,8 +13,8 @@ pub enum MissionCommand {
     #[command(after_help = "\
 Examples:
   orange mission start dev-task \"Add a login form\"
-  orange mission start dev-task --project coffee --branch login --execution step - < wish.md
-  orange mission start two-reviews \"Speed up the search\" --intervene never
+  orange mission start dev-task --project coffee --branch login --execution step \"Add a login form\"
+  git log -1 | orange mission start dev-task --intervene never -
 
 The first agent starts at once, or as soon as a worktree of the project is free.")]
     Start(StartArgs),
@@ -40,7 +40,7 @@ Examples:
   orange mission watch login --json     (until it is over; an object a line)")]
     Watch {
         /// Its id, the start of its id, or its branch [default: all missions]
-        #[arg(id = "ID", value_name = "ID")]
+        #[arg(id = "MISSION", value_name = "MISSION")]
         name: Option<String>,
     },
     /// Show its session on this terminal, from one agent to the next
@@ -50,7 +50,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   orange mission logs login
-  orange mission logs login review")]
+  orange mission logs login plan")]
     Logs {
         /// Which mission.
         #[command(flatten)]
@@ -63,7 +63,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   orange mission continue login
-  orange mission continue login --pause 3
+  orange mission continue login --pause 1
   orange mission continue login --accept-failure
   orange mission continue login --execution auto --intervene on-error
 
@@ -74,7 +74,7 @@ counts. At any other pause it goes on. With --pause, an answer to an older pause
     #[command(after_help = "\
 Examples:
   orange mission retry login
-  orange mission retry login pr")]
+  orange mission retry login plan")]
     Retry {
         /// Which mission.
         #[command(flatten)]
@@ -127,7 +127,7 @@ The summary is what later steps and people read. The mission goes on at once, an
 #[derive(Debug, Args)]
 pub struct MissionName {
     /// Its id, the start of its id, or its branch [default: the mission of the current worktree]
-    #[arg(id = "ID", value_name = "ID")]
+    #[arg(id = "MISSION", value_name = "MISSION")]
     pub name: Option<String>,
 }
 

@@ -13,6 +13,7 @@ fn some(names: Names) -> Vec<Candidate> {
     let words: &[&str] = match names {
         Names::Statuses => &["working", "done"],
         Names::Tasks => &["add-login", "fix"],
+        Names::Missions => &["log-in"],
         Names::Files => &[""],
         Names::Projects | Names::Workflows | Names::Harnesses => &[],
     };
@@ -28,6 +29,7 @@ fn check(line: &str, expect: &str) {
 
 #[test]
 fn what_could_follow_is_offered() {
+    check("mission show ", "log-in");
     check("pro", "project");
     check("task resp", "respawn");
     check("agent", "");
@@ -78,12 +80,17 @@ fn every_placeholder_is_known() {
         "LEVEL",
         "N",
         "NAME",
+        "PROMPT",
         "QUEUE",
         "REQUEST",
+        "RESULT",
         "SECONDS",
         "SHELL",
+        "STEP",
         "SUMMARY",
         "TEXT",
+        "TEXT|-",
+        "WHEN",
         "WORD",
         "WORDS",
         "true|false",
