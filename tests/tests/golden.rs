@@ -76,6 +76,7 @@ macro_rules! golden_plans {
 golden_plans! {
     dev_task "dev-task.rs" "workflows/dev-task.toml" dev_task;
     steps "steps.rs" "tests/fixtures/steps.toml" steps;
+    two_reviews "two-reviews.rs" "workflows/two-reviews.toml" two_reviews;
 }
 
 golden! {
