@@ -117,8 +117,11 @@ fn is_still_called(world: &World, before: &Task) -> Result<()> {
 /// Removes what a task would leave in the way of the next.
 pub(super) fn clear_up(world: &World, branch: &str) -> Result<()> {
     let task = Task::named(world, branch)?;
-    if !["done", "cancelled"].contains(&task.status().as_str()) {
-        world.orange(&["task", "cancel", branch, "--yes"])?;
+    let is_over = ["done", "cancelled", "completed"].contains(&task.status().as_str());
+    match task.is_mission() {
+        _ if is_over => {}
+        true => drop(world.orange(&["mission", "cancel", branch])?),
+        false => drop(world.orange(&["task", "cancel", branch, "--yes"])?),
     }
     world.quiet()?;
     world.orange(&["project", "update", PROJECT, "--queue", "manual", "--pool-size", "4"]).map(drop)
@@ -211,7 +214,8 @@ fn recover(world: &World, branch: &str) -> Result<()> {
         // The monitor makes round after round.
         !is_waiting || world.orange(&["monitor", "--once"]).is_err()
     })?;
-    if Task::find(world, branch)?.is_some_and(|task| task.is_stale() == Ok(true)) {
+    let is_stale_task = |task: Task| !task.is_mission() && task.is_stale() == Ok(true);
+    if Task::find(world, branch)?.is_some_and(is_stale_task) {
         world.orange(&["task", "update", branch, "--summary", "Mend it"])?;
     }
     world.quiet()

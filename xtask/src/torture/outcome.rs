@@ -11,7 +11,7 @@ use super::world::{SOMEBODY_S, World, is_alive};
 use crate::Result;
 use crate::scratch::PROJECT;
 
-/// A task of a world, by its journal.
+/// A task or a mission of a world, by its journal.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
     pub(super) id: String,
@@ -52,9 +52,9 @@ pub(super) struct TaskState {
 }
 
 impl Task {
-    /// The task of this branch, if there is one.
+    /// The task or mission of this branch, if there is one.
     pub(super) fn find(world: &World, branch: &str) -> Result<Option<Task>> {
-        for place in ["orange/tasks", "orange/trash"] {
+        for place in ["orange/tasks", "orange/missions", "orange/trash"] {
             let folder = world.path(place).join(PROJECT);
             let ids = fs::read_dir(&folder).into_iter().flatten().flatten();
             let ids = ids.filter_map(|entry| entry.file_name().into_string().ok());
@@ -183,6 +183,11 @@ impl Task {
             ("migrated", self.count(|event| matches!(event, Event::TaskMigrated { .. }))),
             ("pull request", self.count(|event| matches!(event, Event::PrCreated { .. }))),
             ("backed up", self.count(|event| matches!(event, Event::WorkBackedUp { .. }))),
+            ("steps started", self.count(|event| matches!(event, Event::StepStarted { .. }))),
+            ("steps ended", self.count(|event| matches!(event, Event::StepEnded(_)))),
+            ("paused", self.count(|event| matches!(event, Event::MissionPaused { .. }))),
+            ("continued", self.count(|event| matches!(event, Event::MissionContinued { .. }))),
+            ("ended", self.count(|event| matches!(event, Event::MissionEnded { .. }))),
         ];
         let step = |event: &Event| {
             let Event::StatusChanged { from, to, .. } = event else { return None };
@@ -231,7 +236,7 @@ impl Task {
         }
         if self.is_stale()? {
             let status = self.field("status")?.unwrap_or_default();
-            return Err(format!("TASK.md says {status}, the journal {}", self.status()));
+            return Err(format!("the file says {status}, the journal {}", self.status()));
         }
         Ok(())
     }
@@ -264,9 +269,19 @@ impl Task {
         Ok(self.field("status")? != Some(self.status()))
     }
 
-    /// A value in the frontmatter of `TASK.md`.
+    /// `TASK.md`, or `MISSION.md`.
+    fn file(&self) -> PathBuf {
+        self.folder.join(if self.is_mission() { "MISSION.md" } else { "TASK.md" })
+    }
+
+    /// Whether it is a mission.
+    pub(super) fn is_mission(&self) -> bool {
+        self.folder.components().any(|part| part.as_os_str() == "missions")
+    }
+
+    /// A value in its frontmatter.
     fn field(&self, key: &str) -> Result<Option<String>> {
-        let file = fs::read_to_string(self.folder.join("TASK.md")).map_err(|error| error.to_string())?;
+        let file = fs::read_to_string(self.file()).map_err(|error| error.to_string())?;
         let start = format!("{key}: ");
         Ok(file
             .lines()

@@ -16,6 +16,9 @@ const GITHUB: &str = include_str!("../../../tests/agents/gh");
 /// A workflow whose worker waits for a second after a limit.
 const PATIENT: &str = include_str!("patient.yml");
 
+/// A step workflow of two steps.
+const SOLO: &str = include_str!("solo.toml");
+
 /// One request, or one end of an agent.
 pub(super) struct Scene {
     pub(super) name: &'static str,
@@ -396,6 +399,77 @@ pub(super) const SCENES: &[Scene] = &[
         act: Act::Ask(&["task", "migrate", "BRANCH", "--to", "reviewing", "--workflow", "minimal"]),
         to: "reviewing",
     },
+    Scene {
+        name: "mission: start, with its worktree and its first agent",
+        prepare: solo,
+        act: Act::Ask(&["mission", "start", "solo", "Mend it", "--branch", "BRANCH"]),
+        to: "running",
+    },
+    Scene {
+        name: "mission: a step that completes, and the next agent",
+        prepare: mission,
+        act: Act::Agent { window: "build-1", does: "orange step complete --summary built; exit" },
+        to: "running",
+    },
+    Scene {
+        name: "mission: the last step, with work to be backed up",
+        prepare: |world, branch| {
+            mission(world, branch)?;
+            let mission = Task::named(world, branch)?;
+            mission.has_begun(world)?;
+            write_in(&mission.worktree(world)?, "idea.txt", "half an idea\n")?;
+            world.must_be_kept(branch, &["half an idea\n"])?;
+            world.type_at(&mission.session(), "build-1", "do: orange step complete --summary built")?;
+            world.until("the last step runs", || {
+                Task::named(world, branch).is_ok_and(|it| world.panes(&it.session()).contains_key("check-1"))
+            })
+        },
+        act: Act::Agent { window: "check-1", does: "orange step complete --summary good; exit" },
+        to: "completed",
+    },
+    Scene {
+        name: "mission: a step that fails, and a pause",
+        prepare: mission,
+        act: Act::Agent { window: "build-1", does: "orange step fail --reason broken; exit" },
+        to: "paused",
+    },
+    Scene {
+        name: "mission: a step's agent that ends without a word, and its next attempt",
+        prepare: mission,
+        act: Act::Agent { window: "build-1", does: "exit 3" },
+        to: "running",
+    },
+    Scene {
+        name: "mission: an answer to a pause",
+        prepare: paused,
+        act: Act::Ask(&["mission", "continue", "BRANCH"]),
+        to: "running",
+    },
+    Scene {
+        name: "mission: an answer that takes the failure as it is",
+        prepare: paused,
+        act: Act::Ask(&["mission", "continue", "BRANCH", "--accept-failure"]),
+        to: "failed",
+    },
+    Scene {
+        name: "mission: a failed one is tried again",
+        prepare: |world, branch| {
+            paused(world, branch)?;
+            world.orange(&["mission", "continue", branch, "--accept-failure"]).map(drop)
+        },
+        act: Act::Ask(&["mission", "retry", "BRANCH"]),
+        to: "running",
+    },
+    Scene {
+        name: "mission: cancel, with work to be backed up",
+        prepare: |world, branch| {
+            mission(world, branch)?;
+            write_in(&Task::named(world, branch)?.worktree(world)?, "idea.txt", "half an idea\n")?;
+            world.must_be_kept(branch, &["half an idea\n"])
+        },
+        act: Act::Ask(&["mission", "cancel", "BRANCH"]),
+        to: "cancelled",
+    },
 ];
 
 impl Scene {
@@ -424,6 +498,9 @@ impl Scene {
             None => Err("there is nobody who could ask again".to_string()),
             Some(words) if words.iter().any(|word| word == "create") && found.is_some() => {
                 world.orange(&["task", "spawn", branch])
+            }
+            Some(words) if words.iter().any(|word| word == "start") && found.is_some() => {
+                world.orange(&["monitor", "--once"])
             }
             Some(words) => world.orange(&words.iter().map(String::as_str).collect::<Vec<_>>()),
         }
@@ -466,6 +543,30 @@ fn patient(world: &World, branch: &str) -> Result<()> {
         .and_then(|()| fs::write(folder.join("patient.yml"), PATIENT))
         .map_err(|error| error.to_string())?;
     create(world, branch, &["--workflow", "patient"])
+}
+
+/// The step workflow of the missions.
+fn solo(world: &World, _: &str) -> Result<()> {
+    let folder = world.path("orange/workflows");
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(folder.join("solo.toml"), SOLO))
+        .map_err(|error| error.to_string())
+}
+
+/// A mission whose first agent runs.
+fn mission(world: &World, branch: &str) -> Result<()> {
+    solo(world, branch)?;
+    world.orange(&["mission", "start", "solo", "Mend it", "--branch", branch]).map(drop)
+}
+
+/// A mission whose first step has failed.
+fn paused(world: &World, branch: &str) -> Result<()> {
+    mission(world, branch)?;
+    let mission = Task::named(world, branch)?;
+    mission.has_begun(world)?;
+    world.type_at(&mission.session(), "build-1", "do: orange step fail --reason broken")?;
+    world.until("it is paused", || Task::named(world, branch).is_ok_and(|it| it.status() == "paused"))?;
+    world.quiet()
 }
 
 /// Adds a commit with this tree to a branch, without a checkout.
