@@ -18,6 +18,8 @@ pub struct TaskHistory {
     pub owned: Owned,
     /// The transition that was started and is not finished.
     pub open: Option<OpenTransition>,
+    /// The backups that were made outside of transitions: refs, and folders of repositories.
+    pub kept: BTreeSet<String>,
     /// The agents whose end is not recorded, by spawn number.
     pub agents: BTreeMap<u32, Spawn>,
     /// Each actor's last agent in the task's status, alive or ended.
@@ -164,9 +166,7 @@ impl TaskHistory {
                 }
             }
             Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept } => {
-                if let Some(open) = &mut self.open {
-                    open.kept.insert(kept.clone());
-                }
+                self.open.as_mut().map_or(&mut self.kept, |open| &mut open.kept).insert(kept.clone());
             }
             Event::StatusChanged { gate, .. } => {
                 self.pass(gate.as_ref());
@@ -460,6 +460,7 @@ mod tests {
         };
         let history = fold(vec![kept("before"), started(), kept("now")]);
         assert_eq!(history.open.unwrap().kept, BTreeSet::from(["now".to_owned()]));
+        assert_eq!(history.kept, BTreeSet::from(["before".to_owned()]));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct Worktree {
     pub name: String,
     /// The project that it belongs to.
     pub project: String,
-    /// The task that holds it; null when it is free.
+    /// The task or mission that holds it; null when it is free.
     pub task: Option<String>,
     /// Its folder.
     pub path: String,

@@ -99,6 +99,11 @@ pub const CHECKS: &[Check] = &[
         look: programs::identity,
     },
     Check { name: "tasks", remedy: "mend the file that is named", look: tasks::readable },
+    Check {
+        name: "plans",
+        remedy: "restore `plan.json` from a backup, or cancel the mission",
+        look: tasks::plans,
+    },
     Check { name: "workflows", remedy: "`orange workflow list` shows what there is", look: tasks::workflows },
     Check {
         name: "journals",

@@ -1,19 +1,21 @@
 //! Checks of tasks, their journals, and their sessions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::answer::Agent;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::tmux::Pane;
 use crate::error::Unfit;
+use crate::files::if_found;
 use crate::flow::activity;
 use crate::flow::queue::Queue;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agent_processes;
 use crate::nofollow;
+use crate::store::create::plan_hash;
 use crate::store::event::Event;
-use crate::store::{Listed, TaskDir, TaskHistory, clock as time, owed, task};
+use crate::store::{DirKind, Listed, Task, TaskDir, TaskHistory, clock as time, owed, task};
 use crate::{Error, Result, fault};
 
 pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -34,6 +36,38 @@ fn never_opened(dir: &TaskDir) -> Result<Vec<Finding>> {
     let tell =
         |(path, why): (PathBuf, Unfit)| Finding::of(Level::Broken, &Error::io("open", &path, &why.into()));
     Ok(found.into_iter().map(tell).collect())
+}
+
+/// Checks that each unfinished mission has the plan that it was started with.
+pub(super) fn plans(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for Listed { dir, task } in seen.listed()? {
+        let is_needed = |task: &Task| task.kind == DirKind::Mission && !seen.app.is_done_with_worktree(task);
+        if task.as_ref().is_ok_and(is_needed)
+            && let Some(Event::MissionCreated { plan_hash, .. }) = first_event(dir)?
+        {
+            findings.extend(flaw_of_plan(&dir.plan(), &plan_hash)?.map(|flaw| {
+                let message = format!("{}: {} {flaw}", dir.shown(), dir.plan().display());
+                Finding::new(Level::Broken, message)
+            }));
+        }
+    }
+    Ok(or_fine(findings, "every mission has its plan"))
+}
+
+fn flaw_of_plan(path: &Path, hash: &str) -> Result<Option<&'static str>> {
+    // The check of tasks reports what is no regular file.
+    let is_unfit = nofollow::unfit_for_file(path).is_some();
+    let found = if is_unfit { None } else { if_found(path, nofollow::read(path, nofollow::LONGEST))? };
+    Ok(match found {
+        Some(bytes) if plan_hash(&bytes) == hash => None,
+        Some(_) => Some("was changed after the start"),
+        None => Some("is gone"),
+    })
+}
+
+fn first_event(dir: &TaskDir) -> Result<Option<Event>> {
+    Ok(task::read_journal(dir)?.records.into_iter().next().map(|record| record.event))
 }
 
 pub(super) fn workflows(seen: &Seen<'_>) -> Result<Vec<Finding>> {

@@ -195,7 +195,7 @@ fn a_sound_mission_is_no_problem() {
     for status in ["running", "paused", "failed"] {
         let ward = Ward::new();
         mission(&ward, status);
-        for check in ["tasks", "workflows", "journals", "sessions", "agents", "queue", "pool", "worktrees"] {
+        for check in ["tasks", "plans", "workflows", "journals", "sessions", "agents", "pool", "worktrees"] {
             assert_eq!(ward.found(check), [""; 0], "{check}, {status}");
         }
     }
@@ -214,4 +214,19 @@ fn a_mission_that_needs_a_person_is_found() {
     ward.check("agents", &format!("Warning mission {}: no coffee", dir.id));
     fs::write(dir.task_md(), "").unwrap();
     ward.check("tasks", "MISSION.md");
+}
+
+#[test]
+fn a_mission_without_its_plan_is_found_until_it_has_ended() {
+    let ward = Ward::new();
+    let dir = mission(&ward, "paused");
+    fs::write(dir.plan(), "{ }").unwrap();
+    ward.check("plans", "plan.json was changed after the start");
+    fs::remove_file(dir.plan()).unwrap();
+    ward.check("plans", &format!("Broken mission {}: ", dir.id));
+    ward.check("plans", "plan.json is gone");
+    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    locked.append(Event::Unknown, Set::new().status("cancelled")).unwrap();
+    drop(locked);
+    assert_eq!(ward.found("plans"), [""; 0]);
 }

@@ -216,7 +216,7 @@ pub fn is_free(app: &App, project: &str, task: &str) -> Result<bool> {
     Ok(pool::check_room(&app.home, pool.slots(), (&project.name, project.pool_size), task).is_ok())
 }
 
-/// Journals the backup once in each transition: after a kill, the same backup is found again.
+/// Journals the backup once in each transition, and once outside of them: after a kill, the same backup is found again.
 fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
     let (name, event) = match kept {
         SavedWork::Commit(Backup { reference, commit }) => {
@@ -227,8 +227,9 @@ fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
             (folder.clone(), Event::WorkSetAside { folder })
         }
     };
-    let is_known = locked.history().open.as_ref().is_some_and(|pending| pending.kept.contains(&name));
-    if is_known { Ok(()) } else { locked.append(event, Set::new()) }
+    let history = locked.history();
+    let known = history.open.as_ref().map_or(&history.kept, |pending| &pending.kept);
+    if known.contains(&name) { Ok(()) } else { locked.append(event, Set::new()) }
 }
 
 /// Clears the place of `TASK.md` for the next task. A link there is from a former version, a file may be the project's, and
@@ -260,24 +261,25 @@ fn kind_at(place: &Path) -> Result<Option<FileType>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::fs;
     use std::path::PathBuf;
 
     use super::*;
     use crate::drive::exec::Call;
     use crate::machines::Machines;
-    use crate::store::{Home, tests};
+    use crate::store::{Home, Record, tests};
 
-    struct Lab {
+    /// A home with one project of one worktree, whose repository is real.
+    pub(crate) struct Lab {
         _folder: tempfile::TempDir,
-        app: App,
+        pub(crate) app: App,
         repo: PathBuf,
     }
 
     impl Lab {
         /// A project with this `TASK.md` of its own, if it has one.
-        fn new(own: Option<&str>) -> Lab {
+        pub(crate) fn new(own: Option<&str>) -> Lab {
             let (folder, home) = tests::home();
             let repo = folder.path().join("coffee");
             fs::create_dir(&repo).unwrap();
@@ -305,7 +307,7 @@ mod tests {
             lab
         }
 
-        fn home(&self) -> &Home {
+        pub(crate) fn home(&self) -> &Home {
             &self.app.home
         }
 
@@ -313,11 +315,11 @@ mod tests {
             Call::new("git").folder(&self.repo).args(args).text().unwrap()
         }
 
-        fn worktree(&self) -> PathBuf {
+        pub(crate) fn worktree(&self) -> PathBuf {
             self.home().workspace("coffee--1")
         }
 
-        fn acquire(&self, locked: &mut LockedTask) -> Result<()> {
+        pub(crate) fn acquire(&self, locked: &mut LockedTask) -> Result<()> {
             drop(preflight(&self.app, locked.task())?);
             let set = acquire(&self.app, locked)?;
             locked.append(Event::Unknown, set)
@@ -370,6 +372,24 @@ mod tests {
         lab.acquire(&mut locked).unwrap();
         drop(locked);
         assert!(fs::read_to_string(&own).unwrap().contains("Too sour."));
+    }
+
+    #[test]
+    fn a_backup_of_a_mission_is_journaled_once() {
+        let lab = Lab::new(None);
+        let mut locked = tests::mission(lab.home(), "brew");
+        lab.acquire(&mut locked).unwrap();
+        fs::write(lab.worktree().join("idea"), "half\n").unwrap();
+        let saved =
+            SavedWork::Commit(Backup { reference: "refs/orange/x".to_owned(), commit: "c".to_owned() });
+        for _ in 0..2 {
+            note(&mut locked, saved.clone()).unwrap();
+        }
+        assert_eq!(locked.history().kept.len(), 1);
+        lab.release(&mut locked);
+        let journal = crate::store::task::read_journal(locked.dir()).unwrap();
+        let is_backup = |record: &&Record| matches!(record.event, Event::WorkBackedUp { .. });
+        assert_eq!(journal.records.iter().filter(is_backup).count(), 2);
     }
 
     #[test]

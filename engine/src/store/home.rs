@@ -60,12 +60,8 @@ impl DirKind {
 
     /// The command that lists all, and what it shows, such as ` with its id`.
     pub fn list_command(self, with: &str) -> String {
-        let all = match self {
-            DirKind::Task => " --all",
-            DirKind::Mission => "",
-        };
         let word = self.word();
-        format!("`orange {word} list{all}` shows every {word}{with}")
+        format!("`orange {word} list --all` shows every {word}{with}")
     }
 
     /// The name of the file with its text.

@@ -1,6 +1,7 @@
-//! Everything on disk: tasks, journals, projects and the worktree pool.
+//! Everything on disk: tasks, missions, journals, projects and the worktree pool.
 //!
-//! A task is a folder with `TASK.md` (people and agents edit it) and `history.jsonl` (the journal, the engine's own record).
+//! A task is a folder with `TASK.md` (people and agents edit it) and `history.jsonl` (the journal, the engine's own record). A
+//! mission is the same with `MISSION.md`, and its plan.
 //! Only a [`LockedTask`], which holds the task's lock, can write them. Readers take no lock and see whole files.
 
 pub mod activity;

@@ -306,7 +306,50 @@ fn is_surplus(slots: &[Slot], project: &Project, slot: &Slot) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::hooks::workspace::tests::Lab;
+    use crate::store::{Set, tests};
+
+    /// A mission in this status that holds a worktree with an idea in it, and what is done about that worktree.
+    fn collected(status: &str) -> (Lab, TaskDir, Vec<Collected>) {
+        let lab = Lab::new(None);
+        let mut locked = tests::mission(lab.home(), "brew");
+        lab.acquire(&mut locked).unwrap();
+        fs::write(lab.worktree().join("idea"), "half\n").unwrap();
+        locked.append(Event::Unknown, Set::new().status(status)).unwrap();
+        let dir = locked.dir().clone();
+        drop(locked);
+        let planned: Vec<_> = collect(&lab.app, true).unwrap().into_iter().map(|one| one.fate).collect();
+        let done = collect(&lab.app, false).unwrap();
+        assert_eq!(done.iter().map(|one| one.fate.clone()).collect::<Vec<_>>(), planned);
+        (lab, dir, done)
+    }
+
+    #[test]
+    fn a_mission_that_goes_on_keeps_its_worktree() {
+        for status in ["running", "paused", "failed"] {
+            let (lab, _, done) = collected(status);
+            assert_eq!(done, [], "{status}");
+            assert!(lab.worktree().join("idea").exists());
+        }
+    }
+
+    #[test]
+    fn the_worktree_of_a_finished_mission_is_released() {
+        for status in ["completed", "cancelled"] {
+            let (lab, dir, done) = collected(status);
+            let [Collected { fate: Fate::GiveBack, kept, failure: None, .. }] = &done[..] else {
+                panic!("{done:?}");
+            };
+            assert_eq!(*kept, [format!("refs/orange/backup/{}/1", dir.id)]);
+            assert!(!lab.worktree().join("idea").exists());
+            assert_eq!(Task::read(lab.home(), &dir).unwrap().0.owned.workspace, None);
+            assert_eq!(pool::slot_of(&pool::read(lab.home()).unwrap(), &dir.id), None);
+            assert_eq!(collect(&lab.app, false).unwrap(), []);
+        }
+    }
 
     fn fate(facts: &str) -> Option<Fate> {
         let has = |word: &str| facts.split(' ').any(|fact| fact == word);

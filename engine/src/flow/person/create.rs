@@ -253,3 +253,31 @@ fn begin(app: &App, machine: &Machine<'_>, dir: &TaskDir, start: Start) -> Resul
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::tests::MACHINES;
+    use crate::machines::Machines;
+    use crate::store::{Event, LockedTask, Set, tests};
+
+    #[test]
+    fn a_branch_is_taken_until_its_task_or_mission_is_done() {
+        let (folder, home) = tests::home();
+        let dir = tests::mission(&home, "brew").dir().clone();
+        let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
+        let attempt = |status: &str| {
+            let mut locked = LockedTask::lock(&app.home, &dir).unwrap();
+            locked.append(Event::Unknown, Set::new().status(status)).unwrap();
+            drop(locked);
+            store::create(&app.home, &tests::draft("brew"), |others| admit(&app, others)).map(drop)
+        };
+        for status in ["pending", "running", "paused", "failed"] {
+            let error = attempt(status).unwrap_err();
+            assert_eq!(error.message, format!("mission {} has the branch brew already", dir.id), "{status}");
+        }
+        attempt("completed").unwrap();
+        let mission = store::create(&app.home, &tests::mission_draft("brew"), |others| admit(&app, others));
+        assert!(mission.unwrap_err().message.starts_with("task "));
+    }
+}
