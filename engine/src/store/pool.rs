@@ -77,6 +77,12 @@ impl Saved {
     }
 }
 
+/// The ids of the tasks and missions that hold a slot by the file alone.
+pub fn holders_by_file(home: &Home) -> Result<BTreeSet<String>> {
+    let slots = saved(home)?.map(|file| file.slots).unwrap_or_default();
+    Ok(slots.into_iter().filter_map(|slot| slot.task).collect())
+}
+
 /// Whether the file gives the task a slot. It reads no journal; the file is never the only record of a task's slot.
 pub fn has_slot_of(home: &Home, task: &str) -> Result<bool> {
     Ok(saved(home)?.is_some_and(|file| slot_of(&file.slots, task).is_some()))

@@ -408,7 +408,10 @@ pub(super) const SCENES: &[Scene] = &[
     Scene {
         name: "mission: a step that completes, and the next agent",
         prepare: mission,
-        act: Act::Agent { window: "build-1", does: "orange step complete --summary built; exit" },
+        act: Act::Agent {
+            window: "build-1",
+            does: "until orange step complete --summary built; do :; done; exit",
+        },
         to: "running",
     },
     Scene {
@@ -424,13 +427,19 @@ pub(super) const SCENES: &[Scene] = &[
                 Task::named(world, branch).is_ok_and(|it| world.panes(&it.session()).contains_key("check-1"))
             })
         },
-        act: Act::Agent { window: "check-1", does: "orange step complete --summary good; exit" },
+        act: Act::Agent {
+            window: "check-1",
+            does: "until orange step complete --summary good; do :; done; exit",
+        },
         to: "completed",
     },
     Scene {
         name: "mission: a step that fails, and a pause",
         prepare: mission,
-        act: Act::Agent { window: "build-1", does: "orange step fail --reason broken; exit" },
+        act: Act::Agent {
+            window: "build-1",
+            does: "until orange step fail --reason broken; do :; done; exit",
+        },
         to: "paused",
     },
     Scene {

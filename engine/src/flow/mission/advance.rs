@@ -4,6 +4,7 @@
 use orange_core::mission::{AttemptEnd, MissionStatus};
 use orange_core::plan::StepId;
 
+use super::Course;
 use super::locked::{LockedMission, obstacle};
 use super::notices;
 use crate::app::App;
@@ -11,8 +12,8 @@ use crate::flow::queue;
 use crate::hooks::steps::{self, Attempt};
 use crate::hooks::{agents, workspace};
 use crate::store::event::Spawn;
-use crate::store::{Event, LockedTask, Set, TaskDir};
-use crate::{Result, fault};
+use crate::store::{Event, LockedTask, Set, Task, TaskDir, task};
+use crate::{Error, Kind, Result, fault};
 
 /// The machine that works, in records of attempts.
 const WORKER: &str = "local";
@@ -32,9 +33,48 @@ pub fn advance(app: &App, dir: &TaskDir) -> Result<()> {
     notices::send(app, dir)
 }
 
-/// The same in a process that outlives the caller, which waits for it.
+/// The same in a process that outlives the caller, which waits for it. A process that was killed is followed by another one.
+///
+/// # Errors
+/// `environment` when that was killed, too; `orange.log` has what else went wrong.
 pub fn advance_detached(app: &App, dir: &TaskDir) -> Result<()> {
-    app.detached(&["mission", "advance", &dir.id], dir)
+    const PROCESSES: usize = 2;
+    let length = || task::read_journal_last(dir, 0).map(|journal| journal.history().last_seq);
+    let before = length()?;
+    for _ in 0..PROCESSES {
+        app.detached(&["mission", "advance", &dir.id], dir)?;
+        if !is_due(app, dir)? {
+            return Ok(());
+        }
+    }
+    if length()? > before {
+        // It goes on, with agents that are faster than this process.
+        return Ok(());
+    }
+    let message = format!("mission {} could not be brought forward", dir.id);
+    Err(Error::new(Kind::Environment, message)
+        .help("what was asked for is recorded: `orange log` says what went wrong, and `orange monitor --once` goes on"))
+}
+
+/// Whether anything is missing that needs no agent and no person.
+fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
+    let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+    let history = journal.history();
+    // A mission that cannot be followed is paused, and the next command says why.
+    let Ok(course) = Course::of(app, dir, &history) else { return Ok(false) };
+    let mission = &course.mission;
+    let has_session = task.owned.tmux_session.is_some() || !history.agents.is_empty();
+    match mission.status {
+        MissionStatus::Pending => workspace::is_free(app, &dir.project, &dir.id),
+        MissionStatus::Running => {
+            Ok(mission.next().is_some() || mission.busy().is_some() && history.agents.is_empty())
+        }
+        MissionStatus::Paused => Ok(false),
+        MissionStatus::Failed => Ok(has_session),
+        MissionStatus::Completed | MissionStatus::Cancelled => {
+            Ok(has_session || task.owned.workspace.is_some() && task.attention.is_none())
+        }
+    }
 }
 
 /// The same, but nobody waits: the caller is an agent that is about to be ended.

@@ -63,10 +63,9 @@ pub fn report(app: &App, dir: &TaskDir, claim: &Claim, said: Said) -> Result<(Ow
     let own = own(mission.locked.history(), spawn, claim)?;
     let effects = mission.record(event(&own, said), Vec::new())?;
     drop(mission);
-    if effects == [Effect::Repeated] {
-        return Ok((own, Taken::Repeated));
-    }
-    super::advance::advance_later(app, dir).map(|()| (own, Taken::Counted))
+    let taken = if effects == [Effect::Repeated] { Taken::Repeated } else { Taken::Counted };
+    // The process that took the report before may have been killed before this.
+    super::advance::advance_later(app, dir).map(|()| (own, taken))
 }
 
 /// The attempt for which this agent was started.

@@ -1,5 +1,6 @@
 //! One round over all tasks: agents that died unnoticed, transitions that no process finishes, and pull requests.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::app::App;
@@ -12,7 +13,7 @@ use crate::flow::queue::Queues;
 use crate::flow::{activity, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agent_processes, agents};
-use crate::store::{DirKind, Task, TaskDir, TaskHistory, list};
+use crate::store::{DirKind, Task, TaskDir, TaskHistory, list, pool};
 use crate::{Kind, Result, fault};
 
 /// The result of a round.
@@ -46,8 +47,9 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
             Err(error) => look.errors.push((dir.id.clone(), error.for_person().to_string())),
         }
     }
+    let holders = pool::holders_by_file(&app.home)?;
     for dir in list::dirs(&app.home, &[DirKind::Mission], None)? {
-        match look_at_mission(app, &dir, &mut panes) {
+        match look_at_mission(app, &dir, &holders, &mut panes) {
             Ok(None) => {}
             Ok(Some(stories)) => {
                 look.watched += 1;
@@ -122,11 +124,17 @@ fn watch(
 }
 
 /// Checks one mission; `None` if nothing of it can have changed: it waits for a person, or is over and has left nothing.
-fn look_at_mission(app: &App, dir: &TaskDir, panes: &mut Option<Vec<Pane>>) -> Result<Option<Vec<String>>> {
+fn look_at_mission(
+    app: &App,
+    dir: &TaskDir,
+    holders: &BTreeSet<String>,
+    panes: &mut Option<Vec<Pane>>,
+) -> Result<Option<Vec<String>>> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     let history = journal.history();
     let has_agents = !history.agents.is_empty() || task.owned.tmux_session.is_some();
-    let has_left = app.is_done_with_worktree(&task) && task.owned.workspace.is_some();
+    let has_slot = task.owned.workspace.is_some() || holders.contains(&task.id);
+    let has_left = app.is_done_with_worktree(&task) && has_slot;
     let may_go_on = ["pending", "running"].contains(&task.status());
     if !has_agents && !has_left && !may_go_on {
         return Ok(None);
