@@ -11,6 +11,7 @@ pub mod plan_proof;
 pub mod prove;
 pub mod scenario;
 pub mod search;
+pub mod step_changes;
 pub mod walk;
 
 use orange_codegen::diag;
