@@ -8,6 +8,8 @@ pub mod lint;
 pub mod missions;
 pub mod place;
 pub mod plan_proof;
+pub mod plan_scenario;
+pub mod plan_walk;
 pub mod prove;
 pub mod scenario;
 pub mod search;
