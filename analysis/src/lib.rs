@@ -8,9 +8,12 @@ pub mod lint;
 pub mod missions;
 pub mod place;
 pub mod plan_proof;
+pub mod plan_scenario;
+pub mod plan_walk;
 pub mod prove;
 pub mod scenario;
 pub mod search;
+pub mod step_changes;
 pub mod walk;
 
 use orange_codegen::diag;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use orange_core::mission::{Event, Mission, MissionStatus, Report};
-use orange_core::plan::{Field, Intervene, Plan, StepId};
+use orange_core::plan::{Execution, Field, Intervene, Plan, StepId};
 
 use super::{Failures, Scope};
 
@@ -16,26 +16,35 @@ pub enum Act {
     Fail(StepId, String),
     /// The agent of a step ends without a word.
     Lose(StepId),
-    /// A person answers the pause: goes on, or tries the failed step again.
-    Continue,
-    /// A person takes the failure as it is.
-    AcceptFailure,
+    /// A person answers the pause.
+    Continue(Answer),
     /// A person runs a failed mission again, from this step or from every failed one.
     Retry(Option<StepId>),
     /// A person ends the mission.
     Cancel,
 }
 
+/// The answer to a pause: it goes on, tries the failed step again, or takes the failure as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The number of the pause; without one, the current pause.
+    pub pause: Option<u32>,
+    /// Whether the failure is taken as it is.
+    pub accept_failure: bool,
+    /// The policy from now on.
+    pub execution: Option<Execution>,
+    /// The policy from now on.
+    pub intervene: Option<Intervene>,
+}
+
 impl Act {
+    /// A person takes the failure as it is.
+    pub const ACCEPT: Act =
+        Act::Continue(Answer { pause: None, accept_failure: true, execution: None, intervene: None });
+
     /// The event that the core takes.
     pub fn event(&self, mission: &Mission) -> Event {
         let attempt = |step: StepId| mission.steps.get(step.index()).map_or(0, |it| it.attempt());
-        let answer = |accept_failure| Event::Continue {
-            pause: None,
-            accept_failure,
-            execution: None,
-            intervene: None,
-        };
         match self {
             Act::Complete(step, report) => {
                 Event::Complete { step: *step, attempt: attempt(*step), report: report.clone() }
@@ -44,8 +53,12 @@ impl Act {
                 Event::Fail { step: *step, attempt: attempt(*step), reason: reason.clone() }
             }
             Act::Lose(step) => Event::Lose { step: *step, attempt: attempt(*step) },
-            Act::Continue => answer(false),
-            Act::AcceptFailure => answer(true),
+            Act::Continue(Answer { pause, accept_failure, execution, intervene }) => Event::Continue {
+                pause: *pause,
+                accept_failure: *accept_failure,
+                execution: *execution,
+                intervene: *intervene,
+            },
             Act::Retry(step) => Event::Retry { step: *step },
             Act::Cancel => Event::Cancel,
         }
@@ -55,7 +68,7 @@ impl Act {
     pub fn step(&self) -> Option<StepId> {
         match self {
             Act::Complete(step, _) | Act::Fail(step, _) | Act::Lose(step) => Some(*step),
-            Act::Continue | Act::AcceptFailure | Act::Retry(_) | Act::Cancel => None,
+            Act::Continue(_) | Act::Retry(_) | Act::Cancel => None,
         }
     }
 
@@ -63,7 +76,7 @@ impl Act {
     pub(super) fn actor<'p>(&self, plan: &Plan<'p>) -> &'p str {
         match self {
             Act::Complete(step, _) | Act::Fail(step, _) | Act::Lose(step) => plan.step(*step).id,
-            Act::Continue | Act::AcceptFailure | Act::Retry(_) | Act::Cancel => "person",
+            Act::Continue(_) | Act::Retry(_) | Act::Cancel => "person",
         }
     }
 
@@ -78,8 +91,8 @@ impl Act {
             }
             Act::Fail(..) => "fails".to_owned(),
             Act::Lose(_) => "ends without a word".to_owned(),
-            Act::Continue => "continues".to_owned(),
-            Act::AcceptFailure => "accepts the failure".to_owned(),
+            Act::Continue(it) if it.accept_failure => "accepts the failure".to_owned(),
+            Act::Continue(_) => "continues".to_owned(),
             Act::Retry(_) => "retries".to_owned(),
             Act::Cancel => "cancels".to_owned(),
         }
@@ -101,8 +114,8 @@ impl Act {
             }
             Act::Fail(step, reason) => format!("fail {}{}", of(*step), after(reason)),
             Act::Lose(step) => format!("lose {}", of(*step)),
-            Act::Continue => "continue".to_owned(),
-            Act::AcceptFailure => "accept".to_owned(),
+            Act::Continue(it) if it.accept_failure => "accept".to_owned(),
+            Act::Continue(_) => "continue".to_owned(),
             Act::Retry(None) => "retry".to_owned(),
             Act::Retry(Some(step)) => format!("retry {}", of(*step)),
             Act::Cancel => "cancel".to_owned(),
@@ -112,9 +125,9 @@ impl Act {
     /// Whether a person makes a step run once more than the plan does.
     pub fn is_by_hand(&self, mission: &Mission) -> bool {
         match self {
-            Act::Continue => mission.asked().is_some(),
+            Act::Continue(it) => !it.accept_failure && mission.asked().is_some(),
             Act::Retry(_) => true,
-            Act::Complete(..) | Act::Fail(..) | Act::Lose(_) | Act::AcceptFailure | Act::Cancel => false,
+            Act::Complete(..) | Act::Fail(..) | Act::Lose(_) | Act::Cancel => false,
         }
     }
 }
@@ -144,8 +157,8 @@ pub(super) fn at(plan: &Plan<'_>, scope: Scope, mission: &Mission) -> Vec<Act> {
         acts.extend(fails.then(|| Act::Fail(step, String::new())));
     }
     if mission.status == MissionStatus::Paused {
-        acts.extend(mission.asked().map(|_| Act::AcceptFailure));
-        acts.extend((mission.asked().is_none() || scope.by_hand).then_some(Act::Continue));
+        acts.extend(mission.asked().map(|_| Act::ACCEPT));
+        acts.extend((mission.asked().is_none() || scope.by_hand).then(|| Act::Continue(Answer::default())));
     }
     if mission.status == MissionStatus::Failed && scope.by_hand {
         acts.push(Act::Retry(None));

@@ -1,10 +1,8 @@
 //! A breadth-first search of every run of a plan. The core decides what follows each act; nothing here has rules of its own.
 
 mod act;
-mod names;
 
-pub use act::Act;
-pub use names::{status_name, step_status_name};
+pub use act::{Act, Answer};
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
@@ -218,7 +216,7 @@ impl<'p> MissionSearch<'p> {
     pub fn trace(&self, to: ConfigurationId, end: Option<String>) -> Trace {
         let stand = |id: ConfigurationId| match self.next(id) {
             Some(step) => self.plan.step(step).id.to_owned(),
-            None => status_name(self.configuration(id).status).to_owned(),
+            None => self.configuration(id).status.as_str().to_owned(),
         };
         let steps = self.run_to(to).into_iter().map(|edge| TraceStep {
             by: edge.act.actor(self.plan).to_owned(),

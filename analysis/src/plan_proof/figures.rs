@@ -7,7 +7,7 @@ use orange_core::mission::{Mission, MissionStatus, StepStatus};
 use orange_core::plan::{Plan, StepId};
 
 use super::unaided;
-use crate::missions::{Edge, MissionSearch, status_name};
+use crate::missions::{Edge, MissionSearch};
 
 /// How often steps can run, and how missions end.
 #[derive(Clone, Debug)]
@@ -125,13 +125,13 @@ fn ends(plan: &Plan<'_>, search: &MissionSearch<'_>) -> Vec<End> {
         };
         let (ran, failed) = (names(has_run), names(has_failed_itself));
         let exhausted = names(|mission, id| mission.step(id).is_exhausted);
-        let key = (status_name(mission.status), ran, failed, exhausted);
+        let key = (mission.status.as_str(), ran, failed, exhausted);
         if known.insert(key.clone(), ()).is_none() {
             let (status, ran, failed, exhausted) = key;
             ends.push(End { status, ran, failed, exhausted, trace: search.trace(id, None) });
         }
     }
-    ends.sort_by_key(|it| it.status != status_name(MissionStatus::Completed));
+    ends.sort_by_key(|it| it.status != MissionStatus::Completed.as_str());
     ends
 }
 

@@ -10,7 +10,7 @@ use orange_codegen::model::decoder::{Decoder, Field, Fields};
 use orange_codegen::model::keys::{Key, Object, Takes};
 use orange_codegen::source::Source;
 use orange_codegen::span::{Span, Spanned};
-use orange_codegen::syntax::{self, Node};
+use orange_codegen::syntax::{self, Kind, Node};
 
 const fn key(name: &'static str, takes: Takes, doc: &'static str) -> Key {
     Key { name, required: false, takes, doc }
@@ -101,6 +101,20 @@ pub fn read(source: &Source) -> (Option<Scenarios>, Vec<Diagnostic>) {
     let scenarios = file(&mut decoder, &tree);
     found.extend(decoder.finish());
     (scenarios.filter(|_| found.iter().all(|it| it.level > orange_codegen::Level::Error)), found)
+}
+
+/// The workflow that a file of scenarios names, of either kind.
+pub fn workflow(source: &Source) -> Option<String> {
+    let tree = syntax::parse(source).0?;
+    let Kind::Mapping(entries) = &tree.kind else { return None };
+    let text = |node: &Node| match &node.kind {
+        Kind::Scalar(scalar) => Some(scalar.text.value.clone()),
+        Kind::Sequence(_) | Kind::Mapping(_) => None,
+    };
+    entries
+        .iter()
+        .find(|(key, _)| text(key).as_deref() == Some("workflow"))
+        .and_then(|(_, value)| text(value))
 }
 
 fn file(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Scenarios> {

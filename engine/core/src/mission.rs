@@ -402,6 +402,18 @@ impl MissionStatus {
 }
 
 impl StepStatus {
+    /// Every status.
+    pub const ALL: [StepStatus; 8] = [
+        StepStatus::Blocked,
+        StepStatus::Queued,
+        StepStatus::Assigned,
+        StepStatus::Running,
+        StepStatus::Completed,
+        StepStatus::Failed,
+        StepStatus::Skipped,
+        StepStatus::Cancelled,
+    ];
+
     /// Its word in answers.
     pub const fn as_str(self) -> &'static str {
         match self {

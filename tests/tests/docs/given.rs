@@ -38,7 +38,8 @@ pub(crate) enum Given {
     PausedMission,
     /// The same, and the mission has failed.
     FailedMission,
-    /// A repository with `flow.yml`, also in its folder `workflows`, both with scenarios beside them; with `walk.txt`, a
+    /// A repository with `dev-task.toml`, its prompts, its scenarios and `mission.txt`, a script for it; with
+    /// `flow.yml`, also in its folder `workflows`, both with scenarios beside them; with `walk.txt`, a
     /// script for it; and with `draft.yml`, in which checks find much.
     Workflows,
     /// Nothing: the command is only parsed, for this reason.
@@ -212,6 +213,17 @@ impl Setting {
             fs::write(self.folder.join(folder).join("flow.test.yml"), &scenarios).unwrap();
         }
         fs::write(self.folder.join("walk.txt"), "spawn\nwrite ## Handoff: DONE: all\nnext\n").unwrap();
+        fs::create_dir(self.folder.join("do")).unwrap();
+        let prompts = fs::read_dir(root().join("workflows/do")).unwrap();
+        let prompts = prompts.map(|it| format!("do/{}", it.unwrap().file_name().to_string_lossy()));
+        for name in prompts.chain(["dev-task.toml", "dev-task.test.yml"].map(str::to_owned)) {
+            fs::copy(root().join("workflows").join(&name), self.folder.join(&name)).unwrap();
+        }
+        fs::write(
+            self.folder.join("mission.txt"),
+            "complete plan\ncomplete implement\ncomplete review FAIL\nnext\n",
+        )
+        .unwrap();
         let draft = fs::read_to_string(root().join("tests/fixtures/seed-default.yml")).unwrap();
         fs::write(self.folder.join("draft.yml"), draft.replace("name: default", "name: draft")).unwrap();
         fs::write(self.folder.join("known.json"), "{\"version\": 1, \"findings\": []}\n").unwrap();

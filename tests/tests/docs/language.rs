@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use orange_analysis::scenario;
-use orange_codegen::lower::{Arena, lower};
+use orange_analysis::{plan_scenario, scenario};
+use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::model::keys::{Object, STEP_WORKFLOW, Takes, WORKFLOW};
 use orange_codegen::{Source, compile};
 use orange_core::Action;
@@ -87,7 +87,11 @@ fn every_scenario_on_the_page_comes_out_as_it_says() {
     let page = Page::read(AUTHORING);
     let blocks = page.blocks();
     let mut count = 0;
-    for block in blocks.iter().filter(|block| block.text.contains("scenarios:")) {
+    let (of_steps, of_machines): (Vec<_>, Vec<_>) = blocks
+        .iter()
+        .filter(|block| block.text.contains("scenarios:"))
+        .partition(|block| block.text.contains("complete:"));
+    for block in of_machines {
         let (read, found) = scenario::read(&Source::new("flow.test.yml", block.text.clone()));
         assert!(found.is_empty(), "{AUTHORING}:{}: {found:#?}", block.line);
         for scenario in &read.unwrap().all {
@@ -97,12 +101,27 @@ fn every_scenario_on_the_page_comes_out_as_it_says() {
         }
     }
     assert!(count > 0, "no scenario is left");
+    let path = root().join("workflows/dev-task.toml");
+    let workflow = Source::read(&path).unwrap();
+    let checked = compile(&workflow).checked.unwrap();
+    let arena = PlanArena::default();
+    let plan = lower_plan(&checked, &arena).unwrap();
+    assert!(!of_steps.is_empty(), "no scenario of a step workflow is left");
+    for block in of_steps {
+        let (read, found) = plan_scenario::read(&Source::new("dev-task.test.yml", block.text.clone()));
+        assert!(found.is_empty(), "{AUTHORING}:{}: {found:#?}", block.line);
+        for scenario in &read.unwrap() {
+            let failed = plan_scenario::run(&plan, scenario).failed;
+            assert!(failed.is_empty(), "{AUTHORING}:{}: {failed:#?}", block.line);
+        }
+    }
 }
 
 #[test]
 fn every_key_of_a_scenario_is_on_the_page() {
     let mut keys = BTreeSet::new();
     keys_of(&scenario::FILE, &mut keys);
+    keys_of(&plan_scenario::FILE, &mut keys);
     let page = Page::read(AUTHORING).text;
     let forgotten: Vec<_> = keys.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
     assert!(forgotten.is_empty(), "{AUTHORING} does not have {forgotten:?}");

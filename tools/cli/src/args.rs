@@ -182,19 +182,24 @@ pub(crate) enum Core {
     Engine,
 }
 
-/// Write a small sound workflow to start from.
+/// Write a small sound workflow to start from: states for tasks, or steps for missions.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   orange-workflow init
   orange-workflow init workflows/bug-fix
+  orange-workflow init --steps workflows/review
   orange-workflow init --stdout
 
 A file that is there already is left alone.")]
 pub(crate) struct Init {
-    /// Its name, or the path of its file: `bug-fix` is written to bug-fix.yml; `-` prints it
+    /// Its name, or the path of its file: `bug-fix` is written to bug-fix.yml, or with --steps to bug-fix.toml; `-` prints it
     #[arg(value_name = "NAME")]
     pub name: Option<PathBuf>,
+
+    /// Write a step workflow, with its prompts
+    #[arg(long)]
+    pub steps: bool,
 
     /// Print it and write nothing
     #[arg(long)]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use orange_analysis::evolution::{self, Comparison, Side};
+use orange_analysis::step_changes::step_changes;
 use orange_codegen::{Checked, Diagnostic};
 
 use crate::Styles;
@@ -12,14 +13,17 @@ use crate::cmd::one;
 use crate::home::{self, Home, Task};
 use crate::input::not_both_from_stdin;
 use crate::json::{self, DiffAnswer, StrandedTask};
-use crate::output::{Changes, printable, put};
+use crate::output::{Changes, changed_steps, changed_steps_short, printable, put};
 use crate::report::File;
 
-/// Print what changes for running tasks when a new workflow replaces an old one.
+/// Print what changes when a new workflow replaces an old one: for running tasks, or for the next missions.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A change is breaking when a task that is under way may be refused what it was allowed, or stay where it is for ever: a state or a \
 transition is gone, a guard or a gate lets less through, an end is none any more. Nothing is said of what stays the same.
+
+Of two step workflows, every difference is listed. It concerns missions that start later: a mission keeps the plan and the prompts with \
+which it was started. So nothing breaks.
 
 With --home, the tasks are listed that would be stranded: those that are not over, and whose state is gone or has lost its last transition.
 
@@ -59,6 +63,15 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     not_both_from_stdin(&args.old, &args.new)?;
     let (old, checked_old) = workflow(&args.old, styles)?;
     let (new, checked_new) = workflow(&args.new, styles)?;
+    if let Some(changes) = step_changes(&checked_old, &checked_new) {
+        let answer = DiffAnswer::of_steps((&old.source, &new.source), &changes);
+        let out = match args.format {
+            Format::Human => changed_steps(&answer),
+            Format::Short => changed_steps_short(&answer),
+            Format::Json => json::written(&answer)?,
+        };
+        return Ok(Answer::text(out));
+    }
     let comparison = evolution::compare((&checked_old, &old.source), (&checked_new, &new.source))
         .map_err(|(side, refused)| no_machine(if side == Side::Old { &old } else { &new }, &refused))?;
     let home = args.home.as_deref().map(home::read).transpose()?.unwrap_or_default();
@@ -87,7 +100,7 @@ fn no_machine(file: &File, refused: &[Diagnostic]) -> Failure {
             file.source.path,
             why.join("; ")
         ),
-        "give two workflows with states and transitions; `orange-workflow emit` says what is too large",
+        "give two workflows of one kind; `orange-workflow emit` says what is too large",
     )
 }
 

@@ -8,16 +8,35 @@ use crate::args;
 use crate::whole;
 
 /// A small sound workflow in which only the name is replaced.
-const TEMPLATE: &str = include_str!("../../templates/workflow.yml");
+struct Template {
+    text: &'static str,
+    /// The line with the name, up to it and behind it.
+    name: (&'static str, &'static str),
+    /// The endings of its file; the first one is added where there is none.
+    endings: &'static [&'static str],
+}
 
-/// The name of the template, and of a workflow without a name of its own.
+const STATES: Template = Template {
+    text: include_str!("../../templates/workflow.yml"),
+    name: ("\nname: ", "\n"),
+    endings: &["yml", "yaml"],
+};
+
+const STEPS: Template = Template {
+    text: include_str!("../../templates/steps.toml"),
+    name: ("\nname = \"", "\"\n"),
+    endings: &["toml"],
+};
+
+/// The name of the templates, and of a workflow without a name of its own.
 const NAME: &str = "workflow";
 
 pub(super) fn run(args: &args::Init) -> Result<Answer, Answer> {
     let to_stdout = args.stdout || args.name.as_deref() == Some(Path::new("-"));
     let path = args.name.as_deref().filter(|it| *it != Path::new("-")).unwrap_or(Path::new(NAME));
-    let path = with_extension(path)?;
-    let text = named(&name(&path)?);
+    let template = if args.steps { STEPS } else { STATES };
+    let path = template.with_ending(path)?;
+    let text = template.named(&name(&path)?);
     if to_stdout {
         return Ok(Answer::text(text));
     }
@@ -32,15 +51,27 @@ pub(super) fn run(args: &args::Init) -> Result<Answer, Answer> {
     Ok(Answer { err: format!("wrote {shown}; next: orange-workflow check {shown}\n"), ..Answer::text("") })
 }
 
-/// The path with the ending of a workflow in YAML.
-fn with_extension(path: &Path) -> Result<PathBuf, Failure> {
-    match path.extension().and_then(|it| it.to_str()) {
-        Some("yml" | "yaml") => Ok(path.to_owned()),
-        None => Ok(path.with_extension("yml")),
-        Some(_) => Err(Failure::new(
-            format!("{} does not end in .yml", path.display()),
-            "name a YAML file, or leave the ending out",
-        )),
+impl Template {
+    /// The path with the ending of such a workflow.
+    fn with_ending(&self, path: &Path) -> Result<PathBuf, Failure> {
+        let first = self.endings.first().copied().unwrap_or_default();
+        match path.extension().and_then(|it| it.to_str()) {
+            Some(ending) if self.endings.contains(&ending) => Ok(path.to_owned()),
+            None => Ok(path.with_extension(first)),
+            Some(_) => Err(Failure::new(
+                format!("{} does not end in .{first}", path.display()),
+                format!("name a file that ends in .{first}, or leave the ending out"),
+            )),
+        }
+    }
+
+    /// Its text with another name.
+    fn named(&self, name: &str) -> String {
+        let (before, after) = self.name;
+        let line = |name: &str| format!("{before}{name}{after}");
+        let ending = self.endings.first().copied().unwrap_or_default();
+        let file = |name: &str| format!(" {name}.{ending}`");
+        self.text.replacen(&line(NAME), &line(name), 1).replace(&file(NAME), &file(name))
     }
 }
 
@@ -57,22 +88,19 @@ fn name(path: &Path) -> Result<String, Failure> {
     })
 }
 
-fn named(name: &str) -> String {
-    let file = |name: &str| format!(" {name}.yml`");
-    TEMPLATE
-        .replacen(&format!("\nname: {NAME}\n"), &format!("\nname: {name}\n"), 1)
-        .replace(&file(NAME), &file(name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_the_name_changes() {
-        assert_eq!(named(NAME), TEMPLATE);
-        let fix = named("fix");
-        assert!(fix.contains("\nname: fix\n") && fix.contains("check fix.yml`"), "{fix}");
-        assert_eq!(fix.lines().count(), TEMPLATE.lines().count());
+        for (template, line, file) in
+            [(STATES, "\nname: fix\n", "check fix.yml`"), (STEPS, "\nname = \"fix\"\n", "check fix.toml`")]
+        {
+            assert_eq!(template.named(NAME), template.text);
+            let fix = template.named("fix");
+            assert!(fix.contains(line) && fix.contains(file), "{fix}");
+            assert_eq!(fix.lines().count(), template.text.lines().count());
+        }
     }
 }

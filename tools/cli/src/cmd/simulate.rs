@@ -5,22 +5,23 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use orange_analysis::lint;
-use orange_codegen::lower::{Arena, lower};
+use orange_analysis::{lint, plan_proof, prove};
+use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::{Diagnostic, Trace};
 use orange_core::Machine;
+use orange_core::plan::{Execution, Intervene, Policy};
 
 use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
 use crate::input::not_both_from_stdin;
 use crate::levels;
-use crate::simulate::{Simulation, converse, perform};
+use crate::simulate::{PlanSimulation, Simulated, Simulation, converse, perform};
 
 /// The name of standard input as the source of commands.
 const STDIN: &str = "-";
 
-/// Take a task through a machine by hand, and print what the engine would do.
+/// Take a task through a machine, or a mission through its steps, by hand, and print what the engine would do.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The commands of a script, one a line; `#` begins a comment:
@@ -33,10 +34,19 @@ The commands of a script, one a line; `#` begins a comment:
   next, show                   look at the transitions, look at the task
   back, quit                   take a step back, stop
 
+Those for a step workflow:
+  complete STEP [RESULT][: SUMMARY]  the agent of a step completes it
+  warn STEP [RESULT]: WARNING        the same, with a warning
+  fail STEP[: REASON], lose STEP     its agent fails, or ends without a word
+  continue, accept                   answer a pause; take the failure as it is
+  retry [STEP], cancel               run a failed mission again; end the mission
+  context STEP                       look at the context of a step
+
 Examples:
   orange-workflow simulate flow.yml
   orange-workflow simulate flow.yml --script walk.txt
   orange-workflow simulate draft.yml --trace C62
+  orange-workflow simulate dev-task.toml --script mission.txt --intervene never
 
 Exit status: 0 done, 1 something in the script cannot happen, 2 the work could not be done.")]
 pub(crate) struct Simulate {
@@ -47,9 +57,27 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
 
-    /// Replay the trace of the first finding of this check
+    /// Replay the trace of the first finding of this check; of a step workflow, the run that breaks this property of `prove`
     #[arg(long, value_name = "CODE|NAME", conflicts_with = "script")]
     pub trace: Option<String>,
+
+    /// How far a mission goes by itself, instead of what its workflow says: step, auto
+    #[arg(long, value_name = "EXECUTION", value_parser = execution)]
+    pub execution: Option<Execution>,
+
+    /// After what a mission pauses, instead of what its workflow says: never, on-warning, on-error, always
+    #[arg(long, value_name = "INTERVENE", value_parser = intervene)]
+    pub intervene: Option<Intervene>,
+}
+
+fn execution(name: &str) -> Result<Execution, String> {
+    let known = Execution::ALL.into_iter().find(|it| it.as_str() == name);
+    known.ok_or_else(|| "write `step` or `auto`".to_owned())
+}
+
+fn intervene(name: &str) -> Result<Intervene, String> {
+    let known = Intervene::ALL.into_iter().find(|it| it.as_str() == name);
+    known.ok_or_else(|| "write `never`, `on-warning`, `on-error` or `always`".to_owned())
 }
 
 pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
@@ -57,6 +85,22 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
         not_both_from_stdin(&args.file, args.script.as_deref().unwrap_or(Path::new(STDIN)))?;
     }
     let (file, checked) = one::load(&args.file, styles)?;
+    let plans = PlanArena::default();
+    if let Some(plan) = lower_plan(&checked, &plans) {
+        let policy = Policy {
+            execution: args.execution.unwrap_or(plan.policy.execution),
+            intervene: args.intervene.unwrap_or(plan.policy.intervene),
+        };
+        let Some(name) = &args.trace else {
+            return Ok(lead(PlanSimulation::new(&plan, policy), args.script.as_deref())?);
+        };
+        // The runs of proofs do not pause.
+        let unattended = Policy { execution: Execution::Auto, intervene: Intervene::Never };
+        let simulation = PlanSimulation::new(&plan, unattended);
+        let proof = plan_proof::prove(&checked, &file.source);
+        let trace = broken(name, proof.iter().flat_map(|it| &it.properties))?;
+        return Ok(transcript(simulation, lines(&trace))?);
+    }
     let arena = Arena::default();
     let machine = match lower(&checked, &arena) {
         Ok(machine) => machine,
@@ -66,34 +110,50 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
         let trace = trace_of(name, &lint::findings(&checked, &file.source))?;
         return Ok(replay(&machine, &trace)?);
     }
-    match &args.script {
-        Some(script) => Ok(follow(&machine, &read(script)?)?),
+    Ok(lead(Simulation::new(&machine), args.script.as_deref())?)
+}
+
+fn lead(mut simulation: impl Simulated, script: Option<&Path>) -> Result<Answer, Failure> {
+    match script {
+        Some(script) => transcript(simulation, read(script)?.lines()),
         None if io::stdin().is_terminal() => {
-            let mut simulation = Simulation::new(&machine);
             converse(&mut simulation, io::stdin().lock(), io::stdout().lock()).map_err(cannot_write)?;
             Ok(Answer::text(""))
         }
-        None => Ok(follow(&machine, &read(Path::new(STDIN))?)?),
+        None => transcript(simulation, read(Path::new(STDIN))?.lines()),
     }
-}
-
-fn follow(machine: &Machine<'_>, script: &str) -> Result<Answer, Failure> {
-    transcript(Simulation::new(machine), script.lines())
 }
 
 fn replay(machine: &Machine<'_>, trace: &Trace) -> Result<Answer, Failure> {
     let simulation = Simulation::starting_in(machine, &trace.start)
         .map_err(|it| Failure::new(it.0, "please report this as a bug of orange-workflow"))?;
-    transcript(simulation, trace.steps.iter().flat_map(|it| it.script.iter().map(String::as_str)))
+    transcript(simulation, lines(trace))
+}
+
+/// The script of a trace.
+fn lines(trace: &Trace) -> impl Iterator<Item = &str> {
+    trace.steps.iter().flat_map(|it| it.script.iter().map(String::as_str))
+}
+
+/// The run that breaks a property.
+fn broken<'j>(name: &str, mut properties: impl Iterator<Item = &'j prove::Judged>) -> Result<Trace, Failure> {
+    let trace = properties.find(|it| it.name == name).and_then(|it| match &it.verdict {
+        prove::Verdict::Refuted { trace, .. } => trace.clone(),
+        prove::Verdict::Proved { .. } | prove::Verdict::Undecided { .. } => None,
+    });
+    trace.ok_or_else(|| {
+        let message = format!("--trace: no run breaks a property `{name}` here");
+        Failure::new(message, "`orange-workflow prove` names each property, and the script of each end")
+    })
 }
 
 fn transcript<'l>(
-    mut simulation: Simulation<'_>,
+    mut simulation: impl Simulated,
     lines: impl IntoIterator<Item = &'l str>,
 ) -> Result<Answer, Failure> {
     let mut out = Vec::new();
     perform(&mut simulation, lines, &mut out).map_err(cannot_write)?;
-    let exit = if simulation.failed { Exit::Found } else { Exit::Clean };
+    let exit = if simulation.has_failed() { Exit::Found } else { Exit::Clean };
     Ok(Answer { out: String::from_utf8_lossy(&out).into_owned(), err: String::new(), exit })
 }
 

@@ -5,10 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use orange_analysis::scenario::{self, ScenarioResult, Scenarios};
-use orange_codegen::lower::{Arena, lower};
-use orange_codegen::source::{SCENARIOS, is_scenario_file};
-use orange_codegen::{Compilation, LineIndex};
+use orange_analysis::plan_scenario;
+use orange_analysis::plan_walk::Coverage;
+use orange_analysis::scenario::{self, Failed, Scenarios};
+use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
+use orange_codegen::source::{SCENARIOS, Source, is_scenario_file};
+use orange_codegen::{Compilation, Diagnostic, LineIndex};
+use orange_core::plan::Plan;
 use orange_core::{Machine, TransitionId};
 
 use crate::Styles;
@@ -31,6 +34,15 @@ A folder is searched for *.test.yml. One scenario is a task, what happens to it,
         - {request: agent-review, by: worker, expect: {rejection: gate_failed}}
         - {write: '## Handoff', text: 'DONE: all'}
         - {request: agent-review, by: worker, expect: {status: agent-review}}
+
+One scenario of a step workflow is a mission, and what its agents report:
+
+  scenarios:
+    - name: a review that fails is fixed
+      steps:
+        - {complete: implement}
+        - {complete: review, result: FAIL, summary: a bug, expect: {steps: {fix: running}, context: {fix: a bug}}}
+        - {complete: fix, expect: {steps: {review: running}}}
 
 Examples:
   orange-workflow test workflows/
@@ -91,33 +103,66 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn file(path: &Path, styles: Styles, tally: &mut Tally) -> Result<(), Answer> {
-    let (read, scenarios) = scenarios(path, styles)?;
-    let workflow = workflow_of(path, &scenarios)?;
-    let (workflow, checked) = one::load(&workflow, styles)?;
-    let arena = Arena::default();
-    let machine = match lower(&checked, &arena) {
-        Ok(machine) => machine,
-        Err(findings) => return Err(one::refuse(workflow, findings, styles)),
+    let reading = Input::named(path)?.read();
+    let workflow = match &reading {
+        Reading::Text(source) => workflow_of(path, scenario::workflow(source).as_deref()),
+        Reading::NotText(..) | Reading::Unreadable(..) => workflow_of(path, None),
     };
-    let index = LineIndex::new(&read.source.text);
-    let mut taken = BTreeSet::new();
-    let mut failed = 0;
-    for scenario in &scenarios.all {
-        let outcome = scenario::run(&machine, scenario);
-        failed += usize::from(!outcome.failed.is_empty());
-        tell_failures(&read.source.path, &scenario.name.value, &outcome, &index, &mut tally.out);
-        taken.extend(outcome.taken);
+    let loaded = workflow.map(|it| one::load(&it, styles));
+    if let Ok(Ok((_, checked))) = &loaded {
+        let arena = PlanArena::default();
+        if let Some(plan) = lower_plan(checked, &arena) {
+            let (read, scenarios) = scenarios(reading, plan_scenario::read, styles)?;
+            of_plan(&read.source, &scenarios, &plan, tally);
+            return Ok(());
+        }
     }
-    tally.scenarios += scenarios.all.len();
-    tally.failed += failed;
-    tell_coverage(&read.source.path, scenarios.all.len(), &machine, &taken, &mut tally.out);
+    let (read, scenarios) = scenarios(reading, scenario::read, styles)?;
+    let (workflow, checked) = loaded??;
+    let arena = Arena::default();
+    match lower(&checked, &arena) {
+        Ok(machine) => of_machine(&read.source, &scenarios, &machine, tally),
+        Err(findings) => return Err(one::refuse(workflow, findings, styles)),
+    }
     Ok(())
 }
 
-fn scenarios(path: &Path, styles: Styles) -> Result<(File, Scenarios), Answer> {
-    let (source, scenarios, diagnostics) = match Input::named(path)?.read() {
+fn of_machine(source: &Source, scenarios: &Scenarios, machine: &Machine<'_>, tally: &mut Tally) {
+    let mut taken = BTreeSet::new();
+    for scenario in &scenarios.all {
+        let outcome = scenario::run(machine, scenario);
+        tally.add(source, &scenario.name.value, &outcome.failed);
+        taken.extend(outcome.taken);
+    }
+    tell_coverage(&source.path, scenarios.all.len(), machine, &taken, &mut tally.out);
+}
+
+fn of_plan(source: &Source, scenarios: &[plan_scenario::Scenario], plan: &Plan<'_>, tally: &mut Tally) {
+    let mut coverage = Coverage::default();
+    for scenario in scenarios {
+        let outcome = plan_scenario::run(plan, scenario);
+        tally.add(source, &scenario.name.value, &outcome.failed);
+        coverage.add(outcome.coverage);
+    }
+    let parts = Coverage::parts(plan);
+    let missed: Vec<_> = parts.iter().filter(|it| !coverage.has(**it)).collect();
+    let (used, path) = (parts.len() - missed.len(), printable(&source.path));
+    let what = "steps, conditions and loops seen";
+    let scenarios = counted(scenarios.len(), "scenario");
+    put(&mut tally.out, format_args!("{path}: {scenarios}, {used} of {} {what}\n", parts.len()));
+    for part in missed {
+        put(&mut tally.out, format_args!("  not seen: {}\n", part.text(plan)));
+    }
+}
+
+fn scenarios<T>(
+    reading: Reading,
+    read: impl Fn(&Source) -> (Option<T>, Vec<Diagnostic>),
+    styles: Styles,
+) -> Result<(File, T), Answer> {
+    let (source, scenarios, diagnostics) = match reading {
         Reading::Text(source) => {
-            let (scenarios, found) = scenario::read(&source);
+            let (scenarios, found) = read(&source);
             (source, scenarios, found)
         }
         Reading::NotText(source, found) | Reading::Unreadable(source, found) => (source, None, vec![*found]),
@@ -134,9 +179,9 @@ fn scenarios(path: &Path, styles: Styles) -> Result<(File, Scenarios), Answer> {
 }
 
 /// The workflow that a file names, or else the one beside it.
-fn workflow_of(path: &Path, scenarios: &Scenarios) -> Result<PathBuf, Failure> {
-    if let Some(name) = &scenarios.workflow {
-        return Ok(path.with_file_name("").join(&name.value));
+fn workflow_of(path: &Path, named: Option<&str>) -> Result<PathBuf, Failure> {
+    if let Some(name) = named {
+        return Ok(path.with_file_name("").join(name));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let stem = name.strip_suffix(SCENARIOS).unwrap_or(&name);
@@ -149,11 +194,18 @@ fn workflow_of(path: &Path, scenarios: &Scenarios) -> Result<PathBuf, Failure> {
     })
 }
 
-fn tell_failures(path: &str, name: &str, outcome: &ScenarioResult, index: &LineIndex<'_>, out: &mut String) {
-    for failed in &outcome.failed {
-        let place = index.position(failed.span.start);
-        let (path, name, message) = (printable(path), printable(name), printable(&failed.message));
-        put(out, format_args!("{path}:{}:{}: {name}: {message}\n", place.line, place.column));
+impl Tally {
+    /// Adds a scenario with what was not as expected in it.
+    fn add(&mut self, source: &Source, name: &str, failed: &[Failed]) {
+        self.scenarios += 1;
+        self.failed += usize::from(!failed.is_empty());
+        let index = LineIndex::new(&source.text);
+        for failed in failed {
+            let place = index.position(failed.span.start);
+            let (path, name, message) =
+                (printable(&source.path), printable(name), printable(&failed.message));
+            put(&mut self.out, format_args!("{path}:{}:{}: {name}: {message}\n", place.line, place.column));
+        }
     }
 }
 

@@ -36,12 +36,12 @@ fn shape(kind: Kind) -> &'static str {
         Kind::Start => "shape=box, style=\"rounded,filled\", fillcolor=\"#ddf4ff\"",
         Kind::Work => "shape=box, style=filled, fillcolor=\"#dafbe1\"",
         Kind::Wait => "shape=hexagon, style=filled, fillcolor=\"#fff8c5\"",
-        Kind::Crash => "shape=octagon, style=filled, fillcolor=\"#ffebe9\"",
+        Kind::Crash | Kind::Handler => "shape=octagon, style=filled, fillcolor=\"#ffebe9\"",
         Kind::End => "shape=box, style=\"rounded,filled\", peripheries=2, fillcolor=\"#eaeef2\"",
     }
 }
 
-/// The attributes of the arrow of an actor who asks, and of the dashed one of the engine.
+/// The attributes of the arrow of an actor who asks, and of the dashed one of the engine. Loops and failures are dashed.
 fn of_edge(edge: &Edge) -> Vec<String> {
     let asked = attributes(edge, edge.asked(), None);
     let ended = || attributes(edge, edge.ended(), Some("style=dashed"));
@@ -49,6 +49,7 @@ fn of_edge(edge: &Edge) -> Vec<String> {
         Taker::Asker => vec![asked],
         Taker::AskerOrEngine => vec![asked, ended()],
         Taker::Engine => vec![ended()],
+        Taker::Loop | Taker::Failure => vec![attributes(edge, edge.asked(), Some("style=dashed"))],
     }
 }
 
@@ -105,6 +106,7 @@ mod tests {
                 Edge { from: 1, ..Edge::default() },
             ],
             caption: vec!["C62".into()],
+            has_steps: false,
         };
         let expect = r###"digraph "two" {
     label="C62";

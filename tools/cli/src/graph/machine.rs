@@ -16,7 +16,7 @@ impl Graph {
             }
         }
         let nodes = (0..workflow.states.len()).map(|at| Node::of_state(workflow, StateId(at as u16)));
-        Self { name: workflow.name.value.clone(), nodes: nodes.collect(), edges, caption: Vec::new() }
+        Self { name: workflow.name.value.clone(), nodes: nodes.collect(), edges, ..Self::default() }
     }
 }
 

@@ -37,13 +37,14 @@ pub(crate) fn mermaid(graph: &Graph) -> String {
     out + &classes(graph) + &styles(&marked)
 }
 
-/// One arrow for an actor who asks, a dashed one for the engine.
+/// One arrow for an actor who asks, a dashed one for the engine, a loop or a failure.
 fn arrows(edge: &Edge) -> Vec<String> {
     let asked = arrow("-->", &numbered(edge, edge.asked()));
     match edge.taker {
         Taker::Asker => vec![asked],
         Taker::AskerOrEngine => vec![asked, arrow("-.->", &edge.ended())],
         Taker::Engine => vec![arrow("-.->", &numbered(edge, edge.ended()))],
+        Taker::Loop | Taker::Failure => vec![arrow("-.->", &numbered(edge, edge.asked()))],
     }
 }
 
@@ -62,7 +63,7 @@ fn shape(node: &Node) -> String {
         Kind::Start => format!("([\"{text}\"])"),
         Kind::Work => format!("[\"{text}\"]"),
         Kind::Wait => format!("{{{{\"{text}\"}}}}"),
-        Kind::Crash => format!("[/\"{text}\"\\]"),
+        Kind::Crash | Kind::Handler => format!("[/\"{text}\"\\]"),
         Kind::End => format!("(((\"{text}\")))"),
     }
 }
@@ -147,6 +148,7 @@ mod tests {
                 },
             ],
             caption: vec!["C62 it".into()],
+            has_steps: false,
         };
         let expect = r###"---
 title: "two: C62 it"

@@ -24,6 +24,8 @@ pub(crate) struct Graph {
     edges: Vec<Edge>,
     /// The description of the highlights, line by line; empty if there is none.
     caption: Vec<String>,
+    /// Whether the nodes are steps; else they are states.
+    has_steps: bool,
 }
 
 /// A state or a step.
@@ -52,11 +54,13 @@ enum Kind {
     Wait,
     /// The engine moves tasks here whose agents crash repeatedly.
     Crash,
+    /// A step that runs when another one has failed.
+    Handler,
     /// Where it ends.
     End,
 }
 
-/// A transition, an exit rule or a dependency, between nodes by their numbers.
+/// A transition, an exit rule, a dependency, a step sent back or a handler, between nodes by their numbers.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Edge {
     from: usize,
@@ -83,6 +87,10 @@ enum Taker {
     AskerOrEngine,
     /// The engine, when an agent has ended.
     Engine,
+    /// A loop step, which sends another step back.
+    Loop,
+    /// The failure of a step, which leads to its handler.
+    Failure,
 }
 
 /// Whether something is highlighted, and as which steps of a run, counted from 1.
@@ -135,7 +143,7 @@ impl Edge {
 
 impl Kind {
     /// Every kind, in the order of a legend.
-    const ALL: [Self; 5] = [Self::Start, Self::Work, Self::Wait, Self::Crash, Self::End];
+    const ALL: [Self; 6] = [Self::Start, Self::Work, Self::Wait, Self::Crash, Self::Handler, Self::End];
 
     /// Its name in classes of styles.
     const fn class(self) -> &'static str {
@@ -143,7 +151,7 @@ impl Kind {
             Self::Start => "start",
             Self::Work => "work",
             Self::Wait => "wait",
-            Self::Crash => "crash",
+            Self::Crash | Self::Handler => "crash",
             Self::End => "final",
         }
     }
@@ -155,6 +163,7 @@ impl Kind {
             Self::Work => "moves on by itself",
             Self::Wait => "waits for a person",
             Self::Crash => "after too many crashes",
+            Self::Handler => "runs after a failure",
             Self::End => "ends here",
         }
     }

@@ -1,30 +1,83 @@
-//! The view of a step workflow: its steps and what each of them waits for.
+//! The view of a step workflow: its steps, what each of them waits for, what it sends back, and where its failure leads.
 
-use orange_codegen::model::{Step, Steps};
+use orange_codegen::model::{Step, StepCondition, StepId, Steps};
 
-use super::{Edge, Graph, Kind, Mark, Node};
+use super::{Edge, Graph, Kind, Mark, Node, Taker};
 
 impl Graph {
     pub(super) fn of_steps(steps: &Steps) -> Self {
-        let edges = steps.steps.iter().enumerate().flat_map(|(to, step)| {
-            let edge = move |from: usize, span| Edge { from, to, spans: vec![span], ..Edge::default() };
-            step.depends_on.iter().map(move |it| edge(it.value.index(), it.span))
+        let edges = steps.steps.iter().enumerate().flat_map(|(at, step)| Edge::of_step(at, step)).collect();
+        let handlers: Vec<StepId> = steps.steps.iter().filter_map(|it| Some(it.on_fail?.value)).collect();
+        let nodes = steps.steps.iter().enumerate();
+        let nodes = nodes.map(|(at, step)| Node {
+            kind: match handlers.iter().any(|it| it.index() == at) {
+                true => Kind::Handler,
+                false if step.depends_on.is_empty() => Kind::Start,
+                false => Kind::Work,
+            },
+            ..Node::of_step(steps, step)
         });
-        let edges = edges.collect();
-        let nodes = steps.steps.iter().map(|step| Node::of_step(steps, step)).collect();
-        Self { name: steps.name.value.clone(), nodes, edges, caption: Vec::new() }
+        let nodes = nodes.collect();
+        Self { name: steps.name.value.clone(), nodes, edges, has_steps: true, ..Self::default() }
     }
+}
+
+impl Edge {
+    /// The edges that a step declares: from its dependencies, back to what it runs again, and to its handler.
+    fn of_step(at: usize, step: &Step) -> Vec<Self> {
+        let condition = step.condition.as_ref().filter(|it| is_direct(step, it));
+        let waits = step.depends_on.iter().map(|it| {
+            let condition = condition.filter(|condition| condition.step.value == it.value);
+            Self {
+                from: it.value.index(),
+                to: at,
+                lines: condition.map(compared).into_iter().collect(),
+                spans: std::iter::once(it.span).chain(condition.map(|it| it.span)).collect(),
+                ..Self::default()
+            }
+        });
+        let retries = step.max_retries.map_or(0, |it| it.value);
+        let times = if retries == 1 { "once".to_owned() } else { format!("{retries} times") };
+        let back = step.requeue.iter().map(|it| Self {
+            from: at,
+            to: it.value.index(),
+            lines: vec![format!("again, at most {times}")],
+            taker: Taker::Loop,
+            spans: vec![it.span],
+            ..Self::default()
+        });
+        let failure = step.on_fail.iter().map(|it| Self {
+            from: at,
+            to: it.value.index(),
+            lines: vec!["failed".to_owned()],
+            taker: Taker::Failure,
+            spans: vec![it.span],
+            ..Self::default()
+        });
+        waits.chain(back).chain(failure).collect()
+    }
+}
+
+/// Whether a condition reads a step for which its own step waits directly: then it stands on the edge between them.
+fn is_direct(step: &Step, condition: &StepCondition) -> bool {
+    step.depends_on.iter().any(|it| it.value == condition.step.value)
+}
+
+/// `result == 'PASS'`, on an edge that names the step.
+fn compared(condition: &StepCondition) -> String {
+    format!("{} == '{}'", condition.field.as_str(), condition.value.value)
 }
 
 impl Node {
     fn of_step(steps: &Steps, step: &Step) -> Self {
         let role = format!("role: {}", steps.roles[usize::from(step.role.value.0)].value);
-        let condition = step.condition.iter().map(|it| format!("if {}", it.text));
-        let retries = step.max_retries.iter().map(|it| format!("at most {} retries", it.value));
+        let condition = step.condition.iter().filter(|it| !is_direct(step, it));
+        let condition = condition.map(|it| format!("if {}", it.text));
+        let harness = step.harness.iter().map(|it| format!("harness: {}", it.value));
         Self {
             name: step.id.value.clone(),
-            lines: [role].into_iter().chain(condition).chain(retries).collect(),
-            kind: if step.depends_on.is_empty() { Kind::Start } else { Kind::Work },
+            lines: [role].into_iter().chain(harness).chain(condition).collect(),
+            kind: Kind::Work,
             entry: false,
             spans: vec![step.span],
             mark: Mark::default(),

@@ -1,7 +1,8 @@
 //! `orange-workflow diff`.
 
 use orange_analysis::evolution::{self, Comparison, Side};
-use orange_codegen::{LineIndex, Source};
+use orange_analysis::step_changes::{StepChange, What};
+use orange_codegen::{LineIndex, Source, Span};
 use serde::Serialize;
 
 use super::{Finding, SpanLocation, VERSION};
@@ -24,6 +25,26 @@ pub(crate) struct DiffAnswer<'l> {
     pub tasks: Vec<StrandedTask<'l>>,
     /// What could not be read in `--home`.
     pub unreadable: Vec<UnreadableFile<'l>>,
+    /// What has changed between two step workflows, for missions that start later.
+    pub steps: Vec<ChangedStep<'l>>,
+}
+
+/// A difference between two step workflows.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct ChangedStep<'l> {
+    /// The step; null for the workflow as a whole.
+    pub step: Option<&'l str>,
+    /// `added`, `removed`, or the key with another value; `order` is the order in which steps run that are ready together.
+    pub what: &'l str,
+    /// The old value; null for a prompt, and where there was none.
+    pub before: Option<&'l str>,
+    /// The new value; null for a prompt, and where there is none.
+    pub after: Option<&'l str>,
+    /// The line of the step in the old file, from 1.
+    pub old_line: Option<u32>,
+    /// The line of the step in the new file, from 1.
+    pub new_line: Option<u32>,
 }
 
 /// A change.
@@ -91,6 +112,43 @@ impl<'l> DiffAnswer<'l> {
             diagnostics: comparison.changes.iter().map(|it| Change::new(it, &sides)).collect(),
             tasks,
             unreadable: unreadable.iter().map(|(file, why)| UnreadableFile { file, why }).collect(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// What has changed between two step workflows. Nothing of that breaks a mission, which keeps its own plan.
+    pub(crate) fn of_steps((old, new): (&'l Source, &'l Source), changes: &'l [StepChange]) -> Self {
+        let (old_index, new_index) = (LineIndex::new(&old.text), LineIndex::new(&new.text));
+        let steps = changes.iter().map(|it| ChangedStep::new(it, &old_index, &new_index));
+        Self {
+            version: VERSION,
+            old: &old.path,
+            new: &new.path,
+            breaking: false,
+            diagnostics: Vec::new(),
+            tasks: Vec::new(),
+            unreadable: Vec::new(),
+            steps: steps.collect(),
+        }
+    }
+}
+
+impl<'l> ChangedStep<'l> {
+    fn new(change: &'l StepChange, old: &LineIndex<'_>, new: &LineIndex<'_>) -> Self {
+        let text = |it: &'l String| Some(it.as_str()).filter(|it| !it.is_empty());
+        let (what, before, after) = match &change.what {
+            What::Added => ("added", None, None),
+            What::Removed => ("removed", None, None),
+            What::Key { key, before, after } => (*key, text(before), text(after)),
+        };
+        let line = |span: Option<Span>, index: &LineIndex<'_>| span.map(|it| index.position(it.start).line);
+        Self {
+            step: change.step.as_deref(),
+            what,
+            before,
+            after,
+            old_line: line(change.old, old),
+            new_line: line(change.new, new),
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::answer::Failure;
 
 pub(crate) use check::{CheckAnswer, Counts};
-pub(crate) use diff::{DiffAnswer, StrandedTask};
+pub(crate) use diff::{ChangedStep, DiffAnswer, StrandedTask};
 pub(crate) use finding::{Finding, SpanLocation};
 pub(crate) use prove::{
     CountedRun, End, Figures, MachineFigures, Property, ProveAnswer, StepFigures, Verdict,

@@ -1,5 +1,6 @@
 //! Findings, written for people, for editors and for programs.
 
+mod changed_steps;
 mod changes;
 mod excerpt;
 mod github;
@@ -13,6 +14,7 @@ mod short;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
+pub(crate) use changed_steps::{changed_steps, changed_steps_short};
 pub(crate) use changes::Changes;
 pub(crate) use github::github;
 pub use human::Style;

@@ -133,6 +133,24 @@ fn what_is_wrong_is_refused_at_its_place() {
 }
 
 #[test]
+fn what_is_wrong_in_steps_is_refused_at_its_place() {
+    let text = fs::read_to_string(root().join("tests/fixtures/steps.toml")).unwrap();
+    for (old, new, place) in [
+        ("execution = \"step\"", "execution = \"steps\"", "at /workflow/execution"),
+        ("permissions = \"reduced\"", "permissions = \"none\"", "at /steps/0/permissions"),
+        ("timeout = 3600", "timeout = \"1h\"", "at /steps/0/timeout"),
+        ("max_retries = 2", "max_retries = true", "at /steps/2/max_retries"),
+        ("depends_on = [\"self\"]", "depends_on = {}", "at /steps/1/depends_on"),
+        ("id = \"fix\"\n", "", "\"id\" is a required property at /steps/2"),
+        ("on_fail = \"stuck\"", "on_failure = \"stuck\"", "'on_failure' was unexpected"),
+    ] {
+        assert!(text.contains(old), "{old}");
+        let faults = faults(&Source::new("steps.toml", text.replacen(old, new, 1)));
+        assert!(faults.iter().any(|it| it.contains(place)), "{new}: {faults:?}");
+    }
+}
+
+#[test]
 fn definitions_have_names_of_their_own_and_keys_have_docs() {
     let schema = written();
     let defs = schema["$defs"].as_object().unwrap();

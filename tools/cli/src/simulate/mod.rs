@@ -1,6 +1,9 @@
 //! A simulation: a walk that lines of text lead and lines of text describe.
 
+mod plan;
 mod tell;
+
+pub(crate) use plan::PlanSimulation;
 
 use std::io::{self, BufRead, Write};
 
@@ -14,7 +17,7 @@ pub(crate) struct Simulation<'m> {
     walk: Walk<'m>,
     before: Vec<Walk<'m>>,
     /// Whether something could not be done at all.
-    pub failed: bool,
+    failed: bool,
 }
 
 /// Whether there is more to do.
@@ -24,6 +27,18 @@ pub(crate) enum Then {
     GoOn,
     /// Nothing: the simulation ends.
     Stop,
+}
+
+/// What lines of text lead.
+pub(crate) trait Simulated {
+    /// Executes a line and prints the result.
+    fn line(&mut self, line: &str, out: &mut impl Write) -> io::Result<Then>;
+
+    /// Shows where it is.
+    fn show(&self, out: &mut impl Write) -> io::Result<()>;
+
+    /// Whether something could not be done at all.
+    fn has_failed(&self) -> bool;
 }
 
 impl<'m> Simulation<'m> {
@@ -41,21 +56,6 @@ impl<'m> Simulation<'m> {
         let status = machine.state_named(state);
         let status = status.ok_or_else(|| Impossible(format!("there is no state `{state}`")))?;
         Ok(Self { walk: Walk::at(machine, status), before: Vec::new(), failed: false })
-    }
-
-    /// Executes a line and prints the result.
-    pub(crate) fn line(&mut self, line: &str, out: &mut impl Write) -> io::Result<Then> {
-        match Command::parse(line) {
-            Ok(None) => Ok(Then::GoOn),
-            Ok(Some(Command::Quit)) => Ok(Then::Stop),
-            Ok(Some(command)) => self.command(command, out).map(|()| Then::GoOn),
-            Err(Impossible(why)) => self.cannot(&why, out).map(|()| Then::GoOn),
-        }
-    }
-
-    /// Shows where the task is.
-    pub(crate) fn show(&self, out: &mut impl Write) -> io::Result<()> {
-        tell::task(&self.walk, out)
     }
 
     fn command(&mut self, command: Command, out: &mut impl Write) -> io::Result<()> {
@@ -98,9 +98,28 @@ impl<'m> Simulation<'m> {
     }
 }
 
+impl Simulated for Simulation<'_> {
+    fn line(&mut self, line: &str, out: &mut impl Write) -> io::Result<Then> {
+        match Command::parse(line) {
+            Ok(None) => Ok(Then::GoOn),
+            Ok(Some(Command::Quit)) => Ok(Then::Stop),
+            Ok(Some(command)) => self.command(command, out).map(|()| Then::GoOn),
+            Err(Impossible(why)) => self.cannot(&why, out).map(|()| Then::GoOn),
+        }
+    }
+
+    fn show(&self, out: &mut impl Write) -> io::Result<()> {
+        tell::task(&self.walk, out)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failed
+    }
+}
+
 /// Lets a person lead, line by line.
 pub(crate) fn converse(
-    simulation: &mut Simulation<'_>,
+    simulation: &mut impl Simulated,
     mut input: impl BufRead,
     mut out: impl Write,
 ) -> io::Result<()> {
@@ -120,15 +139,20 @@ pub(crate) fn converse(
     }
 }
 
+/// A heading begins with `##`, and no command begins with it.
+fn is_comment(line: &str) -> bool {
+    line.trim().starts_with('#')
+}
+
 /// Executes the lines of a script, and prints each before its result.
 pub(crate) fn perform<'l>(
-    simulation: &mut Simulation<'_>,
+    simulation: &mut impl Simulated,
     lines: impl IntoIterator<Item = &'l str>,
     out: &mut impl Write,
 ) -> io::Result<()> {
     simulation.show(out)?;
     for line in lines {
-        if matches!(Command::parse(line), Ok(None)) {
+        if line.trim().is_empty() || is_comment(line) {
             continue;
         }
         writeln!(out, "> {}", line.trim())?;

@@ -147,6 +147,47 @@ fn the_old_one_may_come_from_standard_input() {
 }
 
 #[test]
+fn step_workflows_differ_for_later_missions_only() {
+    let old = "[workflow]\nname = \"ship\"\n[[steps]]\nid = \"a\"\nprompt = \"a\"\n\
+               [[steps]]\nid = \"b\"\nprompt_file = \"b.md\"\ndepends_on = [\"a\"]\n";
+    let new = old.replace("prompt = \"a\"", "prompt = \"a\"\nharness = \"codex\"")
+        + "on_fail = \"c\"\n[[steps]]\nid = \"c\"\nprompt = \"c\"\n";
+    let scratch = Scratch::with(&[
+        ("old/ship.toml", old),
+        ("ship.toml", &new),
+        ("old/b.md", "Go on. {{context}}"),
+        ("b.md", "Go on with it. {{context}}"),
+    ]);
+    let run = scratch.run(&["diff", "old/ship.toml", "ship.toml"]);
+    let expect = "\
+a (ship.toml:4)
+  harness: codex, where there was none
+b (ship.toml:8)
+  on_fail: c, where there was none
+  prompt: another text
+c (ship.toml:13)
+  is new
+
+4 changes for missions that start later; a mission that runs keeps its plan
+";
+    assert_eq!((run.exit, run.out.as_str()), (0, expect));
+    let short = scratch.run(&["diff", "ship.toml", "old/ship.toml", "--format", "short"]).out;
+    assert!(short.starts_with("old/ship.toml:4: a: harness: none, where there was codex\n"), "{short}");
+    assert!(short.ends_with("ship.toml:13: c: is gone\n"), "{short}");
+    let json = scratch.run(&["diff", "old/ship.toml", "ship.toml", "--format", "json"]).json();
+    assert_eq!((&json["breaking"], json["steps"].as_array().unwrap().len()), (&false.into(), 4));
+    assert_eq!(
+        (&json["steps"][0]["before"], &json["steps"][0]["after"]),
+        (&serde_json::Value::Null, &"codex".into())
+    );
+    assert_eq!(
+        (&json["steps"][3]["old_line"], &json["steps"][3]["new_line"]),
+        (&serde_json::Value::Null, &13.into())
+    );
+    assert_eq!(scratch.run(&["diff", "ship.toml", "ship.toml"]).out, "");
+}
+
+#[test]
 fn a_file_that_is_no_machine_is_named() {
     let steps = include_str!("../../../../tests/fixtures/dev-task.toml");
     let scratch = Scratch::with(&[("clean.yml", CLEAN), ("steps.toml", steps)]);

@@ -111,9 +111,48 @@ fn a_graph_of_steps() {
     scratch.write_prompts();
     let run = scratch.run(&["graph", "dev-task.toml"]);
     assert_eq!((run.exit, run.err.as_str()), (0, ""));
-    assert_eq!(run.out.matches(" --> ").count(), 4, "{}", run.out);
+    let expect = r#"---
+title: "dev-task"
+---
+flowchart TD
+    s0(["plan<br/>role: planner"]):::start
+    s1["implement<br/>role: worker"]:::work
+    s2["review<br/>role: reviewer"]:::work
+    s3["fix<br/>role: worker"]:::work
+    s4["pr<br/>role: any"]:::work
+    s0 --> s1
+    s1 --> s2
+    s2 -->|"result == 'FAIL'"| s3
+    s3 -.->|"again, at most 3 times"| s2
+    s2 -->|"result == 'PASS'"| s4
+    classDef start fill:#ddf4ff,stroke:#0969da,color:#0a3069
+    classDef work fill:#dafbe1,stroke:#1a7f37,color:#044f1e
+"#;
+    assert_eq!(run.out, expect);
     let picture = scratch.run(&["graph", "dev-task.toml", "--format", "svg"]).out;
-    assert_eq!(groups(&Document::parse(&picture).unwrap(), "edge").len(), 4);
+    assert_eq!(groups(&Document::parse(&picture).unwrap(), "edge").len(), 5);
+}
+
+#[test]
+fn a_graph_of_a_step_with_a_handler() {
+    let text = "[workflow]\nname = \"rescued\"\n[[steps]]\nid = \"a\"\nprompt = \"a\"\non_fail = \"help\"\n\
+                [[steps]]\nid = \"b\"\nprompt = \"b\"\ndepends_on = [\"a\"]\nharness = \"codex\"\n\
+                [[steps]]\nid = \"c\"\nprompt = \"c\"\ndepends_on = [\"b\"]\ncondition = \"a.summary == 'x'\"\n\
+                [[steps]]\nid = \"help\"\nprompt = \"h\"\n";
+    let scratch = Scratch::with(&[("rescued.toml", text)]);
+    let dot = scratch.run(&["graph", "rescued.toml", "--format", "dot"]).out;
+    assert!(dot.contains(r#"s0 -> s3 [label="failed", style=dashed];"#), "{dot}");
+    assert!(dot.contains(r#"s1 [label="b\nrole: any\nharness: codex""#), "{dot}");
+    // A condition on a step further up is no matter of one arrow.
+    assert!(dot.contains(r#"s2 [label="c\nrole: any\nif a.summary == 'x'""#), "{dot}");
+    let picture = scratch.run(&["graph", "rescued.toml", "--format", "svg"]).out;
+    for text in [
+        "4 steps, 3 arrows between them.",
+        "runs after a failure: help.",
+        "runs it again, or handles its failure",
+    ] {
+        assert!(picture.contains(text), "{text}: {picture}");
+    }
 }
 
 #[test]

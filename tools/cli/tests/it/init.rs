@@ -5,9 +5,9 @@ use std::fs;
 use crate::scratch::Scratch;
 
 #[track_caller]
-fn refuses(name: &str, says: &str) {
+fn refuses(args: &[&str], says: &str) {
     let scratch = Scratch::with(&[("there.yml", "mine")]);
-    let run = scratch.run(&["init", name]);
+    let run = scratch.run(&[&["init"], args].concat());
     assert_eq!((run.exit, run.out.as_str()), (2, ""), "{}", run.err);
     assert!(run.err.contains(says) && run.err.contains("\n  help: "), "{}", run.err);
     assert_eq!(scratch.read("there.yml"), "mine");
@@ -20,6 +20,8 @@ fn what_it_writes_is_silent() {
         (&["init"][..], "workflow.yml"),
         (&["init", "bug-fix"], "bug-fix.yml"),
         (&["init", "a.yaml"], "a.yaml"),
+        (&["init", "--steps"], "workflow.toml"),
+        (&["init", "--steps", "two-eyes"], "two-eyes.toml"),
     ] {
         let scratch = Scratch::new();
         let run = scratch.run(args);
@@ -43,9 +45,10 @@ fn it_can_be_printed() {
 
 #[test]
 fn nothing_is_overwritten_and_no_bad_name_is_taken() {
-    refuses("there", "error: there.yml is there already\n");
-    refuses("there.yml", "error: there.yml is there already\n");
-    refuses("Fix", "error: `Fix` is no name for a workflow\n");
-    refuses("a.toml", "error: a.toml does not end in .yml\n");
-    refuses("no/folder", "error: cannot write no/folder.yml: ");
+    refuses(&["there"], "error: there.yml is there already\n");
+    refuses(&["there.yml"], "error: there.yml is there already\n");
+    refuses(&["Fix"], "error: `Fix` is no name for a workflow\n");
+    refuses(&["--steps", "there.yml"], "error: there.yml does not end in .toml\n");
+    refuses(&["a.toml"], "error: a.toml does not end in .yml\n");
+    refuses(&["no/folder"], "error: cannot write no/folder.yml: ");
 }

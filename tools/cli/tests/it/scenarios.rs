@@ -96,3 +96,44 @@ fn a_scenario_file_is_taken_for_no_workflow() {
     let run = scratch.run(&["check", ".", "--exit-zero", "--format", "json"]);
     assert!(!(run.out + &run.err).contains("flow.test.yml"));
 }
+
+const STEPS: &str = include_str!("../../../../tests/fixtures/dev-task.toml");
+
+fn check_steps(scenarios: &str, exit: i32, expect: &[&str]) {
+    let scratch = Scratch::with(&[("dev-task.toml", STEPS), ("dev-task.test.yml", scenarios)]);
+    scratch.write_prompts();
+    let run = scratch.run(&["test", "dev-task.test.yml"]);
+    assert_eq!(run.exit, exit, "{}{}", run.out, run.err);
+    for line in expect {
+        assert!(format!("{}{}", run.out, run.err).contains(line), "{line}\n{}{}", run.out, run.err);
+    }
+}
+
+#[test]
+fn scenarios_of_a_step_workflow_show_what_none_has_seen() {
+    check_steps(
+        "scenarios:\n- name: a fix\n  steps:\n  - {complete: plan}\n  - {complete: implement}\n  - {complete: review, result: FAIL}\n  \
+         - {complete: fix, expect: {steps: {review: running}}}\n",
+        0,
+        &[
+            "dev-task.test.yml: 1 scenario, 6 of 10 steps, conditions and loops seen\n",
+            "  not seen: pr runs\n",
+            "  not seen: fix is skipped without review.result == 'FAIL'\n",
+            "1 scenario: 1 passed, 0 failed\n",
+        ],
+    );
+}
+
+#[test]
+fn what_a_mission_does_otherwise_fails_its_scenario() {
+    check_steps(
+        "scenarios:\n- {name: hasty, steps: [{complete: plan, expect: {status: completed}}]}\n",
+        1,
+        &["dev-task.test.yml:2:59: hasty: the mission is `running`, not `completed`\n", "0 passed, 1 failed"],
+    );
+    check_steps(
+        "scenarios:\n- {name: a, steps: [{spawn: true}]}\n",
+        2,
+        &["unknown key `spawn` in a step of a scenario"],
+    );
+}

@@ -81,3 +81,61 @@ fn bad_input_says_what_to_do() {
         assert!(run.err.contains("help:"), "{}", run.err);
     }
 }
+
+const STEPS: &str = include_str!("../../../../tests/fixtures/dev-task.toml");
+
+fn simulate_steps(text: &str, script: &str, more: &[&str]) -> crate::scratch::CommandResult {
+    let scratch = Scratch::with(&[("dev-task.toml", text), ("walk.txt", script)]);
+    scratch.write_prompts();
+    scratch.run(&[&["simulate", "dev-task.toml"], more].concat())
+}
+
+#[test]
+fn a_mission_is_taken_through_its_steps() {
+    let script = "complete plan: two files\ncontext implement\nlose implement\ncomplete implement\ncomplete review FAIL: a bug\n\
+                  fail fix: no idea\ncontinue\ncomplete fix\nback\nnext\ncomplete plan\n";
+    let run = simulate_steps(STEPS, script, &["--script", "walk.txt"]);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""), "{}", run.out);
+    for line in [
+        "mission: running\n  plan: running, attempt 1\n  implement: blocked\n",
+        "> complete plan: two files\nplan: running → completed\nimplement: blocked → running\n  starts the agent of implement, attempt 1, role worker\n",
+        "> context implement\n## plan\n\ntwo files\n",
+        "> lose implement\n  starts the agent of implement, attempt 2, role worker\n",
+        "> fail fix: no idea\nfix: running → failed\n  pauses (error, 1) after fix\n",
+        "> continue\nfix: failed → running\n  tries fix again\n",
+        "> next\ncomplete fix\nfail fix\nlose fix\ncancel\n",
+        "> complete plan\nrefused (has_ended)\n",
+    ] {
+        assert!(run.out.contains(line), "{line}\n{}", run.out);
+    }
+    let unknown = simulate_steps(STEPS, "complete pan\n", &["--script", "walk.txt"]);
+    assert_eq!(unknown.exit, 1);
+    assert!(unknown.out.contains("cannot: there is no step `pan`; did you mean `plan`?"), "{}", unknown.out);
+}
+
+#[test]
+fn every_end_that_is_proved_can_be_walked() {
+    let scratch = Scratch::with(&[("dev-task.toml", STEPS)]);
+    scratch.write_prompts();
+    let proof = scratch.run(&["prove", "dev-task.toml", "--format", "json"]).json();
+    for end in proof["figures"]["ends"].as_array().unwrap() {
+        let lines: Vec<&str> =
+            end["script"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        let run = simulate_steps(STEPS, &lines.join("\n"), &["--script", "walk.txt", "--intervene", "never"]);
+        let expect = format!("the mission has ended: {}\n", end["status"].as_str().unwrap());
+        assert!(run.exit == 0 && run.out.ends_with(&expect), "{lines:?}\n{}", run.out);
+    }
+}
+
+#[test]
+fn the_run_that_breaks_a_property_can_be_replayed() {
+    let text = STEPS.replace("id = \"plan\"", "id = \"plan\"\nresults = [\"GO\", \"STOP\"]").replace(
+        "depends_on = [\"implement\"]",
+        "depends_on = [\"implement\"]\ncondition = \"plan.result == 'GO'\"",
+    );
+    let run = simulate_steps(&text, "", &["--trace", "no-silent-success"]);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""), "{}", run.out);
+    assert!(run.out.ends_with("the mission has ended: completed\n"), "{}", run.out);
+    let none = simulate_steps(STEPS, "", &["--trace", "one-agent"]);
+    assert!(none.exit == 2 && none.err.contains("no run breaks a property `one-agent`"), "{}", none.err);
+}

@@ -44,10 +44,17 @@ fn entries(graph: &Graph) -> Vec<(Sample, &'static str)> {
         (Taker::Asker, "when asked for"),
         (Taker::Engine, "by the engine, when an agent ended"),
         (Taker::AskerOrEngine, "either"),
+        (Taker::Loop, "runs it again, or handles its failure"),
+        (Taker::Failure, "runs it again, or handles its failure"),
     ];
-    let is_plain = !has_taker(Taker::Engine) && !has_taker(Taker::AskerOrEngine);
-    let lines = lines.into_iter().filter(|(taker, _)| !is_plain && has_taker(*taker));
-    kinds.chain(entry).chain(lines.map(|(taker, meaning)| (Sample::Line(taker), meaning))).collect()
+    let is_of_engine = has_taker(Taker::Engine) || has_taker(Taker::AskerOrEngine);
+    let mut lines: Vec<_> = lines.into_iter().filter(|(taker, _)| has_taker(*taker)).collect();
+    lines.retain(|(taker, _)| *taker != Taker::Asker || is_of_engine);
+    lines.dedup_by_key(|(_, meaning)| *meaning);
+    kinds
+        .chain(entry)
+        .chain(lines.into_iter().map(|(taker, meaning)| (Sample::Line(taker), meaning)))
+        .collect()
 }
 
 fn draw(out: &mut String, sample: Sample, centre: Point) {
@@ -63,7 +70,7 @@ fn draw(out: &mut String, sample: Sample, centre: Point) {
             put(out, format_args!("<circle class=\"entry\" cx=\"{x}\" cy=\"{y}\" r=\"5\"/>"));
         }
         Sample::Line(Taker::Asker) => line("line", centre.y),
-        Sample::Line(Taker::Engine) => line("line engine", centre.y),
+        Sample::Line(Taker::Engine | Taker::Loop | Taker::Failure) => line("line engine", centre.y),
         Sample::Line(Taker::AskerOrEngine) => {
             line("line", centre.y - 2.0);
             line("line engine", centre.y + 2.5);

@@ -1,4 +1,5 @@
-//! Lines: solid for an actor who asks, dashed for the engine, both where both take the same transition.
+//! Lines: solid for an actor who asks, dashed for the engine, both where both take the same transition; solid for a dependency, dashed
+//! for a loop and a failure.
 
 use super::super::{Edge, Taker};
 use super::layout::{Point, Route, Stretch};
@@ -26,7 +27,10 @@ pub(super) fn line(out: &mut String, edge: &Edge, route: &Route) {
     let Some(last) = route.stretches.last() else { return };
     let direction = direction(last, route.is_loop);
     let path = path(route, direction);
-    let class = if edge.taker == Taker::Engine { "line engine" } else { "line" };
+    let class = match edge.taker {
+        Taker::Asker | Taker::AskerOrEngine => "line",
+        Taker::Engine | Taker::Loop | Taker::Failure => "line engine",
+    };
     put(out, format_args!("<path class=\"{class}\" d=\"{path}\"/>"));
     if edge.taker == Taker::AskerOrEngine {
         let beside = number(BESIDE);

@@ -32,8 +32,9 @@ const LEAST_WIDTH: f64 = 560.0;
 pub(crate) fn svg(graph: &Graph) -> Result<String, Failure> {
     let size = graph.nodes.len() + graph.edges.len();
     if size > MAX_SIZE {
+        let what = if graph.has_steps { "steps and arrows" } else { "states and transitions" };
         return Err(Failure::new(
-            format!("{size} states and transitions are too many for one picture; {MAX_SIZE} are drawn"),
+            format!("{size} {what} are too many for one picture; {MAX_SIZE} are drawn"),
             "`--format dot` writes graphs of any size for Graphviz",
         ));
     }
@@ -172,7 +173,7 @@ impl<'g> Page<'g> {
     fn describe(&self, edge: &Edge) -> String {
         let name = |at: usize| self.graph.nodes[at].name.as_str();
         let taken = match edge.taker {
-            Taker::Asker => None,
+            Taker::Asker | Taker::Loop | Taker::Failure => None,
             Taker::AskerOrEngine => Some("also by the engine when an agent ended"),
             Taker::Engine => Some("by the engine when an agent ended"),
         };
@@ -206,7 +207,9 @@ fn description(graph: &Graph) -> String {
         let names: Vec<&str> = names.collect();
         (!names.is_empty()).then(|| format!("{}: {}.", kind.meaning(), names.join(", ")))
     };
-    let counted = format!("{} states, {} arrows between them.", graph.nodes.len(), graph.edges.len());
+    let (nodes, edges) = (graph.nodes.len(), graph.edges.len());
+    let nodes = if graph.has_steps { format!("{nodes} steps") } else { format!("{nodes} states") };
+    let counted = format!("{nodes}, {edges} arrows between them.");
     std::iter::once(counted).chain(Kind::ALL.into_iter().filter_map(of_kind)).collect::<Vec<_>>().join(" ")
 }
 

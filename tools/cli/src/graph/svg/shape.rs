@@ -25,7 +25,7 @@ pub(super) fn frame(node: &Node, ends: usize) -> Frame {
         Kind::Start | Kind::End => (36.0, HEIGHT),
         Kind::Work => (28.0, 16.0),
         Kind::Wait => (2.0 * SLANT + 16.0, 2.0 * SLANT + 8.0),
-        Kind::Crash => (32.0, 2.0 * CORNER + 8.0),
+        Kind::Crash | Kind::Handler => (32.0, 2.0 * CORNER + 8.0),
     };
     let size = Point { x: (text + around).max(ROOM * ends as f64).max(70.0), y: height };
     Frame { size, level: size.x - beside }
@@ -61,7 +61,7 @@ pub(super) fn outline(out: &mut String, kind: Kind, centre: Point, size: Point) 
         Kind::Start => rectangle(out, &format!("state {class}"), centre, size, size.y / 2.0),
         Kind::Work => rectangle(out, &format!("state {class}"), centre, size, 4.0),
         Kind::Wait => polygon(out, class, centre, size, (SLANT.min(size.y / 2.0), size.y / 2.0)),
-        Kind::Crash => {
+        Kind::Crash | Kind::Handler => {
             let corner = CORNER.min(size.y / 3.0);
             polygon(out, class, centre, size, (corner, corner));
         }

@@ -1,0 +1,97 @@
+//! Scenarios of step workflows: what a mission is expected to do, act by act, in a file beside the workflow.
+
+mod read;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use read::{FILE, read};
+pub use run::run;
+
+use orange_codegen::span::{Span, Spanned};
+use orange_core::plan::{Execution, Intervene};
+
+use crate::missions::Answer;
+use crate::plan_walk::Coverage;
+use crate::scenario::Failed;
+
+/// One mission's story.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// What it shows.
+    pub name: Spanned<String>,
+    /// How far the mission goes by itself; the plan's by default.
+    pub execution: Option<Execution>,
+    /// When it pauses; the plan's by default.
+    pub intervene: Option<Intervene>,
+    /// What happens, in order.
+    pub acts: Vec<ScenarioAct>,
+}
+
+/// Something that happens, and what is expected of it.
+#[derive(Clone, Debug)]
+pub struct ScenarioAct {
+    /// The whole item.
+    pub span: Span,
+    /// What happens.
+    pub act: NamedAct,
+    /// The attempt that reports; the current one by default.
+    pub attempt: Option<u32>,
+    /// What is expected then.
+    pub expect: Expect,
+}
+
+/// An act on steps that are known by their names.
+#[derive(Clone, Debug)]
+pub enum NamedAct {
+    /// An agent completes a step.
+    Complete {
+        /// The step.
+        step: Spanned<String>,
+        /// The word that it reports.
+        result: Option<String>,
+        /// What was done.
+        summary: String,
+        /// What a person should look at.
+        warning: Option<String>,
+    },
+    /// An agent reports a failure.
+    Fail {
+        /// The step.
+        step: Spanned<String>,
+        /// Why.
+        reason: String,
+    },
+    /// An agent ends without a word.
+    Lose(Spanned<String>),
+    /// A person answers a pause.
+    Continue(Answer),
+    /// A person runs a failed mission again.
+    Retry(Option<Spanned<String>>),
+    /// A person ends the mission.
+    Cancel,
+}
+
+/// What is expected after an act; what is not named may be anything.
+#[derive(Clone, Debug, Default)]
+pub struct Expect {
+    /// The status of the mission.
+    pub status: Option<Spanned<String>>,
+    /// The statuses of steps.
+    pub steps: Vec<(Spanned<String>, Spanned<String>)>,
+    /// Texts that the contexts of steps contain.
+    pub context: Vec<(Spanned<String>, Spanned<String>)>,
+    /// What the mission's pause is for, or `none`.
+    pub pause: Option<Spanned<String>>,
+    /// Why the act was refused.
+    pub refusal: Option<Spanned<String>>,
+}
+
+/// What came of one scenario.
+#[derive(Clone, Debug, Default)]
+pub struct ScenarioResult {
+    /// What was not as expected; the first act that fails ends the scenario.
+    pub failed: Vec<Failed>,
+    /// What it has used of the plan.
+    pub coverage: Coverage,
+}

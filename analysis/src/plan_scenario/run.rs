@@ -1,0 +1,98 @@
+//! Running scenarios on a plan, and comparing what happens with what is expected.
+
+use orange_codegen::span::{Span, Spanned};
+use orange_core::mission::{Refusal, Report};
+use orange_core::plan::{Plan, Policy, StepId};
+
+use super::{Expect, NamedAct, Scenario, ScenarioAct, ScenarioResult};
+use crate::missions::Act;
+use crate::plan_walk::{PlanWalk, command, pause_name, refusal_name};
+use crate::scenario::Failed;
+
+/// Runs one scenario.
+pub fn run(plan: &Plan<'_>, scenario: &Scenario) -> ScenarioResult {
+    let policy = Policy {
+        execution: scenario.execution.unwrap_or(plan.policy.execution),
+        intervene: scenario.intervene.unwrap_or(plan.policy.intervene),
+    };
+    let mut walk = PlanWalk::new(plan, policy);
+    let mut failed = Vec::new();
+    for item in &scenario.acts {
+        failed = match resolved(plan, item) {
+            Ok(act) => {
+                let refused = walk.act(&act, item.attempt).err();
+                compared(&walk, item, refused.as_ref())
+            }
+            Err(unknown) => vec![unknown],
+        };
+        if !failed.is_empty() {
+            break;
+        }
+    }
+    ScenarioResult { failed, coverage: walk.coverage }
+}
+
+fn named(plan: &Plan<'_>, name: &Spanned<String>) -> Result<StepId, Failed> {
+    command::named(plan, &name.value).map_err(|message| Failed { span: name.span, message })
+}
+
+fn resolved(plan: &Plan<'_>, item: &ScenarioAct) -> Result<Act, Failed> {
+    Ok(match &item.act {
+        NamedAct::Complete { step, result, summary, warning } => {
+            let report =
+                Report { result: result.clone(), summary: summary.clone(), warning: warning.clone() };
+            Act::Complete(named(plan, step)?, report)
+        }
+        NamedAct::Fail { step, reason } => Act::Fail(named(plan, step)?, reason.clone()),
+        NamedAct::Lose(step) => Act::Lose(named(plan, step)?),
+        NamedAct::Continue(answer) => Act::Continue(*answer),
+        NamedAct::Retry(step) => Act::Retry(step.as_ref().map(|it| named(plan, it)).transpose()?),
+        NamedAct::Cancel => Act::Cancel,
+    })
+}
+
+fn compared(walk: &PlanWalk<'_>, item: &ScenarioAct, refused: Option<&Refusal>) -> Vec<Failed> {
+    let Expect { status, steps, context, pause, refusal } = &item.expect;
+    let mut failed = Vec::new();
+    let mut check = |what: &str, expected: &str, found: &str, span: Span| {
+        if expected != found {
+            failed.push(Failed { span, message: format!("{what} is `{found}`, not `{expected}`") });
+        }
+    };
+    let found = refused.map_or("none", refusal_name);
+    match refusal {
+        Some(expected) => check("the refusal", &expected.value, found, expected.span),
+        None => check("the refusal", "none", found, item.span),
+    }
+    if let Some(expected) = status {
+        check("the mission", &expected.value, walk.mission.status.as_str(), expected.span);
+    }
+    if let Some(expected) = pause {
+        let reason = walk.mission.pause.as_ref().map(|it| &it.reason);
+        check("the pause", &expected.value, pause_name(reason), expected.span);
+    }
+    let mut unknown = Vec::new();
+    for (name, expected) in steps {
+        match named(walk.plan, name) {
+            Ok(step) => {
+                let found = walk.mission.step(step).status.as_str();
+                check(&name.value, &expected.value, found, expected.span);
+            }
+            Err(it) => unknown.push(it),
+        }
+    }
+    for (name, expected) in context {
+        match named(walk.plan, name) {
+            Ok(step) => {
+                let found = walk.mission.context(walk.plan, step);
+                if !found.contains(&expected.value) {
+                    let message = format!("the context of {} does not contain this: {found:?}", name.value);
+                    unknown.push(Failed { span: expected.span, message });
+                }
+            }
+            Err(it) => unknown.push(it),
+        }
+    }
+    failed.extend(unknown);
+    failed
+}

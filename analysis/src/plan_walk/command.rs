@@ -1,0 +1,97 @@
+//! The commands of a walk: one a line, in scripts, at the prompt and in proofs.
+
+use orange_codegen::suggest;
+use orange_core::mission::Report;
+use orange_core::plan::{Plan, StepId};
+
+use crate::missions::{Act, Answer};
+
+/// One line of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Something that happens.
+    Act(Act),
+    /// Show what can happen now.
+    Next,
+    /// Show the mission.
+    Show,
+    /// Show what the prompt of a step says under `{{context}}`.
+    Context(StepId),
+    /// Take the last command back.
+    Back,
+    /// Show these commands.
+    Help,
+    /// Stop.
+    Quit,
+}
+
+/// What the commands are, for a reader.
+pub const HELP: &str = "\
+complete STEP [RESULT][: SUMMARY]  the agent of a step completes it; \\n begins a new line
+warn STEP [RESULT]: WARNING        the same, with a warning
+fail STEP[: REASON]                the agent of a step reports a failure
+lose STEP                          the agent of a step ends without a word
+continue, accept                   answer a pause; take the failure as it is
+retry [STEP]                       run a failed mission again
+cancel                             end the mission
+next, show, context STEP           look at what can happen, at the mission, at a context
+back, help, quit                   take a step back, show this, stop
+";
+
+impl Command {
+    /// Reads a line; `None` of an empty one and of a comment.
+    ///
+    /// # Errors
+    /// What cannot be read, in a sentence.
+    pub fn parse(plan: &Plan<'_>, line: &str) -> Result<Option<Command>, String> {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            return Ok(None);
+        }
+        let (head, text) = line.split_once(':').unwrap_or((line, ""));
+        let text = text.trim().replace("\\n", "\n");
+        let words: Vec<&str> = head.split_whitespace().collect();
+        let command = match &words[..] {
+            ["complete", step] => Command::Act(complete(named(plan, step)?, None, text)),
+            ["complete", step, result] => Command::Act(complete(named(plan, step)?, Some(result), text)),
+            ["warn", step] => Command::Act(warn(named(plan, step)?, None, text)),
+            ["warn", step, result] => Command::Act(warn(named(plan, step)?, Some(result), text)),
+            ["fail", step] => Command::Act(Act::Fail(named(plan, step)?, text)),
+            ["lose", step] => Command::Act(Act::Lose(named(plan, step)?)),
+            ["continue"] => Command::Act(Act::Continue(Answer::default())),
+            ["accept"] => Command::Act(Act::ACCEPT),
+            ["retry"] => Command::Act(Act::Retry(None)),
+            ["retry", step] => Command::Act(Act::Retry(Some(named(plan, step)?))),
+            ["cancel"] => Command::Act(Act::Cancel),
+            ["next"] => Command::Next,
+            ["show"] => Command::Show,
+            ["context", step] => Command::Context(named(plan, step)?),
+            ["back"] => Command::Back,
+            ["help"] => Command::Help,
+            ["quit"] => Command::Quit,
+            _ => return Err(format!("`{head}` is no command; `help` lists them")),
+        };
+        Ok(Some(command))
+    }
+}
+
+/// The step of this name.
+///
+/// # Errors
+/// There is none; the sentence names a similar one.
+pub fn named(plan: &Plan<'_>, name: &str) -> Result<StepId, String> {
+    plan.step_named(name).ok_or_else(|| {
+        let close = suggest::closest(name, plan.steps.iter().map(|it| it.id));
+        let close = close.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+        format!("there is no step `{name}`{close}")
+    })
+}
+
+fn complete(step: StepId, result: Option<&str>, summary: String) -> Act {
+    Act::Complete(step, Report { result: result.map(str::to_owned), summary, warning: None })
+}
+
+fn warn(step: StepId, result: Option<&str>, warning: String) -> Act {
+    let report = Report { result: result.map(str::to_owned), summary: String::new(), warning: Some(warning) };
+    Act::Complete(step, report)
+}

@@ -1,0 +1,91 @@
+//! What walks have used of a plan: its steps, both answers of its conditions, and its loops.
+
+use std::collections::BTreeSet;
+
+use orange_core::mission::{Mission, StepStatus};
+use orange_core::plan::{Plan, StepId};
+
+/// A part of a plan that a walk can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// The step runs.
+    Step(StepId),
+    /// The condition of the step holds, or the step is skipped.
+    Condition {
+        /// The step.
+        step: StepId,
+        /// Whether it holds.
+        holds: bool,
+    },
+    /// The loop step sends the other one back.
+    Loop {
+        /// The loop step.
+        from: StepId,
+        /// A step that it re-queues.
+        to: StepId,
+    },
+}
+
+/// The parts that walks have used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage(BTreeSet<Part>);
+
+impl Coverage {
+    /// Every part of a plan: steps, conditions, loops.
+    pub fn parts(plan: &Plan<'_>) -> Vec<Part> {
+        let steps = plan.step_ids().map(Part::Step);
+        let conditional = plan.step_ids().filter(|id| plan.step(*id).condition.is_some());
+        let conditions =
+            conditional.flat_map(|step| [true, false].map(|holds| Part::Condition { step, holds }));
+        let loops = plan
+            .step_ids()
+            .flat_map(|from| plan.step(from).requeue.iter().map(move |to| Part::Loop { from, to: *to }));
+        steps.chain(conditions).chain(loops).collect()
+    }
+
+    /// Whether a part was used.
+    pub fn has(&self, part: Part) -> bool {
+        self.0.contains(&part)
+    }
+
+    /// Adds what another walk has used.
+    pub fn add(&mut self, other: Coverage) {
+        self.0.extend(other.0);
+    }
+
+    pub(super) fn note(&mut self, plan: &Plan<'_>, before: &Mission, after: &Mission) {
+        for id in plan.step_ids() {
+            let (old, new) = (before.step(id), after.step(id));
+            let runs = new.attempt() > old.attempt();
+            let is_skipped = new.status == StepStatus::Skipped && old.status != StepStatus::Skipped;
+            if runs {
+                self.0.insert(Part::Step(id));
+            }
+            if plan.step(id).condition.is_some() && (runs || is_skipped) {
+                self.0.insert(Part::Condition { step: id, holds: runs });
+            }
+            if new.completions > old.completions {
+                self.0.extend(plan.step(id).requeue.iter().map(|to| Part::Loop { from: id, to: *to }));
+            }
+        }
+    }
+}
+
+impl Part {
+    /// The part in words.
+    pub fn text(self, plan: &Plan<'_>) -> String {
+        let name = |id: StepId| plan.step(id).id;
+        match self {
+            Part::Step(id) => format!("{} runs", name(id)),
+            Part::Condition { step, holds } => {
+                let condition =
+                    plan.step(step).condition.map(|it| plan.condition_text(&it)).unwrap_or_default();
+                match holds {
+                    true => format!("{} runs after {condition}", name(step)),
+                    false => format!("{} is skipped without {condition}", name(step)),
+                }
+            }
+            Part::Loop { from, to } => format!("{} sends {} back", name(from), name(to)),
+        }
+    }
+}

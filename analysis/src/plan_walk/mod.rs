@@ -1,0 +1,73 @@
+//! One mission that is taken through a plan act by act, as the engine would. The core decides what follows.
+
+pub mod command;
+mod coverage;
+mod names;
+
+pub use coverage::{Coverage, Part};
+pub use names::{PAUSES, REFUSALS, pause_name, refusal_name};
+
+use orange_core::mission::{Effect, Event, Mission, Refusal, StepStatus};
+use orange_core::plan::{Plan, Policy, StepId};
+
+use crate::missions::Act;
+
+/// A mission that acts take through a plan.
+#[derive(Clone, Debug)]
+pub struct PlanWalk<'p> {
+    /// The plan.
+    pub plan: &'p Plan<'p>,
+    /// The mission.
+    pub mission: Mission,
+    /// What the acts so far have used.
+    pub coverage: Coverage,
+}
+
+/// What an act has led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Happened {
+    /// The steps whose status is another one now, with the one before, in source order.
+    pub changed: Vec<(StepId, StepStatus)>,
+    /// What the engine does.
+    pub effects: Vec<Effect>,
+}
+
+impl<'p> PlanWalk<'p> {
+    /// A mission that has begun.
+    pub fn new(plan: &'p Plan<'p>, policy: Policy) -> Self {
+        let mut walk = Self { plan, mission: Mission::new(plan, policy), coverage: Coverage::default() };
+        // A mission that waits for its slot begins when it has one.
+        _ = walk.apply(Event::Begin);
+        walk
+    }
+
+    /// Lets something happen: to this attempt, or to the current one of the step.
+    pub fn act(&mut self, act: &Act, attempt: Option<u32>) -> Result<Happened, Refusal> {
+        let mut event = act.event(&self.mission);
+        if let (
+            Some(number),
+            Event::Complete { attempt, .. } | Event::Fail { attempt, .. } | Event::Lose { attempt, .. },
+        ) = (attempt, &mut event)
+        {
+            *attempt = number;
+        }
+        self.apply(event)
+    }
+
+    fn apply(&mut self, event: Event) -> Result<Happened, Refusal> {
+        let before = self.mission.clone();
+        let mut effects = self.mission.apply(self.plan, event)?;
+        self.coverage.note(self.plan, &before, &self.mission);
+        // The engine starts the agent of the next step at once.
+        if let Some((step, attempt)) = self.mission.next() {
+            if !effects.contains(&Effect::Start { step, attempt }) {
+                effects.push(Effect::Start { step, attempt });
+            }
+            self.mission.apply(self.plan, Event::Start { step, attempt })?;
+        }
+        let status = |mission: &Mission, id: StepId| mission.step(id).status;
+        let changed = self.plan.step_ids().map(|id| (id, status(&before, id)));
+        let changed = changed.filter(|(id, before)| status(&self.mission, *id) != *before).collect();
+        Ok(Happened { changed, effects })
+    }
+}

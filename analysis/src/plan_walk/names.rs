@@ -1,0 +1,62 @@
+//! The names of pauses and refusals in scenarios.
+
+use orange_core::mission::{PauseReason, Refusal};
+
+/// What a pause can be for.
+pub const PAUSES: [&str; 6] = ["none", "boundary", "warning", "error", "exhausted", "obstacle"];
+
+/// Why an act can be refused.
+pub const REFUSALS: [&str; 17] = [
+    "closed",
+    "has_begun",
+    "pending",
+    "paused",
+    "no_such_step",
+    "stale",
+    "no_such_attempt",
+    "has_ended",
+    "not_queued",
+    "busy",
+    "result_needed",
+    "result_undeclared",
+    "not_paused",
+    "other_pause",
+    "nothing_to_accept",
+    "not_failed",
+    "nothing_to_retry",
+];
+
+/// What a mission's pause is for.
+pub fn pause_name(reason: Option<&PauseReason>) -> &'static str {
+    match reason {
+        None => "none",
+        Some(PauseReason::Boundary(_)) => "boundary",
+        Some(PauseReason::Warning(_)) => "warning",
+        Some(PauseReason::Error(_)) => "error",
+        Some(PauseReason::Exhausted(_)) => "exhausted",
+        Some(PauseReason::Obstacle(_)) => "obstacle",
+    }
+}
+
+/// Why an act was refused.
+pub fn refusal_name(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::Closed(_) => "closed",
+        Refusal::HasBegun => "has_begun",
+        Refusal::Pending => "pending",
+        Refusal::Paused => "paused",
+        Refusal::NoSuchStep => "no_such_step",
+        Refusal::Stale { .. } => "stale",
+        Refusal::NoSuchAttempt { .. } => "no_such_attempt",
+        Refusal::HasEnded => "has_ended",
+        Refusal::NotQueued(_) => "not_queued",
+        Refusal::Busy(_) => "busy",
+        Refusal::ResultNeeded => "result_needed",
+        Refusal::ResultUndeclared => "result_undeclared",
+        Refusal::NotPaused => "not_paused",
+        Refusal::OtherPause { .. } => "other_pause",
+        Refusal::NothingToAccept => "nothing_to_accept",
+        Refusal::NotFailed(_) => "not_failed",
+        Refusal::NothingToRetry => "nothing_to_retry",
+    }
+}

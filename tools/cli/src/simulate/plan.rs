@@ -1,0 +1,161 @@
+//! A simulation of a mission.
+
+use std::io::{self, Write};
+
+use orange_analysis::missions::Act;
+use orange_analysis::plan_walk::command::{Command, HELP};
+use orange_analysis::plan_walk::{Happened, PlanWalk, pause_name, refusal_name};
+use orange_core::mission::{Answered, Effect, Pause, PauseReason};
+use orange_core::plan::{Plan, Policy, StepId};
+
+use super::{Simulated, Then};
+
+/// A walk through a plan that can be taken back act by act.
+#[derive(Debug)]
+pub(crate) struct PlanSimulation<'p> {
+    walk: PlanWalk<'p>,
+    before: Vec<PlanWalk<'p>>,
+    failed: bool,
+}
+
+impl<'p> PlanSimulation<'p> {
+    /// A mission that has begun.
+    pub(crate) fn new(plan: &'p Plan<'p>, policy: Policy) -> Self {
+        Self { walk: PlanWalk::new(plan, policy), before: Vec::new(), failed: false }
+    }
+
+    fn command(&mut self, command: Command, out: &mut impl Write) -> io::Result<()> {
+        match command {
+            Command::Act(act) => self.act(&act, out),
+            Command::Next => self.next(out),
+            Command::Show => self.show(out),
+            Command::Context(step) => {
+                writeln!(out, "{}", self.walk.mission.context(self.walk.plan, step).trim_end())
+            }
+            Command::Back => match self.before.pop() {
+                Some(before) => {
+                    self.walk = before;
+                    self.show(out)
+                }
+                None => self.cannot("nothing has happened yet", out),
+            },
+            Command::Help => out.write_all(HELP.as_bytes()),
+            Command::Quit => Ok(()),
+        }
+    }
+
+    fn act(&mut self, act: &Act, out: &mut impl Write) -> io::Result<()> {
+        let before = self.walk.clone();
+        match self.walk.act(act, None) {
+            Ok(happened) => {
+                self.before.push(before);
+                self.happened(&happened, out)
+            }
+            Err(refusal) => {
+                self.walk = before;
+                writeln!(out, "refused ({})", refusal_name(&refusal))
+            }
+        }
+    }
+
+    fn happened(&self, happened: &Happened, out: &mut impl Write) -> io::Result<()> {
+        for (step, before) in &happened.changed {
+            let now = self.walk.mission.step(*step).status;
+            writeln!(out, "{}: {} → {}", self.name(*step), before.as_str(), now.as_str())?;
+        }
+        happened.effects.iter().try_for_each(|effect| writeln!(out, "  {}", self.effect(effect)))
+    }
+
+    fn effect(&self, effect: &Effect) -> String {
+        match effect {
+            Effect::EndAgent { step, attempt } => {
+                format!("ends the agent of {}, attempt {attempt}", self.name(*step))
+            }
+            Effect::Repeated => "was reported before; nothing changes".to_owned(),
+            Effect::Paused(pause) => self.pause(pause),
+            Effect::Continued(answered) => match answered {
+                Answered::WentOn => "the mission goes on".to_owned(),
+                Answered::TriedAgain(step) => format!("tries {} again", self.name(*step)),
+                Answered::Granted(step) => format!("grants {} one more round", self.name(*step)),
+                Answered::Accepted(step) => format!("takes the failure of {} as it is", self.name(*step)),
+            },
+            Effect::Start { step, attempt } => {
+                let role = self.walk.plan.role(self.walk.plan.step(*step).role);
+                format!("starts the agent of {}, attempt {attempt}, role {role}", self.name(*step))
+            }
+            Effect::Ended(status) => format!("the mission has ended: {}", status.as_str()),
+        }
+    }
+
+    fn pause(&self, pause: &Pause) -> String {
+        let (number, kind) = (pause.number, pause_name(Some(&pause.reason)));
+        match &pause.reason {
+            PauseReason::Boundary(step)
+            | PauseReason::Warning(step)
+            | PauseReason::Error(step)
+            | PauseReason::Exhausted(step) => format!("pauses ({kind}, {number}) after {}", self.name(*step)),
+            PauseReason::Obstacle(reason) => format!("pauses ({kind}, {number}): {reason}"),
+        }
+    }
+
+    /// The commands that mean something now.
+    fn next(&self, out: &mut impl Write) -> io::Result<()> {
+        let (plan, mission) = (self.walk.plan, &self.walk.mission);
+        if let Some(step) = mission.busy() {
+            let name = self.name(step);
+            match plan.results_of(step) {
+                [] => writeln!(out, "complete {name}")?,
+                results => results.iter().try_for_each(|it| writeln!(out, "complete {name} {it}"))?,
+            }
+            writeln!(out, "fail {name}\nlose {name}")?;
+        }
+        if mission.pause.is_some() {
+            writeln!(out, "continue")?;
+        }
+        if mission.asked().is_some() {
+            writeln!(out, "accept")?;
+        }
+        match mission.status.is_terminal() {
+            true => writeln!(out, "nothing more: the mission has ended: {}", mission.status.as_str()),
+            false => writeln!(out, "cancel"),
+        }
+    }
+
+    fn cannot(&mut self, why: &str, out: &mut impl Write) -> io::Result<()> {
+        self.failed = true;
+        writeln!(out, "cannot: {why}")
+    }
+
+    fn name(&self, step: StepId) -> &'p str {
+        self.walk.plan.step(step).id
+    }
+}
+
+impl Simulated for PlanSimulation<'_> {
+    fn line(&mut self, line: &str, out: &mut impl Write) -> io::Result<Then> {
+        match Command::parse(self.walk.plan, line) {
+            Ok(None) => Ok(Then::GoOn),
+            Ok(Some(Command::Quit)) => Ok(Then::Stop),
+            Ok(Some(command)) => self.command(command, out).map(|()| Then::GoOn),
+            Err(why) => self.cannot(&why, out).map(|()| Then::GoOn),
+        }
+    }
+
+    fn show(&self, out: &mut impl Write) -> io::Result<()> {
+        let mission = &self.walk.mission;
+        writeln!(out, "mission: {}", mission.status.as_str())?;
+        for step in self.walk.plan.step_ids() {
+            let state = mission.step(step);
+            let attempt = match state.attempt() {
+                0 => String::new(),
+                number => format!(", attempt {number}"),
+            };
+            writeln!(out, "  {}: {}{attempt}", self.name(step), state.status.as_str())?;
+        }
+        Ok(())
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failed
+    }
+}
