@@ -14,6 +14,7 @@ const PAGES: &[(&str, Given)] = &[
     ("docs/harnesses.md", Given::Project),
     ("docs/installing.md", Given::Repository),
     ("docs/linting.md", Given::Workflows),
+    ("docs/missions.md", Given::PausedMission),
     ("docs/storage.md", Given::Project),
 ];
 
