@@ -202,6 +202,17 @@ fn a_sound_mission_is_no_problem() {
 }
 
 #[test]
+fn a_mission_that_waits_for_a_worktree_is_named() {
+    let ward = Ward::new();
+    let id = tests::mission(ward.home(), "brew").dir().id.clone();
+    let check = CHECKS.iter().find(|check| check.name == "queue").unwrap();
+    let [Finding { level: Level::Fine, message, .. }] = &check.run(&Seen::of(&ward.app))[..] else {
+        panic!("something is wrong")
+    };
+    assert_eq!(*message, format!("mission {id} waits for a worktree of coffee"));
+}
+
+#[test]
 fn an_agent_of_a_mission_that_is_gone_is_found() {
     let ward = Ward::new();
     let dir = mission(&ward, "running");
