@@ -30,9 +30,9 @@ pub(super) fn skills(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings.collect(), "agents have the orange skill"))
 }
 
-/// Each harness that an unfinished task names, with the task's project.
+/// Each harness that an unfinished task or mission names, with its project.
 fn used<'s>(seen: &'s Seen<'_>) -> Result<BTreeSet<(&'s str, &'s str)>> {
-    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.app.is_over(task));
+    let tasks = seen.unfinished()?.into_iter();
     let both = tasks.flat_map(|task| [(&task.harness, &task.project), (&task.review_harness, &task.project)]);
     Ok(both.map(|(harness, project)| (harness.as_str(), project.as_str())).collect())
 }

@@ -226,6 +226,12 @@ impl Seen<'_> {
         Ok(readable.filter(|task| task.kind == DirKind::Task).collect())
     }
 
+    /// The unfinished tasks and missions that can be read.
+    fn unfinished(&self) -> Result<Vec<&Task>> {
+        let readable = self.listed()?.iter().filter_map(|listed| listed.task.as_ref().ok());
+        Ok(readable.filter(|task| !self.app.is_over(task)).collect())
+    }
+
     fn slots(&self) -> Result<&[Slot]> {
         self.slots.as_deref().map_err(Clone::clone)
     }

@@ -26,12 +26,15 @@ pub(super) fn gh(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     }])
 }
 
-/// Checks the harnesses of unfinished tasks; of all others, one suffices.
+/// Checks the harnesses of unfinished tasks and missions; of all others, one suffices.
 pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let path = seen.app.path();
-    let tasks = seen.tasks()?.into_iter().filter(|task| !seen.app.is_over(task));
-    let mut used: Vec<&str> =
-        tasks.flat_map(|task| [&task.harness, &task.review_harness]).map(String::as_str).collect();
+    let mut used: Vec<&str> = seen
+        .unfinished()?
+        .into_iter()
+        .flat_map(|task| [&task.harness, &task.review_harness])
+        .map(String::as_str)
+        .collect();
     used.sort_unstable();
     used.dedup();
     let missing =

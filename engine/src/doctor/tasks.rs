@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use orange_core::mission::MissionStatus;
+
 use crate::answer::Agent;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::tmux::Pane;
@@ -176,7 +178,7 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, "no agent waits for a person"))
 }
 
-/// Lists the tasks that wait to be started, and owed starts.
+/// Lists the tasks and missions that wait to be started, and owed starts.
 pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for project in seen.projects()? {
@@ -197,7 +199,13 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let what = queue.waits_for(seen.app, task);
         findings.extend(what.map(|what| Finding::fine(format!("task {} {what}", task.id))));
     }
-    Ok(or_fine(findings, "no task waits to be started"))
+    for mission in seen.unfinished()?.into_iter().filter(|it| it.kind == DirKind::Mission) {
+        if mission.status() == MissionStatus::Pending.as_str() {
+            let message = format!("mission {} waits for a worktree of {}", mission.id, mission.project);
+            findings.push(Finding::fine(message));
+        }
+    }
+    Ok(or_fine(findings, "no task and no mission waits to be started"))
 }
 
 pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {

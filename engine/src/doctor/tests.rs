@@ -7,6 +7,7 @@ use super::*;
 use crate::around::Around;
 use crate::flow::tests::MACHINES;
 use crate::machines::Machines;
+use crate::store::event::Spawn;
 use crate::store::{Event, Home, Set, TaskDir, tests};
 
 struct Ward {
@@ -145,11 +146,7 @@ fn tasks_and_sessions_without_each_other_are_found() {
     let ward = Ward::new();
     let dir = ward.task();
     let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
-    let spawn = crate::store::event::Spawn {
-        spawn: 1,
-        actor: crate::store::event::Actor::Worker,
-        ..Default::default()
-    };
+    let spawn = Spawn { spawn: 1, actor: crate::store::event::Actor::Worker, ..Default::default() };
     locked.append(Event::AgentSpawned(spawn), Set::new()).unwrap();
     let plan = crate::store::event::Transition { from: "a".into(), to: "b".into(), ..Default::default() };
     locked.append(Event::TransitionStarted(plan), Set::new()).unwrap();
@@ -202,6 +199,40 @@ fn a_sound_mission_is_no_problem() {
     let ward = Ward::new();
     mission(&ward, "completed");
     ward.check("pool", "Warning coffee--1 is held by a finished task");
+}
+
+#[test]
+fn a_mission_that_waits_for_a_worktree_is_named() {
+    let ward = Ward::new();
+    let id = tests::mission(ward.home(), "brew").dir().id.clone();
+    let check = CHECKS.iter().find(|check| check.name == "queue").unwrap();
+    let [Finding { level: Level::Fine, message, .. }] = &check.run(&Seen::of(&ward.app))[..] else {
+        panic!("something is wrong")
+    };
+    assert_eq!(*message, format!("mission {id} waits for a worktree of coffee"));
+}
+
+#[test]
+fn an_agent_of_a_mission_that_is_gone_is_found() {
+    let ward = Ward::new();
+    let dir = mission(&ward, "running");
+    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    let agent = Spawn { spawn: 1, actor: "worker".into(), ..Spawn::default() };
+    locked.append(Event::AgentSpawned(agent), Set::new()).unwrap();
+    drop(locked);
+    ward.check("sessions", &format!("Warning mission {}: agent 1 (worker) is gone, unnoticed", dir.id));
+}
+
+#[test]
+fn the_harnesses_of_a_mission_are_checked_until_it_has_ended() {
+    let ward = Ward::new();
+    let dir = mission(&ward, "paused");
+    // Nothing is on this one's PATH.
+    ward.check("harnesses", "Broken ");
+    let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
+    locked.append(Event::Unknown, Set::new().status("completed")).unwrap();
+    drop(locked);
+    assert!(ward.found("harnesses").iter().all(|found| found.starts_with("Warning")));
 }
 
 #[test]

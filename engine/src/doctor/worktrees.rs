@@ -36,24 +36,30 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let is_bound =
             seen.slots()?.iter().any(|slot| slot.name == *name && slot.task.as_ref() == Some(&task.id));
         let shown = folder.display();
-        let (word, id) = (dir.kind.word(), &task.id);
-        let (verb, next) = match dir.kind {
-            DirKind::Task => {
-                ("respawn", format!("; `orange task create {}` begins a new one there", task.branch))
-            }
-            DirKind::Mission => ("continue", String::new()),
+        let id = &task.id;
+        let (again, ends) = match dir.kind {
+            DirKind::Task => (
+                format!("`orange task respawn {id}`"),
+                format!(
+                    "`orange task cancel {id} --yes` ends it and keeps the branch; `orange task create {}` begins a new one there",
+                    task.branch
+                ),
+            ),
+            DirKind::Mission => (
+                format!("`orange mission continue {id}`"),
+                format!("`orange mission cancel {id}` ends it and keeps the branch"),
+            ),
         };
         let finding = if !is_bound {
-            let message = format!("{of} has {name}, and the pool gives it to another");
-            Finding::new(Level::Broken, message)
-                .remedy(format!("`orange {word} cancel {id} --yes` ends it and keeps the branch{next}"))
+            Finding::new(Level::Broken, format!("{of} has {name}, and the pool gives it to another"))
+                .remedy(ends)
         } else if !folder.is_dir() {
             Finding::new(Level::Warning, format!("{shown}, of {of}, is gone"))
-                .remedy(format!("`orange {word} {verb} {id}` makes it again with its agent"))
+                .remedy(format!("{again} makes it again with its agent"))
         } else if !git.has_worktree(&folder)? {
             let message = format!("{shown}, of {of}, is no longer a worktree of its repository");
             Finding::new(Level::Broken, message).remedy(format!(
-                "`mv '{shown}' '{shown}.away'`, and take what you need from there; `orange {word} {verb} {id}` makes it again"
+                "`mv '{shown}' '{shown}.away'`, and take what you need from there; {again} makes it again"
             ))
         } else if let Err(error) = git.check_link(&folder) {
             Finding::new(Level::Broken, format!("{of}: {}", error.message)).remedy(error.help.clone())

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::app::App;
 use crate::drive::git::{Backup, BackupContext, BranchState, Git, REQUEST_FOLDER, SavedWork, TASK_FILE};
+use crate::drive::harness::Harness;
 use crate::hooks::agent_processes::check_gone;
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
@@ -169,15 +170,18 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
     Ok(Set::new().workspace(None))
 }
 
-/// The files that the harnesses of a task keep in a worktree, such as the permissions that a person has given there. They are
-/// no work, and the next task must not get them. A harness that is no longer in `harnesses.toml` has none.
+/// The files that the harnesses of a task or mission keep in a worktree, such as the permissions that a person has given there.
+/// They are no work, and the next task must not get them. A harness that is no longer in `harnesses.toml` has none.
 fn files_of_harnesses(app: &App, task: &Task) -> Vec<String> {
-    let names = [&task.harness, &task.review_harness];
-    names
-        .iter()
-        .filter_map(|name| app.harness(name).ok())
-        .flat_map(|harness| harness.workspace_files)
-        .collect()
+    let harnesses = match task.kind {
+        DirKind::Task => [&task.harness, &task.review_harness]
+            .into_iter()
+            .filter_map(|name| app.harness(name).ok())
+            .collect(),
+        // Any step may have a harness of its own.
+        DirKind::Mission => app.harnesses().unwrap_or_default(),
+    };
+    harnesses.into_iter().flat_map(|harness: Harness| harness.workspace_files).collect()
 }
 
 /// Takes a worktree whose preparation failed off the task's branch, if it is on that branch.
@@ -262,6 +266,7 @@ fn kind_at(place: &Path) -> Result<Option<FileType>> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::collections::BTreeSet;
     use std::fs;
     use std::path::PathBuf;
 
@@ -372,6 +377,24 @@ pub(crate) mod tests {
         lab.acquire(&mut locked).unwrap();
         drop(locked);
         assert!(fs::read_to_string(&own).unwrap().contains("Too sour."));
+    }
+
+    #[test]
+    fn files_of_any_harness_go_with_the_mission() {
+        let lab = Lab::new(None);
+        let text = "[aider]\nbinary = 'aider'\nfull = ['{prompt}']\nreduced = ['{prompt}']\nworkspace_files = ['.aider*']\n";
+        fs::write(lab.home().harnesses_toml(), text).unwrap();
+        assert!(lab.app.harnesses().is_ok());
+        let mut locked = tests::mission(lab.home(), "brew");
+        lab.acquire(&mut locked).unwrap();
+        let left = [".aider.log", ".claude/settings.local.json"].map(|file| lab.worktree().join(file));
+        fs::create_dir(lab.worktree().join(".claude")).unwrap();
+        for file in &left {
+            fs::write(file, "{}").unwrap();
+        }
+        lab.release(&mut locked);
+        assert!(!left.iter().any(|file| file.exists()));
+        assert_eq!(locked.history().kept, BTreeSet::new());
     }
 
     #[test]

@@ -385,3 +385,37 @@ fn the_agent_that_starts_a_mission_hears_of_its_steps() {
         assert_eq!((&notice["to"], &notice["undelivered"]), (&json!(task.id), &json!(null)), "{notice}");
     }
 }
+
+/// The checks of the doctor that are not content, with their remedies.
+fn complaints(world: &World) -> Vec<(String, String)> {
+    let answer = world.json(&["doctor"]).json();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let bad = answer["findings"].as_array().unwrap().iter().filter(|finding| finding["level"] != "ok");
+    let bad = bad.map(|finding| (text(&finding["check"]), text(&finding["remedy"])));
+    bad.filter(|(check, _)| !["gh", "disk"].contains(&check.as_str())).collect()
+}
+
+#[test]
+fn the_doctor_and_gc_leave_a_paused_mission_alone() {
+    let world = world();
+    world.ok(&["install", "--harness", "claude"]);
+    let mission = world.start("toy", &["--execution", "step"]);
+    pauses(&world, &mission, 1);
+    let idea = mission.worktree().join("idea.txt");
+    fs::write(&idea, "half an idea\n").unwrap();
+    fs::remove_file(world.home().join("workspaces/.pool.json")).unwrap();
+    assert_eq!(complaints(&world), []);
+    assert_eq!(world.ok(&["workspace", "gc"]), json!([]));
+    assert_eq!(world.ok(&["gc", "--older-than", "0"]), json!([]));
+    assert_eq!(world.ok(&["workspace", "list", "--all"])[0]["task"], json!(mission.id));
+    world.fails(1, "refused", &["project", "remove", "toy"]);
+    assert!(idea.exists());
+
+    fs::remove_dir_all(mission.worktree()).unwrap();
+    let [(check, remedy)] = &complaints(&world)[..] else { panic!("{:?}", complaints(&world)) };
+    assert_eq!(check, "worktrees");
+    assert!(remedy.contains(&format!("`orange mission continue {}`", mission.id)), "{remedy}");
+    mission.ok("continue", &["--execution", "auto"]);
+    ends(&mission, "completed");
+    assert_eq!(complaints(&world), []);
+}

@@ -211,7 +211,7 @@ fn leave(app: &App, mission: &mut LockedMission) -> Result<()> {
 }
 
 /// The same for a mission of which only the status is known.
-pub(super) fn leave_as(app: &App, locked: &mut LockedTask, status: MissionStatus) -> Result<()> {
+pub fn leave_as(app: &App, locked: &mut LockedTask, status: MissionStatus) -> Result<()> {
     let owned = &locked.task().owned;
     if owned.tmux_session.is_some() || !locked.history().agents.is_empty() {
         let found = owned.tmux_session.clone();

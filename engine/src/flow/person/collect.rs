@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use orange_core::mission::MissionStatus;
+
 use crate::app::App;
 use crate::drive::git::{Backup, BackupContext, Git, SavedWork};
 use crate::files::{entries, is_empty, is_same};
+use crate::flow::mission::advance::leave_as;
 use crate::flow::{cancel, lock_recovered};
-use crate::hooks::{agents, workspace};
+use crate::hooks::workspace;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, Event, LockedTask, Pool, Task, TaskDir, task};
@@ -251,17 +254,17 @@ fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
 fn give_back_of_mission(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     let mut locked = LockedTask::lock(&app.home, dir)?;
     // It may have been started again since the pool was read.
-    if !app.is_done_with_worktree(locked.task()) {
-        return Ok(Vec::new());
-    }
+    let is_done = app.is_done_with_worktree(locked.task());
+    let status = MissionStatus::from_name(locked.task().status()).filter(|_| is_done);
+    let Some(status) = status else { return Ok(Vec::new()) };
     let before = locked.history().last_seq;
-    if let Some(found) = locked.task().owned.workspace.clone() {
-        let mut set = agents::kill_session(app, &mut locked)?;
-        set.0.extend(workspace::release(app, &mut locked)?.0);
-        let field = "workspace".to_owned();
-        locked.append(Event::TaskRepaired { field, found: Some(found.to_string()), kept: None }, set)?;
+    leave_as(app, &mut locked, status)?;
+    if let Some(error) = &locked.task().attention
+        && locked.task().owned.workspace.is_some()
+    {
+        return Err(Error::new(Kind::Environment, error));
     }
-    workspace::give_back(app, locked.task())?;
+    locked.clear_attention()?;
     let journal = task::read_journal(dir)?;
     let kept = |event| {
         let (Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept }) = event
@@ -334,6 +337,25 @@ mod tests {
             assert_eq!(done, [], "{status}");
             assert!(lab.worktree().join("idea").exists());
         }
+    }
+
+    #[test]
+    fn a_finished_mission_whose_release_fails_keeps_its_worktree() {
+        let lab = Lab::new(None);
+        let mut locked = tests::mission(lab.home(), "brew");
+        lab.acquire(&mut locked).unwrap();
+        locked.append(Event::Unknown, Set::new().status("completed")).unwrap();
+        let dir = locked.dir().clone();
+        drop(locked);
+        let link = lab.worktree().join(".git");
+        let text = fs::read(&link).unwrap();
+        fs::remove_file(&link).unwrap();
+        let failed = collect(&lab.app, false).unwrap().remove(0);
+        let task = || Task::read(lab.home(), &dir).unwrap().0;
+        assert!(failed.failure.is_some() && task().attention.is_some() && task().owned.workspace.is_some());
+        fs::write(&link, text).unwrap();
+        assert_eq!(collect(&lab.app, false).unwrap().remove(0).failure, None);
+        assert_eq!((task().attention, task().owned.workspace), (None, None));
     }
 
     #[test]
