@@ -1,12 +1,16 @@
 //! B09: a report with which none of the steps runs that read it, and the mission goes on without them.
 
+use std::collections::BTreeSet;
+
 use super::B09;
 use super::facts::{StepFacts, each};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{Field, StepCondition, StepId};
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
-    each(facts.plan.step_ids(), |read| {
+    let read: BTreeSet<StepId> =
+        facts.plan.steps.iter().filter_map(|it| it.condition).map(|it| it.step).collect();
+    each(read, |read| {
         let readers: Vec<&StepCondition> = readers(facts, read).collect();
         let first = readers.first()?;
         // Steps that all run after the same word are left out on purpose after the others.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{Field, Step, StepCondition, StepId, Steps};
-use orange_core::plan::{Execution, Intervene, Plan, Policy, StepSet};
+use orange_core::plan::{Execution, Intervene, Plan, Policy};
 
 use crate::missions::{Failures, MissionSearch, Scope};
 
@@ -83,16 +83,14 @@ impl<'f> StepFacts<'f> {
     }
 
     fn pairs(&self) -> Vec<(StepId, StepId)> {
-        let mut pairs = Vec::new();
+        let before = Before::of(self.plan);
         let is_handler = |id: StepId| self.plan.step(id).handles.is_some();
-        for id in self.plan.step_ids().filter(|id| !is_handler(*id)) {
-            let (before, after) =
-                (self.plan.upstream(id), self.plan.downstream(&StepSet::of(self.plan, &[id])));
-            let earlier = (0..id.0).rev().map(StepId);
-            let mut others = earlier.filter(|it| !before.has(*it) && !after.has(*it) && !is_handler(*it));
-            pairs.extend(others.find(|it| !self.exclude_each_other(*it, id)).map(|other| (other, id)));
-        }
-        pairs
+        let steps = self.plan.step_ids().filter(|id| !is_handler(*id));
+        let pairs = steps.filter_map(|id| {
+            let mut others = before.unrelated(id).filter(|it| !before.has(*it, id) && !is_handler(*it));
+            others.find(|it| !self.exclude_each_other(*it, id)).map(|other| (other, id))
+        });
+        pairs.collect()
     }
 
     /// Whether no round starts both: they, or steps for which they wait, want different values of one field.
@@ -106,6 +104,39 @@ impl<'f> StepFacts<'f> {
         conditions(a)
             .iter()
             .any(|a| others.iter().any(|b| (a.step, a.field) == (b.step, b.field) && a.value != b.value))
+    }
+}
+
+/// For each step those for which it waits, directly or not, a bit each: workflows may have thousands of steps.
+struct Before(Vec<Vec<u64>>);
+
+impl Before {
+    fn of(plan: &Plan<'_>) -> Self {
+        let mut before = vec![vec![0; plan.steps.len().div_ceil(64)]; plan.steps.len()];
+        for id in plan.order {
+            let mut bits = std::mem::take(&mut before[id.index()]);
+            for dependency in plan.step(*id).depends_on {
+                bits.iter_mut().zip(&before[dependency.index()]).for_each(|(bits, more)| *bits |= more);
+                bits[dependency.index() / 64] |= 1 << (dependency.index() % 64);
+            }
+            before[id.index()] = bits;
+        }
+        Self(before)
+    }
+
+    /// Whether the first step waits for the second one.
+    fn has(&self, id: StepId, other: StepId) -> bool {
+        self.0[id.index()][other.index() / 64] >> (other.index() % 64) & 1 == 1
+    }
+
+    /// The steps before this one in the file for which it does not wait, the nearest one first.
+    fn unrelated(&self, id: StepId) -> impl Iterator<Item = StepId> {
+        let words = self.0[id.index()].iter().enumerate().take(id.index() / 64 + 1).rev();
+        let open = words.filter(|(_, word)| **word != u64::MAX);
+        let bits = open.flat_map(|(index, word)| {
+            (0..64).rev().filter(move |bit| word >> bit & 1 == 0).map(move |bit| index * 64 + bit)
+        });
+        bits.filter(move |it| *it < id.index()).map(|it| StepId(it as u16))
     }
 }
 
