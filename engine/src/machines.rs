@@ -88,7 +88,8 @@ impl Machines {
             Some(Workflow::Plan(_)) => {
                 let message = format!("`{name}` is a step workflow, and tasks follow states");
                 let known = suggest::help(name, &machines().collect::<Vec<_>>(), "workflows of states");
-                Err(Error::new(Kind::Refused, message).help(format!("missions follow steps; {known}")))
+                Err(Error::new(Kind::Refused, message)
+                    .help(format!("`orange mission start {name}` makes a mission; {known}")))
             }
             None => Err(self.unknown(name, machines())),
         }

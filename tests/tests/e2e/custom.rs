@@ -36,6 +36,42 @@ pub(crate) fn followed(world: &World) -> Task<'_> {
     task
 }
 
+/// A step workflow whose prompt is in a file.
+const STEPS: &str = "\
+[workflow]
+name = \"two-steps\"
+[[steps]]
+id = \"a\"
+prompt_file = \"do/a.md\"
+[[steps]]
+id = \"b\"
+prompt = \"Go on. {{context}}\"
+depends_on = [\"a\"]
+";
+
+#[test]
+fn a_custom_step_workflow_is_compiled_with_its_prompts() {
+    let world = World::new();
+    let file = world.workflow("two-steps.toml", STEPS);
+    let show = &["workflow", "show", "two-steps"];
+    let refused = world.fails(6, "corrupt", show);
+    assert!(refused.contains("two-steps.toml:5:15: error[B18 missing-prompt-file]"), "{refused}");
+    let prompt = file.with_file_name("do/a.md");
+    fs::create_dir_all(prompt.parent().unwrap()).unwrap();
+    fs::write(&prompt, "Begin with {{mission_prompt}}").unwrap();
+    let shown = world.ok(show);
+    assert_eq!((&shown["steps"], &shown["step_list"][1]["depends_on"]), (&json!(2), &json!(["a"])));
+    let listed = world.ok(&["workflow", "list"]);
+    let listed: Vec<_> = listed.as_array().unwrap().iter().filter(|it| it["file"] != Value::Null).collect();
+    assert_eq!((listed.len(), &listed[0]["source_hash"]), (1, &shown["source_hash"]));
+    fs::write(&prompt, "Begin well with {{mission_prompt}}").unwrap();
+    assert_ne!(world.ok(show)["source_hash"], shown["source_hash"]);
+    let refused = world.fails(1, "refused", &["task", "create", "fix", "x", "--workflow", "two-steps"]);
+    assert!(refused.contains("`orange mission start two-steps` makes a mission"), "{refused}");
+    let refused = world.fails(1, "refused", &["mission", "start", "default", "x"]);
+    assert!(refused.contains("`orange task create --workflow default` makes a task"), "{refused}");
+}
+
 fn count(task: &Task<'_>, kind: &str) -> usize {
     task.events_of(kind).len()
 }

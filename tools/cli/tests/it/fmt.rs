@@ -44,6 +44,61 @@ fn files_are_laid_out_in_place() {
 }
 
 #[test]
+fn a_step_workflow_is_laid_out() {
+    let messy = "\
+# A flow
+steps:
+  - prompt: |
+      Do {{mission_prompt}}
+
+      it
+    id:   a   # first
+  # the review
+  - depends_on: [ a ]
+    id: review
+    results: [PASS,   FAIL]
+    prompt_file: do/review.md
+  - id: fix
+    prompt: 'Fix. {{context}}'
+    condition: \"review.result == 'FAIL'\"
+    depends_on: [review]
+    max_retries: 3
+    on_fail: help
+  - {prompt: \"Help. {{context}}\", id: help}
+workflow: {name: flow, version: '1.0'}
+";
+    let neat = "\
+# A flow
+workflow: {name: flow, version: \"1.0\"}
+
+steps:
+  - id: a   # first
+    prompt: |
+      Do {{mission_prompt}}
+
+      it
+  # the review
+  - id: review
+    prompt_file: do/review.md
+    depends_on: [a]
+    results: [PASS, FAIL]
+  - id: fix
+    prompt: \"Fix. {{context}}\"
+    depends_on: [review]
+    condition: review.result == 'FAIL'
+    max_retries: 3
+    on_fail: help
+  - {id: help, prompt: \"Help. {{context}}\"}
+";
+    let scratch = Scratch::with(&[("flow.yml", messy)]);
+    scratch.write_prompts();
+    assert_eq!(scratch.run(&["fmt", "flow.yml"]).exit, 0);
+    assert_eq!(scratch.read("flow.yml"), neat);
+    assert_eq!(scratch.run(&["fmt", "flow.yml", "--check"]).exit, 0);
+    assert_eq!(scratch.run(&["emit", "flow.yml"]).exit, 0);
+}
+
+#[test]
 fn check_only_names_them() {
     let scratch = Scratch::with(&[("messy.yml", MESSY), ("neat.yml", NEAT)]);
     let run = scratch.run(&["fmt", ".", "--check"]);
