@@ -29,7 +29,7 @@ const RULES: &[(&str, Given)] = &[
     ("orange mission cancel", Given::Mission),
     ("orange mission continue", Given::PausedMission),
     ("orange mission list", Given::Mission),
-    ("orange mission logs", Given::Mission),
+    ("orange mission logs", Given::PausedMission),
     ("orange mission retry", Given::FailedMission),
     ("orange mission show", Given::Mission),
     ("orange mission start", Given::Project),

@@ -172,9 +172,12 @@ impl Setting {
     }
 
     fn with_failed_step(self, more: &[&str], status: &str) -> Setting {
-        let (place, _) = self.with_agent("orange step fail --reason 'no network'").with_mission(more);
-        let is_there =
-            || place.orange(&["mission", "show", "login"]).contains(&format!("\"status\":\"{status}\""));
+        let does = "echo 'I cannot go on.'; orange step fail --reason 'no network'";
+        let (place, _) = self.with_agent(does).with_mission(more);
+        let is_there = || {
+            let shown = place.orange(&["mission", "show", "login"]);
+            shown.contains(&format!("\"status\":\"{status}\"")) && shown.contains("\"tmux_session\":null")
+        };
         place.world.until("the mission stops", is_there);
         place
     }
