@@ -1,7 +1,10 @@
 //! Commands that an agent in a sandbox has its companion run.
 
+use std::borrow::Cow;
+
 use crate::caller::Caller;
-use crate::cmd::args::{Command, MissionCommand, Parsed, TaskCommand, parse};
+use crate::cmd::args::{Command, CompleteArgs, MissionCommand, Parsed, StepCommand, TaskCommand, parse};
+use crate::cmd::stdin;
 use crate::relay::{Asker, Reply, only_some};
 use crate::store::Home;
 use crate::{Error, Kind, Result};
@@ -11,7 +14,18 @@ pub fn asked(command: &Command) -> Option<Result<Reply>> {
     if !is_relayed(command) {
         return None;
     }
-    with_asker(|asker| asker.ask(words()?))
+    with_asker(|asker| asker.ask(words()?, input(command)?))
+}
+
+/// What the command reads from standard input, which the companion does not have.
+fn input(command: &Command) -> Result<String> {
+    let Command::Step(command) = command else { return Ok(String::new()) };
+    let given = match command {
+        StepCommand::Complete(CompleteArgs { summary, .. }) => summary,
+        StepCommand::Fail { reason } => reason,
+        StepCommand::Show => return Ok(String::new()),
+    };
+    if given == "-" { stdin::or_text(given, "the report").map(Cow::into_owned) } else { Ok(String::new()) }
 }
 
 /// Adds the help for an agent in a sandbox if its sandbox made a command fail.

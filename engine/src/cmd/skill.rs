@@ -66,6 +66,17 @@ the task, run it again. 2 or 3: the command is wrong. 5 or 6: the machine or a f
 The engine reads the last section of a name, outside of code blocks and comments. Where a status asks for a `rewritten` section,
 a section that was accepted before does not count: write what is true now.
 
+## When you work at a step of a mission
+
+Where ORANGE_STEP is set, there is no TASK.md and no status. Your prompt says what the step asks, and `orange step show` repeats it.
+Do that alone, commit it, and end with one of two commands:
+
+- `orange step complete --summary -` reads from standard input what you have done; later steps and people read it. Add
+  `--result WORD` where the step declares results, and `--warning TEXT` for what a person should look at.
+- `orange step fail --reason -` says why the step cannot be done.
+
+The first report counts, and you are ended after it. If you stop without one, another agent starts the step again.
+
 ## What each status asks for
 
 `orange task show` names the workflow of your task and its status. `orange workflow contract NAME` prints the same for
@@ -85,4 +96,7 @@ You scope the work and hand it out; each task's agent plans and does its own.
    worktree wait their turn.
 4. Watch them with `orange task list` and `orange task show ID`. Tell the person when a task waits for them, is stuck, or has
    something under `attention`. Merging, cancelling and migrating tasks is theirs to ask for.
+
+For work that a step workflow describes (`orange workflow list`), `orange mission start WORKFLOW \"PROMPT\"` starts one agent after the other. You
+get a message at each boundary of steps; `orange mission show ID` says what a pause asks, and a person decides.
 ";

@@ -45,14 +45,15 @@ impl<'c> Asker<'c> {
         (asker.is_confined() || is_out_of_reach(home, task)).then_some(asker)
     }
 
-    /// Makes the companion run `orange` with these words.
-    pub fn ask(&self, words: Vec<String>) -> Result<Reply> {
+    /// Makes the companion run `orange` with these words and this standard input.
+    pub fn ask(&self, words: Vec<String>, input: String) -> Result<Reply> {
         let request = Request {
             task: self.task.to_owned(),
             spawn: self.spawn,
             secret: self.secret.map(str::to_owned),
             folder: self.folder.to_owned(),
             words,
+            input,
         };
         let bytes = serde_json::to_vec(&request)
             .map_err(|cause| Error::new(Kind::Environment, format!("cannot write the request: {cause}")))?;

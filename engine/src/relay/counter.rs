@@ -99,7 +99,7 @@ impl<'o> Counter<'o> {
         let bytes =
             folder.read(name, Part::Claimed, LONGEST_REQUEST).map_err(|cause| wrong(cause.to_string()))?;
         let request: Request = serde_json::from_slice(&bytes).map_err(|cause| wrong(cause.to_string()))?;
-        let Request { task, spawn, secret, folder, words } = request;
+        let Request { task, spawn, secret, folder, words, input } = request;
         if (&task, spawn) != (&self.dir.id, self.spawn) {
             let TaskDir { id, .. } = self.dir;
             let message =
@@ -110,7 +110,7 @@ impl<'o> Counter<'o> {
         check_secret(&self.app.home, &task, Some(spawn), secret.as_deref())?;
         (self.check)(&words)?;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let call = self.app.as_engine(&words, self.dir).folder(&folder).bound(BOUND);
+        let call = self.app.as_engine(&words, self.dir).folder(&folder).bound(BOUND).input(input.as_bytes());
         let call = call.env(caller::TASK, &task).env(caller::SPAWN, spawn.to_string());
         let call = call.env(caller::ACTOR, self.actor.as_str()).env(caller::RELAYED, "yes");
         Ok(secret.into_iter().fold(call, |call, secret| call.env(caller::SECRET, secret)))

@@ -8,7 +8,7 @@ use crate::drive::exec::Output;
 use crate::{Error, Kind};
 
 /// The most bytes that a request may have.
-pub(super) const LONGEST_REQUEST: u64 = 64 * 1024;
+pub(super) const LONGEST_REQUEST: u64 = 16 * 1024 * 1024;
 
 /// The most bytes that a reply may have.
 pub(super) const LONGEST_REPLY: u64 = 64 * 1024 * 1024;
@@ -26,6 +26,9 @@ pub(super) struct Request {
     pub folder: PathBuf,
     /// The words after `orange`.
     pub words: Vec<String>,
+    /// What the command reads from its standard input.
+    #[serde(default)]
+    pub input: String,
 }
 
 /// The reply to a request.
@@ -93,7 +96,14 @@ mod tests {
     #[test]
     fn a_request_is_whole_or_none() {
         let words = vec!["task".to_owned(), "next".to_owned()];
-        let request = Request { task: "t1".to_owned(), spawn: 2, folder: "/w".into(), words, secret: None };
+        let request = Request {
+            task: "t1".to_owned(),
+            spawn: 2,
+            folder: "/w".into(),
+            words,
+            secret: None,
+            input: String::new(),
+        };
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);
         for end in 0..text.len() {

@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::answers;
+use crate::task::Task;
 use crate::world::{World, binary, target_program};
 
 /// A client and its server.
@@ -80,7 +81,9 @@ fn the_tools_are_the_commands() {
     let listed = talk.ask("tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["task_list", "task_show", "task_next", "task_update"]);
+    let of_tasks = ["task_list", "task_show", "task_next", "task_update"];
+    let of_missions = ["step_show", "step_complete", "mission_start", "mission_show", "mission_continue"];
+    assert_eq!(names, [&of_tasks[..], &of_missions].concat());
     assert_eq!(tools[3]["inputSchema"]["properties"]["status"]["type"], "string");
     assert_eq!(
         (&tools[0]["annotations"]["readOnlyHint"], &tools[3]["annotations"]["readOnlyHint"]),
@@ -103,6 +106,38 @@ fn the_tools_are_the_commands() {
     let (failed, moved) = talk.call("task_update", json!({ "task": "fix", "status": "cancelled" }));
     assert_eq!((failed, &moved["to"]), (false, &json!("cancelled")));
     assert_eq!(task.status(), "cancelled");
+}
+
+#[test]
+fn an_agent_starts_a_mission_and_another_takes_a_step() {
+    let world = World::new();
+    world.acts("plan", "exec sleep 1000000");
+    let mut talk = Talk::begin(&world, &world.repo(), |_| {});
+    let wishes = json!({ "workflow": "dev-task", "prompt": "--make it faster", "execution": "step" });
+    let (failed, started) = talk.call("mission_start", wishes);
+    assert_eq!((failed, &started["step"]), (false, &json!("plan")), "{started}");
+    let mission = Task::mission(&world, started["id"].as_str().unwrap());
+    mission.agent(1).begun();
+
+    let mut own = Talk::begin(&world, &mission.worktree(), |command| {
+        command.envs([
+            ("ORANGE_TASK", mission.id.as_str()),
+            ("ORANGE_ACTOR", "worker"),
+            ("ORANGE_SPAWN", "1"),
+        ]);
+        command.envs(mission.secret("1").map(|secret| ("ORANGE_SECRET", secret)));
+    });
+    let (_, shown) = own.call("step_show", json!({}));
+    assert_eq!((&shown["step"], &shown["attempt"]), (&json!("plan"), &json!(1)), "{shown}");
+    let (failed, done) = own.call("step_complete", json!({ "summary": "It is planned" }));
+    assert_eq!((failed, &done["repeated"]), (false, &json!(false)), "{done}");
+    mission.has_events(1, "mission.paused");
+    let asks = json!({ "mission": mission.id, "pause": "1" });
+    let (failed, answer) = talk.call("mission_continue", asks.clone());
+    assert!(!failed && answer["done"].as_str().unwrap().contains("it goes on"), "{answer}");
+    assert!(talk.call("mission_continue", asks).0, "the same answer again is refused");
+    let (_, shown) = talk.call("mission_show", json!({ "mission": mission.id }));
+    assert_eq!(shown["steps"][0]["summary"], "It is planned");
 }
 
 #[test]

@@ -210,6 +210,27 @@ fn a_sandboxed_agent_hands_its_task_on() {
 }
 
 #[test]
+fn a_sandboxed_agent_reports_its_step() {
+    let world = World::new();
+    world.acts("plan", "exec sleep 1000000");
+    let mission = world.start("dev-task", &["--execution", "step"]);
+    mission.agent(1).begun();
+    let Some(sandbox) = Sandbox::of(&world, &mission, "1") else { return };
+    let shown = sandbox.asks(&["step", "show", "--json"]);
+    assert!(text(&shown.stdout).contains("\"step\":\"plan\""), "{shown:?}");
+    // More than one argument of a program can have.
+    let summary = "A long plan; $(x) ü\n".repeat(10_000);
+    let file = world.path("plan.md");
+    fs::write(&file, &summary).unwrap();
+    let mut command = sandbox.runs(&[world.program.to_str().unwrap(), "step", "complete", "--summary", "-"]);
+    command.stdin(File::open(file).unwrap());
+    // The mission ends the agent, and so the companion that would answer it.
+    command.output().unwrap();
+    mission.has_events(1, "mission.paused");
+    assert_eq!(mission.show()["steps"][0]["summary"], json!(summary.trim_end()));
+}
+
+#[test]
 fn a_sandboxed_agent_without_a_companion_is_refused_at_once() {
     let world = World::new();
     let task = at_work(&world);

@@ -29,8 +29,8 @@ struct Argument {
 /// How an argument becomes words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// The task that the command is about.
-    Task,
+    /// A word without an option, such as the task that the command is about.
+    Word,
     /// An option with a value.
     Text(&'static str),
     /// An option whose value may be left out; an empty text leaves it out.
@@ -111,12 +111,97 @@ pub(crate) const TOOLS: &[Tool] = &[
             },
         ],
     },
+    Tool {
+        name: "step_show",
+        about: "Shows the step of a mission at which you work: what it asks, what the steps before it have reported, and \
+                which results you may report.",
+        only_reads: true,
+        command: ["step", "show"],
+        arguments: &[],
+    },
+    Tool {
+        name: "step_complete",
+        about: "Reports that your step of a mission is complete. The first report counts, and the mission then ends you.",
+        only_reads: false,
+        command: ["step", "complete"],
+        arguments: &[
+            Argument {
+                name: "result",
+                about: "One word, such as PASS or FAIL, where the step declares results or a condition reads it.",
+                form: Form::Text("--result"),
+            },
+            Argument {
+                name: "summary",
+                about: "What you have done; later steps and people read it.",
+                form: Form::Text("--summary"),
+            },
+            Argument {
+                name: "warning",
+                about: "What a person should look at.",
+                form: Form::Text("--warning"),
+            },
+        ],
+    },
+    Tool {
+        name: "mission_start",
+        about: "Starts a mission: agents take the steps of a workflow, one after the other, on one branch.",
+        only_reads: false,
+        command: ["mission", "start"],
+        arguments: &[
+            Argument { name: "workflow", about: "The step workflow, such as dev-task.", form: Form::Word },
+            Argument { name: "prompt", about: "What is to be done.", form: Form::Word },
+            Argument { name: "project", about: "The project.", form: Form::Text("--project") },
+            Argument { name: "branch", about: "The branch to work on.", form: Form::Text("--branch") },
+            Argument {
+                name: "execution",
+                about: "step: pause after every step; auto: go on.",
+                form: Form::Text("--execution"),
+            },
+            Argument {
+                name: "intervene",
+                about: "When it pauses: never, on-warning, on-error or always.",
+                form: Form::Text("--intervene"),
+            },
+        ],
+    },
+    Tool {
+        name: "mission_show",
+        about: "Shows a mission: its steps, attempts and results, and what it asks at its pause.",
+        only_reads: true,
+        command: ["mission", "show"],
+        arguments: &[MISSION],
+    },
+    Tool {
+        name: "mission_continue",
+        about: "Answers the pause of a mission: after an error the step is tried again, else the mission goes on.",
+        only_reads: false,
+        command: ["mission", "continue"],
+        arguments: &[
+            MISSION,
+            Argument {
+                name: "pause",
+                about: "The number of the pause that this answers.",
+                form: Form::Text("--pause"),
+            },
+            Argument {
+                name: "accept_failure",
+                about: "Take the failure as it is.",
+                form: Form::Switch("--accept-failure"),
+            },
+        ],
+    },
 ];
 
 const TASK: Argument = Argument {
     name: "task",
     about: "Its id, the start of its id, or its branch; without, the task whose agent asks or whose worktree this is.",
-    form: Form::Task,
+    form: Form::Word,
+};
+
+const MISSION: Argument = Argument {
+    name: "mission",
+    about: "Its id, the start of its id, or its branch; without, the mission whose agent asks or whose worktree this is.",
+    form: Form::Word,
 };
 
 /// The tool of this name.
@@ -137,11 +222,11 @@ impl Tool {
             let names: Vec<_> = self.arguments.iter().map(|argument| argument.name).collect();
             return Err(format!("{} takes no `{unknown}`; it takes: {}", self.name, names.join(", ")));
         }
-        let (mut words, mut task) = (self.command.map(str::to_owned).to_vec(), None);
+        let (mut words, mut behind) = (self.command.map(str::to_owned).to_vec(), Vec::new());
         words.push("--json".to_owned());
         for argument in self.arguments {
             match argument.form {
-                Form::Task => task = argument.value(given)?,
+                Form::Word => behind.push((argument.name, argument.value::<String>(given)?)),
                 Form::Text(option) => {
                     words.extend(argument.value(given)?.map(|text: String| format!("{option}={text}")));
                 }
@@ -153,8 +238,14 @@ impl Tool {
                 }
             }
         }
+        let missing = behind.iter().position(|(_, word)| word.is_none());
+        let last = behind.iter().rposition(|(_, word)| word.is_some());
+        if let Some(missing) = missing.filter(|missing| last.is_some_and(|last| *missing < last)) {
+            return Err(format!("{} needs `{}`", self.name, behind[missing].0));
+        }
         // Whatever a task is called, it is no option.
-        words.extend(task.map(|task: String| ["--".to_owned(), task]).into_iter().flatten());
+        words.extend(last.map(|_| "--".to_owned()));
+        words.extend(behind.into_iter().filter_map(|(_, word)| word));
         Ok(words)
     }
 }
@@ -196,6 +287,12 @@ mod tests {
             json!({ "task": "fix", "summary": "-v; $(x)\n=", "branch": "", "dry_run": true }),
             Ok(&["task", "update", "--json", "--summary=-v; $(x)\n=", "--branch", "--dry-run", "--", "fix"]),
         );
+        check(
+            "mission_start",
+            json!({ "workflow": "dev-task", "prompt": "--help", "branch": "fix" }),
+            Ok(&["mission", "start", "--json", "--branch=fix", "--", "dev-task", "--help"]),
+        );
+        check("mission_start", json!({ "prompt": "x" }), Err("mission_start needs `workflow`"));
         check(
             "task_list",
             json!({ "status": "stuck", "all": false }),

@@ -121,7 +121,7 @@ On a terminal it asks for each agent in each project; nothing is changed before 
 ORANGE_HOME/setup.json records the consent, and each agent gets it as arguments. A file of the agent's own is changed only
 if no argument does the same; the output names it, and --undo restores it.")]
     Setup(SetupArgs),
-    /// Answer agents over the Model Context Protocol: task_list, task_show, task_next, task_update
+    /// Answer agents over the Model Context Protocol: tools for tasks, steps and missions
     #[command(after_help = "\
 Example:
   orange mcp
