@@ -3,6 +3,7 @@
 extern crate std;
 
 mod cases;
+mod gates;
 mod random;
 mod reference;
 mod simulator;
