@@ -8,20 +8,26 @@ use serde_json::Value;
 
 use crate::world::{PROJECT, World};
 
-/// A task by its id.
+/// A task or a mission by its id.
 pub(crate) struct Task<'w> {
     world: &'w World,
     /// Its id.
     pub(crate) id: String,
+    /// The folder of all of its kind.
+    place: &'static str,
 }
 
 impl<'w> Task<'w> {
     pub(crate) fn new(world: &'w World, id: &str) -> Task<'w> {
-        Task { world, id: id.to_owned() }
+        Task { world, id: id.to_owned(), place: "tasks" }
+    }
+
+    pub(crate) fn mission(world: &'w World, id: &str) -> Task<'w> {
+        Task { place: "missions", ..Task::new(world, id) }
     }
 
     fn folder(&self) -> PathBuf {
-        self.world.home().join("tasks").join(PROJECT).join(&self.id)
+        self.world.home().join(self.place).join(PROJECT).join(&self.id)
     }
 
     /// Where the `TASK.md` of the store is.

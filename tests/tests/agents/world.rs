@@ -221,6 +221,13 @@ impl World {
         Task::new(self, self.ok(&words)["id"].as_str().unwrap())
     }
 
+    /// Starts a mission.
+    #[track_caller]
+    pub(crate) fn start(&self, workflow: &str, prompt: &str, more: &[&str]) -> Task<'_> {
+        let words = [&["mission", "start", workflow, prompt], more].concat();
+        Task::mission(self, self.ok(&words)["id"].as_str().unwrap())
+    }
+
     /// Waits until this holds.
     #[track_caller]
     pub(crate) fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {

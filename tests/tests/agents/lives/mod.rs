@@ -5,6 +5,7 @@ mod doing;
 mod faults;
 mod hangs;
 mod mcp;
+mod missions;
 mod people;
 mod refused;
 mod resume;
@@ -68,6 +69,8 @@ pub(crate) const LIVES: &[Life] = &[
     Life { name: "killed, its conversation continued", pairs: LOGGED, live: resume::continued },
     Life { name: "review in a sandbox, headless", pairs: REPORTING, live: sandbox::headless },
     Life { name: "tools of the protocol", pairs: REPORTING, live: mcp::tools },
+    Life { name: "dev-task: FAIL, fix, PASS", pairs: EACH, live: missions::fail_fix_pass },
+    Life { name: "dev-task: exhausted", pairs: REPORTING, live: missions::exhausted },
     Life { name: "a fresh home", pairs: REPORTING, live: refused::fresh_home },
     Life { name: "review in a sandbox", pairs: REPORTING, live: sandbox::interactive },
     Life { name: "says what it does", pairs: EACH, live: doing::reported },
