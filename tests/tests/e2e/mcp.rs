@@ -16,6 +16,8 @@ struct Talk {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     asked: u64,
+    /// Whether it ends with the agent to which it belongs.
+    ends_with_agent: bool,
 }
 
 impl Talk {
@@ -26,7 +28,7 @@ impl Talk {
         who(command.arg("mcp").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()));
         let mut server = command.spawn().unwrap();
         let output = BufReader::new(server.stdout.take().unwrap());
-        let mut talk = Talk { input: server.stdin.take(), output, server, asked: 0 };
+        let mut talk = Talk { input: server.stdin.take(), output, server, asked: 0, ends_with_agent: false };
         let hello = json!({
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
         });
@@ -68,7 +70,7 @@ impl Drop for Talk {
     fn drop(&mut self) {
         drop(self.input.take());
         let ended = self.server.wait().unwrap();
-        assert!(std::thread::panicking() || ended.success(), "{ended}");
+        assert!(std::thread::panicking() || self.ends_with_agent || ended.success(), "{ended}");
     }
 }
 
@@ -127,10 +129,12 @@ fn an_agent_starts_a_mission_and_another_takes_a_step() {
         ]);
         command.envs(mission.secret("1").map(|secret| ("ORANGE_SECRET", secret)));
     });
+    own.ends_with_agent = true;
     let (_, shown) = own.call("step_show", json!({}));
     assert_eq!((&shown["step"], &shown["attempt"]), (&json!("plan"), &json!(1)), "{shown}");
-    let (failed, done) = own.call("step_complete", json!({ "summary": "It is planned" }));
-    assert_eq!((failed, &done["repeated"]), (false, &json!(false)), "{done}");
+    // The mission may end the agent, and so its server, before the answer is there.
+    let call = json!({ "name": "step_complete", "arguments": { "summary": "It is planned" } });
+    own.say(&json!({ "jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": call }));
     mission.has_events(1, "mission.paused");
     let asks = json!({ "mission": mission.id, "pause": "1" });
     let (failed, answer) = talk.call("mission_continue", asks.clone());
