@@ -419,3 +419,21 @@ fn the_doctor_and_gc_leave_a_paused_mission_alone() {
     ends(&mission, "completed");
     assert_eq!(complaints(&world), []);
 }
+
+#[test]
+fn a_worktree_on_another_branch_pauses_the_mission() {
+    let world = world();
+    world.acts("build", "git switch --quiet --create elsewhere; complete PASS built");
+    fs::write(world.repo().join("draft.txt"), "not committed\n").unwrap();
+    let answer =
+        world.ok(&["mission", "start", "toy", "Make it faster", "--branch", "fast", "--intervene", "never"]);
+    assert!(answer["done"].as_str().unwrap().contains("1 uncommitted changes in"), "{answer}");
+    let mission = Task::mission(&world, answer["id"].as_str().unwrap());
+    let pause = pauses(&world, &mission, 1);
+    assert_eq!(pause["reason"], "obstacle");
+    let what = pause["what"].as_str().unwrap();
+    assert!(what.contains("the worktree is on elsewhere, and the mission's branch is fast"), "{what}");
+    world.git(&mission.worktree(), &["switch", "--quiet", "fast"]);
+    mission.ok("continue", &[]);
+    ends(&mission, "completed");
+}

@@ -8,7 +8,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::StartArgs;
 use crate::cmd::mission::changed;
 use crate::cmd::{project, stdin};
-use crate::flow::mission::start::{NewMission, PolicyWishes, start};
+use crate::flow::mission::start::{NewMission, PolicyWishes, Started, start};
 
 /// Starts it.
 pub fn run(app: &App, args: &StartArgs) -> Result<Answer> {
@@ -25,6 +25,7 @@ pub fn run(app: &App, args: &StartArgs) -> Result<Answer> {
         harness: &args.harness,
         review_harness: &args.review_harness,
     };
-    let dir = start(app, new)?;
-    changed(app, &dir, &format!("started; `orange mission watch {}` shows what happens", dir.id))
+    let Started { dir, hint } = start(app, new)?;
+    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    changed(app, &dir, &format!("started{hint}; `orange mission watch {}` shows what happens", dir.id))
 }

@@ -8,6 +8,7 @@ use super::Course;
 use super::locked::{LockedMission, obstacle};
 use super::notices;
 use crate::app::App;
+use crate::drive::git::Git;
 use crate::flow::queue;
 use crate::hooks::steps::{self, Attempt};
 use crate::hooks::{agents, workspace};
@@ -168,7 +169,27 @@ fn make_ready(app: &App, mission: &mut LockedMission, attempt: &Attempt<'_>) -> 
         let hook = "acquire_workspace".to_owned();
         mission.locked.append(Event::HookEnded { hook, index: 0, error: None }, bound)?;
     }
+    check_branch(app, mission.locked.task())?;
     steps::preflight(app, mission.locked.task(), attempt)
+}
+
+/// Refuses a worktree in which an agent or a person has checked out something else: the next agent would commit to that.
+fn check_branch(app: &App, task: &Task) -> Result<()> {
+    let worktree = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
+    if !worktree.is_dir() {
+        // It is made again before the agent starts.
+        return Ok(());
+    }
+    let found = Git::at(&app.project_of(task)?.path).current_branch(&worktree)?;
+    if found.as_ref() == Some(&task.branch) {
+        return Ok(());
+    }
+    let (found, branch) = (found.as_deref().unwrap_or("no branch"), &task.branch);
+    Err(Error::new(
+        Kind::Refused,
+        format!("the worktree is on {found}, and the mission's branch is {branch}"),
+    )
+    .help(format!("bring the work to {branch}, then `git switch {branch}` in {}", worktree.display())))
 }
 
 /// Whether the agent before has ended at this step without a word.

@@ -43,13 +43,22 @@ pub struct PolicyWishes {
     pub intervene: Option<orange_core::plan::Intervene>,
 }
 
+/// A mission that was started.
+#[derive(Debug)]
+pub struct Started {
+    /// Its folder.
+    pub dir: TaskDir,
+    /// What the person should know about the repository.
+    pub hint: Option<String>,
+}
+
 /// Starts a mission: makes it, and starts its first agent if a worktree is free. It refuses what would make the mission
 /// useless before the mission exists.
 ///
 /// # Errors
 /// `not_found` for an unknown workflow or harness; `usage` without a prompt that the steps use; `refused` for a branch that
 /// is taken.
-pub fn start(app: &App, new: NewMission<'_>) -> Result<TaskDir> {
+pub fn start(app: &App, new: NewMission<'_>) -> Result<Started> {
     let plan = app.machines.plan(new.workflow)?;
     check(app, plan, new)?;
     let copy = plan::write(plan)?;
@@ -58,7 +67,17 @@ pub fn start(app: &App, new: NewMission<'_>) -> Result<TaskDir> {
     let dir = locked.dir().clone();
     drop(locked);
     advance::advance_detached(app, &dir)?;
-    Ok(dir)
+    Ok(Started { dir, hint: uncommitted(new.project)? })
+}
+
+/// The mission works in a worktree of its own, which has only what is committed.
+fn uncommitted(project: &Project) -> Result<Option<String>> {
+    let changes = Git::at(&project.path).changes(&project.path)?.len();
+    let hint = format!(
+        "{changes} uncommitted changes in {} are not in the mission's worktree",
+        project.path.display()
+    );
+    Ok((changes > 0).then_some(hint))
 }
 
 fn check(app: &App, plan: &Plan<'_>, new: NewMission<'_>) -> Result<()> {
