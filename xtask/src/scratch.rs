@@ -108,7 +108,16 @@ impl Scratch {
 
     /// The complete lines of a task's journal.
     pub(crate) fn journal(&self, task: &str) -> Result<Vec<Value>> {
-        let file = self.path("orange/tasks").join(PROJECT).join(task).join("history.jsonl");
+        self.journal_in("orange/tasks", task)
+    }
+
+    /// The complete lines of a mission's journal.
+    pub(crate) fn mission_journal(&self, mission: &str) -> Result<Vec<Value>> {
+        self.journal_in("orange/missions", mission)
+    }
+
+    fn journal_in(&self, place: &str, id: &str) -> Result<Vec<Value>> {
+        let file = self.path(place).join(PROJECT).join(id).join("history.jsonl");
         let bytes = fs::read(&file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
         let journal = read::parse(&bytes).map_err(|error| format!("{}: {error:?}", file.display()))?;
         Ok(journal.records.iter().map(Record::to_json).collect())

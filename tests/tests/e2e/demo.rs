@@ -23,6 +23,10 @@ fn the_demo_comes_out_as_its_page_says() {
         "  working → stuck             the engine, after too many crashes",
         "      hooks  kill_reviewer, notify_worker",
         "  reviewing → done            a person asked",
+        "Attempts: plan 1, implement 1, review 2, fix 1, pr 1, hand-over 0.",
+        "  pauses (2)                  boundary",
+        "Attempts: plan 1, implement 1, review 4, fix 3, pr 0, hand-over 1.",
+        "  is failed                   the engine",
         "Everything came out as this text says.",
     ] {
         assert!(out.contains(line), "`{line}` is not in:\n{out}");

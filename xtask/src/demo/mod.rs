@@ -1,5 +1,6 @@
 //! `cargo xtask demo`: whole lives of tasks in a scratch home, with real tmux, real git and a scripted agent.
 
+mod mission;
 mod page;
 mod story;
 
@@ -42,6 +43,8 @@ fn build(house: &House) -> Result<std::path::PathBuf> {
 
 fn play(scratch: &Scratch, page: &Page) -> Result<()> {
     let stories = [reviewed_twice(scratch, page)?, crashed_twice(scratch, page)?, one_worker(scratch, page)?];
+    mission::answered_twice(scratch, page)?;
+    mission::exhausted(scratch, page)?;
     for story in &stories {
         page.heading(&format!("The journal of {}", story.branch()));
         story.history()?;

@@ -230,7 +230,8 @@ impl<'s> Story<'s> {
 }
 
 /// Prints a person's command, without the environment of the scratch home.
-fn show_command(page: &Page, arguments: &[&str]) {
+/// Prints a command of `orange`.
+pub(super) fn show_command(page: &Page, arguments: &[&str]) {
     let mut command = Command::new("orange");
     command.args(arguments);
     page.command(&typed(&command));
