@@ -210,3 +210,23 @@ fn a_timeout_that_tells_a_person_leaves_the_agent_alone() {
     assert_eq!(task.show()["status"], json!("working"));
     assert!(is_alive(agent));
 }
+
+#[test]
+fn a_step_that_takes_too_long_fails() {
+    let world = World::new();
+    let flow =
+        "[workflow]\nname = \"slow\"\n\n[[steps]]\nid = \"build\"\nprompt = \"Build it\"\ntimeout = 3600\n";
+    world.workflow("slow.toml", flow);
+    world.acts("build", "exec sleep 1000000");
+    let mission = world.start("slow", &[]);
+    let agent = mission.agent(1).begun();
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(mission.events_of("step.ended").len(), 0);
+
+    set_clock(&mission, JOURNAL, 7200);
+    world.ok(&["monitor", "--once"]);
+    let what = mission.show()["pause"]["what"].clone();
+    assert_eq!(what, "build failed: it took longer than the 3600 seconds that it may take");
+    world.until("its agent is ended", || !is_alive(agent));
+    mission.ok("cancel", &[]);
+}
