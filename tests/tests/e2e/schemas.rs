@@ -20,6 +20,7 @@ fn every_schema_describes_a_real_answer() {
     work(&world);
     change_workflows(&world);
     watch_an_agent(&world);
+    run_a_mission(&world);
     write_workflows(&world);
     assert_eq!(schemas::compared(), schemas::names(), "compared, and in docs/json");
 }
@@ -118,6 +119,57 @@ fn watch_an_agent(world: &World) {
         assert!(lines.iter().any(|line| line["type"] == kind), "no {kind}: {lines:?}");
     }
     assert!(watch.wait().unwrap().success());
+}
+
+/// A mission that fails, is tried again, and is cancelled.
+fn run_a_mission(world: &World) {
+    world.acts("plan", "echo Hello; orange step fail --reason 'no network'; exec sleep 1000000");
+    let mission = world.start("dev-task", &[]);
+    mission.has_events(1, "mission.paused");
+    world.ok(&["mission", "list"]);
+    let mut watch = begin(world, &["mission", "watch", &mission.id, "--json"]);
+    let watched = lines(&mut watch);
+    let mut pauses = 1;
+    world.until("the watch has begun", || {
+        mission.ok("continue", &[]);
+        pauses += 1;
+        mission.has_events(pauses, "mission.paused");
+        watched.try_recv().is_ok()
+    });
+    world
+        .until("it has said hello", || world.orange(&["mission", "logs", &mission.id]).out.contains("Hello"));
+    mission.ok("logs", &[]);
+    mission.ok("continue", &["--accept-failure"]);
+    mission.has_events(1, "mission.ended");
+
+    world.acts("plan", "exec sleep 1000000");
+    world.acts("implement", "exec sleep 1000000");
+    mission.ok("retry", &[]);
+    let spawn = u32::try_from(mission.events_of("agent.spawned").len()).unwrap();
+    mission.agent(spawn).begun();
+    let terminal = Terminal::plain(world, &format!("orange --json mission attach {}", mission.id));
+    terminal.shows("C-b d: detach");
+    terminal.press(&["C-b", "d"]);
+    let screen = terminal.shows("LEFT 0");
+    let answer = screen.lines().find(|line| line.starts_with('{')).unwrap();
+    answers::check(&["mission", "attach"], &serde_json::from_str(answer).unwrap());
+
+    let asks = |spawn: u32, words: &[&str]| {
+        let mut command = mission.as_agent("worker", &spawn.to_string());
+        world.said(command.arg("step").args(words).current_dir(mission.worktree())).ok()
+    };
+    asks(spawn, &["show"]);
+    asks(spawn, &["complete", "--summary", "It is planned"]);
+    mission.has_events(pauses + 2, "step.started");
+    mission.agent(spawn + 1).begun();
+    asks(spawn + 1, &["fail", "--reason", "no network"]);
+    mission.show();
+    mission.ok("cancel", &[]);
+    let lines: Vec<Value> = watched.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
+    lines.iter().for_each(|line| answers::check(&["mission", "watch"], line));
+    assert!(lines.iter().any(|line| line["type"] == "mission.paused"), "{lines:?}");
+    watch.kill().unwrap_or_default();
+    watch.wait().unwrap();
 }
 
 /// The authors' command.
