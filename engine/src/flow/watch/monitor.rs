@@ -136,7 +136,9 @@ fn look_at_mission(
     let has_slot = task.owned.workspace.is_some() || holders.contains(&task.id);
     let has_left = app.is_done_with_worktree(&task) && has_slot;
     let may_go_on = ["pending", "running"].contains(&task.status());
-    if !has_agents && !has_left && !may_go_on {
+    // The process that journaled it may have been killed before it sent a message.
+    let has_news = history.course.last().is_some_and(|record| record.seq > history.noticed);
+    if !has_agents && !has_left && !may_go_on && !has_news {
         return Ok(None);
     }
     if panes.is_none() && !history.agents.is_empty() {
