@@ -22,11 +22,6 @@ impl Machines {
             None => Err(self.unknown(name, plans())),
         }
     }
-
-    /// The compiled-in plan of this hash.
-    pub fn built_in_plan(&self, definition: &str) -> Option<&'static Plan<'static>> {
-        self.built_in.plans.iter().copied().find(|plan| plan.source_hash == definition)
-    }
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn show(app: &App, dir: &TaskDir) -> Result<Answer> {
     let history = journal.history();
     let spawn = app.caller.check_step(&app.home, &app.folder, &task)?;
     let OwnAttempt { step: name, attempt } = own(&history, spawn, &Claim::from_env())?;
-    let course = Course::of(app, dir, &history)?;
+    let course = Course::of(dir, &history)?;
     let Some(id) = course.plan.step_named(&name) else {
         return Err(Error::new(Kind::NotFound, format!("{} has no step `{name}`", course.plan.name)));
     };

@@ -17,7 +17,7 @@ pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
         let task = listed.task.as_ref();
         args.all || task.map_or(true, |task| !app.is_done_with_worktree(task))
     };
-    let missions: Vec<_> = listed.into_iter().filter(is_shown).map(|listed| row(app, listed)).collect();
+    let missions: Vec<_> = listed.into_iter().filter(is_shown).map(row).collect();
     if missions.is_empty() {
         let text = "no mission is under way; `orange mission start WORKFLOW \"PROMPT\"` starts one";
         return Answer::of(&missions, text);
@@ -26,22 +26,21 @@ pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
     Answer::of(&missions, table(["ID", "PROJECT", "BRANCH", "WORKFLOW", "STATUS", "STEP", "PROMPT"], &cells))
 }
 
-fn row(app: &App, Listed { dir, task }: Listed) -> ListedMission {
-    match task {
-        Ok(task) => {
-            let course = task::read_journal_last(&dir, 0)
-                .and_then(|journal| Course::of(app, &dir, &journal.history()))
-                .ok();
-            ListedMission::Readable(Box::new(readable(task, course.as_ref())))
-        }
+fn row(Listed { dir, task }: Listed) -> ListedMission {
+    let read = task.and_then(|task| {
+        let history = task::read_journal_last(&dir, 0)?.history();
+        Course::of(&dir, &history).map(|course| readable(task, &course))
+    });
+    match read {
+        Ok(row) => ListedMission::Readable(Box::new(row)),
         Err(error) => ListedMission::Unreadable { id: dir.id, project: dir.project, error: (*error).clone() },
     }
 }
 
-fn readable(task: Task, course: Option<&Course>) -> MissionRow {
+fn readable(task: Task, course: &Course) -> MissionRow {
     MissionRow {
-        step: course.and_then(|course| Some(course.name(course.current()?))),
-        pause: course.and_then(|course| course.pause(&task.id)),
+        step: course.current().map(|step| course.name(step)),
+        pause: course.pause(&task.id),
         id: task.id,
         project: task.project,
         branch: task.branch,

@@ -63,7 +63,8 @@ fn go_on(app: &App, args: &ContinueArgs) -> Result<Answer> {
 /// The answer of a command that has changed a mission: how it stands now.
 fn changed(app: &App, dir: &TaskDir, done: &str) -> Result<Answer> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
-    let course = Course::of(app, dir, &journal.history()).ok();
+    // A mission whose plan is damaged can be cancelled, too.
+    let course = Course::of(dir, &journal.history()).ok();
     let pause = course.as_ref().and_then(|course| course.pause(&dir.id));
     let step = course.as_ref().and_then(|course| Some(course.name(course.current()?)));
     let mut lines = vec![format!("{}  {}  {}  {}", task.id, task.branch, task.owned.workflow, task.status())];

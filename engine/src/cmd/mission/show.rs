@@ -13,7 +13,7 @@ use crate::store::{Task, TaskDir};
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let history = journal.history();
-    let course = Course::of(app, dir, &history)?;
+    let course = Course::of(dir, &history)?;
     let session = Session::of(dir, &task, || app.tmux.panes());
     let shown = ShownMission {
         current_step_index: course.current_index(),

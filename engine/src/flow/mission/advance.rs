@@ -62,7 +62,7 @@ fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     let history = journal.history();
     // A mission that cannot be followed is paused, and the next command says why.
-    let Ok(course) = Course::of(app, dir, &history) else { return Ok(false) };
+    let Ok(course) = Course::of(dir, &history) else { return Ok(false) };
     let mission = &course.mission;
     let has_session = task.owned.tmux_session.is_some() || !history.agents.is_empty();
     match mission.status {
@@ -152,7 +152,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     let with = if current.is_some() { Vec::new() } else { mission.planned(started)? };
     let is_again = follows_lost(mission, step);
     let outcome = steps::start(app, &mut mission.locked, &attempt, is_again, with);
-    mission.again(app)?;
+    mission.again()?;
     match outcome {
         Ok(()) => Ok(()),
         Err(error) => {

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use orange_core::mission::{self, Mission, Report};
 use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 
-use crate::app::App;
 use crate::store::create::plan_hash;
 use crate::store::event::{EndedAttempt, PauseReason, StepEnd};
 use crate::store::{Event, Record, TaskDir, TaskHistory, plan};
@@ -41,9 +40,9 @@ impl Course {
     ///
     /// # Errors
     /// `corrupt` when its copy of the plan is gone or damaged, or when its journal does not fit the plan.
-    pub fn of(app: &App, dir: &TaskDir, history: &TaskHistory) -> Result<Course> {
+    pub fn of(dir: &TaskDir, history: &TaskHistory) -> Result<Course> {
         let created = Created::of(dir, history)?;
-        let plan = plan_of(app, dir, &history.owned.definition, created.plan_hash)?;
+        let plan = plan_of(dir, created.plan_hash)?;
         let mut mission = Mission::new(plan, created.policy);
         for record in &history.course {
             follow(plan, &mut mission, record).map_err(|what| does_not_fit(dir, record, &what))?;
@@ -157,17 +156,10 @@ impl Created<'_> {
     }
 }
 
-/// The plan of a mission: its own copy, which is not read if the compiled-in plan is the same.
-fn plan_of(app: &App, dir: &TaskDir, definition: &str, hash: &str) -> Result<&'static Plan<'static>> {
-    /// The copies that this process has read, by their hashes.
+/// The plan of a mission: its own copy. The compiled-in one may come from another compiler.
+fn plan_of(dir: &TaskDir, hash: &str) -> Result<&'static Plan<'static>> {
+    /// The plans that this process has made of copies, by their hashes: each lives as long as the process.
     static READ: Mutex<BTreeMap<String, &'static Plan<'static>>> = Mutex::new(BTreeMap::new());
-    if let Some(plan) = app.machines.built_in_plan(definition) {
-        return Ok(plan);
-    }
-    let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(plan) = known.get(hash) {
-        return Ok(plan);
-    }
     let path = dir.plan();
     let damaged = |what: &str| {
         Error::new(Kind::Corrupt, format!("{}: {what}", path.display())).help(format!(
@@ -179,6 +171,10 @@ fn plan_of(app: &App, dir: &TaskDir, definition: &str, hash: &str) -> Result<&'s
     let text = nofollow::read(&path, nofollow::LONGEST).map_err(|cause| damaged(&cause.to_string()))?;
     if plan_hash(&text) != hash {
         return Err(damaged("it was changed since the mission was started"));
+    }
+    let mut known = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plan) = known.get(hash) {
+        return Ok(plan);
     }
     let plan = plan::read(&text).map_err(|what| damaged(&what))?;
     known.insert(hash.to_owned(), plan);

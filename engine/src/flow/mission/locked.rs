@@ -1,6 +1,6 @@
 //! A locked mission: the only means to change one.
 
-use orange_core::mission::{Effect, Pause};
+use orange_core::mission::{Effect, MissionStatus, Pause};
 use orange_core::plan::Plan;
 
 use super::course::{self, Course};
@@ -26,7 +26,7 @@ impl LockedMission {
     /// Those of the store; `corrupt` when its plan or its journal cannot be followed.
     pub fn lock(app: &App, dir: &TaskDir) -> Result<LockedMission> {
         let mut locked = LockedTask::lock(&app.home, dir)?;
-        match Course::of(app, dir, locked.history()) {
+        match Course::of(dir, locked.history()) {
             Ok(course) => Ok(LockedMission { locked, course }),
             Err(error) => {
                 pause_damaged(&mut locked, &error.message)?;
@@ -59,8 +59,8 @@ impl LockedMission {
     }
 
     /// Adds up the journal again.
-    pub(super) fn again(&mut self, app: &App) -> Result<()> {
-        self.course = Course::of(app, self.locked.dir(), self.locked.history())?;
+    pub(super) fn again(&mut self) -> Result<()> {
+        self.course = Course::of(self.locked.dir(), self.locked.history())?;
         Ok(())
     }
 
@@ -123,7 +123,7 @@ pub(super) fn obstacle(number: u32, what: &str) -> Event {
 
 /// Without its plan nothing decides about a mission, so it waits for a person, whatever its policy.
 fn pause_damaged(locked: &mut LockedTask, what: &str) -> Result<()> {
-    if locked.task().status() != "running" {
+    if locked.task().status() != MissionStatus::Running.as_str() {
         return Ok(());
     }
     let pauses = locked.history().course.iter().filter_map(|record| {
@@ -131,5 +131,5 @@ fn pause_damaged(locked: &mut LockedTask, what: &str) -> Result<()> {
         Some(number)
     });
     let number = pauses.max().unwrap_or_default() + 1;
-    locked.append(obstacle(number, what), Set::new().status("paused"))
+    locked.append(obstacle(number, what), Set::new().status(MissionStatus::Paused.as_str()))
 }

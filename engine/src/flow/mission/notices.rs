@@ -18,7 +18,7 @@ use crate::store::{Event, LockedTask, Record, Set, TaskDir, TaskHistory, find, t
 /// Those of the store.
 pub fn send(app: &App, dir: &TaskDir) -> Result<()> {
     let history = task::read_journal(dir)?.history();
-    let course = Course::of(app, dir, &history)?;
+    let course = Course::of(dir, &history)?;
     let Some((through, text)) = news(&course, dir, &history) else { return Ok(()) };
     let (to, undelivered) = match course.starter.as_ref().filter(|_| course.notices) {
         Some((starter, spawn)) => {

@@ -59,7 +59,7 @@ fn record(app: &App, dir: &TaskDir, events: Vec<Event>) -> Course {
     for event in events {
         let mut mission = LockedMission::lock(app, dir).unwrap();
         mission.record(event, Vec::new()).unwrap();
-        let again = Course::of(app, dir, mission.locked.history()).unwrap();
+        let again = Course::of(dir, mission.locked.history()).unwrap();
         assert_eq!(again.mission, mission.course.mission);
         assert_eq!(mission.locked.task().status(), again.mission.status.as_str());
     }
