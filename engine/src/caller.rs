@@ -139,6 +139,26 @@ impl Caller {
         }
     }
 
+    /// The actor who answers, retries or cancels this mission, or why it may not. An agent may do so with a mission that it has
+    /// started, and not with the one whose step it works at.
+    ///
+    /// # Errors
+    /// `not_allowed` for any other agent.
+    pub fn check_answer(&self, home: &Home, mission: &str, history: &TaskHistory) -> Result<Actor> {
+        match self {
+            Caller::Person | Caller::Engine => Ok(self.actor()),
+            Caller::Agent { task, spawn, claim, secret } => {
+                check_secret(home, task, *spawn, secret.as_deref())?;
+                if history.creator.as_ref() == Some(task) {
+                    return Ok(*claim);
+                }
+                Err(refusal(format!("an agent of {task} may look at mission {mission}, and not decide about it")).help(
+                    "the person or the agent that has started it does; a step's agent ends with `orange step complete` or `fail`",
+                ))
+            }
+        }
+    }
+
     /// The number of the asking agent of this mission. One whose end is recorded may report, too: its attempt says whether
     /// that still counts.
     ///

@@ -345,6 +345,7 @@ fn a_damaged_plan_pauses_the_mission_until_it_is_restored() {
         ("paused".to_owned(), &json!("obstacle"))
     );
     assert!(mission.fails(6, "corrupt", "show", &[]).contains("plan.json"));
+    assert_eq!(world.ok(&["mission", "list"])[0]["error"]["code"], "corrupt");
     fs::write(&plan, whole).unwrap();
     mission.ok("continue", &[]);
     ends(&mission, "completed");
@@ -436,4 +437,29 @@ fn a_worktree_on_another_branch_pauses_the_mission() {
     world.git(&mission.worktree(), &["switch", "--quiet", "fast"]);
     mission.ok("continue", &[]);
     ends(&mission, "completed");
+}
+
+#[test]
+fn an_agent_answers_for_the_mission_that_it_has_started() {
+    let world = world();
+    world.acts("build", "exec sleep 1000000");
+    let task = world.create("fix", "Mend it [agents: scripted]", &[]);
+    task.agent(1).begun();
+    let asks = |of: &Task<'_>, folder: &std::path::Path, words: &[&str]| {
+        let mut command = of.as_agent("worker", "1");
+        world.said(command.arg("mission").args(words).current_dir(folder))
+    };
+    let started =
+        asks(&task, &task.worktree(), &["start", "toy", "Make it faster", "--execution", "step"]).ok();
+    let mission = Task::mission(&world, started["id"].as_str().unwrap());
+    mission.agent(1).begun();
+    let own = asks(&mission, &mission.worktree(), &["cancel"]);
+    assert!(own.fails(1, "not_allowed").contains("and not decide about it"));
+    let mut report = mission.as_agent("worker", "1");
+    report.args(["step", "complete", "--summary", "built"]).current_dir(mission.worktree());
+    world.said(&mut report).ok();
+    mission.has_events(1, "mission.paused");
+    let answered = asks(&task, &task.worktree(), &["continue", &mission.id, "--pause", "1"]).ok();
+    assert_eq!(answered["done"], "pause 1 is answered: it goes on");
+    asks(&task, &task.worktree(), &["cancel", &mission.id]).ok();
 }

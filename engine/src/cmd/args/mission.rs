@@ -168,7 +168,7 @@ pub struct PolicyArgs {
         long,
         value_name = "HOW",
         value_parser = PossibleValuesParser::new(Execution::ALL.map(Execution::as_str))
-            .map(|word| Execution::from_name(&word).unwrap_or(Execution::Auto))
+            .try_map(|word| Execution::from_name(&word).ok_or("it is no way to go on"))
     )]
     pub execution: Option<Execution>,
     /// At which ends of steps it pauses
@@ -176,7 +176,7 @@ pub struct PolicyArgs {
         long,
         value_name = "WHEN",
         value_parser = PossibleValuesParser::new(Intervene::ALL.map(Intervene::as_str))
-            .map(|word| Intervene::from_name(&word).unwrap_or(Intervene::OnError))
+            .try_map(|word| Intervene::from_name(&word).ok_or("it is no time to pause"))
     )]
     pub intervene: Option<Intervene>,
 }

@@ -74,7 +74,8 @@ fn heading(found: &Transcript) -> String {
 fn nothing(dir: &TaskDir, found: &Transcript) -> Error {
     let spawn = found.agent.spawn;
     Error::new(Kind::NotFound, format!("there is no transcript of agent {spawn}")).help(format!(
-        "it has shown nothing, or newer ones have taken its place; `orange task show {}` has its end",
+        "it has shown nothing, or newer ones have taken its place; `orange {} show {}` has its end",
+        dir.kind.word(),
         dir.id
     ))
 }

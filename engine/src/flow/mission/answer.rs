@@ -8,7 +8,7 @@ use super::course::named;
 use super::locked::LockedMission;
 use crate::Result;
 use crate::app::App;
-use crate::store::{Event, LockedTask, Set, TaskDir};
+use crate::store::{Event, LockedTask, Set, TaskDir, event};
 
 /// An answer to a pause.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,13 +32,18 @@ pub struct Done {
     pub what: String,
 }
 
+/// Who decides about the mission.
+fn who(app: &App, locked: &LockedTask) -> Result<event::Actor> {
+    app.caller.check_answer(&app.home, &locked.dir().id, locked.history()).map(Into::into)
+}
+
 /// Answers the pause of a mission, which then goes on.
 ///
 /// # Errors
 /// `refused` when it is not paused, or at another pause; those of [`advance::advance`].
 pub fn go_on(app: &App, dir: &TaskDir, answer: Answer) -> Result<Done> {
     let mut mission = LockedMission::lock(app, dir)?;
-    let actor = app.check_caller(mission.locked.task(), mission.locked.history())?.into();
+    let actor = who(app, &mission.locked)?;
     let current = mission.course.mission.pause.as_ref().map(|pause| pause.number);
     let pause = answer.pause.or(current).unwrap_or_default();
     let continued = Event::MissionContinued {
@@ -78,7 +83,7 @@ fn words(mission: &LockedMission, answered: Answered) -> String {
 /// `refused` when it has not failed; `not_found` when there is no such step.
 pub fn retry(app: &App, dir: &TaskDir, step: Option<&str>) -> Result<()> {
     let mut mission = LockedMission::lock(app, dir)?;
-    let actor = app.check_caller(mission.locked.task(), mission.locked.history())?.into();
+    let actor = who(app, &mission.locked)?;
     if let Some(step) = step {
         named(mission.course.plan, step)?;
     }
@@ -95,14 +100,14 @@ pub fn retry(app: &App, dir: &TaskDir, step: Option<&str>) -> Result<()> {
 pub fn cancel(app: &App, dir: &TaskDir) -> Result<()> {
     match LockedMission::lock(app, dir) {
         Ok(mut mission) => {
-            let actor = app.check_caller(mission.locked.task(), mission.locked.history())?.into();
+            let actor = who(app, &mission.locked)?;
             mission.record(Event::MissionCancelled { actor }, Vec::new())?;
             drop(mission);
             advance::advance_detached(app, dir)
         }
         Err(error) if error.kind == crate::Kind::Corrupt => {
             let mut locked = LockedTask::lock(&app.home, dir)?;
-            let actor = app.check_caller(locked.task(), locked.history())?.into();
+            let actor = who(app, &locked)?;
             let status = MissionStatus::Cancelled;
             let set = Set::new().status(status.as_str());
             locked.append(Event::MissionCancelled { actor }, set)?;

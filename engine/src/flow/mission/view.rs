@@ -88,7 +88,7 @@ impl Course {
             failure: state.failure.as_ref().map(|_| self.mission.failure(self.plan, step)),
             loops: of_plan.is_loop().then_some(LoopCount {
                 completions: state.completions,
-                max: of_plan.max_retries + state.granted,
+                max: of_plan.max_retries.saturating_add(state.granted),
                 is_exhausted: state.is_exhausted,
             }),
             attempts: attempts(id, of_plan.id, state, history),

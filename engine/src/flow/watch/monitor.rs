@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use orange_core::mission::MissionStatus;
+
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::agent::ended::{self, End, ended};
@@ -135,7 +137,8 @@ fn look_at_mission(
     let has_agents = !history.agents.is_empty() || task.owned.tmux_session.is_some();
     let has_slot = task.owned.workspace.is_some() || holders.contains(&task.id);
     let has_left = app.is_done_with_worktree(&task) && has_slot;
-    let may_go_on = ["pending", "running"].contains(&task.status());
+    let open = [MissionStatus::Pending, MissionStatus::Running];
+    let may_go_on = open.iter().any(|status| status.as_str() == task.status());
     // The process that journaled it may have been killed before it sent a message.
     let has_news = history.course.last().is_some_and(|record| record.seq > history.noticed);
     if !has_agents && !has_left && !may_go_on && !has_news {
