@@ -1,5 +1,6 @@
 //! `orange task attach`, on a terminal that a person sits at: a pane of another tmux.
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -72,13 +73,17 @@ fn it_names_the_branch_and_the_keys_that_detach() {
     let world = World::new();
     let task = world.create(LONG, "Mend it [agents: hang]", &[]);
     let agent = task.agent(1).begun();
-    let terminal = Terminal::plain(&world, &format!("orange task attach {LONG}"));
+    // Into a file, since tmux drops what its terminal has not read when it begins.
+    let output = world.path("attach-output");
+    let script = format!("orange task attach {LONG} >{}", output.display());
+    let terminal = Terminal::plain(&world, &script);
     let screen = terminal.shows("C-b d: detach");
     assert!(screen.contains(&format!("[toy/{LONG}]")), "{screen}");
     terminal.press(&["C-b", "d"]);
-    let screen = terminal.shows("LEFT 0");
-    assert!(screen.contains(&format!("{LONG} (working): C-b d detaches")), "{screen}");
-    assert!(screen.contains("the agent goes on") && is_alive(agent), "{screen}");
+    terminal.shows("LEFT 0");
+    let output = fs::read_to_string(output).unwrap();
+    assert!(output.starts_with(&format!("{LONG} (working): C-b d detaches\n")), "{output}");
+    assert!(output.ends_with("the agent goes on\n") && is_alive(agent), "{output}");
 }
 
 #[test]
