@@ -330,7 +330,8 @@ fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &S
 
 /// Refuses while an agent of this actor is alive; clears away what a dead one has left.
 pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Result<()> {
-    let panes = app.tmux.panes_of(&locked.task().id)?;
+    let nobody = of_actor(locked, actor).next().is_none();
+    let panes = if nobody { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
     if let Some((number, record)) = live(locked, &panes, actor)? {
         let message = format!("agent {number} ({actor}) is still alive in window {}", record.window);
         let help = match panes.iter().any(|pane| pane.hosts(&record.window)) {
@@ -510,8 +511,11 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
         program: app.program.as_os_str(),
         args: &args,
     };
-    app.tmux.kill_agent(&task.id, &record.window)?;
-    let has_session = !app.tmux.panes_of(&task.id)?.is_empty();
+    let panes = app.tmux.panes_of(&task.id)?;
+    let (left_over, others): (Vec<Pane>, Vec<Pane>) =
+        panes.into_iter().partition(|pane| pane.hosts(&record.window));
+    app.tmux.kill_panes(&left_over)?;
+    let has_session = !others.is_empty();
     let pane = if has_session { app.tmux.new_window(&spawn) } else { app.tmux.new_session(&spawn) };
     pane.map(|pane| pane.session)
 }

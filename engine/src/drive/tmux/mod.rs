@@ -253,7 +253,8 @@ impl Tmux {
         })
     }
 
-    fn kill_panes(&self, panes: &[Pane]) -> Result<()> {
+    /// Kills these panes. One that is gone already is no error.
+    pub fn kill_panes(&self, panes: &[Pane]) -> Result<()> {
         panes.iter().try_for_each(|pane| {
             let output = self.run(|call| call.args(["kill-pane", "-t", &pane.pane_id]))?;
             if parse::says_no_target(&output.complaint()) { Ok(()) } else { checked(output).map(drop) }
