@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: measures everything that has a budget.
 
 mod compile;
+mod missions;
 mod peers;
 mod processes;
 mod resolve;
@@ -62,6 +63,9 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
     println!("\nwhole processes, medians\n");
     let rows = processes::rows(house, &built, scratch.path(), arguments.quick)?;
     print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
+    println!("\nmissions with real tmux, real git and an agent that only reports, medians\n");
+    let rows = missions::rows(&built.orange, arguments.quick)?;
+    print!("{}", table(&["", "first ms", "last ms"], &rows));
     println!("\nbuilds, medians\n");
     let rows = compile::rows(house, &built, scratch.path(), arguments.quick)?;
     print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
