@@ -5,6 +5,7 @@
 //! `xtask/mutants.txt`.
 
 mod known;
+mod machine;
 mod mutant;
 mod prompts;
 mod same;
