@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orange_codegen::lower::{PlanArena, lower_plan};
 use orange_codegen::syntax::{self, Node};
-use orange_codegen::{LineIndex, Source, Span};
+use orange_codegen::{LineIndex, PromptFiles, Source, Span, compile};
 
 use super::tree::{entry, removed, replaced, text};
 use crate::Result;
@@ -21,7 +22,9 @@ pub(super) struct Mutant {
     pub line: u32,
     /// Whether it is a line of prose in which checks read nothing.
     pub is_prose: bool,
-    /// The whole source with the change.
+    /// The prompt file that is changed; without one, the workflow is.
+    pub file: Option<String>,
+    /// The whole changed file.
     pub text: String,
 }
 
@@ -34,6 +37,15 @@ pub(super) enum Kind {
     Gate,
     Hook,
     ExitRule,
+    Step,
+    Dependency,
+    Condition,
+    Role,
+    Result,
+    Loop,
+    Handler,
+    Agent,
+    Policy,
     Prompt,
 }
 
@@ -46,6 +58,15 @@ impl Kind {
             Self::Gate => "gates",
             Self::Hook => "hooks",
             Self::ExitRule => "exit rules",
+            Self::Step => "steps",
+            Self::Dependency => "dependencies",
+            Self::Condition => "conditions",
+            Self::Role => "roles",
+            Self::Result => "results",
+            Self::Loop => "loops",
+            Self::Handler => "handlers",
+            Self::Agent => "agents",
+            Self::Policy => "policy",
             Self::Prompt => "prompts",
         }
     }
@@ -56,17 +77,36 @@ impl Mutant {
     pub fn name(&self) -> String {
         format!("{}: {}", self.place, self.change)
     }
+
+    /// The workflow with the change.
+    pub fn applied(&self, source: &Source) -> Source {
+        let mut source = source.clone();
+        match (&self.file, &mut source.prompt_files) {
+            (Some(file), PromptFiles::Given(prompts)) => {
+                drop(prompts.insert(file.clone(), self.text.clone()))
+            }
+            (Some(_), PromptFiles::Folder(_) | PromptFiles::Nowhere) | (None, _) => {
+                source.text.clone_from(&self.text)
+            }
+        }
+        source
+    }
 }
 
 /// Every change to a workflow, in the order of its parts.
 pub(super) fn all(source: &Source) -> Result<Vec<Mutant>> {
     let (tree, _) = syntax::parse(source);
-    let tree = tree.ok_or_else(|| format!("{} is no YAML", source.path))?;
+    let tree = tree.ok_or_else(|| format!("{} cannot be parsed", source.path))?;
+    let checked = compile(source).checked.ok_or_else(|| format!("{} does not compile", source.path))?;
+    let arena = PlanArena::default();
     let mut maker =
         Maker { source, lines: LineIndex::new(&source.text), place: String::new(), made: Vec::new() };
-    maker.machine(&tree)?;
+    match lower_plan(&checked, &arena) {
+        Some(plan) => maker.plan(&tree, &plan),
+        None => maker.machine(&tree)?,
+    }
     let mut seen = BTreeSet::new();
-    maker.made.retain(|it| it.text != source.text && seen.insert(it.text.clone()));
+    maker.made.retain(|it| it.text != source.text && seen.insert((it.file.clone(), it.text.clone())));
     number(&mut maker.made);
     Ok(maker.made)
 }
@@ -121,17 +161,23 @@ impl<'m> Maker<'m> {
 
     /// Replaces a word by the next one of its kind.
     pub fn another(&mut self, kind: Kind, what: &str, node: &'m Node, words: &[&str]) {
-        let written = text(node);
-        let at = words.iter().position(|it| *it == written).map_or(0, |at| at + 1);
+        let at = words.iter().position(|it| *it == text(node)).map_or(0, |at| at + 1);
         if let Some(other) = words.get(at % words.len().max(1)) {
-            let text = replaced(self.source, node.span, other);
-            self.push(kind, format!("{what} `{other}` for `{written}`"), node.span, text);
+            self.replace(kind, what, node, other);
         }
     }
 
+    /// Replaces a word by another one, in quotes if it has some.
+    pub fn replace(&mut self, kind: Kind, what: &str, node: &'m Node, other: &str) {
+        let is_quoted = self.source.text[node.span.range()].starts_with('"');
+        let written = if is_quoted { format!("\"{other}\"") } else { other.to_owned() };
+        let changed = replaced(self.source, node.span, &written);
+        self.push(kind, format!("{what} `{other}` for `{}`", text(node)), node.span, changed);
+    }
+
     pub fn push(&mut self, kind: Kind, change: String, span: Span, text: String) {
-        let line = self.lines.position(span.start).line;
-        self.made.push(Mutant { kind, place: self.place.clone(), change, line, is_prose: false, text });
+        let (place, line) = (self.place.clone(), self.lines.position(span.start).line);
+        self.made.push(Mutant { kind, place, change, line, is_prose: false, file: None, text });
     }
 }
 
