@@ -35,6 +35,8 @@ pub struct ScenarioAct {
     pub span: Span,
     /// What happens.
     pub act: NamedAct,
+    /// The role of the agent; by default it may be any.
+    pub by: Option<Spanned<String>>,
     /// The attempt that reports; the current one by default.
     pub attempt: Option<u32>,
     /// What is expected then.

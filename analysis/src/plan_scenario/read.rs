@@ -54,6 +54,7 @@ static ACT: Object = Object {
         key("fail", Takes::Text, "The agent of this step reports a failure."),
         key("reason", Takes::Scalar, "Why."),
         key("lose", Takes::Text, "The agent of this step ends without a word."),
+        key("by", Takes::Text, "The role of that agent; by default it may be any."),
         key("attempt", Takes::Integer(0), "The attempt of that agent; the current one by default."),
         key("continue", Takes::Boolean, "A person answers the pause."),
         key("pause", Takes::Integer(0), "The number of the pause that they mean."),
@@ -119,15 +120,17 @@ fn scenario_act(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioAct> {
     let act = act(decoder, &fields);
     let attempt = fields.get("attempt").and_then(|it| decoder.integer(&it));
     let expect = fields.get("expect").and_then(|it| expect(decoder, it.value)).unwrap_or_default();
-    Some(ScenarioAct { span: node.span, act: act?, attempt, expect })
+    let by = fields.get("by").and_then(|it| decoder.string(&it));
+    Some(ScenarioAct { span: node.span, act: act?, by, attempt, expect })
 }
 
 /// Which keys say something beside which acts.
-const BESIDE: [(&str, &[&str]); 9] = [
+const BESIDE: [(&str, &[&str]); 10] = [
     ("result", &["complete"]),
     ("summary", &["complete"]),
     ("warning", &["complete"]),
     ("reason", &["fail"]),
+    ("by", &["complete", "fail", "lose"]),
     ("attempt", &["complete", "fail", "lose"]),
     ("pause", &["continue"]),
     ("accept_failure", &["continue"]),

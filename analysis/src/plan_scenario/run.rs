@@ -37,7 +37,7 @@ fn named(plan: &Plan<'_>, name: &Spanned<String>) -> Result<StepId, Failed> {
 }
 
 fn resolved(plan: &Plan<'_>, item: &ScenarioAct) -> Result<Act, Failed> {
-    Ok(match &item.act {
+    let act = match &item.act {
         NamedAct::Complete { step, result, summary, warning } => {
             let report =
                 Report { result: result.clone(), summary: summary.clone(), warning: warning.clone() };
@@ -48,7 +48,15 @@ fn resolved(plan: &Plan<'_>, item: &ScenarioAct) -> Result<Act, Failed> {
         NamedAct::Continue(answer) => Act::Continue(*answer),
         NamedAct::Retry(step) => Act::Retry(step.as_ref().map(|it| named(plan, it)).transpose()?),
         NamedAct::Cancel => Act::Cancel,
-    })
+    };
+    match (&item.by, act.step().map(|it| plan.step(it))) {
+        (Some(by), Some(step)) if plan.role(step.role) != by.value => {
+            let message =
+                format!("the role of {} is `{}`, not `{}`", step.id, plan.role(step.role), by.value);
+            Err(Failed { span: by.span, message })
+        }
+        (Some(_) | None, _) => Ok(act),
+    }
 }
 
 fn compared(walk: &PlanWalk<'_>, item: &ScenarioAct, refused: Option<&Refusal>) -> Vec<Failed> {

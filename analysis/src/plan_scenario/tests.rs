@@ -74,6 +74,10 @@ fn the_first_act_that_goes_wrong_ends_the_scenario() {
         &["there is no step `revew`; did you mean `review`?"],
     );
     check("    steps:\n      - {complete: pr}\n", &["the refusal is `no_such_attempt`, not `none`"]);
+    check(
+        "    steps:\n      - {complete: plan, by: planner}\n      - {lose: implement, by: planner}\n",
+        &["the role of implement is `worker`, not `planner`"],
+    );
 }
 
 #[test]
@@ -90,9 +94,10 @@ fn every_fault_of_a_file_is_reported() {
         &["several things happen in this step"],
     );
     check(
-        "scenarios:\n  - {name: a, steps: [{cancel: false, result: PASS, step: a}]}\n",
+        "scenarios:\n  - {name: a, steps: [{cancel: false, result: PASS, by: a, step: a}]}\n",
         &[
             "`result` says nothing without `complete`",
+            "`by` says nothing without `complete` or `fail` or `lose`",
             "`step` says nothing without `retry`",
             "`cancel: false` does nothing",
         ],

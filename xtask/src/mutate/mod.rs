@@ -1,31 +1,39 @@
-//! `cargo xtask mutate`: changes each part of our workflows, one at a time, and lists the changes that no check notices.
+//! `cargo xtask mutate`: changes each part of our workflows, one at a time, and lists the changes that nothing notices.
 //!
 //! A change is noticed if `check` finds something at level info or worse that it does not find in the original: then
-//! `check --deny warnings`, which our workflows must pass, fails. Every other change must be explained in
-//! `xtask/mutants.txt`.
+//! `check --deny warnings`, which our workflows must pass, fails. A change of a plan is noticed, too, if one of the plan's scenarios fails,
+//! or if they no longer use every step, condition and loop. Every other change must be explained in `xtask/mutants.txt`.
 
 mod known;
+mod machine;
 mod mutant;
+mod plan;
 mod prompts;
 mod same;
+mod scenarios;
 mod tree;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 use orange_analysis::lint;
-use orange_codegen::{Level, Source};
+use orange_analysis::plan_scenario::Scenario;
+use orange_codegen::recognise::{self, Likeness};
+use orange_codegen::source::{Format, is_scenario_file};
+use orange_codegen::{Level, PromptFiles, Source};
 
 use self::known::Known;
 use self::mutant::{Kind, Mutant};
 use crate::Result;
 use crate::house::House;
 
-/// Change each part of our workflows, one at a time, and print the changes that no check notices.
+/// Change each part of our workflows, one at a time, and print the changes that nothing notices.
 ///
-/// A change is noticed when `orange-workflow check --deny warnings` fails on it. A change that no check notices is printed with the reason
-/// that `xtask/mutants.txt` gives; a reason that is missing, or that explains nothing any more, fails.
+/// A change is noticed when `orange-workflow check --deny warnings` fails on it; a change of a plan also when a scenario of that plan fails, or
+/// when its scenarios leave a step, a condition or a loop out. A change that nothing notices is printed with the reason that
+/// `xtask/mutants.txt` gives; a reason that is missing, or that explains nothing any more, fails.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -36,7 +44,7 @@ pub(crate) struct Mutate {
     all: bool,
 }
 
-/// The required share of noticed changes, in percent.
+/// The required share of noticed changes among those of machines, and among those of plans, in percent.
 const TARGET: f64 = 90.0;
 
 /// The file with explanations.
@@ -44,6 +52,7 @@ const KNOWN: &str = "xtask/mutants.txt";
 
 /// A change and its verdict.
 struct Judged {
+    group: recognise::Kind,
     path: String,
     mutant: Mutant,
     fate: Fate,
@@ -52,12 +61,14 @@ struct Judged {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fate {
     /// These checks notice it.
-    Caught(Vec<&'static str>),
+    Checks(Vec<&'static str>),
+    /// No check notices it, and these scenarios do.
+    Scenarios(Vec<String>),
     /// The change is prose: the checks read nothing in it that the rest of the prompt does not say, too.
     Prose,
     /// Every run is the same, so there is nothing to notice.
     Same,
-    /// No check notices it.
+    /// Nothing notices it.
     Survives,
 }
 
@@ -73,7 +84,7 @@ pub(crate) fn run(house: &House, arguments: &Mutate) -> Result<ExitCode> {
     print!("\n{}", table(&judged));
     let troubles = known.compare(&survivors.iter().map(|it| it.name()).collect::<Vec<_>>());
     troubles.iter().for_each(|it| println!("{it}; see {KNOWN}"));
-    let enough = score(&judged) >= TARGET;
+    let enough = scores(&judged).into_iter().all(|(_, score)| score >= TARGET);
     if !enough {
         println!("less than {TARGET} % are noticed");
     }
@@ -82,19 +93,37 @@ pub(crate) fn run(house: &House, arguments: &Mutate) -> Result<ExitCode> {
 
 /// Judges every change to every workflow that ships, in order.
 fn judge_all(house: &House) -> Result<Vec<Judged>> {
-    let is_ours = |path: &String| {
-        path.strip_prefix("workflows/").is_some_and(|it| it.ends_with(".yml") && !it.ends_with(".test.yml"))
-    };
     let mut judged = Vec::new();
-    for path in house.paths()?.into_iter().filter(is_ours) {
-        let source = Source::new(&path, house.read(&path)?.text);
-        judged.extend(judge(&source)?);
+    for source in sources(house)? {
+        let Some(group) = Likeness::of(&source).kind() else { continue };
+        let scenarios = match group {
+            recognise::Kind::Machine => Vec::new(),
+            recognise::Kind::Steps => scenarios::beside(&source, house)?,
+        };
+        judged.extend(judge(&source, group, scenarios)?);
     }
     Ok(judged)
 }
 
-fn judge(source: &Source) -> Result<Vec<Judged>> {
-    let before = Before { findings: findings(source), behaviour: same::behaviour(source) };
+/// The files that may be workflows, with the prompts that they name.
+fn sources(house: &House) -> Result<Vec<Source>> {
+    let paths = house.paths()?;
+    let names: Vec<&str> = paths.iter().filter_map(|it| it.strip_prefix("workflows/")).collect();
+    let prompts = names.iter().filter(|it| it.ends_with(".md"));
+    let text = |name: &str| house.read(&format!("workflows/{name}")).map(|it| it.text);
+    let prompts = prompts.map(|it| Ok(((*it).to_owned(), text(it)?))).collect::<Result<_>>()?;
+    let prompts = PromptFiles::Given(prompts);
+    let is_ours = |it: &&&str| Format::of_path(it).is_some() && !is_scenario_file(Path::new(it));
+    let source =
+        |name: &&str| Ok(Source::new(format!("workflows/{name}"), text(name)?).with_files(prompts.clone()));
+    names.iter().filter(is_ours).map(source).collect()
+}
+
+fn judge(source: &Source, group: recognise::Kind, scenarios: Vec<Scenario>) -> Result<Vec<Judged>> {
+    let before = Before { findings: findings(source), behaviour: same::behaviour(source), scenarios };
+    if let Some(failure) = scenarios::failures(&before.scenarios, source).first() {
+        return Err(format!("{}: before any change: {failure}", source.path));
+    }
     let mutants = mutant::all(source)?;
     // The checks are slow in a debug build, so two threads share them.
     let half = mutants.len().div_ceil(2);
@@ -109,7 +138,7 @@ fn judge(source: &Source) -> Result<Vec<Judged>> {
     mutants
         .into_iter()
         .zip(fates)
-        .map(|(mutant, fate)| Ok(Judged { path: path.clone(), mutant, fate: fate? }))
+        .map(|(mutant, fate)| Ok(Judged { group, path: path.clone(), mutant, fate: fate? }))
         .collect()
 }
 
@@ -117,6 +146,7 @@ fn judge(source: &Source) -> Result<Vec<Judged>> {
 struct Before {
     findings: Vec<Finding>,
     behaviour: Option<String>,
+    scenarios: Vec<Scenario>,
 }
 
 fn fates(source: &Source, before: &Before, mutants: &[Mutant]) -> Vec<Result<Fate>> {
@@ -126,7 +156,7 @@ fn fates(source: &Source, before: &Before, mutants: &[Mutant]) -> Vec<Result<Fat
 fn fate(source: &Source, before: &Before, mutant: &Mutant) -> Result<Fate> {
     let mut left = before.findings.clone();
     let mut codes = Vec::new();
-    let changed = Source::new(&source.path, &mutant.text);
+    let changed = mutant.applied(source);
     for finding in findings(&changed) {
         match left.iter().position(|it| *it == finding) {
             Some(at) => drop(left.swap_remove(at)),
@@ -137,8 +167,12 @@ fn fate(source: &Source, before: &Before, mutant: &Mutant) -> Result<Fate> {
     if codes.contains(&"S01") {
         return Err(format!("{}: {}: the change breaks the syntax", source.path, mutant.name()));
     }
-    Ok(if !codes.is_empty() {
-        Fate::Caught(codes)
+    if !codes.is_empty() {
+        return Ok(Fate::Checks(codes));
+    }
+    let failures = scenarios::failures(&before.scenarios, &changed);
+    Ok(if !failures.is_empty() {
+        Fate::Scenarios(failures)
     } else if mutant.is_prose {
         Fate::Prose
     } else if same::behaviour(&changed) == before.behaviour {
@@ -169,7 +203,8 @@ impl Judged {
 
     fn line(&self) -> String {
         let fate = match &self.fate {
-            Fate::Caught(codes) => codes.join(" "),
+            Fate::Checks(codes) => codes.join(" "),
+            Fate::Scenarios(failures) => failures.join(", "),
             Fate::Prose => "(prose)".to_owned(),
             Fate::Same => "(same)".to_owned(),
             Fate::Survives => "nobody notices".to_owned(),
@@ -178,32 +213,41 @@ impl Judged {
     }
 }
 
-/// The share of noticed changes, in percent, among those that can be noticed.
-fn score(judged: &[Judged]) -> f64 {
-    let caught = judged.iter().filter(|it| matches!(it.fate, Fate::Caught(_))).count();
-    let all = caught + judged.iter().filter(|it| it.fate == Fate::Survives).count();
-    if all == 0 { 0.0 } else { 100.0 * caught as f64 / all as f64 }
+/// The share of noticed changes of each group, in percent, among those that can be noticed.
+fn scores(judged: &[Judged]) -> [(&'static str, f64); 2] {
+    [("machines", recognise::Kind::Machine), ("plans", recognise::Kind::Steps)].map(|(name, group)| {
+        let of = |fates: fn(&Fate) -> bool| {
+            judged.iter().filter(|it| it.group == group && fates(&it.fate)).count()
+        };
+        let noticed = of(|it| matches!(it, Fate::Checks(_) | Fate::Scenarios(_)));
+        let all = noticed + of(|it| *it == Fate::Survives);
+        (name, if all == 0 { 0.0 } else { 100.0 * noticed as f64 / all as f64 })
+    })
 }
 
 /// The number of noticed changes of each kind, by workflow.
 fn table(judged: &[Judged]) -> String {
-    let mut rows: BTreeMap<(&str, Kind), [usize; 4]> = BTreeMap::new();
+    let mut rows: BTreeMap<(&str, Kind), [usize; 5]> = BTreeMap::new();
     for it in judged {
         let row = rows.entry((&it.path, it.mutant.kind)).or_default();
         match it.fate {
-            Fate::Caught(_) => row[0] += 1,
-            Fate::Survives => row[1] += 1,
-            Fate::Same => row[2] += 1,
-            Fate::Prose => row[3] += 1,
+            Fate::Checks(_) => row[0] += 1,
+            Fate::Scenarios(_) => row[1] += 1,
+            Fate::Survives => row[2] += 1,
+            Fate::Same => row[3] += 1,
+            Fate::Prose => row[4] += 1,
         }
     }
     let mut table = format!(
-        "{:26} {:12} {:>6} {:>4} {:>6} {:>6}\n",
-        "workflow", "changed", "caught", "of", "same", "prose"
+        "{:26} {:12} {:>6} {:>9} {:>4} {:>6} {:>6}\n",
+        "workflow", "changed", "checks", "scenarios", "of", "same", "prose"
     );
-    for ((path, kind), [caught, survive, same, prose]) in rows {
-        let of = caught + survive;
-        table += &format!("{path:26} {:12} {caught:6} {of:4} {same:6} {prose:6}\n", kind.as_str());
+    for ((path, kind), [checks, scenarios, survive, same, prose]) in rows {
+        let (kind, of) = (kind.as_str(), checks + scenarios + survive);
+        table += &format!("{path:26} {kind:12} {checks:6} {scenarios:9} {of:4} {same:6} {prose:6}\n");
     }
-    table + &format!("{:.1} % are noticed\n", score(judged))
+    for (group, score) in scores(judged) {
+        table += &format!("{group}: {score:.1} % are noticed\n");
+    }
+    table
 }

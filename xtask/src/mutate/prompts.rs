@@ -28,7 +28,7 @@ pub(super) fn mutants(
         let place = format!("prompt `{}`", prompt.name);
         let mutant = |change: String, span: Span, text: String, is_prose: bool| {
             let line = lines.position(span.start).line;
-            Mutant { kind: Kind::Prompt, place: place.clone(), change, line, is_prose, text }
+            Mutant { kind: Kind::Prompt, place: place.clone(), change, line, is_prose, file: None, text }
         };
         for (said, span) in text_lines(source, &scalar.text) {
             let text = replaced(source, span, "");

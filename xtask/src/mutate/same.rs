@@ -5,20 +5,31 @@ use std::fmt::Write;
 use orange_analysis::lint::with_facts;
 use orange_analysis::search::Search;
 use orange_analysis::search::task::Event;
+use orange_codegen::lower::{PlanArena, lower_plan};
 use orange_codegen::{Source, compile};
 use orange_core::action::Worktree;
+use orange_core::plan::Plan;
 use orange_core::{Action, Hook, Machine};
 
-/// The behaviour of a workflow as text: every run on the abstract task, the other effects of its hooks, and its prompts. `None` if it
-/// does not compile.
+/// The behaviour of a workflow as text. Of a machine: every run on the abstract task, the other effects of its hooks, and its prompts; of a
+/// plan: its tables. `None` if it does not compile.
 pub(super) fn behaviour(source: &Source) -> Option<String> {
     let checked = compile(source).checked?;
+    let arena = PlanArena::default();
+    if let Some(plan) = lower_plan(&checked, &arena) {
+        return Some(tables(&plan));
+    }
     with_facts(&checked, source, |facts| {
         let mut text = String::new();
         let written = [runs(&mut text, facts.search), outside(&mut text, facts.machine)];
         written.iter().all(|it| it.is_ok()).then_some(text)
     })
     .ok()?
+}
+
+/// Everything in the tables of a plan has an effect, except the hash of its text.
+fn tables(plan: &Plan<'_>) -> String {
+    format!("{:?}", Plan { source_hash: "", ..*plan })
 }
 
 /// The configurations and the steps between them. A hook without an effect is no event.
