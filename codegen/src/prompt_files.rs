@@ -35,6 +35,8 @@ pub enum Fault {
     TooLong,
     /// Its text is no UTF-8, from this byte on.
     NoText(usize),
+    /// It has no text.
+    Empty,
     /// It cannot be read.
     Io(io::Error),
 }
@@ -101,7 +103,11 @@ fn read(folder: &Path, name: &str) -> Result<String, Fault> {
     if bytes.len() > MAX_PROMPT_BYTES {
         return Err(Fault::TooLong);
     }
-    String::from_utf8(bytes).map_err(|error| Fault::NoText(error.utf8_error().valid_up_to()))
+    let text = String::from_utf8(bytes).map_err(|error| Fault::NoText(error.utf8_error().valid_up_to()))?;
+    match text.strip_prefix('\u{feff}').unwrap_or(&text) {
+        blank if blank.trim().is_empty() => Err(Fault::Empty),
+        prompt => Ok(prompt.to_owned()),
+    }
 }
 
 /// The file of the same folder whose name is almost this one.

@@ -12,8 +12,8 @@ pub fn closest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     if word.is_empty() || word.len() > MAX_WORD {
         return None;
     }
-    // Two edits turn any word of three letters into half of all others.
-    let allowed = (word.chars().count() / 2).clamp(1, 2);
+    // Two edits turn any word of three letters into half of all others, and one edit any letter into any other.
+    let allowed = (word.chars().count() / 2).min(2);
     let near = known.into_iter().filter(|it| it.len().abs_diff(word.len()) <= 2 * 4 && it.len() <= MAX_WORD);
     near.map(|it| (distance(word, it), it))
         .filter(|(distance, _)| *distance <= allowed)
@@ -77,6 +77,8 @@ mod tests {
         check("stuck", None);
         check("zz", None);
         check("", None);
+        assert_eq!(closest("d", ["a", "b"]), None);
+        assert_eq!(closest("A", ["a", "b"]), Some("a"));
         check(&"w".repeat(100), None);
     }
 

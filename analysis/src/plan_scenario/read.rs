@@ -89,7 +89,7 @@ pub fn read(source: &Source) -> (Option<Vec<Scenario>>, Vec<Diagnostic>) {
         }
         return (None, found);
     };
-    let mut decoder = Decoder::new(&source.text);
+    let mut decoder = Decoder::new(source);
     let scenarios = decoder.object(&tree, &FILE).map(|fields| {
         let all = items(&mut decoder, &fields, "scenarios");
         all.into_iter().filter_map(|item| scenario(&mut decoder, item)).collect()

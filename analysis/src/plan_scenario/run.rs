@@ -21,7 +21,7 @@ pub fn run(plan: &Plan<'_>, scenario: &Scenario) -> ScenarioResult {
         failed = match resolved(plan, item) {
             Ok(act) => {
                 let refused = walk.act(&act, item.attempt).err();
-                compared(&walk, item, refused.as_ref())
+                compared(&walk, item, act.step(), refused.as_ref())
             }
             Err(unknown) => vec![unknown],
         };
@@ -59,7 +59,12 @@ fn resolved(plan: &Plan<'_>, item: &ScenarioAct) -> Result<Act, Failed> {
     }
 }
 
-fn compared(walk: &PlanWalk<'_>, item: &ScenarioAct, refused: Option<&Refusal>) -> Vec<Failed> {
+fn compared(
+    walk: &PlanWalk<'_>,
+    item: &ScenarioAct,
+    step: Option<StepId>,
+    refused: Option<&Refusal>,
+) -> Vec<Failed> {
     let Expect { status, steps, context, pause, refusal } = &item.expect;
     let mut failed = Vec::new();
     let mut check = |what: &str, expected: &str, found: &str, span: Span| {
@@ -102,5 +107,18 @@ fn compared(walk: &PlanWalk<'_>, item: &ScenarioAct, refused: Option<&Refusal>) 
         }
     }
     failed.extend(unknown);
+    // Why it was refused is nowhere in the file.
+    if let (Some(_), None, Some(first), Some(step)) = (refused, refusal, failed.first_mut(), step) {
+        first.message += &format!(": {}", standing(walk, step));
+    }
     failed
+}
+
+/// Where a step stands, and what its agent may report.
+fn standing(walk: &PlanWalk<'_>, step: StepId) -> String {
+    let (name, status) = (walk.plan.step(step).id, walk.mission.step(step).status.as_str());
+    match walk.plan.results_of(step) {
+        [] => format!("{name} is {status}"),
+        results => format!("{name} is {status}, and its results are {}", results.join(", ")),
+    }
 }

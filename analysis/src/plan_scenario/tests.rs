@@ -73,7 +73,10 @@ fn the_first_act_that_goes_wrong_ends_the_scenario() {
         "    steps:\n      - {complete: revew, result: PASS}\n",
         &["there is no step `revew`; did you mean `review`?"],
     );
-    check("    steps:\n      - {complete: pr}\n", &["the refusal is `no_such_attempt`, not `none`"]);
+    check(
+        "    steps:\n      - {complete: pr}\n",
+        &["the refusal is `no_such_attempt`, not `none`: pr is blocked"],
+    );
     check(
         "    steps:\n      - {complete: plan, by: planner}\n      - {lose: implement, by: planner}\n",
         &["the role of implement is `worker`, not `planner`"],
@@ -106,4 +109,13 @@ fn every_fault_of_a_file_is_reported() {
         "scenarios:\n  - {name: a, steps: [{lose: a, expect: {status: done}}]}\n",
         &["unknown value `done` of `status`"],
     );
+}
+
+#[test]
+fn an_act_that_is_refused_says_where_its_step_stands() {
+    check(
+        "    steps: [{complete: review, result: PASS}]\n",
+        &["the refusal is `no_such_attempt`, not `none`: review is blocked, and its results are PASS, FAIL"],
+    );
+    check("    steps: [{complete: d}]\n", &["there is no step `d`"]);
 }

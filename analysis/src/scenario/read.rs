@@ -97,7 +97,7 @@ pub fn read(source: &Source) -> (Option<Scenarios>, Vec<Diagnostic>) {
         }
         return (None, found);
     };
-    let mut decoder = Decoder::new(&source.text);
+    let mut decoder = Decoder::new(source);
     let scenarios = file(&mut decoder, &tree);
     found.extend(decoder.finish());
     (scenarios.filter(|_| found.iter().all(|it| it.level > orange_codegen::Level::Error)), found)

@@ -1,11 +1,13 @@
 //! Reads values out of the syntax tree, and collects every fault instead of stopping at one.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use super::keys::Object;
 use crate::catalogue::{Check, S02, S03, S04, S07, S09};
 use crate::diag::{Diagnostic, Fix};
 use crate::edit;
+use crate::source::{Format, Source};
 use crate::span::{Span, Spanned};
 use crate::suggest;
 use crate::syntax::{Kind, Node, Scalar, Style, Text};
@@ -16,6 +18,8 @@ const MAX_SUGGESTIONS: usize = 200;
 /// The faults found so far.
 pub struct Decoder<'s> {
     source: &'s str,
+    /// The language in which helps say what to write.
+    format: Format,
     found: Vec<Diagnostic>,
     suggestions: usize,
 }
@@ -50,8 +54,8 @@ pub struct Entry<'n> {
 
 impl<'s> Decoder<'s> {
     /// Reads from this source, and has found nothing yet.
-    pub fn new(source: &'s str) -> Self {
-        Self { source, found: Vec::new(), suggestions: MAX_SUGGESTIONS }
+    pub fn new(source: &'s Source) -> Self {
+        Self { source: &source.text, format: source.format, found: Vec::new(), suggestions: MAX_SUGGESTIONS }
     }
 
     /// Adds a finding.
@@ -187,7 +191,7 @@ impl Decoder<'_> {
         match &field.value.kind {
             Kind::Sequence(items) => items,
             Kind::Scalar(_) | Kind::Mapping(_) => {
-                let help = format!("write `{}:` and under it one `- ` for each item", field.name);
+                let help = self.help_for_list(field);
                 self.wrong(field.value, &format!("`{}` takes a list", field.name), Some(help));
                 &[]
             }
@@ -227,7 +231,11 @@ impl Decoder<'_> {
     /// Reports that a key is missing.
     pub fn missing(&mut self, key: &str, what: &str, span: Span) {
         let message = format!("{what} needs the key `{key}`");
-        self.report(Diagnostic::new(&S09, span, message).help(format!("add `{key}: …`")));
+        let entry = match self.format {
+            Format::Yaml => format!("{key}: …"),
+            Format::Toml => format!("{key} = …"),
+        };
+        self.report(Diagnostic::new(&S09, span, message).help(format!("add `{entry}`")));
     }
 }
 
@@ -286,6 +294,11 @@ impl Decoder<'_> {
 
     /// A whole number from 0 to 4294967295.
     pub fn integer(&mut self, field: &Field<'_>) -> Option<u32> {
+        self.integer_meant_in(field, 0..=u32::MAX)
+    }
+
+    /// The same, where the help for what is no number names these bounds. The number may be outside.
+    pub fn integer_meant_in(&mut self, field: &Field<'_>, bounds: RangeInclusive<u32>) -> Option<u32> {
         let takes = format!("`{}` takes a whole number", field.name);
         let Kind::Scalar(scalar) = &field.value.kind else {
             self.wrong(field.value, &takes, None);
@@ -307,7 +320,11 @@ impl Decoder<'_> {
         }
         let number = digits.then(|| text.parse().ok()).flatten();
         if number.is_none() {
-            self.wrong(field.value, &takes, Some(format!("write a number from 0 to {}", u32::MAX)));
+            self.wrong(
+                field.value,
+                &takes,
+                Some(format!("write a number from {} to {}", bounds.start(), bounds.end())),
+            );
         }
         number
     }
@@ -358,6 +375,17 @@ impl Decoder<'_> {
             let message = format!("`{text}` is text here, and a truth value to readers of YAML 1.1");
             let fix = self.rewritten(scalar.text.span, text, &format!("\"{text}\""));
             self.report(Diagnostic::new(&S07, scalar.text.span, message).help(in_quotes(scalar)).fix_if(fix));
+        }
+    }
+
+    fn help_for_list(&self, field: &Field<'_>) -> String {
+        let name = field.name;
+        match (self.format, &field.value.kind) {
+            (Format::Yaml, _) => format!("write `{name}:` and under it one `- ` for each item"),
+            (Format::Toml, Kind::Mapping(_)) => format!("write `[[{name}]]` above each item"),
+            (Format::Toml, Kind::Scalar(_) | Kind::Sequence(_)) => {
+                format!("write `{name} = [\"…\"]`, with commas between the items")
+            }
         }
     }
 

@@ -135,6 +135,7 @@ fn report(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text, word: &str,
 mod tests {
     use super::*;
     use crate::model::{Counter, CounterId};
+    use crate::source::Source;
     use crate::span::Span;
 
     #[track_caller]
@@ -142,7 +143,8 @@ mod tests {
         let mut scope = Scope::default();
         scope.add_counter(Counter { name: "review_round".to_owned(), start: 0, declared: None });
         let decoded = Text::verbatim(text.to_owned(), Span::new(0, text.len() as u32));
-        let mut decoder = Decoder::new(text);
+        let source = Source::new("flow.yml", text);
+        let mut decoder = Decoder::new(&source);
         assert_eq!(pieces(&mut decoder, &scope, &decoded), expect, "{text}");
         let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();
         assert_eq!(found, unknown, "{text}");
@@ -181,7 +183,8 @@ mod tests {
         let text = "{orange} task update, {summary}, {x}";
         let decoded = Text::verbatim(text.to_owned(), Span::new(0, text.len() as u32));
         let check = |filled_in: &[Value], expect: &[&str]| {
-            let mut decoder = Decoder::new(text);
+            let source = Source::new("flow.yml", text);
+            let mut decoder = Decoder::new(&source);
             without_placeholders(&mut decoder, &Scope::default(), &decoded, filled_in);
             let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();
             assert_eq!(found, expect);

@@ -49,7 +49,7 @@ impl Draft {
 /// Resolves every name of a tree; what does not resolve drops only what depends on it. Gives nothing when not even the
 /// beginning could be understood, and adds all that is wrong to `found`.
 pub fn resolve(tree: &Node, source: &Source, kind: Kind, found: &mut Vec<Diagnostic>) -> Option<Draft> {
-    let mut decoder = Decoder::new(&source.text);
+    let mut decoder = Decoder::new(source);
     let draft = match kind {
         Kind::Machine => workflow(&mut decoder, tree).map(|draft| Draft::Machine(Box::new(draft))),
         Kind::Steps => steps::steps(&mut decoder, tree, &source.prompt_files).map(Draft::Steps),

@@ -10,6 +10,9 @@ use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::syntax::Text;
 
+/// What people and their editors write around a word.
+const QUOTES: [char; 7] = ['\'', '"', '`', '‘', '’', '“', '”'];
+
 const FIELDS: [Field; 2] = [Field::Result, Field::Summary];
 
 /// The parts of a condition, as ranges of its text.
@@ -104,7 +107,7 @@ fn parse(text: &str) -> Result<Parts, Fault> {
     let value = &text[right.clone()];
     let inner = value.strip_prefix('\'').and_then(|it| it.strip_suffix('\''));
     let Some(inner) = inner.filter(|it| !it.contains('\'')) else {
-        let one_word = value.trim_matches(['"', '\'']);
+        let one_word = value.trim_matches(QUOTES);
         let is_word = !one_word.is_empty() && !one_word.contains(['\'', '"', ' ', '=', '&', '|']);
         return Err(match is_word {
             true => fault(

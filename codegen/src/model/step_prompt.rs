@@ -7,7 +7,9 @@ use crate::diag::Diagnostic;
 use crate::prompt_files::{Fault, MAX_PROMPT_BYTES, PromptFiles};
 use crate::span::{Span, Spanned};
 use crate::suggest;
-use crate::syntax::Text;
+
+/// What an empty prompt lacks.
+const WRITE: &str = "write what the agent is to do";
 
 /// The prompt of a step. One that is not there is reported, and empty.
 pub(super) fn prompt(
@@ -23,7 +25,11 @@ pub(super) fn prompt(
             empty(file.value.span)
         }
         (Some(text), None) => {
-            let text = decoder.text(&text).cloned().unwrap_or_else(|| Text::empty(text.value.span));
+            let Some(text) = decoder.text(&text).cloned() else { return empty(text.value.span) };
+            if text.value.trim().is_empty() {
+                let message = format!("the prompt of the step `{}` is empty", shortened(&step.value));
+                decoder.report(Diagnostic::new(&S09, text.span, message).help(WRITE));
+            }
             let pieces = pieces(decoder, &text.value, |at, end| (text.locate(at, end), String::new()));
             StepPrompt { span: text.span, file: None, pieces }
         }
@@ -81,6 +87,7 @@ fn missing(name: &Spanned<String>, fault: Fault) -> Diagnostic {
             format!("the prompt file `{shown}` is no UTF-8 text: byte {byte} begins no character"),
             "save the file as UTF-8".to_owned(),
         ),
+        Fault::Empty => (format!("the prompt file `{shown}` is empty"), WRITE.to_owned()),
         Fault::Io(error) => {
             (format!("the prompt file `{shown}` cannot be read: {error}"), "check who may read it".to_owned())
         }
@@ -133,10 +140,12 @@ fn placeholder(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Source;
 
     #[track_caller]
     fn check(text: &str, expect: &[StepPiece], unknown: &[&str]) {
-        let mut decoder = Decoder::new(text);
+        let source = Source::new("flow.toml", text);
+        let mut decoder = Decoder::new(&source);
         let place = |at: usize, end: usize| (Span::new(at as u32, end as u32), String::new());
         assert_eq!(pieces(&mut decoder, text, place), expect, "{text}");
         let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();

@@ -172,12 +172,13 @@ fn step(
 }
 
 /// A number within these bounds.
-fn number<N: TryFrom<u32> + PartialOrd + Display>(
+fn number<N: TryFrom<u32> + Into<u32> + Copy + PartialOrd + Display>(
     decoder: &mut Decoder<'_>,
     field: &Field<'_>,
     range: RangeInclusive<N>,
 ) -> Option<Spanned<N>> {
-    let written = decoder.integer(field)?;
+    let bounds = (*range.start()).into()..=(*range.end()).into();
+    let written = decoder.integer_meant_in(field, bounds)?;
     let number = N::try_from(written).ok().filter(|it| range.contains(it));
     if number.is_none() {
         let (least, most) = (range.start(), range.end());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{Field, Step, StepCondition, StepId, Steps};
-use orange_core::plan::{Execution, Intervene, Plan, Policy};
+use orange_core::plan::{self, Execution, Intervene, Plan, Policy};
 
 use crate::missions::{Failures, MissionSearch, Scope};
 
@@ -17,6 +17,10 @@ pub struct StepFacts<'f> {
     pub plan: &'f Plan<'f>,
     /// Every run of the plan.
     pub search: MissionSearch<'f>,
+    /// The order of the steps.
+    before: Before,
+    /// The steps with a condition.
+    conditional: Vec<StepId>,
     /// Pairs of steps that do not wait for each other, the first one first: each step with the nearest one before it.
     unordered: Vec<(StepId, StepId)>,
     /// The steps with a dependency or a dependent.
@@ -31,7 +35,9 @@ impl<'f> StepFacts<'f> {
         let edges =
             || plan.step_ids().flat_map(|id| plan.step(id).depends_on.iter().map(move |it| (id, *it)));
         let connected = edges().flat_map(|(a, b)| [a, b]).collect();
-        let mut facts = Self { steps, plan, search, unordered: Vec::new(), connected };
+        let conditional = plan.step_ids().filter(|id| plan.step(*id).condition.is_some()).collect();
+        let before = Before::of(plan);
+        let mut facts = Self { steps, plan, search, before, conditional, unordered: Vec::new(), connected };
         facts.unordered = facts.pairs();
         facts
     }
@@ -82,32 +88,37 @@ impl<'f> StepFacts<'f> {
         condition(a).is_some() && condition(a) == condition(b)
     }
 
+    /// Whether the first step waits for the second one, directly or not.
+    pub(super) fn waits_for(&self, id: StepId, other: StepId) -> bool {
+        self.before.has(id, other)
+    }
+
     fn pairs(&self) -> Vec<(StepId, StepId)> {
-        let before = Before::of(self.plan);
         let is_handler = |id: StepId| self.plan.step(id).handles.is_some();
         let steps = self.plan.step_ids().filter(|id| !is_handler(*id));
         let pairs = steps.filter_map(|id| {
-            let mut others = before.unrelated(id).filter(|it| !before.has(*it, id) && !is_handler(*it));
-            others.find(|it| !self.exclude_each_other(*it, id)).map(|other| (other, id))
+            let conditions = self.conditions(id);
+            let mut others =
+                self.before.unrelated(id).filter(|it| !self.waits_for(*it, id) && !is_handler(*it));
+            others.find(|it| !exclude_each_other(&self.conditions(*it), &conditions)).map(|it| (it, id))
         });
         pairs.collect()
     }
 
-    /// Whether no round starts both: they, or steps for which they wait, want different values of one field.
-    fn exclude_each_other(&self, a: StepId, b: StepId) -> bool {
-        let conditions = |id: StepId| {
-            let before = self.plan.upstream(id);
-            let with_itself = self.plan.step_ids().filter(move |it| *it == id || before.has(*it));
-            with_itself.filter_map(|it| self.plan.step(it).condition).collect::<Vec<_>>()
-        };
-        let others = conditions(b);
-        conditions(a)
-            .iter()
-            .any(|a| others.iter().any(|b| (a.step, a.field) == (b.step, b.field) && a.value != b.value))
+    /// The conditions of a step and of those for which it waits.
+    fn conditions(&self, id: StepId) -> Vec<plan::StepCondition<'f>> {
+        let those = self.conditional.iter().filter(|it| **it == id || self.waits_for(id, **it));
+        those.filter_map(|it| self.plan.step(*it).condition).collect()
     }
 }
 
+/// Whether no round starts both of two steps: they, or steps for which they wait, want different values of one field.
+fn exclude_each_other(a: &[plan::StepCondition<'_>], b: &[plan::StepCondition<'_>]) -> bool {
+    a.iter().any(|a| b.iter().any(|b| (a.step, a.field) == (b.step, b.field) && a.value != b.value))
+}
+
 /// For each step those for which it waits, directly or not, a bit each: workflows may have thousands of steps.
+#[derive(Debug)]
 struct Before(Vec<Vec<u64>>);
 
 impl Before {

@@ -9,7 +9,7 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     let pairs = steps.flat_map(|(_, step)| step.depends_on.iter().map(move |it| (step, it)));
     each(pairs, |(step, dependency)| {
         let mut others = step.depends_on.iter().filter(|it| it.value != dependency.value);
-        let through = others.find(|it| facts.plan.upstream(it.value).has(dependency.value))?;
+        let through = others.find(|it| facts.waits_for(it.value, dependency.value))?;
         let (name, other) = (facts.name(dependency.value), facts.name(through.value));
         let message = format!("`{}` waits for `{name}` already, since `{other}` does", step.id.value);
         let finding = Diagnostic::new(&B22, dependency.span, message)

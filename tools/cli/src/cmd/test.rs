@@ -10,7 +10,7 @@ use orange_analysis::plan_walk::Coverage;
 use orange_analysis::scenario::{self, Failed, Scenarios};
 use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::source::{SCENARIOS, Source, is_scenario_file};
-use orange_codegen::{Compilation, Diagnostic, LineIndex};
+use orange_codegen::{Compilation, Diagnostic, LineIndex, syntax};
 use orange_core::plan::Plan;
 use orange_core::{Machine, TransitionId};
 
@@ -109,6 +109,12 @@ fn file(path: &Path, styles: Styles, tally: &mut Tally) -> Result<(), Answer> {
         Reading::NotText(..) | Reading::Unreadable(..) => workflow_of(path, None),
     };
     let loaded = workflow.map(|it| one::load(&it, styles));
+    // Without its workflow, nobody knows which of the two languages a file of scenarios is written in.
+    let is_readable = matches!(&reading, Reading::Text(source) if syntax::parse(source).0.is_some());
+    if is_readable && !matches!(&loaded, Ok(Ok(_))) {
+        loaded??;
+        return Ok(());
+    }
     if let Ok(Ok((_, checked))) = &loaded {
         let arena = PlanArena::default();
         if let Some(plan) = lower_plan(checked, &arena) {

@@ -203,6 +203,7 @@ fn a_prompt_file_is_a_short_text_in_the_folder() {
     scratch.write_prompts();
     scratch.write("do/long.md", vec![b'x'; (1 << 20) + 1]);
     scratch.write("do/bytes.md", b"\xff\xfe");
+    scratch.write("do/empty.md", "\u{feff}\n");
     std::os::unix::fs::symlink("/etc/passwd", scratch.path().join("do/out.md")).unwrap();
     let outside = "is not in the workflow's folder";
     for (name, expect) in [
@@ -212,6 +213,7 @@ fn a_prompt_file_is_a_short_text_in_the_folder() {
         ("do/out.md", outside),
         ("", outside),
         ("do", "is no file"),
+        ("do/empty.md", "is empty"),
         ("do/long.md", "is longer than 1024 KiB"),
         ("do/bytes.md", "is no UTF-8 text: byte 0 begins no character"),
         ("do/plam.md", "did you mean `do/plan.md`?"),
@@ -222,5 +224,53 @@ fn a_prompt_file_is_a_short_text_in_the_folder() {
         let found = &run.json()["diagnostics"][0];
         let said = format!("{} {}", found["message"], found["help"]);
         assert!(run.exit == 1 && found["code"] == "B18" && said.contains(expect), "{name}: {said}");
+    }
+}
+
+#[test]
+fn step_keys_with_numbers_words_and_lists_that_cannot_be() {
+    let steps = |extra: &str| {
+        format!(
+            "[workflow]\nname = \"flow\"\n[[steps]]\nid = \"a\"\nprompt = \"x\"\nresults = [\"X\"]\n[[steps]]\nid = \"b\"\n\
+             prompt = \"x {{{{context}}}}\"\ndepends_on = [\"a\"]\n{extra}\n"
+        )
+    };
+    for (extra, code, says) in [
+        ("max_retries = 1001", "S04", "0 or more, up to 1000"),
+        ("max_retries = -1", "S04", "a number from 0 to 1000"),
+        ("max_retries = 1.5", "S04", "a number from 0 to 1000"),
+        ("max_retries = \"3\"", "S04", "without quotes"),
+        ("timeout = \"soon\"", "S04", "takes a whole number"),
+        ("requeue = \"a\"", "S04", "write `requeue = [\"…\"]`"),
+        ("condition = \"a.result != 'X'\"", "B04", "has no `!=`"),
+        ("condition = \"a.result == X\"", "B04", "write `'X'`"),
+        ("condition = \"a.result == ‘X’\"", "B04", "write `'X'`"),
+        ("condition = \"a.verdict == 'X'\"", "B06", "the fields are `result`, `summary`"),
+        ("role = 3", "S04", "put it in quotes"),
+        ("[[steps]]\nprompt = \"y\"", "S09", "add `id = …`"),
+        ("[[steps]]\nid = \"c\"\nprompt = \"\"", "S09", "the prompt of the step `c` is empty"),
+    ] {
+        let found = finds("flow.toml", steps(extra), code);
+        assert!(found.out.contains(says), "{extra}: {}", found.out);
+    }
+    let table = "[workflow]\nname = \"flow\"\n[steps.a]\nprompt = \"x\"\n";
+    assert!(finds("flow.toml", table, "S04").out.contains("write `[[steps]]` above each item"));
+}
+
+#[test]
+fn ten_thousand_steps() {
+    let step = |number: usize, after: String| {
+        format!(
+            "[[steps]]\nid = \"s{number}\"\nprompt = \"{number}{{{{context}}}}\"\ndepends_on = [{after}]\n"
+        )
+    };
+    let header = "[workflow]\nname = \"flow\"\n".to_owned();
+    let chain = (1..10_000).map(|it| step(it, format!("\"s{}\"", it - 1)));
+    let fan = (1..10_000).map(|it| step(it, "\"s0\"".to_owned()));
+    for text in [chain.collect::<String>(), fan.collect()] {
+        let text = header.clone() + &step(0, String::new()) + &text;
+        let scratch = Scratch::with(&[("flow.toml", &text)]);
+        assert_eq!(scratch.run(&["check", "flow.toml", "--format", "short"]).exit, 0);
+        finds("flow.toml", text + &step(10_000, String::new()), "S10");
     }
 }

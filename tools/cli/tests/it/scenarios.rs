@@ -137,3 +137,10 @@ fn what_a_mission_does_otherwise_fails_its_scenario() {
         &["unknown key `spawn` in a step of a scenario"],
     );
 }
+
+#[test]
+fn scenarios_of_a_workflow_that_is_not_there_are_not_read() {
+    let scenarios = "workflow: other.toml\nscenarios:\n- name: a\n  steps: [{complete: a}]\n";
+    check(scenarios, 2, &["no such file or folder: other.toml"]);
+    check("workflow: other.toml\nscenarios: [", 2, &["S01", "flow.test.yml:2:12"]);
+}
