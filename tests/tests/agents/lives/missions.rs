@@ -19,6 +19,29 @@ const FIXES: &str = "You fix what a review found";
 const HANDS_OVER: &str = "You write down what is left";
 const OPENS: &str = "You open its pull request";
 
+/// The first review passes. In step mode the mission pauses after each step, until a person lets it go on by itself.
+pub(super) fn pass_at_once(suite: &'static Suite, pair: Pair) {
+    let world = World::new(suite);
+    let plans = [
+        begins(&world),
+        reviews(&world, &[REVIEWS, "The door is green"], "PASS", "It is green all over"),
+        step(&world, &[OPENS], None, "", "There is no remote that takes pull requests"),
+    ];
+    let mission = started(&world, pair, &["--execution", "step"]);
+    mission.has_events(1, "mission.paused");
+    assert_eq!(ran(&world, &mission), [1, 0, 0, 0, 0, 0]);
+    world.ok(&["mission", "continue", &mission.id, "--pause", "1"]);
+    mission.has_events(2, "mission.paused");
+    assert_eq!(ran(&world, &mission), [1, 1, 0, 0, 0, 0]);
+    world.ok(&["mission", "continue", &mission.id, "--pause", "2", "--execution", "auto"]);
+    mission.has_events(1, "mission.ended");
+    assert_eq!(mission.events_of("mission.ended")[0]["status"], "completed");
+    for plan in plans {
+        all_went_well(&world, plan);
+    }
+    assert_eq!(ran(&world, &mission), [1, 1, 1, 0, 1, 0]);
+}
+
 /// A review fails, the next one passes after a fix, and the mission is complete.
 pub(super) fn fail_fix_pass(suite: &'static Suite, pair: Pair) {
     let world = World::new(suite);
@@ -35,13 +58,7 @@ pub(super) fn fail_fix_pass(suite: &'static Suite, pair: Pair) {
     for plan in plans {
         all_went_well(&world, plan);
     }
-    let shown = world.ok(&["mission", "show", &mission.id]);
-    let attempts = |id: &str| {
-        let steps = shown["steps"].as_array().unwrap();
-        steps.iter().find(|step| step["id"] == id).unwrap()["attempts"].as_array().unwrap().len()
-    };
-    let ran = ["plan", "implement", "review", "fix", "pr", "hand-over"].map(attempts);
-    assert_eq!(ran, [1, 1, 2, 1, 1, 0], "{shown}");
+    assert_eq!(ran(&world, &mission), [1, 1, 2, 1, 1, 0]);
     world.until("the worktree is given back", || mission.owned("workspace") == Value::Null);
 }
 
@@ -60,6 +77,15 @@ pub(super) fn exhausted(suite: &'static Suite, pair: Pair) {
     let fix = shown["steps"].as_array().unwrap().iter().find(|step| step["id"] == "fix").unwrap();
     assert_eq!(fix["loops"], json!({ "completions": 3, "max": 3, "is_exhausted": true }));
     assert!(shown["worktree"].is_string(), "it keeps its worktree");
+}
+
+/// How many attempts each step has had.
+fn ran(world: &World, mission: &Task) -> [usize; 6] {
+    let shown = world.ok(&["mission", "show", &mission.id]);
+    let steps = shown["steps"].as_array().unwrap();
+    let attempts = |step: &Value| step["attempts"].as_array().unwrap().len();
+    ["plan", "implement", "review", "fix", "pr", "hand-over"]
+        .map(|id| steps.iter().find(|step| step["id"] == id).map(attempts).unwrap())
 }
 
 fn started<'w>(world: &'w World, Pair(works, reviews): Pair, more: &[&str]) -> Task<'w> {

@@ -69,6 +69,7 @@ pub(crate) const LIVES: &[Life] = &[
     Life { name: "killed, its conversation continued", pairs: LOGGED, live: resume::continued },
     Life { name: "review in a sandbox, headless", pairs: REPORTING, live: sandbox::headless },
     Life { name: "tools of the protocol", pairs: REPORTING, live: mcp::tools },
+    Life { name: "dev-task: PASS at once, step by step", pairs: EACH, live: missions::pass_at_once },
     Life { name: "dev-task: FAIL, fix, PASS", pairs: EACH, live: missions::fail_fix_pass },
     Life { name: "dev-task: exhausted", pairs: REPORTING, live: missions::exhausted },
     Life { name: "a fresh home", pairs: REPORTING, live: refused::fresh_home },
