@@ -51,7 +51,7 @@ pub use machine::{
 };
 pub use prompt::{ORIGIN_HEAD, Piece, Prompt, Value, Values};
 pub use rejection::Rejection;
-pub use restart::{MAX_RESTARTS, limit_after, restart_after};
+pub use restart::{Delay, MAX_RESTARTS, limit_after, restart_after};
 pub use section::{Heading, fingerprint, section};
 pub use unknown::UnknownName;
 pub use workflow::Workflow;

@@ -26,6 +26,30 @@ pub fn limit_after(before: u32) -> u32 {
     300_u32.checked_mul(1 << before.min(8)).map_or(HOUR, |delay| delay.min(HOUR))
 }
 
+/// Why the attempt of a mission's step waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delay {
+    /// Its agent has met a limit of its provider.
+    Limit {
+        /// The seconds until the end, if the harness says so.
+        left: Option<u32>,
+    },
+    /// Its agent is alive, and does not read that the limit is over.
+    Deaf,
+}
+
+impl Delay {
+    /// The seconds until the attempt goes on, when it has waited `before` times; `None` when a person has to look at it. The rules
+    /// are those of tasks.
+    pub fn seconds(self, before: u32) -> Option<u32> {
+        let resume_after = match self {
+            Delay::Limit { left } => Some(left.unwrap_or_else(|| limit_after(before))),
+            Delay::Deaf => None,
+        };
+        restart_after(before, resume_after)
+    }
+}
+
 impl Machine<'_> {
     /// How a person starts the agent of a state again: with the respawn prompt of the state. A state without one uses the
     /// prompts with which transitions into it start an agent: that of the `last` agent if it is among them, or the first. A
@@ -66,5 +90,14 @@ mod tests {
         assert_eq!(restart_after(0, Some(900)), Some(900));
         assert_eq!(restart_after(19, Some(900)), Some(900));
         assert_eq!(restart_after(20, Some(1)), None);
+    }
+
+    #[test]
+    fn an_attempt_waits_as_a_task_does() {
+        let said = Delay::Limit { left: Some(7) };
+        assert_eq!([0, 19, MAX_RESTARTS].map(|before| said.seconds(before)), [Some(7), Some(7), None]);
+        let unknown = Delay::Limit { left: None };
+        assert_eq!([0, 1, 9].map(|before| unknown.seconds(before)), [Some(300), Some(600), Some(3600)]);
+        assert_eq!([0, 1, MAX_RESTARTS].map(|before| Delay::Deaf.seconds(before)), [Some(0), Some(10), None]);
     }
 }

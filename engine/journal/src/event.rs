@@ -435,7 +435,8 @@ impl Event {
         )
     }
 
-    /// Whether the task no longer waits for an agent: it was started, the task has moved on, or the engine has given up.
+    /// Whether the task no longer waits for an agent: it was started, the task has moved on, or the engine has given up. A mission
+    /// also waits no longer once the attempt has ended, or a person is asked.
     pub fn ends_waiting(&self) -> bool {
         matches!(
             self,
@@ -446,6 +447,9 @@ impl Event {
                 | Event::AgentContinued { .. }
                 | Event::TransitionStarted(_)
                 | Event::TaskMigrated { .. }
+                | Event::StepEnded(_)
+                | Event::MissionPaused { .. }
+                | Event::MissionCancelled { .. }
         )
     }
 

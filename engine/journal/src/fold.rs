@@ -40,8 +40,11 @@ pub struct TaskHistory {
     pub reports: BTreeMap<u32, Report>,
     /// What each agent that has ended had used, by spawn number, if its harness reported it.
     pub spent: BTreeMap<u32, Spent>,
-    /// How often the engine has started an agent again, or is about to, since the last transition or since it gave up.
+    /// How often the engine has started an agent again, or is about to, since the last transition or since it gave up. For a
+    /// mission, since the attempt began or a person let it go on.
     pub restarts: u32,
+    /// When the last agent was started, or went on after a limit, RFC 3339 UTC.
+    pub active_since: String,
     /// The content with which each section last passed a gate.
     pub passes: BTreeMap<String, Pass>,
     /// The content of sections when the task entered its status.
@@ -175,6 +178,7 @@ impl TaskHistory {
             Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn) => {
                 self.last_spawn = self.last_spawn.max(spawn.spawn);
                 self.last_spawn_seq = record.seq;
+                self.active_since.clone_from(&record.timestamp);
                 self.answered.clone_from(&spawn.answers);
                 self.found.extend(
                     spawn.stood.iter().filter(|it| !self.found.contains(it)).cloned().collect::<Vec<_>>(),
@@ -211,7 +215,10 @@ impl TaskHistory {
                 self.restarts += 1;
                 self.waiting = Some(waiting.clone());
             }
-            Event::AgentGivenUp { .. } => self.restarts = 0,
+            Event::AgentContinued { .. } => self.active_since.clone_from(&record.timestamp),
+            Event::AgentGivenUp { .. } | Event::StepStarted { .. } | Event::MissionContinued { .. } => {
+                self.restarts = 0;
+            }
             Event::AgentActivity(report) => drop(self.reports.insert(report.spawn, report.clone())),
             Event::TaskDeleted { .. } => self.is_deleted = true,
             Event::TaskRestored { .. } => self.is_deleted = false,
@@ -226,7 +233,6 @@ impl TaskHistory {
             Event::MissionNotice { through, .. } => self.noticed = *through,
             Event::PrCreated { url } => self.pr = Some(url.clone()),
             Event::AgentCrashed { .. }
-            | Event::AgentContinued { .. }
             | Event::AutoAdvanced { .. }
             | Event::TaskRepaired { .. }
             | Event::PrMerged { .. }
@@ -234,10 +240,8 @@ impl TaskHistory {
             | Event::CommandEnded { .. }
             | Event::WorkflowChanged { .. }
             | Event::MissionStarted { .. }
-            | Event::StepStarted { .. }
             | Event::StepEnded(_)
             | Event::MissionPaused { .. }
-            | Event::MissionContinued { .. }
             | Event::MissionRetried { .. }
             | Event::MissionCancelled { .. }
             | Event::MissionEnded { .. }

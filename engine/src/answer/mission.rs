@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{Agent, Success};
 use crate::error::Failure;
-use crate::store::Record;
+use crate::store::{Record, event};
 
 /// What `orange mission start` answers, and what a command that changes a mission answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -86,6 +86,8 @@ pub struct MissionRow {
     pub summary: String,
     /// What it asks a person.
     pub pause: Option<MissionPause>,
+    /// When its agent goes on after a limit of its provider, RFC 3339 UTC.
+    pub waiting_until: Option<String>,
     /// What a person should look at.
     pub attention: Option<String>,
     /// When the engine last wrote it, RFC 3339 UTC.
@@ -128,6 +130,11 @@ pub struct ShownMission {
     pub session: &'static str,
     /// What its living agents do.
     pub agents: Vec<Agent>,
+    /// When its agent goes on after a limit of its provider, RFC 3339 UTC.
+    pub waiting_until: Option<String>,
+    /// The same, and why it waits.
+    #[serde(skip)]
+    pub waiting: Option<event::Waiting>,
     /// What a person should look at.
     pub attention: Option<String>,
     /// Its file.

@@ -49,15 +49,33 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
             Ok(Answer::text(format!("{} {task}, agent {spawn}: {story}", dir.kind.word())))
         }
         AgentCommand::Resume(SpawnName { task, spawn }) => {
-            let story = waiting::resume(app, &dir_of(app, task, *spawn)?, *spawn)?;
-            Ok(story.map_or_else(Answer::default, |story| Answer::text(format!("task {task}: {story}"))))
+            let dir = dir_of(app, task, *spawn)?;
+            let story = match dir.kind {
+                _ if !waiting::until_due(&dir, *spawn)? => None,
+                DirKind::Task => waiting::overdue(app, &dir)?,
+                DirKind::Mission => {
+                    mission::advance::advance(app, &dir)?;
+                    None
+                }
+            };
+            Ok(answer(&dir, story))
         }
         AgentCommand::Limited(SpawnName { task, spawn }) => {
-            let story = waiting::limit_met(app, &dir_of(app, task, *spawn)?, *spawn)?;
-            Ok(story.map_or_else(Answer::default, |story| Answer::text(format!("task {task}: {story}"))))
+            let dir = dir_of(app, task, *spawn)?;
+            let story = match dir.kind {
+                DirKind::Task => waiting::limit_met(app, &dir, *spawn)?,
+                DirKind::Mission => mission::limit::met(app, &dir, *spawn)?,
+            };
+            Ok(answer(&dir, story))
         }
         AgentCommand::Event { .. } => Ok(Answer::default()),
     }
+}
+
+/// What was done, in words, if anything was.
+fn answer(dir: &TaskDir, story: Option<String>) -> Answer {
+    let text = |story| Answer::text(format!("{} {}: {story}", dir.kind.word(), dir.id));
+    story.map_or_else(Answer::default, text)
 }
 
 /// The task of an agent, for a caller with that agent's secret.

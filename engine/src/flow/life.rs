@@ -113,7 +113,8 @@ impl Writer<'_> {
     }
 }
 
-fn waits(spawn: u32, after: u32, reason: &str) -> (Event, Set) {
+/// The event of a wait for the next start of an agent, or until it goes on.
+pub fn waits(spawn: u32, after: u32, reason: &str) -> (Event, Set) {
     let until = clock::rfc3339(fault::now() + Duration::from_secs(after.into()));
     let set = Set::new().waiting_until(Some(&until));
     (Event::AgentWaiting(Waiting { spawn, until, after, reason: reason.to_owned() }), set)

@@ -50,7 +50,7 @@ fn create<'w>(world: &'w World, agents: &str) -> Task<'w> {
 }
 
 /// The process that is to start the next agent of a task.
-fn resumer(task: &Task<'_>) -> Option<i32> {
+pub(crate) fn resumer(task: &Task<'_>) -> Option<i32> {
     let is_it = |folder: &Path| processes::runs(folder, &["agent", "resume", "--task", &task.id]);
     processes::that(is_it).into_iter().find(|pid| is_alive(*pid))
 }

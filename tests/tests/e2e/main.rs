@@ -32,6 +32,7 @@ mod kills;
 mod locks;
 mod mcp;
 mod merge;
+mod mission_limits;
 mod missions;
 mod odd;
 mod others;

@@ -8,7 +8,7 @@ use crate::task::{Task, is_alive, kill};
 use crate::world::World;
 
 /// A step workflow with a loop, a handler and a timeout that nobody meets.
-const TOY: &str = "\
+pub(crate) const TOY: &str = "\
 [workflow]
 name = \"toy\"
 roles = [\"worker\", \"reviewer\"]
@@ -48,7 +48,7 @@ role = \"worker\"
 prompt = \"Rescue it. {{context}}\"
 ";
 
-fn world() -> World {
+pub(crate) fn world() -> World {
     let world = World::new();
     world.workflow("toy.toml", TOY);
     world
@@ -66,7 +66,7 @@ fn steps(mission: &Task<'_>) -> Vec<String> {
 
 /// Waits until the mission has ended so and has left nothing to do.
 #[track_caller]
-fn ends(mission: &Task<'_>, status: &str) {
+pub(crate) fn ends(mission: &Task<'_>, status: &str) {
     mission.has_events(1, "mission.ended");
     assert_eq!(mission.status(), status);
     mission.is_left();

@@ -46,6 +46,7 @@ fn readable(task: Task, course: &Course) -> MissionRow {
         branch: task.branch,
         workflow: task.owned.workflow,
         status: task.owned.status,
+        waiting_until: task.owned.waiting_until,
         summary: task.summary,
         attention: task.attention,
         updated_at: task.updated_at,
@@ -57,7 +58,9 @@ fn cells(mission: &ListedMission) -> [String; 7] {
         ListedMission::Readable(row) => {
             let asks = row.pause.as_ref().map(|pause| format!("? {}", pause.what));
             let calls = row.attention.as_ref().map(|attention| format!("! {attention}"));
-            let matters = calls.or(asks).unwrap_or_else(|| row.summary.clone());
+            let waits =
+                row.waiting_until.as_ref().map(|until| format!("waits until {until}: {}", row.summary));
+            let matters = calls.or(asks).or(waits).unwrap_or_else(|| row.summary.clone());
             [
                 row.id.clone(),
                 row.project.clone(),

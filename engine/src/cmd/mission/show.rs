@@ -4,6 +4,7 @@ use crate::Result;
 use crate::answer::{LoopCount, MissionPause, MissionPolicy, MissionStep, ShownMission};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
+use crate::cmd::task::show::waiting_line;
 use crate::flow::activity;
 use crate::flow::mission::{Course, view};
 use crate::flow::session::Session;
@@ -28,6 +29,8 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
         session: session.as_str(),
         agents: activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok()),
         path: dir.task_md().display().to_string(),
+        waiting_until: task.owned.waiting_until,
+        waiting: history.waiting,
         history: journal.records,
         prompt: course.prompt.clone(),
         run_id: task.id,
@@ -49,6 +52,7 @@ fn text(mission: &ShownMission, standing: &str) -> String {
     let mut lines = vec![format!("{}  {}  {}", mission.run_id, mission.workflow_id, one_line(standing, 200))];
     lines.extend(mission.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
     lines.extend(mission.pause.iter().flat_map(pause_lines));
+    lines.extend(mission.waiting.iter().map(waiting_line));
     lines.push(format!("prompt     {}", one_line(&mission.prompt, 100)));
     lines.push(format!("project    {}", mission.project));
     lines.push(format!("branch     {}", mission.branch));

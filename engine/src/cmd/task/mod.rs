@@ -12,7 +12,7 @@ mod merge;
 mod next;
 mod repaired;
 mod restore;
-mod show;
+pub mod show;
 mod update;
 mod wait;
 pub mod watch;

@@ -83,9 +83,7 @@ fn text(task: &ShownTask) -> String {
         lines.extend(doings::how_to_answer(agent).map(|how| format!("           `{how}`, or `deny`")));
     }
     lines.extend(doings::spent_line(&task.spent).map(|spent| format!("taken      {spent}")));
-    if let Some(Waiting { until, reason, .. }) = &task.waiting {
-        lines.push(format!("waiting    until {until}: {}", one_line(reason, 200)));
-    }
+    lines.extend(task.waiting.iter().map(waiting_line));
     lines.push(format!("worktree   {}", task.worktree.as_deref().unwrap_or("none")));
     lines.extend(task.pr_url.iter().map(|url| format!("pull       {}", one_line(url, 120))));
     lines.push(format!("file       {}", task.path));
@@ -102,6 +100,11 @@ fn text(task: &ShownTask) -> String {
     let line = |record: &Record| format!("  {:>3} {}  {}", record.seq, record.timestamp, event_words(record));
     lines.extend(task.history.iter().map(line));
     lines.join("\n")
+}
+
+/// Until when an agent is waited for, and why.
+pub fn waiting_line(Waiting { until, reason, .. }: &Waiting) -> String {
+    format!("waiting    until {until}: {}", one_line(reason, 200))
 }
 
 /// Why the task cannot follow its workflow, if it cannot.

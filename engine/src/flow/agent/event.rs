@@ -41,7 +41,7 @@ fn append(dir: &TaskDir, note: &Note) -> Result<()> {
 }
 
 /// Has another process see to it that the agent goes on when the limit is over.
-fn wake_up(app: &App, dir: &TaskDir, spawn: u32) -> Result<()> {
+pub(super) fn wake_up(app: &App, dir: &TaskDir, spawn: u32) -> Result<()> {
     let limited = ["agent", "limited", "--task", &dir.id, &format!("--spawn={spawn}")];
     app.start_detached_for(spawn, &limited, dir)
 }

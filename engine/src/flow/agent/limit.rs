@@ -21,9 +21,23 @@ pub fn of(dir: &TaskDir, spawn: u32) -> Option<Limit> {
     Activity::of(&activity::read(dir), spawn).limit
 }
 
-/// Whether this agent waits at a limit now.
-pub fn is_at_one(dir: &TaskDir, spawn: u32) -> bool {
-    matches!(known(&activity::read(dir), spawn).doing, Doing::Limit(_))
+/// The limit at which this agent waits now.
+pub fn met(dir: &TaskDir, spawn: u32) -> Option<Limit> {
+    match known(&activity::read(dir), spawn).doing {
+        Doing::Limit(met) => Some(met),
+        Doing::Unknown
+        | Doing::Started
+        | Doing::Thinking
+        | Doing::Tool { .. }
+        | Doing::Idle
+        | Doing::Failed { .. }
+        | Doing::Ended => None,
+    }
+}
+
+/// The same in one sentence.
+pub fn words(spawn: u32, met: &Limit) -> String {
+    format!("agent {spawn} has met a limit ({})", met.text)
 }
 
 /// The remaining seconds of a limit, if its harness says so.
@@ -42,7 +56,7 @@ pub fn go_on(app: &App, locked: &mut LockedTask, spawn: u32) -> Result<Option<St
     if !agent_processes::is_alive(locked.dir(), &record, &panes)? {
         return Ok(None);
     }
-    let reason = if is_at_one(locked.dir(), spawn) {
+    let reason = if met(locked.dir(), spawn).is_some() {
         let mark = format!("{}.{spawn}", locked.history().last_seq);
         agents::say(app, locked, spawn, &mark, GO_ON)?;
         GoesOn::Message

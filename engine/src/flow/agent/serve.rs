@@ -4,7 +4,7 @@ use std::io;
 
 use crate::Result;
 use crate::app::App;
-use crate::flow::{limit, take_in, waiting};
+use crate::flow::{event, limit, take_in};
 use crate::relay::{self, Check};
 use crate::store::TaskDir;
 
@@ -19,8 +19,8 @@ pub fn serve(
 ) -> Result<()> {
     relay::serve(app, dir, spawn, check, ready, |is_saved| {
         // Some harnesses report a limit only in their own record. If the task is locked for long, the monitor does this.
-        if limit::look_into_transcript(dir, spawn) {
-            waiting::limit_met(app, dir, spawn).map(drop).unwrap_or_default();
+        if limit::look_into_transcript(dir, spawn) && limit::met(dir, spawn).is_some() {
+            event::wake_up(app, dir, spawn).unwrap_or_default();
         }
         // The next command tries again, and reports a failure.
         if is_saved {

@@ -7,13 +7,11 @@ use std::time::{Duration, Instant, SystemTime};
 use orange_core::{Actor, Input, LifeEvent, Machine, Turn};
 
 use crate::app::App;
-use crate::flow::asked::known;
 use crate::flow::life::{self, Record};
 use crate::flow::limit;
 use crate::flow::lock_recovered;
 use crate::flow::person::respawn;
 use crate::hooks::agents::{Occasion, Start};
-use crate::store::activity::{self, Doing};
 use crate::store::event::Waiting;
 use crate::store::{LockedTask, TaskDir, TaskHistory, clock, task};
 use crate::{Kind, Result, fault};
@@ -35,13 +33,19 @@ pub fn carry(
         return Ok(format!("{story}; {}", start(app, machine, locked, spawn)?));
     }
     let waits = |event: &LifeEvent<'_>| matches!(event, LifeEvent::Waits { .. });
-    let Some(waiting) = locked.history().waiting.clone().filter(|_| turn.events.iter().any(waits)) else {
+    if !turn.events.iter().any(waits) {
         return Ok(story.clone());
-    };
-    let dir = locked.dir().clone();
+    }
+    start_resumer(app, locked).map(|until| format!("{story}; {until}"))
+}
+
+/// Starts the process that sleeps until the agent is due. Returns until when, in words.
+pub fn start_resumer(app: &App, locked: &LockedTask) -> Result<String> {
+    let Some(Waiting { spawn, until, .. }) = &locked.history().waiting else { return Ok(String::new()) };
+    let dir = locked.dir();
     let resume = ["agent", "resume", "--task", &dir.id, &format!("--spawn={spawn}")];
-    app.start_detached_for(spawn, &resume, &dir)?;
-    Ok(format!("{story}; it goes on at {}", waiting.until))
+    app.start_detached_for(*spawn, &resume, dir)?;
+    Ok(format!("it goes on at {until}"))
 }
 
 /// Records that a living agent waits for the end of a limit. `None` if it has met none, waits already, or is not the state's
@@ -52,11 +56,11 @@ pub fn limit_met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>>
     if locked.history().waiting.is_some() {
         return Ok(None);
     }
-    let Doing::Limit(met) = known(&activity::read(dir), spawn).doing else { return Ok(None) };
+    let Some(met) = limit::met(dir, spawn) else { return Ok(None) };
     let agent = record.actor.known().unwrap_or(Actor::Worker);
     let machine = app.machine_of(&locked.task().owned)?;
-    let reason = format!("agent {spawn} has met a limit ({})", met.text);
-    let input = Input::LimitMet { agent, left: limit::left(&met, fault::now()), reason: &reason };
+    let left = limit::left(&met, fault::now());
+    let input = Input::LimitMet { agent, left, reason: &limit::words(spawn, &met) };
     let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
     if turn.events.is_empty() {
         return Ok(None);
@@ -64,17 +68,17 @@ pub fn limit_met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>>
     carry(app, machine, &mut locked, &turn, spawn, Record::default()).map(Some)
 }
 
-/// Sleeps until the agent that replaces this one is due, and starts it. `None` if the task no longer waits for it.
-pub fn resume(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
+/// Sleeps until the agent that replaces this one is due. False if it is no longer waited for.
+pub fn until_due(dir: &TaskDir, spawn: u32) -> Result<bool> {
     /// How often the journal is read: a task may move on, a clock may be set, a machine may sleep.
     const LOOK: Duration = Duration::from_secs(30);
     const SHORTEST: Duration = Duration::from_millis(50);
     let begun = Instant::now();
     loop {
         let pending = task::read_journal(dir)?.history().waiting.filter(|waiting| waiting.spawn == spawn);
-        let Some(waiting) = pending else { return Ok(None) };
+        let Some(waiting) = pending else { return Ok(false) };
         if is_due(&waiting, fault::now()) {
-            return overdue(app, dir);
+            return Ok(true);
         }
         let left = Duration::from_secs(waiting.after.into()).saturating_sub(begun.elapsed());
         thread::sleep(left.clamp(SHORTEST, LOOK));

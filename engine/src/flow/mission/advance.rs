@@ -5,7 +5,8 @@ use orange_core::mission::{AttemptEnd, MissionStatus};
 use orange_core::plan::StepId;
 
 use super::Course;
-use super::locked::{LockedMission, obstacle};
+use super::limit;
+use super::locked::LockedMission;
 use super::notices;
 use crate::app::App;
 use crate::drive::git::Git;
@@ -68,7 +69,8 @@ fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
     match mission.status {
         MissionStatus::Pending => workspace::is_free(app, &dir.project, &dir.id),
         MissionStatus::Running => {
-            Ok(mission.next().is_some() || mission.busy().is_some() && history.agents.is_empty())
+            let is_missing = history.agents.is_empty() && !limit::is_waited_for(&history);
+            Ok(mission.next().is_some() || mission.busy().is_some() && is_missing)
         }
         MissionStatus::Paused => Ok(false),
         MissionStatus::Failed => Ok(has_session),
@@ -86,16 +88,7 @@ pub fn advance_later(app: &App, dir: &TaskDir) -> Result<()> {
 /// Ends the agents whose attempts are over.
 fn end_agents(app: &App, mission: &mut LockedMission) -> Result<()> {
     let LockedMission { locked, course } = mission;
-    let is_running = |record: &Spawn| {
-        let busy = course.mission.busy();
-        busy.is_some_and(|step| is_at(record, course.plan.step(step).id, course.mission.step(step).attempt()))
-    };
-    steps::end(app, locked, |record| !is_running(record))
-}
-
-/// Whether this is the agent of this attempt.
-pub(super) fn is_at(record: &Spawn, step: &str, attempt: u32) -> bool {
-    record.step.as_deref() == Some(step) && record.attempt == Some(attempt)
+    steps::end(app, locked, |record| course.attempt_of(record).is_none())
 }
 
 /// Gives a pending mission a worktree, if one is free.
@@ -117,19 +110,17 @@ fn begin(app: &App, mission: &mut LockedMission) -> Result<()> {
         }
         Err(error) => {
             mission.record(Event::MissionStarted { workspace: String::new() }, Vec::new())?;
-            obstruct(mission, &error.one_line())
+            mission.obstruct(&error.one_line(), Vec::new())
         }
     }
 }
 
-/// Pauses the mission, whatever its policy.
-fn obstruct(mission: &mut LockedMission, what: &str) -> Result<()> {
-    let number = mission.course.mission.pauses + 1;
-    mission.record(obstacle(number, what), Vec::new()).map(drop)
-}
-
-/// Starts the agent of the next attempt, or of the current one if it was recorded and never started.
+/// Starts the agent of the next attempt, or of the current one if that has none: it was recorded and never started, or its agent
+/// has met a limit that is over.
 fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
+    if mission.course.mission.status != MissionStatus::Running || limit::goes_on(app, mission)? {
+        return Ok(());
+    }
     let busy = mission.course.mission.busy();
     let current = busy.map(|step| (step, mission.course.mission.step(step).attempt()));
     let Some((step, number)) = current.or_else(|| mission.course.mission.next()) else { return Ok(()) };
@@ -140,7 +131,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     let attempt =
         Attempt { plan: course.plan, mission: &course.mission, mission_prompt: &course.prompt, step, number };
     if let Err(error) = make_ready(app, mission, &attempt) {
-        return obstruct(mission, &error.one_line());
+        return mission.obstruct(&error.one_line(), Vec::new());
     }
     let name = course.plan.step(step).id;
     let started = Event::StepStarted {
@@ -150,14 +141,14 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
         spawn: mission.locked.history().last_spawn + 1,
     };
     let with = if current.is_some() { Vec::new() } else { mission.planned(started)? };
-    let is_again = follows_lost(mission, step);
+    let is_again = goes_on_with(mission, step, number);
     let outcome = steps::start(app, &mut mission.locked, &attempt, is_again, with);
     mission.again()?;
     match outcome {
         Ok(()) => Ok(()),
         Err(error) => {
             give_up(mission, step, number)?;
-            obstruct(mission, &error.one_line())
+            mission.obstruct(&error.one_line(), Vec::new())
         }
     }
 }
@@ -192,14 +183,15 @@ fn check_branch(app: &App, task: &Task) -> Result<()> {
     .help(format!("bring the work to {branch}, then `git switch {branch}` in {}", worktree.display())))
 }
 
-/// Whether the agent before has ended at this step without a word.
-fn follows_lost(mission: &LockedMission, step: StepId) -> bool {
+/// Whether the agent before has worked at this attempt, or has ended at the one before without a word.
+fn goes_on_with(mission: &LockedMission, step: StepId, number: u32) -> bool {
     let attempts = &mission.course.mission.step(step).attempts;
     let before = attempts.len().checked_sub(2).and_then(|index| attempts.get(index));
     let name = mission.course.plan.step(step).id;
+    let is_lost = before.is_some_and(|it| it.end == Some(AttemptEnd::Lost));
     let last = mission.locked.history().agents_here.values().last();
-    before.is_some_and(|it| it.end == Some(AttemptEnd::Lost))
-        && last.is_some_and(|record| record.step.as_deref() == Some(name))
+    last.filter(|last| last.step.as_deref() == Some(name))
+        .is_some_and(|last| last.attempt == Some(number) || is_lost)
 }
 
 /// Records an attempt whose agent could not be started as lost.

@@ -7,7 +7,7 @@ use orange_core::mission::{self, Mission, Report};
 use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 
 use crate::store::create::plan_hash;
-use crate::store::event::{EndedAttempt, PauseReason, StepEnd};
+use crate::store::event::{EndedAttempt, PauseReason, Spawn, StepEnd};
 use crate::store::{Event, Record, TaskDir, TaskHistory, plan};
 use crate::{Error, Kind, Result, nofollow};
 
@@ -49,6 +49,13 @@ impl Course {
         }
         let Created { prompt, notices, starter, .. } = created;
         Ok(Course { plan, mission, prompt: prompt.to_owned(), notices, starter })
+    }
+
+    /// The open attempt of this agent: its step and its number.
+    pub(super) fn attempt_of(&self, agent: &Spawn) -> Option<(&'static str, u32)> {
+        let step = self.mission.busy()?;
+        let open = (self.plan.step(step).id, self.mission.step(step).attempt());
+        (agent.step.as_deref() == Some(open.0) && agent.attempt == Some(open.1)).then_some(open)
     }
 }
 

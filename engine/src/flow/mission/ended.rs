@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use super::LockedMission;
-use super::advance::{advance, is_at};
+use super::advance::advance;
 use super::attempt::{failed, lost};
+use super::limit;
 use crate::Result;
 use crate::app::App;
 use crate::fault;
@@ -34,19 +35,15 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
 
 fn take(app: &App, mission: &mut LockedMission, end: &End, record: &Spawn) -> Result<String> {
     let exited = exited(app, mission, end);
-    let busy = mission.course.mission.busy();
-    let open =
-        busy.map(|step| (mission.course.plan.step(step).id, mission.course.mission.step(step).attempt()));
-    match open.filter(|(step, attempt)| is_at(record, step, *attempt)) {
-        Some((step, attempt)) => {
-            mission.record(lost(step, attempt), vec![exited])?;
-            Ok(format!("agent {} has ended without a word: {}", end.spawn, end.reason))
-        }
-        None => {
-            mission.locked.append_many(vec![exited])?;
-            Ok(format!("agent {} has ended: {}", end.spawn, end.reason))
-        }
+    let Some((step, attempt)) = mission.course.attempt_of(record) else {
+        mission.locked.append_many(vec![exited])?;
+        return Ok(format!("agent {} has ended: {}", end.spawn, end.reason));
+    };
+    if let Some(story) = limit::ended_at_one(app, mission, end, &exited)? {
+        return Ok(story);
     }
+    mission.record(lost(step, attempt), vec![exited])?;
+    Ok(format!("agent {} has ended without a word: {}", end.spawn, end.reason))
 }
 
 fn exited(app: &App, mission: &LockedMission, end: &End) -> (Event, Set) {
@@ -58,17 +55,15 @@ fn exited(app: &App, mission: &LockedMission, end: &End) -> (Event, Set) {
     (Event::AgentExited(Exited { code, signal, reason, duration, last_lines, ..kept }), set)
 }
 
-/// The running attempt whose time is over: its step, its number, and the seconds that it may take.
+/// The running attempt whose time is over: its step, its number, and the seconds that it may take. It begins again after a limit.
 fn overdue(mission: &LockedMission) -> Option<(&'static str, u32, u32)> {
     let step = mission.course.mission.busy()?;
     let (plan, attempt) = (mission.course.plan, mission.course.mission.step(step).attempt());
     let timeout = plan.step(step).timeout?;
     let name = plan.step(step).id;
-    let begun = mission.locked.history().course.iter().rev().find_map(|record| {
-        let Event::StepStarted { step, attempt: number, .. } = &record.event else { return None };
-        if step == name && *number == attempt { clock::parse(&record.timestamp) } else { None }
-    })?;
-    let lasted = fault::now().duration_since(begun).unwrap_or_default();
+    let history = mission.locked.history();
+    let active_since = clock::parse(&history.active_since).filter(|_| history.waiting.is_none())?;
+    let lasted = fault::now().duration_since(active_since).unwrap_or_default();
     (lasted >= Duration::from_secs(timeout.into())).then_some((name, attempt, timeout))
 }
 

@@ -52,6 +52,14 @@ impl LockedMission {
         Ok(effects)
     }
 
+    /// Pauses the mission, whatever its policy, and journals these further events with that.
+    ///
+    /// # Errors
+    /// Those of [`Self::record`].
+    pub(super) fn obstruct(&mut self, what: &str, with: Vec<(Event, Set)>) -> Result<()> {
+        self.record(obstacle(self.course.mission.pauses + 1, what), with).map(drop)
+    }
+
     /// The events that journal this one, for a caller who journals them with others and then calls [`Self::again`].
     pub(super) fn planned(&self, event: Event) -> Result<Vec<(Event, Set)>> {
         let (after, effects) = self.ask(&event)?;
@@ -112,7 +120,7 @@ fn paused(plan: &Plan<'_>, Pause { number, reason }: &Pause) -> Event {
 }
 
 /// The event of an obstacle that a running mission has met.
-pub(super) fn obstacle(number: u32, what: &str) -> Event {
+fn obstacle(number: u32, what: &str) -> Event {
     Event::MissionPaused {
         number,
         reason: PauseReason::Obstacle,

@@ -8,6 +8,7 @@ pub mod answer;
 pub mod attempt;
 mod course;
 pub mod ended;
+pub mod limit;
 mod locked;
 mod notices;
 mod refusal;

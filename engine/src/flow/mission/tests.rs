@@ -1,14 +1,18 @@
 //! What a mission's journal adds up to, without tmux and git.
 
+use orange_core::MAX_RESTARTS;
 use orange_core::mission::MissionStatus;
 
 use super::attempt::{failed, lost};
 use super::course::named;
+use super::limit;
 use super::{Course, LockedMission};
 use crate::Kind;
 use crate::app::App;
+use crate::flow::End;
 use crate::machines::Machines;
-use crate::store::event::{EndedAttempt, StepEnd};
+use crate::store::activity::{self, Kind as Noted, Note};
+use crate::store::event::{EndedAttempt, Exited, Spawn, StepEnd};
 use crate::store::plan::tests::PLAN;
 use crate::store::{self, Event, Set, TaskDir, create, tests};
 
@@ -155,4 +159,74 @@ fn a_journal_that_does_not_fit_its_plan_is_corrupt() {
 fn a_step_that_is_not_there_is_named() {
     let error = named(&PLAN, "wok").unwrap_err();
     assert_eq!(error.help, "its steps are: work, fix, report, rescue");
+}
+
+/// The agent of this number, which works at the first attempt of `work`.
+fn agent(dir: &TaskDir, app: &App, number: u32) {
+    let record = Spawn { spawn: number, step: Some("work".to_owned()), attempt: Some(1), ..Spawn::default() };
+    let mut mission = LockedMission::lock(app, dir).unwrap();
+    mission.locked.append(Event::AgentSpawned(record), Set::new()).unwrap();
+}
+
+/// Its end after its harness has reported a limit.
+fn ends_at_limit(dir: &TaskDir, app: &App, number: u32) -> String {
+    let text = Some("429, try again in 15 minutes".to_owned());
+    activity::append(dir, &Note { text, ..Note::now(number, Noted::Limit) }).unwrap();
+    let end = End { spawn: number, reason: "exited with 3".to_owned(), ..End::default() };
+    let exited = Event::AgentExited(Exited { spawn: number, ..Exited::default() }).into();
+    let mut mission = LockedMission::lock(app, dir).unwrap();
+    limit::ended_at_one(app, &mut mission, &end, &exited).unwrap().unwrap()
+}
+
+#[test]
+fn the_attempt_of_an_agent_at_a_limit_stays_open() {
+    let (_folder, app, dir) = lab();
+    record(&app, &dir, vec![begin(), started("work", 1)]);
+    agent(&dir, &app, 1);
+    let story = ends_at_limit(&dir, &app, 1);
+    assert!(
+        story.starts_with("agent 1 has met a limit (429, try again in 15 minutes), and has ended"),
+        "{story}"
+    );
+    let mission = LockedMission::lock(&app, &dir).unwrap();
+    let history = mission.locked.history();
+    let waiting = history.waiting.clone().unwrap();
+    assert_eq!((waiting.spawn, (895..=910).contains(&waiting.after)), (1, true), "{waiting:?}");
+    assert!(history.agents.is_empty() && limit::is_waited_for(history));
+    let state = mission.course.mission.step(mission.course.mission.busy().unwrap());
+    assert_eq!((state.attempt(), state.lost), (1, 0));
+    drop(mission);
+    let over = [complete("work", 1, "PASS"), failed("work", 1, "too long"), lost("work", 1)];
+    let cancelled = Event::MissionCancelled { actor: Default::default() };
+    for event in over.into_iter().chain([cancelled]) {
+        assert!(event.ends_waiting(), "{event:?}");
+    }
+    record(&app, &dir, vec![complete("work", 1, "PASS")]);
+    assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().waiting, None);
+}
+
+#[test]
+fn an_attempt_that_waits_without_end_is_left_to_a_person() {
+    let (_folder, app, dir) = lab();
+    record(&app, &dir, vec![begin(), started("work", 1)]);
+    for number in 1..=MAX_RESTARTS {
+        agent(&dir, &app, number);
+        assert!(ends_at_limit(&dir, &app, number).contains("; it goes on at "));
+    }
+    agent(&dir, &app, 99);
+    let story = ends_at_limit(&dir, &app, 99);
+    assert!(story.contains("this attempt has waited 20 times"), "{story}");
+    let mission = LockedMission::lock(&app, &dir).unwrap();
+    assert_eq!(mission.course.pause(&dir.id).unwrap().what, story);
+    assert!(mission.course.mission.busy().is_some() && mission.locked.history().waiting.is_none());
+    drop(mission);
+    let go_on = Event::MissionContinued {
+        pause: 1,
+        accept_failure: false,
+        execution: None,
+        intervene: None,
+        actor: Default::default(),
+    };
+    record(&app, &dir, vec![go_on]);
+    assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().restarts, 0);
 }

@@ -15,7 +15,7 @@ use crate::flow::queue::Queues;
 use crate::flow::{activity, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agent_processes, agents};
-use crate::store::{DirKind, Task, TaskDir, TaskHistory, list, pool};
+use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
 use crate::{Kind, Result, fault};
 
 /// The result of a round.
@@ -151,7 +151,9 @@ fn look_at_mission(
     // One that was never started is no end without a word.
     let begun = |spawn: &u32| AgentProcesses::read(dir, *spawn).is_ok_and(|processes| processes.is_some());
     let gone: Vec<u32> = gone.into_iter().filter(begun).collect();
-    mission::ended::look(app, dir, &gone).map(Some)
+    let mut stories = look_at_agents(app, dir, &task, &history)?;
+    stories.extend(mission::ended::look(app, dir, &gone)?);
+    Ok(Some(stories))
 }
 
 /// Records what agents have begun to do that a person should know; one that has met a limit waits for its end.
@@ -162,13 +164,19 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
     }
     let news = activity::news(app, dir, task, history);
     if !news.is_empty() {
-        // Locking the task journals it.
-        drop(lock_recovered(app, dir)?);
+        match dir.kind {
+            // Locking the task journals it.
+            DirKind::Task => drop(lock_recovered(app, dir)?),
+            DirKind::Mission => drop(activity::take_in(app, &mut LockedTask::lock(&app.home, dir)?)?),
+        }
     }
     let mut stories: Vec<String> = news.iter().map(activity::words).collect();
-    for spawn in spawns.into_iter().filter(|spawn| history.waiting.is_none() && limit::is_at_one(dir, *spawn))
-    {
-        stories.extend(waiting::limit_met(app, dir, spawn)?);
+    let is_new = |spawn: &u32| history.waiting.is_none() && limit::met(dir, *spawn).is_some();
+    for spawn in spawns.into_iter().filter(is_new) {
+        stories.extend(match dir.kind {
+            DirKind::Task => waiting::limit_met(app, dir, spawn)?,
+            DirKind::Mission => mission::limit::met(app, dir, spawn)?,
+        });
     }
     Ok(stories)
 }
