@@ -79,11 +79,12 @@ pub(super) fn exhausted(suite: &'static Suite, pair: Pair) {
     assert!(shown["worktree"].is_string(), "it keeps its worktree");
 }
 
-/// How many attempts each step has had.
+/// How many attempts at each step have started.
 fn ran(world: &World, mission: &Task) -> [usize; 6] {
     let shown = world.ok(&["mission", "show", &mission.id]);
     let steps = shown["steps"].as_array().unwrap();
-    let attempts = |step: &Value| step["attempts"].as_array().unwrap().len();
+    let is_started = |attempt: &&Value| attempt["started_at"].is_string();
+    let attempts = |step: &Value| step["attempts"].as_array().unwrap().iter().filter(is_started).count();
     ["plan", "implement", "review", "fix", "pr", "hand-over"]
         .map(|id| steps.iter().find(|step| step["id"] == id).map(attempts).unwrap())
 }
