@@ -94,7 +94,7 @@ impl<'p> MissionSearch<'p> {
         let most = (MAX_KEPT_STEPS / plan.steps.len().max(1)).max(50);
         let mut known = HashMap::new();
         let mut open = VecDeque::new();
-        open.push_back((search.add(&mut known, &mission, None), mission));
+        open.push_back((search.add(&mut known, distinguished(&mission), None), mission));
         while let Some((from, mission)) = open.pop_front() {
             if scope.failures == Failures::All {
                 search.note_agents(from, &mission);
@@ -107,13 +107,14 @@ impl<'p> MissionSearch<'p> {
                     continue;
                 }
                 let is_full = search.configurations.len() >= most;
-                let (to, is_new) = match known.get(&distinguished(&next)) {
+                let key = distinguished(&next);
+                let (to, is_new) = match known.get(&key) {
                     Some(to) => (*to, false),
                     None if is_full => {
                         search.is_cut = true;
                         continue;
                     }
-                    None => (search.add(&mut known, &next, Some(search.edges.len())), true),
+                    None => (search.add(&mut known, key, Some(search.edges.len())), true),
                 };
                 search.edges.push(Edge { from, act, to });
                 if is_new {
@@ -152,14 +153,14 @@ impl<'p> MissionSearch<'p> {
     fn add(
         &mut self,
         known: &mut HashMap<Rc<Mission>, ConfigurationId>,
-        mission: &Mission,
+        key: Mission,
         first: Option<usize>,
     ) -> ConfigurationId {
         let id = ConfigurationId(self.configurations.len() as u32);
-        let key = Rc::new(distinguished(mission));
+        self.next.push(key.next().map(|(step, _)| step));
+        let key = Rc::new(key);
         known.insert(Rc::clone(&key), id);
         self.configurations.push(key);
-        self.next.push(mission.next().map(|(step, _)| step));
         self.first.push(first);
         id
     }
