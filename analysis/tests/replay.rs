@@ -7,11 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use orange_analysis::lint;
+use orange_analysis::plan_walk::{self, PlanWalk};
 use orange_analysis::walk::command::Command;
 use orange_analysis::walk::{Happened, Walk};
 use orange_codegen::diag::TraceStep;
-use orange_codegen::lower::{Arena, lower};
-use orange_codegen::{Diagnostic, Source, Trace, compile};
+use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
+use orange_codegen::{Diagnostic, PromptFiles, Source, Trace, compile};
+use orange_core::plan::{Execution, Intervene, Policy};
 
 /// A section whose heading reads like the beginning of its text.
 const COLON: &str = "\
@@ -39,17 +41,21 @@ fn files(folder: &str, extension: &str) -> Vec<(String, String)> {
     paths.into_iter().filter_map(read).collect()
 }
 
-/// Every workflow that this repository has, those in the examples of its pages included.
-fn sources() -> Vec<Source> {
+/// Every workflow of this language that this repository has, those in the examples of its pages included.
+fn sources(language: &str, extension: &str) -> Vec<Source> {
     let folders = ["workflows", "tests/fixtures", "tests/diagnostics"];
-    let whole = folders.into_iter().flat_map(|it| files(it, "yml"));
+    let whole = folders.into_iter().flat_map(|it| files(it, extension));
     let pages = files("docs/lints", "md");
+    let begin = format!("```{language}\n");
     let examples = pages.iter().flat_map(|(path, page)| {
-        let blocks = page.split("```yaml\n").skip(1).filter_map(|it| it.split("```").next());
-        blocks.map(move |it| (format!("{path}.yml"), it.to_owned()))
+        let blocks = page.split(&begin).skip(1).filter_map(|it| it.split("```").next());
+        blocks.map(move |it| (format!("{path}.{extension}"), it.to_owned()))
     });
-    let odd = [("colon.yml".to_owned(), COLON.to_owned())];
-    whole.chain(examples).chain(odd).map(|(path, text)| Source::new(path, text)).collect()
+    let all = whole.chain(examples).map(|(path, text)| {
+        let files = PromptFiles::beside(Path::new(&path));
+        Source::new(path, text).with_files(files)
+    });
+    all.collect()
 }
 
 /// What is not as the trace tells it.
@@ -98,7 +104,7 @@ fn perform(walk: &mut Walk<'_>, step: &TraceStep) -> Result<Vec<Happened>, Strin
 #[test]
 fn every_trace_of_every_finding_can_be_walked() {
     let (mut replayed, mut wrong) = (0, Vec::new());
-    for source in sources() {
+    for source in sources("yaml", "yml").into_iter().chain([Source::new("colon.yml", COLON)]) {
         let Some(checked) = compile(&source).checked else { continue };
         let arena = Arena::default();
         let Ok(machine) = lower(&checked, &arena) else { continue };
@@ -114,4 +120,52 @@ fn every_trace_of_every_finding_can_be_walked() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(replayed > 100, "only {replayed} traces");
+}
+
+/// What is not as the trace of a mission tells it.
+fn replay_mission(walk: &mut PlanWalk<'_>, trace: &Trace) -> Result<(), String> {
+    let stand = |walk: &PlanWalk<'_>| match walk.mission.busy() {
+        Some(step) => walk.plan.step(step).id.to_owned(),
+        None => walk.mission.status.as_str().to_owned(),
+    };
+    if stand(walk) != trace.start {
+        return Err(format!("the mission starts at `{}`", stand(walk)));
+    }
+    for step in &trace.steps {
+        for line in &step.script {
+            let Ok(Some(plan_walk::command::Command::Act(act))) =
+                plan_walk::command::Command::parse(walk.plan, line)
+            else {
+                return Err(format!("{line} is no act"));
+            };
+            walk.act(&act, None).map_err(|refusal| format!("{step:?} is refused: {refusal:?}"))?;
+        }
+        if stand(walk) != step.to {
+            return Err(format!("{step:?} comes to `{}`", stand(walk)));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_trace_of_a_step_workflow_can_be_walked() {
+    let (mut replayed, mut wrong) = (Vec::new(), Vec::new());
+    for source in sources("toml", "toml") {
+        let Some(checked) = compile(&source).checked else { continue };
+        let arena = PlanArena::default();
+        let Some(plan) = lower_plan(&checked, &arena) else { continue };
+        for finding in lint::findings(&checked, &source) {
+            let Diagnostic { trace: Some(trace), .. } = &finding else { continue };
+            let policy = Policy { execution: Execution::Auto, intervene: Intervene::Never };
+            let outcome = replay_mission(&mut PlanWalk::new(&plan, policy), trace);
+            replayed.push(finding.code());
+            wrong.extend(
+                outcome.err().map(|it| format!("{}: {}: {it}\n  {trace}", source.path, finding.message)),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for code in ["B09", "B10", "B12", "B15"] {
+        assert!(replayed.contains(&code), "no trace of {code}: {replayed:?}");
+    }
 }

@@ -49,6 +49,9 @@ pub struct Witness {
     pub range: String,
 }
 
+/// How many steps readers see of each end of a long run.
+const MAX_SHOWN: usize = 20;
+
 /// A run of the workflow, step by step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
@@ -143,6 +146,12 @@ impl Diagnostic {
         self
     }
 
+    /// Tells the run, if there is one.
+    pub fn trace_if(mut self, trace: Option<Trace>) -> Self {
+        self.trace = trace;
+        self
+    }
+
     /// Offers the edits that mend it.
     pub fn fix(mut self, fix: Fix) -> Self {
         self.fix = Some(fix);
@@ -185,12 +194,36 @@ impl Trace {
     }
 }
 
+impl Trace {
+    /// The steps that readers see: of a long run the first and the last ones, and how many are left out between them.
+    pub fn shown(&self) -> (&[TraceStep], usize, &[TraceStep]) {
+        let left_out = self.steps.len().saturating_sub(2 * MAX_SHOWN);
+        match left_out {
+            0 => (&self.steps, 0, &[]),
+            _ => (&self.steps[..MAX_SHOWN], left_out, &self.steps[MAX_SHOWN + left_out..]),
+        }
+    }
+}
+
+impl std::fmt::Display for TraceStep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "─{}: {}→ {}", self.by, self.does, self.to)
+    }
+}
+
 impl std::fmt::Display for Trace {
     /// The run in one line: `pending ─person: spawn→ working ─worker: dies→ working (1 crash)`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.start)?;
-        for step in &self.steps {
-            write!(f, " ─{}: {}→ {}", step.by, step.does, step.to)?;
+        let (first, left_out, last) = self.shown();
+        for step in first {
+            write!(f, " {step}")?;
+        }
+        if left_out > 0 {
+            write!(f, " … {left_out} more …")?;
+        }
+        for step in last {
+            write!(f, " {step}")?;
         }
         self.end.as_ref().map_or(Ok(()), |end| write!(f, " ({end})"))
     }

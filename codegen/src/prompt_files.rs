@@ -97,7 +97,7 @@ fn read(folder: &Path, name: &str) -> Result<String, Fault> {
     if !metadata.is_file() {
         return Err(Fault::NoFile);
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(metadata.len().min(MAX_PROMPT_BYTES as u64) as usize + 1);
     let file = File::open(&path).map_err(Fault::Io)?;
     file.take(MAX_PROMPT_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(Fault::Io)?;
     if bytes.len() > MAX_PROMPT_BYTES {

@@ -4,7 +4,7 @@ mod act;
 
 pub use act::{Act, Answer};
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 
 use orange_codegen::diag::{Trace, TraceStep};
@@ -94,7 +94,7 @@ impl<'p> MissionSearch<'p> {
         let most = (MAX_KEPT_STEPS / plan.steps.len().max(1)).max(50);
         let mut known = HashMap::new();
         let mut open = VecDeque::new();
-        open.push_back((search.add(&mut known, &mission, None), mission));
+        open.push_back((search.add(&mut known, distinguished(&mission), None), mission));
         while let Some((from, mission)) = open.pop_front() {
             if scope.failures == Failures::All {
                 search.note_agents(from, &mission);
@@ -107,13 +107,14 @@ impl<'p> MissionSearch<'p> {
                     continue;
                 }
                 let is_full = search.configurations.len() >= most;
-                let (to, is_new) = match known.get(&distinguished(&next)) {
+                let key = distinguished(&next);
+                let (to, is_new) = match known.get(&key) {
                     Some(to) => (*to, false),
                     None if is_full => {
                         search.is_cut = true;
                         continue;
                     }
-                    None => (search.add(&mut known, &next, Some(search.edges.len())), true),
+                    None => (search.add(&mut known, key, Some(search.edges.len())), true),
                 };
                 search.edges.push(Edge { from, act, to });
                 if is_new {
@@ -152,14 +153,14 @@ impl<'p> MissionSearch<'p> {
     fn add(
         &mut self,
         known: &mut HashMap<Rc<Mission>, ConfigurationId>,
-        mission: &Mission,
+        key: Mission,
         first: Option<usize>,
     ) -> ConfigurationId {
         let id = ConfigurationId(self.configurations.len() as u32);
-        let key = Rc::new(distinguished(mission));
+        self.next.push(key.next().map(|(step, _)| step));
+        let key = Rc::new(key);
         known.insert(Rc::clone(&key), id);
         self.configurations.push(key);
-        self.next.push(mission.next().map(|(step, _)| step));
         self.first.push(first);
         id
     }
@@ -240,16 +241,22 @@ impl<'p> MissionSearch<'p> {
         (runs || !self.is_cut).then_some(runs)
     }
 
-    /// Whether a run exhausts the loop of this step.
-    pub fn is_exhausted(&self, id: StepId) -> bool {
-        self.configurations.iter().any(|it| it.status == MissionStatus::Failed && it.step(id).is_exhausted)
+    /// The first mission for which this holds.
+    pub fn find(&self, holds: impl Fn(&Mission) -> bool) -> Option<ConfigurationId> {
+        self.configurations().find(|(_, it)| holds(it)).map(|(id, _)| id)
     }
 
-    /// The steps that start although a dependency was skipped, each with that dependency. Left out are skipped loop steps,
-    /// which had nothing to do, and dependencies that stand for each other: where one is skipped, another has run.
-    pub fn after_skip(&self) -> BTreeSet<(StepId, StepId)> {
-        let starts = self.configurations().filter_map(|(id, mission)| Some((mission, self.next(id)?)));
-        let pairs = starts.flat_map(|(mission, step)| {
+    /// The first mission that the loop of this step has failed, because it is exhausted.
+    pub fn exhausted(&self, id: StepId) -> Option<ConfigurationId> {
+        self.find(|it| it.status == MissionStatus::Failed && it.step(id).is_exhausted)
+    }
+
+    /// The steps that start although a dependency was skipped, each with that dependency and the first mission where it does.
+    /// Left out are skipped loop steps, which had nothing to do, and dependencies that stand for each other: where one is
+    /// skipped, another has run.
+    pub fn after_skip(&self) -> BTreeMap<(StepId, StepId), ConfigurationId> {
+        let starts = self.configurations().filter_map(|(id, mission)| Some((id, mission, self.next(id)?)));
+        let pairs = starts.flat_map(|(at, mission, step)| {
             let dependencies = self.plan.step(step).depends_on;
             let is_skipped = |it: &StepId| {
                 let state = mission.step(*it);
@@ -262,9 +269,10 @@ impl<'p> MissionSearch<'p> {
             };
             let skipped =
                 dependencies.iter().copied().filter(is_skipped).filter(|it| !self.plan.step(*it).is_loop());
-            skipped.filter(move |it| !alternative(*it)).map(move |it| (step, it)).collect::<Vec<_>>()
+            skipped.filter(move |it| !alternative(*it)).map(move |it| ((step, it), at)).collect::<Vec<_>>()
         });
-        pairs.collect()
+        // Of several missions, the last one that is put in stays.
+        pairs.collect::<Vec<_>>().into_iter().rev().collect()
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::B09;
 use super::facts::{StepFacts, each};
+use crate::missions::{Act, ConfigurationId};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{Field, StepCondition, StepId};
 
@@ -37,8 +38,25 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
         let labelled = readers.iter().fold(finding, |finding, reader| {
             finding.label(reader.span, format!("runs after `{}`", reader.value.value))
         });
-        Some(labelled.help(help))
+        let trace =
+            facts.tell(unread_report(facts, read, is_read), format!("no step that reads `{name}` runs"));
+        Some(labelled.trace_if(trace).help(help))
     })
+}
+
+/// Where the step has first reported a word that no condition reads.
+fn unread_report(
+    facts: &StepFacts<'_>,
+    read: StepId,
+    is_read: impl Fn(&str) -> bool,
+) -> Option<ConfigurationId> {
+    let reports = |act: &Act| match act {
+        Act::Complete(step, report) => {
+            *step == read && report.result.as_deref().is_some_and(|it| !is_read(it))
+        }
+        Act::Fail(..) | Act::Lose(_) | Act::Continue(_) | Act::Retry(_) | Act::Cancel => false,
+    };
+    facts.search.edges().iter().find(|edge| reports(&edge.act)).map(|edge| edge.to)
 }
 
 /// The conditions that read the result of this step.

@@ -1,12 +1,14 @@
 //! What every lint of step workflows may ask: the steps with their places, their plan, and its search.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use orange_codegen::diag::Diagnostic;
+use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::model::{Field, Step, StepCondition, StepId, Steps};
 use orange_core::plan::{self, Execution, Intervene, Plan, Policy};
 
-use crate::missions::{Failures, MissionSearch, Scope};
+use crate::lint::MAX_TRACED;
+use crate::missions::{ConfigurationId, Failures, MissionSearch, Scope};
 
 /// Everything about one checked step workflow.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub struct StepFacts<'f> {
     unordered: Vec<(StepId, StepId)>,
     /// The steps with a dependency or a dependent.
     connected: BTreeSet<StepId>,
+    /// How many acts the traces so far have.
+    traced: Cell<usize>,
 }
 
 impl<'f> StepFacts<'f> {
@@ -37,7 +41,8 @@ impl<'f> StepFacts<'f> {
         let connected = edges().flat_map(|(a, b)| [a, b]).collect();
         let conditional = plan.step_ids().filter(|id| plan.step(*id).condition.is_some()).collect();
         let before = Before::of(plan);
-        let mut facts = Self { steps, plan, search, before, conditional, unordered: Vec::new(), connected };
+        let (unordered, traced) = (Vec::new(), Cell::new(0));
+        let mut facts = Self { steps, plan, search, before, conditional, unordered, connected, traced };
         facts.unordered = facts.pairs();
         facts
     }
@@ -53,6 +58,17 @@ impl<'f> StepFacts<'f> {
 
     pub(super) fn name(&self, id: StepId) -> &'f str {
         &self.step(id).id.value
+    }
+
+    /// The first run to this mission, as readers see it; none beyond [`MAX_TRACED`] acts of all traces.
+    pub(super) fn tell(&self, to: Option<ConfigurationId>, end: String) -> Option<Trace> {
+        let to = to?;
+        let total = self.traced.get() + self.search.run_to(to).len();
+        if total > MAX_TRACED {
+            return None;
+        }
+        self.traced.set(total);
+        Some(self.search.trace(to, Some(end)))
     }
 
     /// The condition of a step that compares a result with a word which is never reported.

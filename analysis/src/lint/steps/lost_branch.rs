@@ -8,7 +8,7 @@ use orange_core::plan::StepSet;
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     each(facts.all(), |(id, step)| {
-        let first = step.requeue.first()?;
+        let Some(first) = step.requeue.first() else { return never_again(facts, step) };
         let named: Vec<StepId> = step.requeue.iter().map(|it| it.value).collect();
         let after = facts.plan.downstream(&StepSet::of(facts.plan, &named));
         let before = facts.plan.upstream(id);
@@ -29,6 +29,15 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
         );
         Some(Diagnostic::new(&B14, first.span, message).help(help(step, other)))
     })
+}
+
+/// A condition and `max_retries = 0`: the author had a loop in mind.
+fn never_again(facts: &StepFacts<'_>, step: &Step) -> Option<Diagnostic> {
+    let retries = step.max_retries.filter(|it| it.value == 0)?;
+    let (name, read) = (&step.id.value, facts.name(step.condition.as_ref()?.step.value));
+    let message = format!("`{read}` does not run again after `{name}`: `max_retries` is 0");
+    let help = format!("write how often `{name}` may send `{read}` back, or delete `max_retries`");
+    Some(Diagnostic::new(&B14, retries.span, message).help(help))
 }
 
 fn help(step: &Step, between: &str) -> String {

@@ -6,8 +6,8 @@ use orange_codegen::diag::Diagnostic;
 
 pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     let pairs = facts.search.after_skip();
-    let pairs = pairs.into_iter().filter(|(id, _)| facts.step(*id).condition.is_none());
-    each(pairs, |(id, skipped)| {
+    let pairs = pairs.into_iter().filter(|((id, _), _)| facts.step(*id).condition.is_none());
+    each(pairs, |((id, skipped), at)| {
         let step = facts.step(id);
         let dependency = step.depends_on.iter().find(|it| it.value == skipped)?;
         let (name, other) = (&step.id.value, facts.name(skipped));
@@ -20,6 +20,11 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
             }
             None => finding,
         };
-        Some(finding.help(format!("give `{name}` a condition, too, or let it depend on what it needs")))
+        let trace = facts.tell(Some(at), format!("`{other}` was skipped"));
+        Some(
+            finding
+                .trace_if(trace)
+                .help(format!("give `{name}` a condition, too, or let it depend on what it needs")),
+        )
     })
 }

@@ -72,6 +72,16 @@ fn a_loop_whose_condition_never_turns_is_found() {
 }
 
 #[test]
+fn a_loop_of_no_rounds_loses_its_branch() {
+    let steps = [
+        "[[steps]]\nid = \"review\"\nprompt = \"Review.\"\nresults = [\"PASS\", \"FAIL\"]\n".to_owned(),
+        step("fix", "depends_on = [\"review\"]\ncondition = \"review.result == 'FAIL'\"\nmax_retries = 0"),
+        step("pr", "depends_on = [\"review\"]\ncondition = \"review.result == 'PASS'\"\n"),
+    ];
+    check(&steps.concat(), &["B14 0"]);
+}
+
+#[test]
 fn a_dead_step_is_found_once() {
     let steps = [
         step("review", "results = [\"PASS\", \"FAIL\"]"),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use orange_analysis::evolution::{self, Comparison, Side};
 use orange_analysis::step_changes::step_changes;
+use orange_codegen::model::Definition;
 use orange_codegen::{Checked, Diagnostic};
 
 use crate::Styles;
@@ -72,6 +73,9 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
         };
         return Ok(Answer::text(out));
     }
+    if let Some(refused) = of_two_kinds((&old, &checked_old), (&new, &checked_new)) {
+        return Err(refused.into());
+    }
     let comparison = evolution::compare((&checked_old, &old.source), (&checked_new, &new.source))
         .map_err(|(side, refused)| no_machine(if side == Side::Old { &old } else { &new }, &refused))?;
     let home = args.home.as_deref().map(home::read).transpose()?.unwrap_or_default();
@@ -92,6 +96,19 @@ fn workflow(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
     one::load(path, styles).map_err(|answer| Answer { exit: Exit::Failed, ..answer })
 }
 
+/// Why a workflow of states and one of steps are not compared.
+fn of_two_kinds(old: (&File, &Checked), new: (&File, &Checked)) -> Option<Failure> {
+    let (steps, states) = match (old.1.definition(), new.1.definition()) {
+        (Definition::Steps(_), Definition::Machine(_)) => (old.0, new.0),
+        (Definition::Machine(_), Definition::Steps(_)) => (new.0, old.0),
+        (Definition::Machine(_), Definition::Machine(_)) | (Definition::Steps(_), Definition::Steps(_)) => {
+            return None;
+        }
+    };
+    let message = format!("{} has steps, and {} has states", steps.source.path, states.source.path);
+    Some(Failure::new(message, "give two workflows of one kind"))
+}
+
 fn no_machine(file: &File, refused: &[Diagnostic]) -> Failure {
     let why: Vec<&str> = refused.iter().map(|it| it.message.as_str()).collect();
     Failure::new(
@@ -100,7 +117,7 @@ fn no_machine(file: &File, refused: &[Diagnostic]) -> Failure {
             file.source.path,
             why.join("; ")
         ),
-        "give two workflows of one kind; `orange-workflow emit` says what is too large",
+        "`orange-workflow emit` says what is too large",
     )
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
 
-    /// Replay the trace of the first finding of this check; of a step workflow, the run that breaks this property of `prove`
+    /// Replay the trace of the first finding of this check; of a step workflow, also the run that breaks this property of `prove`
     #[arg(long, value_name = "CODE|NAME", conflicts_with = "script")]
     pub trace: Option<String>,
 
@@ -97,8 +97,13 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
         // The runs of proofs do not pause.
         let unattended = Policy { execution: Execution::Auto, intervene: Intervene::Never };
         let simulation = PlanSimulation::new(&plan, unattended);
-        let proof = plan_proof::prove(&checked, &file.source);
-        let trace = broken(name, proof.iter().flat_map(|it| &it.properties))?;
+        let trace = match plan_proof::PROPERTIES.iter().any(|it| it.name == name) {
+            true => {
+                let proof = plan_proof::prove(&checked, &file.source);
+                broken(name, proof.iter().flat_map(|it| &it.properties))?
+            }
+            false => trace_of(name, &lint::findings(&checked, &file.source))?,
+        };
         return Ok(transcript(simulation, lines(&trace))?);
     }
     let arena = Arena::default();

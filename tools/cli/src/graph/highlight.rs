@@ -1,6 +1,7 @@
 //! Highlights in a picture: a run, and the places of findings.
 
 use orange_codegen::{LineIndex, Span};
+use orange_core::mission::MissionStatus;
 
 use super::run::{Run, RunStep};
 use super::{Edge, Graph};
@@ -32,12 +33,15 @@ impl Graph {
         let mut at = self.known(&run.start)?;
         self.nodes[at].mark.on = true;
         for (step, number) in run.steps.iter().zip(1..) {
-            let to = self.known(&step.to)?;
-            self.go(at, to, step, number, index)?;
-            self.nodes[to].mark.on = true;
             if let Some(label) = &step.label {
                 self.say(format!("{number}. {label} → {}", step.to));
             }
+            if self.is_end_of_mission(&step.to) {
+                break;
+            }
+            let to = self.known(&step.to)?;
+            self.go(at, to, step, number, index)?;
+            self.nodes[to].mark.on = true;
             at = to;
         }
         if let Some(end) = &run.end {
@@ -56,6 +60,12 @@ impl Graph {
         self.nodes.iter().map(|it| it.name.as_str())
     }
 
+    /// Whether a mission has ended where a run of steps says this.
+    fn is_end_of_mission(&self, name: &str) -> bool {
+        let is_end = MissionStatus::from_name(name).is_some_and(MissionStatus::is_terminal);
+        self.has_steps && is_end && self.node(name).is_none()
+    }
+
     fn known(&self, name: &str) -> Result<usize, Failure> {
         self.node(name).ok_or_else(|| {
             Failure::new(
@@ -65,7 +75,8 @@ impl Graph {
         })
     }
 
-    /// Numbers the edges that a step takes. A step that stays in its state takes none, unless an edge leads there.
+    /// Numbers the edges that a step takes. A step that stays in its state takes none, unless an edge leads there; and of
+    /// the steps of a workflow, the one that runs next need not have waited for the last one.
     fn go(
         &mut self,
         from: usize,
@@ -83,8 +94,8 @@ impl Graph {
             edge.mark.steps.push(number);
             taken += 1;
         }
-        if taken == 0 && from == to {
-            self.nodes[from].mark.steps.push(number);
+        if taken == 0 && (from == to || self.has_steps) {
+            self.nodes[to].mark.steps.push(number);
         } else if taken == 0 {
             return Err(self.no_arrow(from, to));
         }

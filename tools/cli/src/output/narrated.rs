@@ -83,9 +83,13 @@ fn word(level: Level) -> &'static str {
 
 /// The run step by step: who does what, and where that leads.
 pub(super) fn run(trace: &Trace) -> String {
-    let mut text = format!("the task starts in {}.", trace.start);
+    let mut text = format!("it starts in {}.", trace.start);
     let mut state = trace.start.as_str();
-    for TraceStep { by, does, to, hooks, .. } in &trace.steps {
+    let (first, left_out, last) = trace.shown();
+    for (at, TraceStep { by, does, to, hooks, .. }) in first.iter().chain(last).enumerate() {
+        if left_out > 0 && at == first.len() {
+            put(&mut text, format_args!(" {left_out} more steps follow."));
+        }
         let stays = if state == to { "it stays in" } else { "it goes to" };
         put(&mut text, format_args!(" {by}: {does}; {stays} {to}"));
         if !hooks.is_empty() {

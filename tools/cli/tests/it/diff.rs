@@ -188,11 +188,17 @@ c (ship.toml:13)
 }
 
 #[test]
-fn a_file_that_is_no_machine_is_named() {
+fn workflows_of_two_kinds_are_not_compared() {
     let steps = include_str!("../../../../tests/fixtures/dev-task.toml");
     let scratch = Scratch::with(&[("clean.yml", CLEAN), ("steps.toml", steps)]);
     scratch.write_prompts();
-    let run = scratch.run(&["diff", "clean.yml", "steps.toml"]);
-    assert_eq!((run.exit, run.out.as_str()), (2, ""));
-    assert!(run.err.starts_with("error: no machine can be made of steps.toml, "), "{}", run.err);
+    for files in [["clean.yml", "steps.toml"], ["steps.toml", "clean.yml"]] {
+        let run = scratch.run(&["diff", files[0], files[1]]);
+        assert_eq!((run.exit, run.out.as_str()), (2, ""));
+        assert!(
+            run.err.starts_with("error: steps.toml has steps, and clean.yml has states\n"),
+            "{}",
+            run.err
+        );
+    }
 }

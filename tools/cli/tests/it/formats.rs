@@ -90,7 +90,7 @@ fn a_trace_becomes_a_code_flow() {
     let results = found["runs"][0]["results"].as_array().unwrap();
     let result = results.iter().find(|it| it["ruleId"] == "C62").unwrap();
     let steps = result["codeFlows"][0]["threadFlows"][0]["locations"].as_array().unwrap();
-    assert_eq!(steps[0]["location"]["message"]["text"], "the task starts in `pending`");
+    assert_eq!(steps[0]["location"]["message"]["text"], "it starts in `pending`");
     assert!(steps.len() > 3, "{steps:#?}");
     for (at, step) in steps.iter().enumerate() {
         assert_eq!(step["executionOrder"], at + 1);

@@ -269,6 +269,20 @@ fn a_run_that_cannot_be_highlighted_is_reported() {
     );
 }
 
+#[test]
+fn the_trace_of_a_finding_about_steps_is_numbered() {
+    let scratch =
+        Scratch::with(&[("dev-task.toml", include_str!("../../../../tests/fixtures/dev-task.toml"))]);
+    scratch.write_prompts();
+    let picture = scratch.run(&["graph", "dev-task.toml", "--highlight", "B15"]);
+    assert_eq!((picture.exit, picture.err.as_str()), (0, ""));
+    assert!(picture.out.contains("(4, 6, 8)"), "{}", picture.out);
+    let report = scratch.run(&["check", "dev-task.toml", "--format", "json"]);
+    let piped = scratch
+        .run_with_stdin(&["graph", "dev-task.toml", "--trace", "-", "--highlight", "B15"], &report.out);
+    assert_eq!((piped.exit, piped.out), (0, picture.out), "{}", piped.err);
+}
+
 /// The groups of this class, whatever other classes they have.
 fn groups<'d>(picture: &'d Document<'_>, class: &str) -> Vec<Node<'d, 'd>> {
     let has_class = |it: &Node<'_, '_>| {

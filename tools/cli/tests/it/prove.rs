@@ -56,7 +56,7 @@ fn what_does_not_hold_is_refuted_with_the_run_that_breaks_it() {
     assert_eq!((run.exit, run.err.as_str()), (1, ""));
     assert!(run.out.contains("refuted: never two agents in one worktree"), "{}", run.out);
     assert!(run.out.contains("C62 spawn-while-alive: "), "{}", run.out);
-    assert!(run.out.contains("    run: the task starts in pending. "), "{}", run.out);
+    assert!(run.out.contains("    run: it starts in pending. "), "{}", run.out);
     assert!(run.out.lines().all(|line| line.chars().count() <= 80), "{}", run.out);
 }
 

@@ -139,3 +139,27 @@ fn the_run_that_breaks_a_property_can_be_replayed() {
     let none = simulate_steps(STEPS, "", &["--trace", "one-agent"]);
     assert!(none.exit == 2 && none.err.contains("no run breaks a property `one-agent`"), "{}", none.err);
 }
+
+#[test]
+fn the_trace_of_a_finding_about_steps_replays_to_its_end() {
+    let run = simulate_steps(STEPS, "", &["--trace", "exhaustion-silent"]);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""), "{}", run.out);
+    assert!(run.out.ends_with("the mission has ended: failed\n"), "{}", run.out);
+    let none = simulate_steps(STEPS, "", &["--trace", "B12"]);
+    assert!(
+        none.exit == 2 && none.err.contains("no finding of `runs-after-skip` here has a trace"),
+        "{}",
+        none.err
+    );
+}
+
+#[test]
+fn of_a_long_trace_people_see_both_ends() {
+    let scratch =
+        Scratch::with(&[("dev-task.toml", &STEPS.replace("max_retries = 3", "max_retries = 1000"))]);
+    scratch.write_prompts();
+    for format in ["narrated", "graphical", "github"] {
+        let run = scratch.run(&["check", "dev-task.toml", "--format", format]);
+        assert!(run.out.contains("1963 more") && run.out.len() < 8_000, "{} {}", run.out.len(), run.out);
+    }
+}

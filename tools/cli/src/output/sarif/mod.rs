@@ -106,7 +106,7 @@ impl<'r> Teller<'r> {
 
     /// The run step by step. A step without a declaration has the place of the finding.
     fn code_flow(&self, trace: &Trace, finding: &Diagnostic) -> CodeFlow {
-        let start = (None, format!("the task starts in `{}`", trace.start));
+        let start = (None, format!("it starts in `{}`", trace.start));
         let steps = trace.steps.iter().map(|it| (it.span, describe(it)));
         let end = trace.end.iter().map(|it| (None, format!("at the end: {it}")));
         let locations = std::iter::once(start).chain(steps).chain(end).enumerate();
