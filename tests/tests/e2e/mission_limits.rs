@@ -120,6 +120,8 @@ fn a_living_agent_of_a_step_goes_on_after_its_limit() {
     assert!(is_alive(agent), "{other}");
     assert_eq!(mission.events_of("agent.waiting").len(), 1);
     assert_eq!(mission.events_of("agent.activity")[0]["state"], "limit");
+    let shown = world.orange(&["mission", "show", &mission.id]).out;
+    assert!(shown.contains("agent      agent 1 (worker) is limit"), "{shown}");
     due_at(&mission, "2001-01-01T00:00:00.000Z");
     world.ok(&["monitor", "--once"]);
     ends(&mission, "completed");
