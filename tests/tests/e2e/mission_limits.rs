@@ -77,6 +77,12 @@ fn a_mission_that_waits_shows_until_when_and_why() {
     let list = world.orange(&["mission", "list"]).out;
     assert!(list.contains(&format!("waits until {until}: Make it faster")), "{list}");
 
+    let attach = mission.fails(1, "refused", "attach", &[]);
+    assert!(
+        attach.contains(&format!("An agent starts again at {until}: agent 1 has met a limit")),
+        "{attach}"
+    );
+
     assert_eq!(mission.ok("cancel", &[])["status"], "cancelled");
     assert_eq!((mission.owned("waiting_until"), mission.owned("workspace")), (json!(null), json!(null)));
     let came = world.orange(&["agent", "resume", "--task", &mission.id, "--spawn", "1"]);
