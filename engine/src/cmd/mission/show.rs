@@ -16,7 +16,10 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let history = journal.history();
     let course = Course::of(dir, &history)?;
     let session = Session::of(dir, &task, || app.tmux.panes());
+    let project = app.project_of(&task);
+    let restoring = project.map(|project| view::restoring(&project.path, &task, &history));
     let shown = ShownMission {
+        restoring: restoring.unwrap_or_default(),
         current_step_index: course.current_index(),
         last_step_result: course.last_result(&dir.id, &history),
         policy: MissionPolicy {
@@ -63,6 +66,7 @@ fn text(mission: &ShownMission, standing: &str) -> String {
     lines.extend(mission.waiting.iter().map(waiting_line));
     lines.push(format!("worktree   {}", mission.worktree.as_deref().unwrap_or("none")));
     lines.push(format!("file       {}", mission.path));
+    lines.extend(mission.restoring.iter().map(|command| format!("backup     `{command}`")));
     let rows: Vec<_> = mission.steps.iter().map(row).collect();
     lines.push(table(["STEP", "ROLE", "STATUS", "ATTEMPTS", "RESULT", "SUMMARY"], &rows));
     lines.join("\n")
