@@ -72,7 +72,7 @@ impl Caller {
             Caller::Agent { task, .. } => Err(refusal(format!(
                 "{TASK} says that an agent of task {task} asks, and {what} is the engine's alone"
             ))
-            .help("an agent asks with `orange task update`; `orange task next` shows for what")),
+            .help("an agent asks with `orange task update`; `orange task next` shows for what. The agent of a step asks with `orange step`")),
         }
     }
 
@@ -192,8 +192,12 @@ pub fn check_shown(dir: &TaskDir, spawn: u32, shown: Option<&str>) -> Result<()>
     match secret::read(dir, spawn)? {
         Some(kept) if shown != Some(&*kept) => {
             let found = if shown.is_none() { "is not set" } else { "is another one's" };
-            Err(refusal(format!("this is for agent {spawn} of task {} alone, and {SECRET} {found}", dir.id))
-                .help("`orange` runs this by itself; an agent asks with `orange task update`, and a person ends one with `orange task stop`"))
+            let (asks, ends) = match dir.kind {
+                DirKind::Task => ("orange task update", dir.command("stop")),
+                DirKind::Mission => ("orange step complete", dir.command("cancel")),
+            };
+            Err(refusal(format!("this is for agent {spawn} of {} alone, and {SECRET} {found}", dir.shown()))
+                .help(format!("`orange` runs this by itself; an agent asks with `{asks}`, and a person ends one with {ends}")))
         }
         Some(_) | None => Ok(()),
     }
@@ -231,7 +235,8 @@ pub fn check_secret(home: &Home, task: &str, spawn: Option<u32>, given: Option<&
         Some(kept) if given != Some(&*kept) => {
             let shown = if given.is_none() { "is not set" } else { "is another one's" };
             Err(refusal(format!(
-                "{TASK} and {SPAWN} say that agent {spawn} of task {task} asks, and {SECRET} {shown}"
+                "{TASK} and {SPAWN} say that agent {spawn} of {} asks, and {SECRET} {shown}",
+                dir.shown()
             ))
             .help(format!(
                 "ask from the environment that this agent was started with; a person asks without {TASK}"
@@ -247,7 +252,8 @@ fn check_place(home: &Home, folder: &Path, task: &Task) -> Result<()> {
     if real(folder).starts_with(real(&worktree)) {
         return Ok(());
     }
-    let message = format!("an agent asks from its task's worktree, and this is {}", folder.display());
+    let (word, folder) = (task.kind.word(), folder.display());
+    let message = format!("an agent asks from its {word}'s worktree, and this is {folder}");
     Err(refusal(message).help(format!("do the work and ask in {}", worktree.display())))
 }
 
@@ -313,6 +319,26 @@ mod tests {
         check(agent_of("own", None), INSIDE, Err("ORANGE_SPAWN"));
         check(agent_of("own", Some(2)), "workspaces/coffee--11", Err("worktree"));
         check(agent_of("own", Some(2)), "", Err("worktree"));
+    }
+
+    #[test]
+    fn a_refusal_names_commands_that_tasks_and_missions_have() {
+        let (_folder, home) = tests::home();
+        for (dir, expect) in [
+            (
+                home.task("coffee", "t1"),
+                ["of task t1 alone", "`orange task update`", "`orange task stop t1`"],
+            ),
+            (
+                home.mission("coffee", "m1"),
+                ["of mission m1 alone", "`orange step complete`", "`orange mission cancel m1`"],
+            ),
+        ] {
+            std::fs::create_dir_all(dir.agents()).unwrap();
+            secret::make(&dir, 1).unwrap();
+            let refused = check_shown(&dir, 1, None).unwrap_err().for_person().to_string();
+            assert!(expect.iter().all(|part| refused.contains(part)), "{refused}");
+        }
     }
 
     #[test]

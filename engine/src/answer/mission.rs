@@ -135,6 +135,9 @@ pub struct ShownMission {
     /// The same, and why it waits.
     #[serde(skip)]
     pub waiting: Option<event::Waiting>,
+    /// The commands that make branches of its backups.
+    #[serde(skip)]
+    pub restoring: Vec<String>,
     /// What a person should look at.
     pub attention: Option<String>,
     /// Its file.

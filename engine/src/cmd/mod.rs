@@ -6,6 +6,7 @@ pub mod contract;
 pub mod skill;
 
 mod agent;
+mod attach;
 mod complete;
 mod doctor;
 mod door;

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::drive::process::{self, Process, ProcessRoot};
 use crate::drive::tmux::Pane;
 use crate::store::event::Spawn;
-use crate::store::{LockedTask, TaskDir, atomic, home, secret};
+use crate::store::{DirKind, LockedTask, TaskDir, atomic, home, secret};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
@@ -127,13 +127,19 @@ pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
         if is_alive(locked.dir(), record, &panes)? {
             let Spawn { spawn, actor, .. } = record;
             return Err(Error::new(Kind::Refused, format!("agent {spawn} ({actor}) is still alive in it"))
-                .help(format!(
-                    "end it, then `orange task cancel {}` gives the worktree back",
-                    locked.task().id
-                )));
+                .help(given_back_by(locked.dir())));
         }
     }
     Ok(())
+}
+
+/// What gives a worktree back once its agent has ended. A mission that has ended is not cancelled, and the monitor goes on with it.
+fn given_back_by(dir: &TaskDir) -> String {
+    let command = match dir.kind {
+        DirKind::Task => dir.command("cancel"),
+        DirKind::Mission => "`orange monitor --once`".to_owned(),
+    };
+    format!("end it, then {command} gives the worktree back")
 }
 
 /// Whether the agent of this window is alive in this pane.
@@ -200,6 +206,13 @@ mod tests {
                 && before.survivor().is_none()
                 && before.roots(&Home::at("/x").task("toy", "t1"), 1).is_empty()
         );
+    }
+
+    #[test]
+    fn a_worktree_is_given_back_by_a_command_that_there_is() {
+        let home = Home::at("/orange");
+        assert!(given_back_by(&home.task("toy", "t1")).contains("`orange task cancel t1`"));
+        assert!(given_back_by(&home.mission("toy", "m1")).contains("`orange monitor --once`"));
     }
 
     #[test]

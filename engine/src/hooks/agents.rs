@@ -17,7 +17,7 @@ use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
 use crate::hooks::{trace, workspace};
 use crate::setup;
 use crate::store::event::{self, Ending, Exited, Pass, Spawn};
-use crate::store::{Event, LockedTask, Set, Task, TaskHistory, secret};
+use crate::store::{DirKind, Event, LockedTask, Set, Task, TaskHistory, secret};
 use crate::{Error, Kind, Result, caller, fault};
 
 /// Why an agent is started.
@@ -265,7 +265,7 @@ pub fn say(app: &App, locked: &LockedTask, spawn: u32, mark: &str, message: &str
         Some(pane) => {
             until_it_listens(locked, spawn, pane)?;
             app.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes())?;
-            until_it_has_read(spawn, pane)
+            until_it_has_read(locked, spawn, pane)
         }
         None => Err(Error::new(Kind::Refused, format!("agent {spawn} is alive, and its window is gone"))
             .help(without_window(locked, spawn)?)),
@@ -284,7 +284,7 @@ fn until_it_listens(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()> 
 
 /// Waits until an agent that reads its terminal key by key has read everything. Nothing shows from outside what it does with
 /// the text.
-fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
+fn until_it_has_read(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()> {
     const PATIENCE: Duration = Duration::from_secs(15);
     const PAUSE: Duration = Duration::from_millis(20);
     let until = Instant::now() + PATIENCE;
@@ -293,8 +293,10 @@ fn until_it_has_read(spawn: u32, pane: &Pane) -> Result<()> {
     {
         if Instant::now() >= until {
             let message = format!("agent {spawn} does not read its message: it waits in its terminal");
-            return Err(Error::new(Kind::Refused, message)
-                .help("`orange task attach` shows what it does; it reads it when it goes on"));
+            return Err(Error::new(Kind::Refused, message).help(format!(
+                "{} shows what it does; it reads it when it goes on",
+                locked.dir().command("attach")
+            )));
         }
         thread::sleep(PAUSE);
     }
@@ -335,8 +337,7 @@ pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Res
     if let Some((number, record)) = live(locked, &panes, actor)? {
         let message = format!("agent {number} ({actor}) is still alive in window {}", record.window);
         let help = match panes.iter().any(|pane| pane.hosts(&record.window)) {
-            true => "`orange task attach` shows it; the workflow may want `kill_session` before the spawn"
-                .to_owned(),
+            true => shown_by(locked),
             false => without_window(locked, *number)?,
         };
         return Err(Error::new(Kind::Refused, message).help(help));
@@ -349,12 +350,22 @@ pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Res
     AgentProcesses::sweep(locked.dir(), |spawn| locked.history().agents.contains_key(&spawn))
 }
 
+/// What shows the living agent in whose place another one was to be started, and ends it.
+fn shown_by(locked: &LockedTask) -> String {
+    let attach = locked.dir().command("attach");
+    match locked.dir().kind {
+        DirKind::Task => format!("{attach} shows it; the workflow may want `kill_session` before the spawn"),
+        DirKind::Mission => format!("{attach} shows it; {} ends it", locked.dir().command("cancel")),
+    }
+}
+
 /// What can be done about an agent whose window is gone.
 fn without_window(locked: &LockedTask, spawn: u32) -> Result<String> {
     let survivor = AgentProcesses::read(locked.dir(), spawn)?.and_then(|processes| processes.survivor());
     Ok(match survivor {
         Some(process) => {
-            format!("its window is gone: end it with `kill {}`, or cancel the task", process.pid)
+            let cancel = locked.dir().command("cancel");
+            format!("its window is gone: end it with `kill {}`, or everything with {cancel}", process.pid)
         }
         None => "it is about to end: ask again".to_owned(),
     })

@@ -11,7 +11,7 @@ use super::folder::{Folder, Name, Part, open_worktree};
 use super::message::{LONGEST_REPLY, Reply, Request, in_doubt};
 use rustix::fs::OFlags;
 
-use crate::caller::{Caller, RELAYED};
+use crate::caller::{Caller, MISSION, RELAYED};
 use crate::drive::git::REQUEST_FOLDER;
 use crate::store::{DirKind, Home, list, pool};
 use crate::{Error, Kind, Result, nofollow};
@@ -26,6 +26,7 @@ const TO_REPLY: Duration = Duration::from_secs(45 * 60);
 #[derive(Debug)]
 pub struct Asker<'c> {
     task: &'c str,
+    kind: DirKind,
     spawn: u32,
     secret: Option<&'c str>,
     folder: &'c Path,
@@ -41,7 +42,9 @@ impl<'c> Asker<'c> {
             return None;
         }
         let worktree = worktree_of(home, task, *spawn, folder);
-        let asker = Asker { task, spawn: *spawn, secret: secret.as_deref(), folder, worktree };
+        // The store may be invisible from here.
+        let kind = std::env::var_os(MISSION).map_or(DirKind::Task, |_| DirKind::Mission);
+        let asker = Asker { task, kind, spawn: *spawn, secret: secret.as_deref(), folder, worktree };
         (asker.is_confined() || is_out_of_reach(home, task)).then_some(asker)
     }
 
@@ -94,10 +97,7 @@ impl<'c> Asker<'c> {
             "the store cannot be written from here, as in a sandbox, and nobody answers requests in {}: nothing was done",
             self.place().display()
         );
-        Error::new(Kind::Environment, message).help(format!(
-            "stop here; a person runs this command outside, or `orange task respawn {}`; `orange log` may say more",
-            self.task
-        ))
+        Error::new(Kind::Environment, message).help(stop_here(self.kind, self.task))
     }
 
     fn place(&self) -> PathBuf {
@@ -114,6 +114,17 @@ impl<'c> Asker<'c> {
         let answered = self.request_folder().and_then(|folder| folder.answered_from());
         answered.is_some_and(|other| !other.is_empty() && other != confinement::own())
     }
+}
+
+/// What an agent does that nobody answers.
+fn stop_here(kind: DirKind, id: &str) -> String {
+    let next = match kind {
+        DirKind::Task => format!("a person runs this command outside, or `orange task respawn {id}`"),
+        DirKind::Mission => {
+            format!("another agent goes on with the step, and `orange mission show {id}` shows it")
+        }
+    };
+    format!("stop here; {next}; `orange log` may say more")
 }
 
 /// The worktree of the task: the one that it holds, or else the one of this folder.
@@ -165,7 +176,18 @@ impl Nap {
 /// The error with what an agent can do about its sandbox.
 pub fn only_some(error: Error) -> Error {
     error.help(
-        "inside its sandbox an agent may ask for `orange task update`, `complete`, `next` and `show`, which are run outside; leave \
-         anything else to a person",
+        "inside its sandbox an agent may ask for `orange task update`, `complete`, `next` and `show`, and for `orange step` and \
+         `orange mission show`, which are run outside; leave anything else to a person",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_without_an_answer_hears_who_goes_on() {
+        assert!(stop_here(DirKind::Task, "t1").contains("`orange task respawn t1`"));
+        assert!(stop_here(DirKind::Mission, "m1").contains("`orange mission show m1`"));
+    }
 }

@@ -72,7 +72,7 @@ impl Reply {
 /// The error of a request whose result is unknown.
 pub(super) fn in_doubt(what: &str) -> Error {
     Error::new(Kind::Environment, format!("{what}: it is unknown whether the request was carried out"))
-        .help("`orange task show` shows the task; ask again if it has not changed")
+        .help("`orange task show`, or `orange step show` at a step, shows how it stands; ask again if that has not changed")
 }
 
 #[cfg(test)]

@@ -262,6 +262,12 @@ impl TaskDir {
         format!("{} {}", self.kind.word(), self.id)
     }
 
+    /// The command about it, quoted, such as that with `orange task show t1` for `show`. Tasks and missions have `show`, `attach`,
+    /// `watch`, `logs` and `cancel`; a person starts the agent of a task again, and a mission does that by itself.
+    pub fn command(&self, verb: &str) -> String {
+        format!("`orange {} {verb} {}`", self.kind.word(), self.id)
+    }
+
     /// The journal.
     pub fn history(&self) -> PathBuf {
         self.path.join("history.jsonl")

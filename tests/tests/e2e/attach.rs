@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::missions;
 use crate::task::is_alive;
 use crate::world::{World, text};
 
@@ -126,6 +127,29 @@ fn it_follows_the_task_from_agent_to_agent() {
     assert!(screen.contains("fix is reviewing."), "{screen}");
     assert!(screen.contains(&format!("orange task merge {}", task.id)), "{screen}");
     assert!(!screen.contains("respawn"), "nothing starts again in reviewing: {screen}");
+}
+
+#[test]
+fn it_follows_a_mission_from_step_to_step() {
+    let world = missions::world();
+    let until =
+        |file: &str, then: &str| format!("until [ -e \"$ORANGE_HOME/{file}\" ]; do sleep 0.05; done; {then}");
+    world.acts("build", &until("one", "complete PASS built"));
+    world.acts("check", &until("two", "orange step fail --reason 'no tests'; exec sleep 1000000"));
+    let mission = world.start("toy", &["--branch", "fast"]);
+    mission.agent(1).begun();
+    let terminal = Terminal::plain(&world, "orange mission attach fast");
+    terminal.shows("0:build-1*");
+    fs::write(world.home().join("one"), "").unwrap();
+    terminal.shows("0:check-1*");
+    fs::write(world.home().join("two"), "").unwrap();
+    let screen = terminal.shows("LEFT 0");
+    assert!(screen.contains("Agent 2 (check) has ended: killed."), "{screen}");
+    assert!(screen.contains("fast is paused."), "{screen}");
+    assert!(screen.contains(&format!("orange mission continue {} --pause 1", mission.id)), "{screen}");
+    let refused = mission.fails(1, "refused", "attach", &[]);
+    assert!(refused.contains("no agent of fast is there: it is paused"), "{refused}");
+    assert!(refused.contains(&format!("orange mission cancel {}", mission.id)), "{refused}");
 }
 
 #[test]

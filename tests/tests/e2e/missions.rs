@@ -265,7 +265,7 @@ fn a_warning_pauses_where_the_policy_says_so() {
 fn a_cancelled_mission_gives_its_worktree_back() {
     let world = world();
     world.acts("build", "echo unsaved >unsaved.txt; exec sleep 1000000");
-    let mission = world.start("toy", &[]);
+    let mission = world.start("toy", &["--branch", "fast"]);
     let agent = mission.agent(1).begun();
     let worktree = mission.worktree();
     world.until("its work is there", || worktree.join("unsaved.txt").exists());
@@ -274,6 +274,11 @@ fn a_cancelled_mission_gives_its_worktree_back() {
     mission.is_left();
     assert_eq!((mission.owned("workspace"), world.panes()), (json!(null), vec![]));
     assert!(world.kept_texts().contains("unsaved"), "what was not committed is under a backup");
+    let shown = world.orange(&["mission", "show", &mission.id]).out;
+    let command = shown.lines().find_map(|line| line.strip_prefix("backup     `")).unwrap();
+    let made = world.command("sh").args(["-c", command.trim_end_matches('`')]).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    assert_eq!(world.git(&world.repo(), &["show", "fast-backup-1:unsaved.txt"]), "unsaved");
     assert!(mission.fails(1, "refused", "cancel", &[]).contains("closed"));
     assert_eq!(steps(&mission)[0], "build cancelled 1");
 }

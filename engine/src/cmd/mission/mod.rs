@@ -9,10 +9,11 @@ mod watch;
 
 use crate::answer::{ChangedMission, Success};
 use crate::app::App;
+use crate::cmd;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
 use crate::flow::mission::{Course, advance, answer};
-use crate::store::{DirKind, Task, TaskDir, find};
+use crate::store::{DirKind, Task, TaskDir, TaskHistory, find};
 use crate::{Error, Kind, Result};
 
 /// Runs a command. `tell` prints a message before the command ends, and returns whether the output is still open.
@@ -27,7 +28,11 @@ pub fn run(
         MissionCommand::List(args) => list::run(app, args),
         MissionCommand::Show(name) => show::run(app, &named_or_here(app, name)?),
         MissionCommand::Watch { name } => watch::run(app, &MissionName { name: name.clone() }, tell),
-        MissionCommand::Attach(name) => attach::run(app, &named_or_here(app, name)?, as_json, tell),
+        MissionCommand::Attach(name) => {
+            let dir = named_or_here(app, name)?;
+            let commands = |_: &Task, history: &TaskHistory| attach::commands(&dir, history);
+            cmd::attach::run(app, &dir, as_json, tell, &commands)
+        }
         MissionCommand::Logs { mission, step } => {
             logs::run(app, &named_or_here(app, mission)?, step.as_deref(), as_json, tell)
         }

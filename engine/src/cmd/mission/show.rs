@@ -4,7 +4,7 @@ use crate::Result;
 use crate::answer::{LoopCount, MissionPause, MissionPolicy, MissionStep, ShownMission};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
-use crate::cmd::task::show::waiting_line;
+use crate::cmd::task::show::{agent_lines, waiting_line};
 use crate::flow::activity;
 use crate::flow::mission::{Course, view};
 use crate::flow::session::Session;
@@ -16,7 +16,10 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let history = journal.history();
     let course = Course::of(dir, &history)?;
     let session = Session::of(dir, &task, || app.tmux.panes());
+    let project = app.project_of(&task);
+    let restoring = project.map(|project| view::restoring(&project.path, &task, &history));
     let shown = ShownMission {
+        restoring: restoring.unwrap_or_default(),
         current_step_index: course.current_index(),
         last_step_result: course.last_result(&dir.id, &history),
         policy: MissionPolicy {
@@ -52,7 +55,6 @@ fn text(mission: &ShownMission, standing: &str) -> String {
     let mut lines = vec![format!("{}  {}  {}", mission.run_id, mission.workflow_id, one_line(standing, 200))];
     lines.extend(mission.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
     lines.extend(mission.pause.iter().flat_map(pause_lines));
-    lines.extend(mission.waiting.iter().map(waiting_line));
     lines.push(format!("prompt     {}", one_line(&mission.prompt, 100)));
     lines.push(format!("project    {}", mission.project));
     lines.push(format!("branch     {}", mission.branch));
@@ -60,8 +62,11 @@ fn text(mission: &ShownMission, standing: &str) -> String {
     lines.push(format!("policy     execution {execution}, intervene {intervene}"));
     let name = mission.tmux_session.as_deref().unwrap_or("none");
     lines.push(format!("session    {name} ({})", mission.session));
+    lines.extend(mission.agents.iter().flat_map(agent_lines));
+    lines.extend(mission.waiting.iter().map(waiting_line));
     lines.push(format!("worktree   {}", mission.worktree.as_deref().unwrap_or("none")));
     lines.push(format!("file       {}", mission.path));
+    lines.extend(mission.restoring.iter().map(|command| format!("backup     `{command}`")));
     let rows: Vec<_> = mission.steps.iter().map(row).collect();
     lines.push(table(["STEP", "ROLE", "STATUS", "ATTEMPTS", "RESULT", "SUMMARY"], &rows));
     lines.join("\n")

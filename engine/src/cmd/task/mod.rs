@@ -21,6 +21,7 @@ use serde::Serialize;
 
 use crate::answer::{Respawned, Restarted, StatusChange, Stopped, Success};
 use crate::app::App;
+use crate::cmd;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
 use crate::flow;
@@ -65,7 +66,10 @@ pub fn run(
             let result = flow::complete::complete(app, dir)?;
             Ok(merge::transition_answer(app, dir, result))
         }),
-        TaskCommand::Attach(task) => attach::run(app, &named_or_here(app, task)?, as_json, tell),
+        TaskCommand::Attach(task) => {
+            let commands = |task: &Task, history: &TaskHistory| attach::commands(app, task, history);
+            cmd::attach::run(app, &named_or_here(app, task)?, as_json, tell, &commands)
+        }
         TaskCommand::Cancel { task, yes } => changing(app, task, |dir| cancel::run(app, dir, *yes, as_json)),
         TaskCommand::Answer(args) => answer::run(app, args),
         TaskCommand::Delete { task, yes } => delete::run(app, &named_or_here(app, task)?, *yes, as_json),

@@ -6,7 +6,7 @@ use orange_core::Heading;
 
 use super::doings;
 use crate::Result;
-use crate::answer::{PassedGate, ShownTask, Spending};
+use crate::answer::{Agent, PassedGate, ShownTask, Spending};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::flow::activity;
@@ -78,10 +78,7 @@ fn text(task: &ShownTask) -> String {
     lines.extend(task.unnoticed.iter().map(|what| format!("           {what}")));
     lines.extend(task.your_turn.iter().map(|command| format!("your turn  `{command}` goes on")));
     lines.extend(task.stopped_at.iter().map(|time| format!("stopped    by a person at {time}")));
-    for agent in &task.agents {
-        lines.push(format!("agent      {}", one_line(&doings::line(agent), 400)));
-        lines.extend(doings::how_to_answer(agent).map(|how| format!("           `{how}`, or `deny`")));
-    }
+    lines.extend(task.agents.iter().flat_map(agent_lines));
     lines.extend(doings::spent_line(&task.spent).map(|spent| format!("taken      {spent}")));
     lines.extend(task.waiting.iter().map(waiting_line));
     lines.push(format!("worktree   {}", task.worktree.as_deref().unwrap_or("none")));
@@ -100,6 +97,13 @@ fn text(task: &ShownTask) -> String {
     let line = |record: &Record| format!("  {:>3} {}  {}", record.seq, record.timestamp, event_words(record));
     lines.extend(task.history.iter().map(line));
     lines.join("\n")
+}
+
+/// What an agent does, and how a person answers what it asks.
+pub fn agent_lines(agent: &Agent) -> Vec<String> {
+    let mut lines = vec![format!("agent      {}", one_line(&doings::line(agent), 400))];
+    lines.extend(doings::how_to_answer(agent).map(|how| format!("           `{how}`, or `deny`")));
+    lines
 }
 
 /// Until when an agent is waited for, and why.

@@ -42,8 +42,8 @@ impl Tmux {
     ) -> Result<Shown> {
         let panes = self.panes_of(task)?;
         let Some(pane) = panes.iter().rev().find(|pane| pane.agent.is_some()).or(panes.first()) else {
-            return Err(Error::new(Kind::NotFound, format!("task {task} has no tmux session"))
-                .help("the agent has ended; start it again with `orange task respawn`"));
+            return Err(Error::new(Kind::NotFound, format!("{task} has no tmux session"))
+                .help("its agent has ended; `orange monitor --once` looks after it"));
         };
         let place = self.place(inside)?;
         let id = pane.session_id.as_str();

@@ -371,7 +371,7 @@ fn failure(output: &Output) -> Error {
         );
     }
     if parse::says_no_server(&complaint) || parse::says_server_ended(&complaint) {
-        return error.help("the tmux server has ended; `orange task list` shows which agents are gone");
+        return error.help("the tmux server has ended; `orange monitor --once` looks after its agents");
     }
     error
 }

@@ -60,9 +60,9 @@ impl Tmux {
         }
         Err(Error::new(
             Kind::Refused,
-            format!("task {} already has a tmux session, `{}`", spawn.task, spawn.session),
+            format!("{} already has a tmux session, `{}`", spawn.task, spawn.session),
         )
-        .help(format!("look at it with `orange task attach {}`", spawn.task)))
+        .help(format!("look at it with `{} attach-session -t '={}'`", self.shown(), spawn.session)))
     }
 
     /// Starts an agent in a new window of the task's session. It refuses if the task has no session, or an agent in a window of that
@@ -72,7 +72,7 @@ impl Tmux {
         let panes = self.panes_of(spawn.task)?;
         let Some(session) = panes.first().map(|pane| pane.session_id.clone()) else {
             return refused(format!(
-                "task {} has no tmux session to open the window `{}` in",
+                "{} has no tmux session to open the window `{}` in",
                 spawn.task, spawn.window
             ));
         };

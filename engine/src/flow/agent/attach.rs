@@ -3,11 +3,13 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use orange_core::mission::MissionStatus;
+
 use crate::app::App;
 use crate::drive::tmux::Shown;
 use crate::flow::waiting;
 use crate::hooks::agent_processes;
-use crate::store::{Task, TaskDir};
+use crate::store::{DirKind, Task, TaskDir};
 use crate::{Result, fault};
 
 /// Why a session is shown no longer.
@@ -66,7 +68,11 @@ fn is_followed(app: &App, dir: &TaskDir) -> Result<bool> {
         }
         // The end of the agent may not be recorded yet, and a transition may not be finished yet.
         let is_due = history.waiting.as_ref().is_some_and(|waiting| waiting::is_due(waiting, fault::now()));
-        let is_moving = history.open.is_some() || !history.agents.is_empty() || is_due;
+        // The next step of a mission begins after the end of the agent before is recorded.
+        let is_between = task.kind == DirKind::Mission
+            && task.status() == MissionStatus::Running.as_str()
+            && history.waiting.is_none();
+        let is_moving = history.open.is_some() || !history.agents.is_empty() || is_due || is_between;
         if !is_moving || Instant::now() >= until || app.is_over(&task) && history.open.is_none() {
             return Ok(false);
         }

@@ -63,7 +63,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
     let (task, _) = Task::read(&app.home, dir)?;
     let spawn = check_on_record(dir, number)?;
     let Some(workspace) = &task.owned.workspace else {
-        return Err(Error::new(crate::Kind::Refused, format!("task {} has no worktree", dir.id)));
+        return Err(Error::new(crate::Kind::Refused, format!("{} has no worktree", dir.shown())));
     };
     let folder = app.home.workspace(workspace);
     let project = app.project_of(&task)?;
@@ -124,7 +124,7 @@ fn of_step(call: Call, dir: &TaskDir, spawn: &Spawn) -> Call {
 fn check_on_record(dir: &TaskDir, number: u32) -> Result<Spawn> {
     let agents = task::read_journal_last(dir, 0)?.history().agents;
     agents.get(&number).cloned().ok_or_else(|| {
-        Error::new(crate::Kind::Refused, format!("task {} has no live agent {number}", dir.id))
+        Error::new(crate::Kind::Refused, format!("{} has no live agent {number}", dir.shown()))
     })
 }
 
@@ -150,7 +150,7 @@ fn reports(app: &App, dir: &TaskDir, number: u32, harness: &Harness) -> bool {
 
 /// A line about this agent in `orange.log`.
 fn warn(dir: &TaskDir, number: u32, what: &str) {
-    log::error!(target: "agent", "task {}, agent {number}: {what}", dir.id);
+    log::error!(target: "agent", "{}, agent {number}: {what}", dir.shown());
 }
 
 /// The id comes out of files that others write, and goes to a program as an argument.

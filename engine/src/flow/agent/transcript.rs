@@ -13,7 +13,7 @@ use crate::files::open_regular;
 use crate::hooks::trace;
 use crate::store::event::Spawn;
 use crate::store::transcripts::{self, Form, StoredTranscript};
-use crate::store::{Event, Record, Task, TaskDir, TaskHistory, task};
+use crate::store::{DirKind, Event, Record, Task, TaskDir, TaskHistory, task};
 use crate::{Error, Kind, Result, nofollow};
 
 /// How long a follower waits for a change of a file before it looks again.
@@ -113,10 +113,12 @@ fn source(
 fn no_agent(dir: &TaskDir, agents: &[Spawn], spawn: Option<u32>) -> Error {
     let error = |message: String| Error::new(Kind::NotFound, message);
     match (agents.len(), spawn) {
-        (0, _) | (_, None) => error(format!("task {} has had no agent", dir.id))
-            .help("`orange task next` shows what starts one"),
-        (count, Some(spawn)) => error(format!("task {} has had no agent {spawn}", dir.id))
-            .help(format!("they are numbered from 1 to {count}; `orange task show {}` lists them", dir.id)),
+        (0, _) | (_, None) => error(format!("{} has had no agent", dir.shown())).help(match dir.kind {
+            DirKind::Task => "`orange task next` shows what starts one".to_owned(),
+            DirKind::Mission => format!("{} shows what it waits for", dir.command("show")),
+        }),
+        (count, Some(spawn)) => error(format!("{} has had no agent {spawn}", dir.shown()))
+            .help(format!("they are numbered from 1 to {count}; {} lists them", dir.command("show"))),
     }
 }
 

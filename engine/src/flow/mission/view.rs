@@ -1,5 +1,6 @@
 //! What a mission is like, for answers: its steps with their attempts, and what it asks a person.
 
+use std::path::Path;
 use std::time::Duration;
 
 use orange_core::mission::{AttemptEnd, Failure, MissionStatus, PauseReason, StepState};
@@ -7,8 +8,9 @@ use orange_core::plan::{Plan, StepId};
 
 use super::Course;
 use crate::answer::{LoopCount, MissionAttempt, MissionPause, MissionStep, StepResult};
+use crate::drive::harness::shell_word;
 use crate::store::event::EndedAttempt;
-use crate::store::{Event, Record, TaskHistory, clock};
+use crate::store::{Event, Record, Task, TaskHistory, clock};
 
 impl Course {
     /// The step that runs or comes next, or about which it asks.
@@ -118,6 +120,17 @@ impl Course {
             worker_id: attempt.worker_id,
         })
     }
+}
+
+/// The commands that make branches of the work that a mission's worktree had when it was given back.
+pub fn restoring(repo: &Path, task: &Task, history: &TaskHistory) -> Vec<String> {
+    let refs = history.kept.iter().filter(|kept| kept.starts_with("refs/"));
+    let command = |reference: &String| {
+        let number = reference.rsplit('/').next().unwrap_or_default();
+        let branch = format!("{}-backup-{number}", task.branch);
+        format!("git -C {} branch {} {reference}", shell_word(repo), shell_word(Path::new(&branch)))
+    };
+    refs.map(command).collect()
 }
 
 /// The words for how a mission has ended or stands.

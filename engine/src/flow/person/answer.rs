@@ -14,7 +14,7 @@ pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
     let task = request.split('.').next().unwrap_or_default();
     let dir = find::by_id(&app.home, task).map_err(|error| {
         Error::new(error.kind, format!("there is no request `{request}`"))
-            .help("`orange task list` and `orange task show` name each with `waiting`")
+            .help("`orange task list`, `orange task show` and `orange mission show` name each with `waiting`")
     })?;
     let mut locked = lock_recovered(app, &dir)?;
     let asked = open_requests(app, &locked);

@@ -58,7 +58,7 @@ pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> R
     let gone = || {
         let message = format!("the dialog for `{text}` is not on the screen of agent {}", note.spawn);
         Error::new(Kind::Refused, message)
-            .help(format!("`orange task attach {}` shows what is there", locked.dir().id))
+            .help(format!("{} shows what is there", locked.dir().command("attach")))
     };
     let (dialog, pane) = of_agent.ok_or_else(gone)?;
     if !shows(&app.tmux.capture(&pane.pane_id, LINES)?, &dialog.screen, text) {
