@@ -34,7 +34,8 @@ pub(crate) fn is_about(folder: &Path, id: &str) -> bool {
     !name.starts_with("tmux") && (has("cmdline") || has("environ"))
 }
 
-fn parent(folder: &Path) -> Option<i32> {
+/// The process that has started this one.
+pub(crate) fn parent(folder: &Path) -> Option<i32> {
     let status = fs::read_to_string(folder.join("status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
 }

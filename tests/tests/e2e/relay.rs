@@ -404,6 +404,12 @@ fn held_up(world: &World, task: &Task<'_>, sandbox: &Sandbox<'_, '_>) -> (File, 
     let mut asks = sandbox.runs(&[program, "--json", "task", "update", "--summary", "Something else"]);
     let asks = asks.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     world.until("it is claimed", || parts(task).iter().any(|name| name.ends_with(".claimed")));
+    let is_its_command = |folder: &Path| {
+        let parent = processes::parent(folder);
+        parent.is_some_and(|it| companions(world).contains(&it))
+            && processes::is_about(folder, "Something else")
+    };
+    world.until("its command runs", || !processes::that(is_its_command).is_empty());
     (lock, asks)
 }
 
