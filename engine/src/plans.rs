@@ -10,16 +10,18 @@ use crate::{Error, Kind, Result};
 impl Machines {
     /// The plan of this workflow; the error suggests the nearest name, or has all findings of a custom one.
     pub fn plan(&self, name: &str) -> Result<&'static Plan<'static>> {
-        let plans = || self.built_in.plans.iter().map(|plan| plan.name);
         match self.workflow(name)? {
             Some(Workflow::Plan(plan)) => Ok(plan),
             Some(Workflow::Machine(_)) => {
                 let message = format!("`{name}` is a workflow of states, and missions follow steps");
-                let known = suggest::help(name, &plans().collect::<Vec<_>>(), "step workflows");
+                let plans = self.all()?.into_iter().filter(|it| matches!(it.workflow, Ok(Workflow::Plan(_))));
+                let plans: Vec<String> = plans.map(|it| it.name).collect();
+                let names: Vec<&str> = plans.iter().map(String::as_str).collect();
+                let known = suggest::help(name, &names, "step workflows");
                 Err(Error::new(Kind::Refused, message)
                     .help(format!("`orange task create --workflow {name}` makes a task; {known}")))
             }
-            None => Err(self.unknown(name, plans())),
+            None => Err(self.unknown(name, self.built_in.plans.iter().map(|plan| plan.name))),
         }
     }
 }

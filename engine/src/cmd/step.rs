@@ -14,7 +14,14 @@ use crate::{Error, Kind, Result};
 
 /// Runs a command.
 pub fn run(app: &App, command: &StepCommand) -> Result<Answer> {
-    let dir = mission::named_or_here(app, &MissionName { name: None })?;
+    let dir = mission::named_or_here(app, &MissionName { name: None }).map_err(|error| {
+        if error.kind != Kind::Usage {
+            return error;
+        }
+        error.help(
+            "an agent reports from its mission's worktree; a person answers for it: `orange mission list`",
+        )
+    })?;
     match command {
         StepCommand::Show => show(app, &dir),
         StepCommand::Complete(CompleteArgs { result, summary, warning }) => {

@@ -125,6 +125,7 @@ fn an_exhausted_loop_fails_loudly_and_keeps_its_worktree() {
         "{shown}"
     );
     assert!(shown["worktree"].is_string());
+    assert!(mission.fails(1, "refused", "continue", &[]).contains("orange mission retry"));
 
     // A person makes it pass and grants one more round.
     world.acts("check", "complete PASS 'It is fast'");
@@ -295,11 +296,15 @@ fn missions_and_tasks_share_a_pool_and_wait_for_each_other() {
     let second = world.start("toy", &[]);
     assert_eq!((second.status(), second.owned("workspace")), ("pending".to_owned(), json!(null)));
     task.ok("cancel", &["--yes"]);
-    world.ok(&["monitor", "--once"]);
     second.agent(1).begun();
+    let third = world.start("toy", &[]);
+    assert_eq!(third.status(), "pending");
+    assert!(third.fails(3, "not_found", "logs", &[]).contains("orange mission show"));
+    second.ok("cancel", &[]);
+    third.agent(1).begun();
     fs::write(world.home().join("go"), "").unwrap();
     ends(&first, "completed");
-    ends(&second, "completed");
+    ends(&third, "completed");
 }
 
 #[test]
@@ -310,11 +315,13 @@ fn a_useless_mission_is_refused_before_it_is_made() {
     };
     assert!(fails(3, "not_found", &["toyy", "x"]).contains("did you mean `toy`"));
     assert!(fails(1, "refused", &["default", "x"]).contains("missions follow steps"));
+    assert!(fails(1, "refused", &["default", "x"]).contains("toy"), "workflows of the home are named, too");
+    assert!(world.fails(2, "usage", &["step", "complete", "--summary", "x"]).contains("an agent reports"));
     assert!(fails(2, "usage", &["toy"]).contains("the prompt is missing"));
     assert!(fails(2, "usage", &["toy", " "]).contains("the prompt is missing"));
     assert!(fails(2, "usage", &["toy", "x", "--intervene", "sometimes"]).contains("on-warning"));
     assert!(fails(3, "not_found", &["toy", "x", "--harness", "nobody"]).contains("nobody"));
-    assert!(fails(1, "refused", &["toy", "x", "--branch", "main"]).contains("default branch"));
+    assert!(fails(1, "refused", &["toy", "x", "--branch", "main"]).contains("a mission has one of its own"));
     let task = world.create("fix", "Mend it [agents: hang]", &[]);
     assert!(fails(1, "refused", &["toy", "x", "--branch", "fix"]).contains(&task.id));
     assert_eq!(world.ok(&["mission", "list", "--all"]), json!([]));

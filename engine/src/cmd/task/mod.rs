@@ -24,7 +24,7 @@ use crate::app::App;
 use crate::cmd;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
-use crate::flow;
+use crate::flow::{self, queue};
 use crate::setup::skill;
 use crate::store::event::{self, Spawn};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, find};
@@ -185,6 +185,7 @@ fn spawn_next(app: &App, id: &str) -> Result<Answer> {
     let dir = find::by_id(&app.home, id)?;
     drop(flow::lock_recovered(app, &dir)?);
     let started = flow::spawn_next(app, &dir.project)?;
+    queue::begin_mission(app, &dir.project)?;
     let lines: Vec<_> =
         started.iter().map(|result| format!("task {}: {}", result.id, result.text())).collect();
     Ok(Answer::text(lines.join("\n")))

@@ -1,6 +1,6 @@
 //! What the core's refusals say to agents and people.
 
-use orange_core::mission::Refusal;
+use orange_core::mission::{MissionStatus, Refusal};
 
 use super::Course;
 use crate::{Error, Kind};
@@ -11,6 +11,12 @@ pub(super) fn error(course: &Course, id: &str, refusal: Refusal) -> Error {
     let name = |step: orange_core::plan::StepId| plan.step(step).id;
     let refused = |message: String, help: String| Error::new(Kind::Refused, message).help(help);
     match refusal {
+        Refusal::Closed(MissionStatus::Failed) => refused(
+            format!("closed: mission {id} has failed"),
+            format!(
+                "`orange mission retry {id}` runs it again, `orange mission cancel {id}` ends it; an agent stops here"
+            ),
+        ),
         Refusal::Closed(status) => refused(
             format!("closed: mission {id} is {}", status.as_str()),
             "nothing is accepted after its end; an agent stops here".to_owned(),
@@ -58,7 +64,7 @@ pub(super) fn error(course: &Course, id: &str, refusal: Refusal) -> Error {
             format!("`orange mission show {id}` shows what it does"),
         ),
         Refusal::OtherPause { current } => refused(
-            format!("this pause was answered: mission {id} is at pause {current}"),
+            format!("this answers another pause: mission {id} is at pause {current}"),
             format!(
                 "look at it first: `orange mission show {id}`, then `orange mission continue {id} --pause {current}`"
             ),

@@ -136,7 +136,7 @@ pub fn check_branch(project: &Project, branch: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(Kind::Refused, format!("{branch} is the default branch of {}", project.name))
-        .help("a task needs a branch of its own"))
+        .help("choose another branch: a task or a mission has one of its own"))
 }
 
 /// Refuses to begin with the review of work that is not there.

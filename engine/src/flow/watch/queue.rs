@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use orange_core::mission::MissionStatus;
+
 use crate::Result;
 use crate::app::App;
 use crate::flow::snapshot::waits;
 use crate::hooks::workspace;
-use crate::store::list::Known;
+use crate::store::list::{self, Known, Listed};
 use crate::store::pool::{self, Saved, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{Home, Task, TaskDir, owed};
@@ -92,10 +94,19 @@ fn start_next(app: &App, dir: &TaskDir) -> Result<()> {
     app.detached(&["task", "spawn-next", &dir.id], dir)
 }
 
-/// Starts the next task after a task of a project with an automatic queue has released its worktree.
+/// Starts what waits for the worktree that a task or a mission has released: in a project with an automatic queue the next task,
+/// and a mission in any project.
 pub fn after_release(app: &App, dir: &TaskDir) -> Result<()> {
     match orange_project(app, &dir.project)? {
         Some(project) if project.is_auto() => app.start_detached(&["task", "spawn-next", &dir.id], dir),
-        Some(_) | None => Ok(()),
+        Some(_) | None => begin_mission(app, &dir.project),
     }
+}
+
+/// Begins the oldest mission of a project that waits for a worktree, in a process of its own.
+pub fn begin_mission(app: &App, project: &str) -> Result<()> {
+    let waits = |task: &Task| task.status() == MissionStatus::Pending.as_str();
+    let listed = list::missions(&app.home, Some(project))?;
+    let oldest = listed.into_iter().find(|listed| listed.task.as_ref().is_ok_and(waits));
+    oldest.map_or(Ok(()), |Listed { dir, .. }| app.start_detached(&["mission", "advance", &dir.id], &dir))
 }
