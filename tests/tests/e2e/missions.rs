@@ -126,6 +126,8 @@ fn an_exhausted_loop_fails_loudly_and_keeps_its_worktree() {
     );
     assert!(shown["worktree"].is_string());
     assert!(mission.fails(1, "refused", "continue", &[]).contains("orange mission retry"));
+    let shown = world.orange(&["mission", "show", &mission.id]).out;
+    assert!(shown.contains(&format!("\n  orange mission retry {}\n", mission.id)), "{shown}");
 
     // A person makes it pass and grants one more round.
     world.acts("check", "complete PASS 'It is fast'");
@@ -305,6 +307,18 @@ fn missions_and_tasks_share_a_pool_and_wait_for_each_other() {
     fs::write(world.home().join("go"), "").unwrap();
     ends(&first, "completed");
     ends(&third, "completed");
+}
+
+#[test]
+fn two_missions_wait_and_begin_when_two_worktrees_are_free() {
+    let world = world();
+    world.acts("build", "until [ -e \"$ORANGE_HOME/go\" ]; do sleep 0.05; done; complete PASS built");
+    let missions = [1, 2, 3, 4].map(|_| world.start("toy", &[]));
+    assert_eq!(missions[2..].iter().map(Task::status).collect::<Vec<_>>(), ["pending", "pending"]);
+    fs::write(world.home().join("go"), "").unwrap();
+    for mission in missions {
+        ends(&mission, "completed");
+    }
 }
 
 #[test]

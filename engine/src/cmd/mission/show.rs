@@ -47,14 +47,18 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
         created_at: task.created_at,
         updated_at: task.updated_at,
     };
-    let text = text(&shown, &view::standing(course.plan, &course));
+    let is_ended = course.mission.status.is_terminal();
+    let ended = if is_ended { course.commands(&dir.id) } else { Vec::new() };
+    let text = text(&shown, &view::standing(course.plan, &course), &ended);
     Answer::of(&shown, text)
 }
 
-fn text(mission: &ShownMission, standing: &str) -> String {
+/// `ended` are the commands that an ended mission still takes.
+fn text(mission: &ShownMission, standing: &str, ended: &[String]) -> String {
     let mut lines = vec![format!("{}  {}  {}", mission.run_id, mission.workflow_id, one_line(standing, 200))];
     lines.extend(mission.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
     lines.extend(mission.pause.iter().flat_map(pause_lines));
+    lines.extend(ended.iter().map(|command| format!("  {command}")));
     lines.push(format!("prompt     {}", one_line(&mission.prompt, 100)));
     lines.push(format!("project    {}", mission.project));
     lines.push(format!("branch     {}", mission.branch));

@@ -106,7 +106,9 @@ fn begin(app: &App, mission: &mut LockedMission) -> Result<()> {
             let name = bound.0.get("workspace").and_then(|name| name.as_str()).unwrap_or_default().to_owned();
             let hook = "acquire_workspace".to_owned();
             let acquired = Event::HookEnded { hook, index: 0, error: None };
-            mission.record(Event::MissionStarted { workspace: name }, vec![(acquired, bound)]).map(drop)
+            mission.record(Event::MissionStarted { workspace: name }, vec![(acquired, bound)])?;
+            // Two worktrees that are given back at once begin the same mission twice.
+            queue::begin_mission(app, &dir.project)
         }
         Err(error) => {
             mission.record(Event::MissionStarted { workspace: String::new() }, Vec::new())?;

@@ -1,8 +1,5 @@
 //! Messages at the boundaries of steps, in the journal and to the agent that has started the mission.
 
-use orange_core::fnv1a;
-use orange_core::mission::MissionStatus;
-
 use super::view::standing;
 use super::{Course, LockedMission};
 use crate::Result;
@@ -10,6 +7,7 @@ use crate::app::App;
 use crate::hooks::agents;
 use crate::store::event::{EndedAttempt, StepEnd};
 use crate::store::{Event, LockedTask, Record, Set, TaskDir, TaskHistory, find, task};
+use orange_core::fnv1a;
 
 /// Sends what has happened since the last message, and journals it. Nobody waits for it: a message that cannot be delivered
 /// is in the journal with the reason.
@@ -74,10 +72,7 @@ fn line(course: &Course, dir: &TaskDir, history: &TaskHistory, record: &Record) 
     if !matches!(record.event, Event::MissionEnded { .. }) {
         return None;
     }
-    let next = match course.mission.status == MissionStatus::Failed {
-        true => format!("\n  orange mission retry {id}\n  orange mission cancel {id}"),
-        false => String::new(),
-    };
+    let next: String = course.commands(id).iter().map(|command| format!("\n  {command}")).collect();
     Some(format!(
         "It is {}. `orange mission show {id}` shows everything.{next}",
         standing(course.plan, course)

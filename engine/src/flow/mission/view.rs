@@ -55,6 +55,18 @@ impl Course {
         })
     }
 
+    /// The commands with which a person decides about it.
+    pub fn commands(&self, id: &str) -> Vec<String> {
+        match self.mission.status {
+            MissionStatus::Paused => self.pause(id).map(|pause| pause.offers).unwrap_or_default(),
+            MissionStatus::Failed => {
+                vec![format!("orange mission retry {id}"), format!("orange mission cancel {id}")]
+            }
+            MissionStatus::Pending | MissionStatus::Running => vec![format!("orange mission cancel {id}")],
+            MissionStatus::Completed | MissionStatus::Cancelled => Vec::new(),
+        }
+    }
+
     fn what(&self, reason: &PauseReason) -> String {
         match reason {
             PauseReason::Boundary(step) => format!("step {} has ended", self.name(*step)),

@@ -103,10 +103,14 @@ pub fn after_release(app: &App, dir: &TaskDir) -> Result<()> {
     }
 }
 
-/// Begins the oldest mission of a project that waits for a worktree, in a process of its own.
+/// Begins the oldest mission of a project that waits for a worktree, if one is free, in a process of its own.
 pub fn begin_mission(app: &App, project: &str) -> Result<()> {
     let waits = |task: &Task| task.status() == MissionStatus::Pending.as_str();
     let listed = list::missions(&app.home, Some(project))?;
     let oldest = listed.into_iter().find(|listed| listed.task.as_ref().is_ok_and(waits));
-    oldest.map_or(Ok(()), |Listed { dir, .. }| app.start_detached(&["mission", "advance", &dir.id], &dir))
+    let Some(Listed { dir, .. }) = oldest else { return Ok(()) };
+    match workspace::is_free(app, project, &dir.id)? {
+        true => app.start_detached(&["mission", "advance", &dir.id], &dir),
+        false => Ok(()),
+    }
 }
