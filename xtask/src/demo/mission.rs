@@ -48,7 +48,7 @@ pub(super) fn exhausted(scratch: &Scratch, page: &Page) -> Result<()> {
     mission.becomes("failed", 0)?;
     mission.ran("plan 1, implement 1, review 4, fix 3, pr 0, hand-over 1")?;
     page.text("A person gives up on it, and its worktree goes back to the pool.");
-    mission.orange(&["mission", "cancel", "speed/search"])
+    mission.orange(&["mission", "cancel", "speed/search", "--yes"])
 }
 
 /// What the scripted agent of a step does.

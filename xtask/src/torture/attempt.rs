@@ -104,10 +104,12 @@ pub(super) fn attempt(
     }
 }
 
-/// Checks that a call for attention was cleared only if the task has moved on, or the agent exists that answers it.
+/// Checks that a call for attention was cleared only if the task has moved on, also from its end to its end, or the agent exists that
+/// answers it.
 fn is_still_called(world: &World, before: &Task) -> Result<()> {
     let Some(now) = before.reread(world)? else { return Ok(()) };
-    let is_over = before.has_attention && !now.has_attention && now.status() == before.status();
+    let has_moved = now.status() != before.status() || now.transitions() > before.transitions();
+    let is_over = before.has_attention && !now.has_attention && !has_moved;
     if is_over && world.attended(&now.id) == 0 {
         return Err("its call for attention is gone, and no agent is there".to_owned());
     }
@@ -120,7 +122,7 @@ pub(super) fn clear_up(world: &World, branch: &str) -> Result<()> {
     let is_over = ["done", "cancelled", "completed"].contains(&task.status().as_str());
     match task.is_mission() {
         _ if is_over => {}
-        true => drop(world.orange(&["mission", "cancel", branch])?),
+        true => drop(world.orange(&["mission", "cancel", branch, "--yes"])?),
         false => drop(world.orange(&["task", "cancel", branch, "--yes"])?),
     }
     world.quiet()?;

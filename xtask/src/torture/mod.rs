@@ -5,6 +5,7 @@ mod attempt;
 mod fault;
 mod outcome;
 mod plan;
+mod prepare;
 mod scene;
 mod table;
 mod world;

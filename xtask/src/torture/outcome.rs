@@ -122,6 +122,11 @@ impl Task {
         })
     }
 
+    /// The number of its transitions that were begun.
+    pub(super) fn transitions(&self) -> usize {
+        self.count(|event| matches!(event, Event::TransitionStarted(_)))
+    }
+
     /// Whether an agent is to be started again later.
     pub(super) fn is_waiting(&self) -> bool {
         self.history.owned.waiting_until.is_some()
@@ -229,7 +234,7 @@ impl Task {
                 return Err(format!("event {number} has the number {}", record.seq));
             }
         }
-        let begun = self.count(|event| matches!(event, Event::TransitionStarted(_)));
+        let begun = self.transitions();
         let closed = self.count(|event| matches!(event, Event::StatusChanged { .. }));
         if begun != closed {
             return Err(format!("{begun} transitions were begun and {closed} closed"));

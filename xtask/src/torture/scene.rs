@@ -1,23 +1,19 @@
 //! The requests under torture: the state before, the request, and how it is repeated.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
 use super::outcome::Task;
+use super::prepare::{
+    LIMIT, ask, before, commit_on, commit_tree, create, mission, patient, paused, solo, write, write_in,
+};
 use super::world::World;
 use crate::Result;
 use crate::scratch::PROJECT;
 
 /// The scripted `gh`.
 const GITHUB: &str = include_str!("../../../tests/agents/gh");
-
-/// A workflow whose worker waits for a second after a limit.
-const PATIENT: &str = include_str!("patient.yml");
-
-/// A step workflow of two steps.
-const SOLO: &str = include_str!("solo.toml");
 
 /// One request, or one end of an agent.
 pub(super) struct Scene {
@@ -449,6 +445,18 @@ pub(super) const SCENES: &[Scene] = &[
         to: "running",
     },
     Scene {
+        name: "mission: a step's agent that ends at a limit of its provider, and its attempt goes on",
+        prepare: |world, branch| {
+            mission(world, branch)?;
+            let mission = Task::named(world, branch)?;
+            mission.has_begun(world)?;
+            write_in(&mission.worktree(world)?, "idea.txt", "half an idea\n")?;
+            write_in(&mission.folder, "activity.jsonl", LIMIT)
+        },
+        act: Act::Agent { window: "build-1", does: "exit 3" },
+        to: "running",
+    },
+    Scene {
         name: "mission: an answer to a pause",
         prepare: paused,
         act: Act::Ask(&["mission", "continue", "BRANCH"]),
@@ -476,7 +484,7 @@ pub(super) const SCENES: &[Scene] = &[
             write_in(&Task::named(world, branch)?.worktree(world)?, "idea.txt", "half an idea\n")?;
             world.must_be_kept(branch, &["half an idea\n"])
         },
-        act: Act::Ask(&["mission", "cancel", "BRANCH"]),
+        act: Act::Ask(&["mission", "cancel", "BRANCH", "--yes"]),
         to: "cancelled",
     },
 ];
@@ -518,77 +526,4 @@ impl Scene {
 
 fn with_branch(words: &[&str], branch: &str) -> Vec<String> {
     words.iter().map(|word| word.replace("BRANCH", branch)).collect()
-}
-
-/// The branch of the task that is in the way of another one.
-fn before(branch: &str) -> String {
-    format!("{branch}-before")
-}
-
-fn create(world: &World, branch: &str, more: &[&str]) -> Result<()> {
-    world.orange(&[&["task", "create", branch, "Mend it"], more].concat()).map(drop)
-}
-
-fn ask(world: &World, branch: &str, status: &str) -> Result<()> {
-    world.orange(&["task", "update", branch, "--status", status]).map(drop)
-}
-
-fn write(world: &World, branch: &str, section: &str) -> Result<()> {
-    let file = Task::named(world, branch)?.folder.join("TASK.md");
-    let text = fs::read_to_string(&file).map_err(|error| error.to_string())?;
-    fs::write(&file, format!("{text}\n{section}\n")).map_err(|error| error.to_string())
-}
-
-fn write_in(folder: &Path, name: &str, text: &str) -> Result<()> {
-    let file = folder.join(name);
-    let above = file.parent().unwrap_or(folder);
-    fs::create_dir_all(above).and_then(|()| fs::write(&file, text)).map_err(|error| error.to_string())
-}
-
-/// A task of the workflow that waits.
-fn patient(world: &World, branch: &str) -> Result<()> {
-    let folder = world.path("orange/workflows");
-    fs::create_dir_all(&folder)
-        .and_then(|()| fs::write(folder.join("patient.yml"), PATIENT))
-        .map_err(|error| error.to_string())?;
-    create(world, branch, &["--workflow", "patient"])
-}
-
-/// The step workflow of the missions.
-fn solo(world: &World, _: &str) -> Result<()> {
-    let folder = world.path("orange/workflows");
-    fs::create_dir_all(&folder)
-        .and_then(|()| fs::write(folder.join("solo.toml"), SOLO))
-        .map_err(|error| error.to_string())
-}
-
-/// A mission whose first agent runs.
-fn mission(world: &World, branch: &str) -> Result<()> {
-    solo(world, branch)?;
-    world.orange(&["mission", "start", "solo", "Mend it", "--branch", branch]).map(drop)
-}
-
-/// A mission whose first step has failed.
-fn paused(world: &World, branch: &str) -> Result<()> {
-    mission(world, branch)?;
-    let mission = Task::named(world, branch)?;
-    mission.has_begun(world)?;
-    world.type_at(&mission.session(), "build-1", "do: orange step fail --reason broken")?;
-    world.until("it is paused", || Task::named(world, branch).is_ok_and(|it| it.status() == "paused"))?;
-    world.quiet()
-}
-
-/// Adds a commit with this tree to a branch, without a checkout.
-fn commit_tree(world: &World, branch: &str, tree: &str) -> Result<()> {
-    let own = world.path(PROJECT);
-    let commit = world.git(&own, &["commit-tree", tree, "-p", branch, "-m", "More"])?;
-    world.git(&own, &["update-ref", &format!("refs/heads/{branch}"), &commit]).map(drop)
-}
-
-/// A branch with one commit, made without a checkout.
-fn commit_on(world: &World, branch: &str) -> Result<()> {
-    let repository = world.path(PROJECT);
-    let git = |arguments: &[&str]| world.git(&repository, arguments);
-    let commit = git(&["commit-tree", "main^{tree}", "-p", "main", "-m", &format!("Work on {branch}")])?;
-    git(&["branch", branch, &commit]).map(drop)
 }

@@ -1,0 +1,92 @@
+//! What makes tasks and missions ready for the requests under torture.
+
+use std::fs;
+use std::path::Path;
+
+use super::outcome::Task;
+use super::world::World;
+use crate::Result;
+use crate::scratch::PROJECT;
+
+/// A workflow whose worker waits for a second after a limit.
+const PATIENT: &str = include_str!("patient.yml");
+
+/// A step workflow of two steps.
+const SOLO: &str = include_str!("solo.toml");
+
+/// What the harness of a mission's first agent reports of a limit that is over.
+pub(super) const LIMIT: &str = r#"{"time":"2026-01-01T00:00:00.000Z","spawn":1,"kind":"limit","text":"429","until":"2026-01-01T00:00:00.000Z"}
+"#;
+
+/// The branch of the task that is in the way of another one.
+pub(super) fn before(branch: &str) -> String {
+    format!("{branch}-before")
+}
+
+pub(super) fn create(world: &World, branch: &str, more: &[&str]) -> Result<()> {
+    world.orange(&[&["task", "create", branch, "Mend it"], more].concat()).map(drop)
+}
+
+pub(super) fn ask(world: &World, branch: &str, status: &str) -> Result<()> {
+    world.orange(&["task", "update", branch, "--status", status]).map(drop)
+}
+
+pub(super) fn write(world: &World, branch: &str, section: &str) -> Result<()> {
+    let file = Task::named(world, branch)?.folder.join("TASK.md");
+    let text = fs::read_to_string(&file).map_err(|error| error.to_string())?;
+    fs::write(&file, format!("{text}\n{section}\n")).map_err(|error| error.to_string())
+}
+
+pub(super) fn write_in(folder: &Path, name: &str, text: &str) -> Result<()> {
+    let file = folder.join(name);
+    let above = file.parent().unwrap_or(folder);
+    fs::create_dir_all(above).and_then(|()| fs::write(&file, text)).map_err(|error| error.to_string())
+}
+
+/// A task of the workflow that waits.
+pub(super) fn patient(world: &World, branch: &str) -> Result<()> {
+    let folder = world.path("orange/workflows");
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(folder.join("patient.yml"), PATIENT))
+        .map_err(|error| error.to_string())?;
+    create(world, branch, &["--workflow", "patient"])
+}
+
+/// The step workflow of the missions.
+pub(super) fn solo(world: &World, _: &str) -> Result<()> {
+    let folder = world.path("orange/workflows");
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(folder.join("solo.toml"), SOLO))
+        .map_err(|error| error.to_string())
+}
+
+/// A mission whose first agent runs.
+pub(super) fn mission(world: &World, branch: &str) -> Result<()> {
+    solo(world, branch)?;
+    world.orange(&["mission", "start", "solo", "Mend it", "--branch", branch]).map(drop)
+}
+
+/// A mission whose first step has failed.
+pub(super) fn paused(world: &World, branch: &str) -> Result<()> {
+    mission(world, branch)?;
+    let mission = Task::named(world, branch)?;
+    mission.has_begun(world)?;
+    world.type_at(&mission.session(), "build-1", "do: orange step fail --reason broken")?;
+    world.until("it is paused", || Task::named(world, branch).is_ok_and(|it| it.status() == "paused"))?;
+    world.quiet()
+}
+
+/// Adds a commit with this tree to a branch, without a checkout.
+pub(super) fn commit_tree(world: &World, branch: &str, tree: &str) -> Result<()> {
+    let own = world.path(PROJECT);
+    let commit = world.git(&own, &["commit-tree", tree, "-p", branch, "-m", "More"])?;
+    world.git(&own, &["update-ref", &format!("refs/heads/{branch}"), &commit]).map(drop)
+}
+
+/// A branch with one commit, made without a checkout.
+pub(super) fn commit_on(world: &World, branch: &str) -> Result<()> {
+    let repository = world.path(PROJECT);
+    let git = |arguments: &[&str]| world.git(&repository, arguments);
+    let commit = git(&["commit-tree", "main^{tree}", "-p", "main", "-m", &format!("Work on {branch}")])?;
+    git(&["branch", branch, &commit]).map(drop)
+}
