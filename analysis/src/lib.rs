@@ -25,6 +25,9 @@ pub fn lint(source: &Source) -> Compilation {
     let mut compilation = compile(source);
     let mut found = compilation.checked.as_ref().map(|it| lint::findings(it, source)).unwrap_or_default();
     compilation.suppressions.apply(&mut found);
+    if let Some(checked) = &compilation.checked {
+        found = lint::causes::only_causes(checked, found);
+    }
     found.extend(compilation.suppressions.faults(catalogue::all(), compilation.checked.is_some()));
     compilation.diagnostics.extend(found);
     diag::sort(&mut compilation.diagnostics);

@@ -75,6 +75,8 @@ fn replay(walk: &mut Walk<'_>, trace: &Trace) -> Result<(), String> {
                 | Happened::Started { .. }
                 | Happened::Crashed { .. }
                 | Happened::Marked { .. }
+                | Happened::HooksWait { .. }
+                | Happened::WillFail { .. }
                 | Happened::Over { .. }
                 | Happened::Waits { .. } => {}
             }

@@ -89,6 +89,10 @@ catalogue! {
     A10 "undecided" Warn;
     A11 "name-collision" Error;
     A12 "unknown-state" Error;
+    A13 "false-wait" Error;
+    A14 "terminal-initial" Error;
+    A15 "command-not-final" Error;
+    A16 "hook-failure-target" Error;
     B01 "cycle" Error;
     B02 "unknown-dep" Error;
     B03 "duplicate-step" Error;

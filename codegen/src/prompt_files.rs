@@ -35,6 +35,8 @@ pub enum Fault {
     TooLong,
     /// Its text is no UTF-8, from this byte on.
     NoText(usize),
+    /// It has the character U+0000, in this line.
+    Nul(usize),
     /// It has no text.
     Empty,
     /// It cannot be read.
@@ -104,6 +106,9 @@ fn read(folder: &Path, name: &str) -> Result<String, Fault> {
         return Err(Fault::TooLong);
     }
     let text = String::from_utf8(bytes).map_err(|error| Fault::NoText(error.utf8_error().valid_up_to()))?;
+    if let Some(at) = text.find('\0') {
+        return Err(Fault::Nul(text[..at].matches('\n').count() + 1));
+    }
     match text.strip_prefix('\u{feff}').unwrap_or(&text) {
         blank if blank.trim().is_empty() => Err(Fault::Empty),
         prompt => Ok(prompt.to_owned()),

@@ -80,9 +80,9 @@ initial: b
 fields: {tries: 3, _x: 0}
 commands: {spawn: a, crash: a, merge: c}
 states:
-  a: {wait: human, description: the first}
+  a: {description: the first}
   b: {entry: true}
-  c: {terminal: true}
+  c: {terminal: true, wait: human}
 transitions:
   - from: [a, b]
     to: c
@@ -101,8 +101,9 @@ prompts:
     );
     assert_eq!(commands(&it), "a - - c - a");
     assert_eq!(it.initial, StateId(1));
-    let entries: Vec<_> = it.states.iter().map(|it| (it.entry, it.wait, it.terminal)).collect();
-    assert_eq!(entries, [(false, Some(Wait::Human), false), (true, None, false), (false, None, true)]);
+    let entries: Vec<_> =
+        it.states.iter().map(|it| (it.entry, it.wait.map(|it| it.value), it.terminal)).collect();
+    assert_eq!(entries, [(false, None, false), (true, None, false), (false, Some(Wait::Human), true)]);
     let pairs: Vec<_> =
         it.transitions.iter().map(|it| (it.from.value.0, it.to.value.0, it.declaration)).collect();
     assert_eq!(pairs, [(0, 2, 0), (1, 2, 0), (0, 1, 1)]);

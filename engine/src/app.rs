@@ -139,10 +139,13 @@ impl App {
         self.is_end(task.kind, &task.owned)
     }
 
-    /// Whether a task or mission with these values is over.
+    /// Whether a task or mission with these values is over. A task whose hooks wait is not.
     pub fn is_end(&self, kind: DirKind, owned: &Owned) -> bool {
         if kind == DirKind::Mission {
             return MissionStatus::from_name(&owned.status).is_some_and(MissionStatus::is_terminal);
+        }
+        if owned.hooks_wait.is_some() {
+            return false;
         }
         let machine = self.machine_of(owned).ok();
         let state =

@@ -21,6 +21,8 @@ pub enum Kind {
     NotAllowed,
     /// The state, the workspace or a live session forbids a respawn.
     NotRespawnable,
+    /// Hooks of the last transition wait, because one of them has failed.
+    HooksWait,
     /// The engine refuses for another reason.
     Refused,
     /// An awaited event did not happen in time.
@@ -47,6 +49,7 @@ impl Kind {
             | Kind::GateFailed
             | Kind::NotAllowed
             | Kind::NotRespawnable
+            | Kind::HooksWait
             | Kind::Refused
             | Kind::TimedOut => 1,
             Kind::Usage => 2,

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use orange_codegen::build::{Output, workflows};
 
-const ONE: &str = "name: one\nversion: 1\nstates: {done: {terminal: true}}\ntransitions: []\n";
-const TWO: &str = "name: two\nversion: 1\nstates: {done: {terminal: true}}\ntransitions: []\n";
+const ONE: &str = "name: one\nversion: 1\nstates: {open: {}, done: {terminal: true}}\ntransitions: []\n";
+const TWO: &str = "name: two\nversion: 1\nstates: {open: {}, done: {terminal: true}}\ntransitions: []\n";
 
 /// Builds a folder with these files.
 fn build(files: &[(&str, &str)]) -> (tempfile::TempDir, Output) {

@@ -280,8 +280,8 @@ const RULE: Recipe = Recipe {
         ),
         instead(
             "analysis/src/walk/mod.rs",
-            "Self { machine, counters, body, passed, stood, task }",
-            "Self { machine, counters, body, passed, stood, restarts: 0, task }",
+            "Self { machine, counters, body, passed, stood, task, failing",
+            "Self { machine, counters, body, passed, stood, restarts: 0, task, failing",
         ),
         before(
             "analysis/src/walk/mod.rs",

@@ -61,9 +61,10 @@ impl Teller<'_> {
     }
 
     fn transition(&self, transition: &Transition<'_>) -> String {
-        let Transition { by, guard, gate, hooks, .. } = transition;
+        let Transition { by, guard, gate, hooks, on_hook_failure, .. } = transition;
+        let on_hook_failure = on_hook_failure.map(|it| self.0.name(it));
         let hooks: Vec<String> = hooks.iter().map(|it| self.hook(it)).collect();
-        format!("{by:?} {:?} {gate:?} {hooks:?}", guard.as_ref().map(|it| self.guard(it)))
+        format!("{by:?} {:?} {gate:?} {hooks:?} {on_hook_failure:?}", guard.as_ref().map(|it| self.guard(it)))
     }
 
     /// The values for which it holds, however it says so.
@@ -81,13 +82,14 @@ impl Teller<'_> {
 
     fn hook(&self, hook: &Hook<'_>) -> String {
         let counter = hook.counter.map(|it| self.0.machine.counter(it).name);
+        let on_failure = hook.on_failure;
         match (hook.spawn(), counter) {
             (Some(Spawn { prompt, harness, permissions, .. }), _) => {
                 let prompt = self.0.machine.prompt(*prompt).name;
-                let message = hook.message;
-                format!("{} {prompt} {harness:?} {permissions:?} {counter:?} {message:?}", hook.name())
+                let (name, message) = (hook.name(), hook.message);
+                format!("{name} {prompt} {harness:?} {permissions:?} {counter:?} {message:?} {on_failure:?}")
             }
-            (None, Some(counter)) => format!("increment {counter}"),
+            (None, Some(counter)) => format!("increment {counter} {on_failure:?}"),
             (None, None) => format!("{hook:?}"),
         }
     }

@@ -20,7 +20,9 @@ impl<'f> Facts<'f> {
     /// The agent that is still alive when a step has ended its task, or has given its worktree away.
     pub(crate) fn outliving(&self, edge: &Edge) -> Option<Actor> {
         let (before, after) = (self.search.task(edge.from), self.search.task(edge.to));
-        let is_over = !after.workspace || self.machine.state(after.status).terminal;
+        // Hooks that wait may still end it.
+        let is_over =
+            after.waiting.is_none() && (!after.workspace || self.machine.state(after.status).terminal);
         let was_over = || before.live_agents() > 0 && !before.workspace;
         if is_over && !was_over() { alive(after) } else { None }
     }
@@ -28,7 +30,7 @@ impl<'f> Facts<'f> {
     /// Whether a step ends its task and leaves the worktree bound to it.
     pub(crate) fn keeps_workspace(&self, edge: &Edge) -> bool {
         let after = self.search.task(edge.to);
-        after.workspace && self.machine.state(after.status).terminal
+        after.workspace && after.waiting.is_none() && self.machine.state(after.status).terminal
     }
 
     /// The hooks of a step that start an agent while this one is alive in the same worktree.
@@ -41,6 +43,12 @@ impl<'f> Facts<'f> {
             | Event::KilledUnderOtherName
             | Event::Idle => None,
         })
+    }
+
+    /// Whether a step starts an agent while another is alive that is not meant to be: `spawn-while-alive` reports that.
+    pub(crate) fn is_crowded(&self, edge: &Edge) -> bool {
+        let mut alive = self.second_agents(edge);
+        alive.any(|(_, alive)| !self.is_meant_beside(edge, alive))
     }
 
     /// Whether the agent that is alive was started to run beside a worker: it may have a new one at its side.

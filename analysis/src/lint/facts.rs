@@ -7,8 +7,9 @@ use orange_core::{self as core, Actor, Machine, StateId, TransitionId};
 
 use super::prompt_facts::PromptFacts;
 use super::state_graph::StateGraph;
-use super::{exits, prompts};
-use crate::search::{self, ConfigurationId, Edge, EdgeId, Search, SearchStep, ends};
+use super::{authority, exits, prompts};
+use crate::search::ends::RuleIndex;
+use crate::search::{self, ConfigurationId, Edge, EdgeId, FailedHook, Search, SearchStep, ends};
 use crate::walk::{Act, Ended};
 use orange_codegen::diag;
 use orange_codegen::guard::cells::Work;
@@ -51,6 +52,8 @@ pub struct Facts<'f> {
     pub work: RefCell<Work>,
     /// Steps and their hooks in the traces so far.
     traced: Cell<usize>,
+    /// What lints of authority find out once.
+    pub(super) authority: authority::Shared,
     /// What lints of exit rules find out once.
     pub(super) exits: exits::Shared,
     /// What lints of prompts find out once.
@@ -94,6 +97,7 @@ impl<'f> Facts<'f> {
             nearest: nearest(search),
             work: RefCell::new(Work::default()),
             traced: Cell::new(0),
+            authority: authority::Shared::default(),
             exits: exits::Shared::default(),
             prompts: prompts::Shared::default(),
         }
@@ -148,9 +152,19 @@ impl<'f> Facts<'f> {
         span.first_line(&self.source.text)
     }
 
-    /// Whether nothing but a person moves a task on from a state.
+    /// Whether no exit rule moves a task on from a state.
     pub fn waits(&self, id: StateId) -> bool {
         self.machine.state(id).waits_for_human
+    }
+
+    /// Whether an agent in a state is taken to ask for nothing without a person: its end there is only shown, whatever it
+    /// has written.
+    pub fn talks(&self, id: StateId) -> bool {
+        let mut rules = self.machine.exit_rules_of(id).map(|at| &self.machine.exit_rules[at]);
+        let is_shown = |rule: &core::ExitRule<'_>| {
+            matches!((rule.condition, rule.outcome), (core::Condition::Always, core::Outcome::MarkDead))
+        };
+        self.waits(id) && rules.any(is_shown)
     }
 
     /// A run as readers see it. Of a run that is longer than what is left of [`MAX_TRACED`], that is its last step.
@@ -192,7 +206,9 @@ impl<'f> Facts<'f> {
 
     /// What does the same as a step in a walk. An end that is judged once more follows from the first by itself.
     fn acts(&self, edge: &Edge, written: &mut Written) -> Vec<Act> {
-        if self.search.task(edge.from).unhandled_exit.is_some() {
+        let before = self.search.task(edge.from);
+        let follows_failure = matches!(edge.step, SearchStep::Request { by: Actor::Engine, .. });
+        if before.unhandled_exit.is_some() || before.waiting.is_some() && follows_failure {
             return Vec::new();
         }
         let wrote = edge.step.wrote().map(|it| {
@@ -202,31 +218,42 @@ impl<'f> Facts<'f> {
             *times += 1;
             Act::Write { heading: section.heading.to_owned(), text: repeated(text, *times) }
         });
+        let request = |transition: TransitionId| {
+            let to = self.name(self.transition(transition).to.value).to_owned();
+            let by = Actor::from_name(self.by(&edge.step)).unwrap_or(Actor::Human);
+            Act::Request { to, by }
+        };
+        let end = |agent: Actor, end: Option<RuleIndex>| {
+            let ended = Ended::from(&ends::example(self.machine, end));
+            Act::End { agent, ended }
+        };
+        let mut fails = None;
         let then = match &edge.step {
+            SearchStep::Retry => Some(Act::RetryHooks),
+            SearchStep::Failure { transition, hook, failed } => {
+                let hook = self.machine.transition(*transition).hooks[usize::from(*hook)].name();
+                fails = Some(Act::Fail { hook: hook.to_owned() });
+                Some(failed.exit.map_or_else(|| request(*transition), |it| end(failed.by, it)))
+            }
             SearchStep::Start => Some(Act::Spawn),
             SearchStep::Respawn => Some(Act::Respawn),
             SearchStep::Write(_) => None,
-            SearchStep::Request { transition, .. } => {
-                let to = self.name(self.transition(*transition).to.value).to_owned();
-                let by = Actor::from_name(self.by(&edge.step)).unwrap_or(Actor::Human);
-                Some(Act::Request { to, by })
-            }
-            SearchStep::Exit { agent, end, .. } => {
-                let ended = Ended::from(&ends::example(self.machine, *end));
-                Some(Act::End { agent: *agent, ended })
-            }
+            SearchStep::Request { transition, .. } => Some(request(*transition)),
+            SearchStep::Exit { agent, end: rule, .. } => Some(end(*agent, *rule)),
         };
-        wrote.into_iter().chain(then).collect()
+        wrote.into_iter().chain(fails).chain(then).collect()
     }
 
     fn by(&self, step: &SearchStep) -> &'static str {
         match step {
-            SearchStep::Start | SearchStep::Respawn => "person",
+            SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => "person",
             SearchStep::Write(_) => "agent",
-            SearchStep::Request { transition, by, .. } => {
+            SearchStep::Failure { failed, .. } if failed.exit.is_some() => failed.by.as_str(),
+            SearchStep::Failure { transition, failed: FailedHook { by, .. }, .. }
+            | SearchStep::Request { transition, by, .. } => {
                 let declared = self.transition(*transition);
                 let theirs = self.actor_kinds[transition.0 as usize] == ActorKind::Person
-                    || self.waits(declared.from.value);
+                    || self.talks(declared.from.value);
                 if *by == Actor::Human || (theirs && declared.by.allows(Actor::Human)) {
                     "person"
                 } else {
@@ -247,6 +274,12 @@ impl<'f> Facts<'f> {
             SearchStep::Respawn => Some("respawn".to_owned()),
             SearchStep::Write(_) => None,
             SearchStep::Request { .. } => Some(format!("--status {to}")),
+            SearchStep::Failure { transition, hook, failed } => {
+                let hook = self.machine.transition(*transition).hooks[usize::from(*hook)].name();
+                let does = if failed.exit.is_some() { "ends".to_owned() } else { format!("--status {to}") };
+                Some(format!("{does}, {hook} fails"))
+            }
+            SearchStep::Retry => Some("--retry-hooks".to_owned()),
             SearchStep::Exit { end, outcome, .. } => {
                 let becomes = match outcome {
                     search::ExitResult::Advance(_) => "ends",

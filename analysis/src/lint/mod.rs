@@ -3,10 +3,12 @@
 //! A lint is a file here, a page in `docs/lints/` and a line in the table of its group.
 
 pub(crate) mod agents;
+pub(crate) mod causes;
 mod facts;
 pub(crate) mod prompt_facts;
 mod state_graph;
 
+pub mod authority;
 pub mod counters;
 pub mod exits;
 pub mod graph;
@@ -16,7 +18,9 @@ pub mod steps;
 pub mod unattended;
 
 pub use facts::{ActorKind, Facts, MAX_TRACED};
-pub use prompt_facts::{AgentInState, Command, PromptFacts, Reading, Target, VerdictWord, find_heading};
+pub use prompt_facts::{
+    AgentInState, Command, PromptFacts, Reading, Target, UnknownCommand, VerdictWord, find_heading,
+};
 pub use state_graph::StateGraph;
 pub use steps::StepFacts;
 
@@ -113,6 +117,13 @@ pub static GROUPS: &[Group] = &[
         lints: hooks::LINTS,
     },
     Group { name: "prompts", title: "Prompts", letter: 'C', numbers: 0x80..=0x9f, lints: prompts::LINTS },
+    Group {
+        name: "authority",
+        title: "Who decides",
+        letter: 'C',
+        numbers: 0xa0..=0xbf,
+        lints: authority::LINTS,
+    },
 ];
 
 impl Group {
@@ -161,12 +172,7 @@ pub fn with_facts<T>(
 
 /// What every lint of state machines finds, and where the search was cut.
 pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let cut = facts.search.cut().map(|cut| {
-        let message = format!("what lies beyond the search was not decided: {cut}");
-        Diagnostic::new(&orange_codegen::catalogue::A10, facts.workflow.name.span, message).help(
-            "what is proved holds for all that was looked at; compare fewer counters, or split the workflow",
-        )
-    });
+    let cut = facts.search.cut().map(|cut| counters::undecided(facts, cut));
     let finds = lints().filter_map(|lint| match lint.find {
         Find::Machine(find) => Some(find),
         Find::Steps(_) => None,

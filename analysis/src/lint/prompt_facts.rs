@@ -7,7 +7,9 @@ use std::collections::HashMap;
 
 use orange_core::{Actor, Actors, Machine, PromptId, StateId, TransitionId};
 
-pub use self::literal::{Command, Reading, Target, VerdictWord, find_heading};
+pub use self::literal::{
+    Command, Reading, Target, UnknownCommand, VerdictWord, find_heading, unknown_commands,
+};
 pub use self::runs::{AgentInState, Start, Walker, survives};
 
 use crate::search::Quick;

@@ -1,14 +1,15 @@
 //! Runs that no person takes part in: whether each of them ends, and how long the longest one is.
 //!
-//! Agents and the engine move the task on, as the workflow tells them, until it is in a terminal state or waits for a
-//! person. An agent that ended and is not started again waits for a person, too, whatever its state says; one that is
-//! started again after a wait counts as started by a person.
+//! Agents and the engine move the task on, as `by` and the exit rules let them, until it is in a terminal state or nobody
+//! but a person can. An agent in a state whose only exit rule is `mark_dead` is taken to talk with a person. One that ended
+//! and is not started again waits for a person, too, whatever its state says; one that is started again after a wait counts
+//! as started by a person.
 
 use std::collections::BTreeSet;
 
 use orange_core::{Actor, TransitionId};
 
-use super::facts::{ActorKind, Facts};
+use super::facts::Facts;
 use crate::search::components::Components;
 use crate::search::task::Event;
 use crate::search::{Edge, EdgeId, ExitResult, OWN_HOOK, Search, SearchStep};
@@ -167,6 +168,8 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
         | SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. } => {
             u64::from(!fails(facts.search, edge, OWN_HOOK, None))
         }
+        // The same transition without the failure starts as many, and so does the whole of it for hooks that waited.
+        SearchStep::Failure { .. } | SearchStep::Retry => 0,
         SearchStep::Write(_)
         | SearchStep::Request { .. }
         | SearchStep::Exit {
@@ -199,11 +202,16 @@ fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
     let status = facts.search.task(edge.from).status;
     match edge.step {
         SearchStep::Write(_) => Part::Writes,
-        SearchStep::Start | SearchStep::Respawn => Part::NeedsPerson,
-        SearchStep::Request { .. } | SearchStep::Exit { .. } if facts.waits(status) => Part::NeedsPerson,
-        SearchStep::Request { transition, by, .. } => {
-            let is_requested = facts.actor_kinds[transition.0 as usize] != ActorKind::Person;
-            if is_requested && by != Actor::Human { Part::Moves } else { Part::NeedsPerson }
+        SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => Part::NeedsPerson,
+        SearchStep::Request { by: Actor::Engine, .. } if facts.search.task(edge.from).waiting.is_some() => {
+            Part::Moves
+        }
+        SearchStep::Request { by: Actor::Human, .. } => Part::NeedsPerson,
+        SearchStep::Request { .. } if facts.talks(status) => Part::NeedsPerson,
+        SearchStep::Request { .. } => Part::Moves,
+        SearchStep::Failure { failed, .. } => {
+            let needs = failed.by == Actor::Human || failed.exit.is_none() && facts.talks(status);
+            if needs { Part::NeedsPerson } else { Part::Moves }
         }
         SearchStep::Exit { outcome, .. } => match outcome {
             ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {

@@ -84,6 +84,8 @@ fn left_to_a_person(facts: &Facts<'_>, edge: &Edge, status: StateId) -> bool {
         | SearchStep::Start
         | SearchStep::Write(_)
         | SearchStep::Request { .. }
+        | SearchStep::Failure { .. }
+        | SearchStep::Retry
         | SearchStep::Respawn => false,
     }
 }

@@ -39,6 +39,8 @@ pub struct Property {
     watched_by: &'static [&'static str],
     /// A run that breaks it; absent where there is none.
     broken: fn(&Known<'_, '_>) -> Option<Trace>,
+    /// What it depends on and the workflow does not say.
+    unknown: fn(&Known<'_, '_>) -> Option<String>,
     /// Why it holds, in one line.
     argument: fn(&Known<'_, '_>) -> String,
 }
@@ -69,9 +71,9 @@ pub enum Verdict {
         /// The shortest run that breaks it, where no finding has one.
         trace: Option<Trace>,
     },
-    /// Nothing that breaks it was found, and not everything was looked at.
+    /// Nothing that breaks it was found, and it is not proved either.
     Undecided {
-        /// The bound that cut the search.
+        /// The bound that cut the search, or what the workflow does not say.
         cut: String,
     },
 }
@@ -82,6 +84,8 @@ pub const RESTS_ON: &[&str] = &[
      guards compare, the sections that gates read, its agents, its worktree.",
     "An agent may end at any moment, and may have written anything before, or nothing. As long as it is alive it may \
      ask for whatever `by:` allows it, and so may a person.",
+    "In a state whose exit rules only show that its agent has ended (`action: mark_dead`), the agent talks with a person: what \
+     it asks for there is counted as the person's wish.",
     "A counter is followed up to one above the largest number that a guard compares it with: no guard can tell larger \
      values apart.",
     "Hooks do what they are for. What becomes of a task when tmux, git or a disk fails is the engine's matter, and so \
@@ -123,9 +127,10 @@ fn judge(property: &Property, known: &Known<'_, '_>, found: &[Diagnostic]) -> Ve
     let watching = found.iter().filter(|it| property.watched_by.contains(&it.code()));
     let findings: Vec<Diagnostic> = watching.cloned().collect();
     let trace = if findings.is_empty() { (property.broken)(known) } else { None };
-    match known.facts.search.cut() {
+    let cut = known.facts.search.cut().map(|cut| format!("the search was cut, {cut}"));
+    match cut.or_else(|| (property.unknown)(known)) {
         _ if !findings.is_empty() || trace.is_some() => Verdict::Refuted { findings, trace },
-        Some(cut) => Verdict::Undecided { cut: cut.to_string() },
+        Some(cut) => Verdict::Undecided { cut },
         None => Verdict::Proved { argument: (property.argument)(known) },
     }
 }

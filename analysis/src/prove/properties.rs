@@ -3,6 +3,7 @@
 use orange_core::{CRASH_COUNT, StateId, TransitionId};
 
 use super::{Known, Property, bounds};
+use crate::lint::authority::{Writer, unasked};
 use crate::lint::unattended::Lasso;
 use crate::search::components::Components;
 use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
@@ -16,6 +17,7 @@ pub static PROPERTIES: &[Property] = &[
         claim: "an end can be reached from everywhere",
         watched_by: &["C02", "C03", "C04"],
         broken: no_end,
+        unknown: nothing,
         argument: ends,
     },
     Property {
@@ -23,6 +25,7 @@ pub static PROPERTIES: &[Property] = &[
         claim: "no session, window or worktree survives an end",
         watched_by: &["C60", "C61", "C66"],
         broken: left_behind,
+        unknown: nothing,
         argument: given_back,
     },
     Property {
@@ -30,13 +33,15 @@ pub static PROPERTIES: &[Property] = &[
         claim: "never two agents in one worktree, unless one is a reviewer meant to run beside the worker",
         watched_by: &["C62"],
         broken: second_agent,
+        unknown: nothing,
         argument: one_agent,
     },
     Property {
         name: "no-lost-agent",
         claim: "no agent is lost unseen",
-        watched_by: &["C46", "C47", "C4C", "C63", "C68"],
+        watched_by: &["C46", "C47", "C4C", "C4F", "C63", "C68"],
         broken: lost_agent,
+        unknown: nothing,
         argument: every_end_counts,
     },
     Property {
@@ -44,6 +49,7 @@ pub static PROPERTIES: &[Property] = &[
         claim: "no exit rule leads to a gate that refuses what the rule asks for",
         watched_by: &["C41"],
         broken: |_| None,
+        unknown: nothing,
         argument: gates_met,
     },
     Property {
@@ -51,9 +57,30 @@ pub static PROPERTIES: &[Property] = &[
         claim: "every run without a person ends, or comes to where a person is needed",
         watched_by: &["C05", "C25"],
         broken: endless,
+        unknown: nothing,
         argument: bounds::argument,
     },
+    Property {
+        name: "judged-apart",
+        claim: "who is judged does not judge: no agent's own work passes by a verdict of its own",
+        watched_by: &["CA0"],
+        broken: |_| None,
+        unknown: unknown_writer,
+        argument: judged,
+    },
+    Property {
+        name: "person-asked",
+        claim: "a person is asked between an agent's work and its merge, unless the workflow is `unattended`",
+        watched_by: &["CA2"],
+        broken: merged_unasked,
+        unknown: nothing,
+        argument: asked,
+    },
 ];
+
+fn nothing(_: &Known<'_, '_>) -> Option<String> {
+    None
+}
 
 fn no_end(known: &Known<'_, '_>) -> Option<Trace> {
     let (facts, search) = (known.facts, known.facts.search);
@@ -89,11 +116,7 @@ fn given_back(known: &Known<'_, '_>) -> String {
 
 fn second_agent(known: &Known<'_, '_>) -> Option<Trace> {
     let facts = known.facts;
-    let is_second = |edge: &Edge| {
-        let mut alive = facts.second_agents(edge);
-        alive.any(|(_, alive)| !facts.is_meant_beside(edge, alive))
-    };
-    trace_to(known, is_second, "2 live agents")
+    trace_to(known, |edge| facts.is_crowded(edge), "2 live agents")
 }
 
 fn one_agent(known: &Known<'_, '_>) -> String {
@@ -134,7 +157,12 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
         SearchStep::Exit { agent, .. } => {
             agent == facts.machine.state(facts.search.task(edge.from).status).agent
         }
-        SearchStep::Start | SearchStep::Write(_) | SearchStep::Request { .. } | SearchStep::Respawn => false,
+        SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Request { .. }
+        | SearchStep::Failure { .. }
+        | SearchStep::Retry
+        | SearchStep::Respawn => false,
     };
     let ends: Vec<&Edge> = facts.search.edges().map(|(_, edge)| edge).filter(|edge| own(edge)).collect();
     let moved = ends.iter().filter(|edge| edge.step.transition().is_some()).count();
@@ -169,6 +197,50 @@ fn endless(known: &Known<'_, '_>) -> Option<Trace> {
     let Lasso { run, turn } = known.unattended.loops().into_iter().next()?;
     let run: Vec<EdgeId> = run.into_iter().chain(turn).collect();
     Some(known.facts.tell(&run, "and so on".to_owned()))
+}
+
+fn unknown_writer(known: &Known<'_, '_>) -> Option<String> {
+    let facts = known.facts;
+    let mut writers = facts.judges().writers(facts);
+    let (state, heading, _) = writers.find(|(.., writer)| matches!(writer, Writer::Unknown(_)))?;
+    Some(format!(
+        "nothing says who writes the verdict in `{heading}` that `{}` goes by (CA1)",
+        facts.name(state)
+    ))
+}
+
+fn judged(known: &Known<'_, '_>) -> String {
+    let facts = known.facts;
+    let writers: Vec<Writer> = facts.judges().writers(facts).map(|(.., writer)| writer).collect();
+    let count = |wanted: &Writer| writers.iter().filter(|it| *it == wanted).count();
+    if writers.is_empty() {
+        return "nothing goes by a verdict".to_owned();
+    }
+    let parts = [
+        (count(&Writer::Follows), "only by agents that have not worked on the task"),
+        (count(&Writer::Declared), "as `written_by` declares, by another than the one who worked"),
+        (count(&Writer::OfPersons), "for persons, who alone go by it"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, how)| format!("{count} {how}")).collect();
+    format!("sections with a verdict are written: {}", parts.join("; "))
+}
+
+fn merged_unasked(known: &Known<'_, '_>) -> Option<Trace> {
+    let run = unasked(known.facts)?;
+    Some(known.facts.tell(&run, "nobody was asked".to_owned()))
+}
+
+fn asked(known: &Known<'_, '_>) -> String {
+    let facts = known.facts;
+    match (facts.workflow.unattended, facts.workflow.commands.merge) {
+        (true, _) => "the workflow says `unattended: true`: it means to merge without a person".to_owned(),
+        (false, None) => "no state is that of `orange task merge`".to_owned(),
+        (false, Some(merge)) => format!(
+            "wherever an agent is alive, each run on to `{}` takes a step that only a person may take",
+            facts.name(merge)
+        ),
+    }
 }
 
 /// The shortest run to a step that breaks a property.

@@ -76,6 +76,31 @@ prompts:
     orange task update --status checking, then orange task update --status working
 "#;
 
+/// Exit rules lead an agent round, through a state with this mark and this rule.
+fn round(mark: &str, rule: &str) -> String {
+    format!(
+        "
+name: round
+states:
+  pending: {{}}
+  working: {{respawn_prompt: worker}}
+  checking: {{{mark}respawn_prompt: worker}}
+  done: {{terminal: true}}
+commands: {{crash: working}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: working, to: checking}}
+  - {{from: checking, to: working, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: [working, checking], to: done, by: human, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+exit_monitoring:
+  rules:
+    - {{status: working, then: checking}}
+    - {rule}
+prompts: {{worker: Do it.}}
+"
+    )
+}
+
 fn proof(text: &str) -> Proof {
     let source = Source::new("flow.yml", text);
     let checked = compile(&source).checked.unwrap();
@@ -144,6 +169,29 @@ fn what_the_lints_find_is_what_refutes() {
     let leak = "hooks: [{action: kill_session}, {action: release_workspace}]";
     check_refuted(&BESIDE.replace(leak, "hooks: []"), "nothing-left-behind", &["C61"]);
     check_refuted(&BESIDE.replace("[stuck, reviewing]", "reviewing"), "ends-reachable", &["C02"]);
+}
+
+#[test]
+fn no_mark_bounds_a_loop() {
+    let then = "{status: checking, then: working}";
+    let source = Source::new("round.yml", round("wait: human, ", then));
+    let compilation = compile(&source);
+    let codes: Vec<&str> = compilation.diagnostics.iter().map(Diagnostic::code).collect();
+    assert!(compilation.checked.is_none() && codes == ["A13"], "{codes:?}");
+    check_refuted(&round("", then), "loops-bounded", &["C05"]);
+    let by_a_person = round("wait: human, ", "{status: checking, action: mark_dead}")
+        .replace("to: working, hooks: [{action: kill", "to: working, by: human, hooks: [{action: kill");
+    check_refuted(&by_a_person, "no-lost-agent", &["C4F"]);
+}
+
+#[test]
+fn agents_that_ask_or_crash_for_ever_are_loops() {
+    check_refuted(ALONE, "loops-bounded", &["C05"]);
+    let crash = "{status: checking, action: crash, stuck_after: 1}";
+    check_refuted(&round("", crash), "loops-bounded", &["C05"]);
+    let alone = round("", crash).replace("then: checking", "action: mark_dead");
+    let talks = "no run comes back to a state that it has left before a person is needed";
+    check_proved(&alone.replace("to: checking}", "to: checking, by: human}"), "loops-bounded", talks);
 }
 
 #[test]

@@ -66,6 +66,8 @@ static STEP: Object = Object {
         key("signal", Takes::Integer(1), "The signal that ended it."),
         key("output", Takes::Text, "Its last lines."),
         key("respawn", Takes::Boolean, "`orange task respawn`."),
+        key("fail", Takes::Text, "The next hook with this action fails."),
+        key("retry_hooks", Takes::Boolean, "`orange task update --retry-hooks`."),
         key("expect", Takes::Object(&EXPECT), "What is expected then."),
     ],
 };
@@ -82,7 +84,7 @@ static EXPECT: Object = Object {
     ],
 };
 
-const REJECTIONS: [&str; 4] = ["no_transition", "not_allowed", "guard_failed", "gate_failed"];
+const REJECTIONS: [&str; 5] = ["no_transition", "not_allowed", "guard_failed", "gate_failed", "hooks_wait"];
 const ASKING: [(&str, Actor); 3] =
     [("worker", Actor::Worker), ("reviewer", Actor::Reviewer), ("human", Actor::Human)];
 const ENDING: [(&str, Actor); 2] = [("worker", Actor::Worker), ("reviewer", Actor::Reviewer)];
@@ -106,15 +108,26 @@ pub fn read(source: &Source) -> (Option<Scenarios>, Vec<Diagnostic>) {
 /// The workflow that a file of scenarios names, of either kind.
 pub fn workflow(source: &Source) -> Option<String> {
     let tree = syntax::parse(source).0?;
+    value_of(&tree, "workflow").and_then(text).map(str::to_owned)
+}
+
+/// Whether a file is a workflow, of either kind, and has no scenarios.
+pub fn is_workflow(source: &Source) -> bool {
+    let Some(tree) = syntax::parse(source).0 else { return false };
+    let has = |key| value_of(&tree, key).is_some();
+    (has("states") || has("steps")) && !has("scenarios")
+}
+
+fn value_of<'t>(tree: &'t Node, name: &str) -> Option<&'t Node> {
     let Kind::Mapping(entries) = &tree.kind else { return None };
-    let text = |node: &Node| match &node.kind {
-        Kind::Scalar(scalar) => Some(scalar.text.value.clone()),
+    entries.iter().find(|(key, _)| text(key) == Some(name)).map(|(_, value)| value)
+}
+
+fn text(node: &Node) -> Option<&str> {
+    match &node.kind {
+        Kind::Scalar(scalar) => Some(&scalar.text.value),
         Kind::Sequence(_) | Kind::Mapping(_) => None,
-    };
-    entries
-        .iter()
-        .find(|(key, _)| text(key).as_deref() == Some("workflow"))
-        .and_then(|(_, value)| text(value))
+    }
 }
 
 fn file(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Scenarios> {
@@ -154,14 +167,16 @@ fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
 
 /// A step says exactly one thing that is done.
 fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
-    let said = ["spawn", "write", "request", "end", "respawn"].map(|name| fields.get(name));
+    let said = ["spawn", "write", "request", "end", "respawn", "fail", "retry_hooks"];
+    let said = said.map(|name| fields.get(name));
     let said: Vec<Field<'_>> = said.into_iter().flatten().collect();
     let [one] = &said[..] else {
         let message = match &said[..] {
             [] => "this step does nothing",
             _ => "this step does several things",
         };
-        let help = "write exactly one of `spawn`, `write`, `request`, `end` and `respawn`";
+        let help =
+            "write exactly one of `spawn`, `write`, `request`, `end`, `respawn`, `fail` and `retry_hooks`";
         decoder.report(Diagnostic::new(&S04, fields.span, message).help(help));
         return None;
     };
@@ -173,6 +188,8 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
     match one.name {
         "spawn" => done(decoder, one).then_some(Act::Spawn),
         "respawn" => done(decoder, one).then_some(Act::Respawn),
+        "retry_hooks" => done(decoder, one).then_some(Act::RetryHooks),
+        "fail" => Some(Act::Fail { hook: decoder.string(one)?.value }),
         "end" => {
             let ended = ended(decoder, fields);
             decoder.word(one, &ENDING).map(|it| Act::End { agent: it.value, ended })
@@ -281,7 +298,7 @@ mod tests {
             "workflow: flow.yml\nscenarios:\n  - name: all of it\n    given: {status: a, body: x, counters: {tries: 1}, agents: [worker], \
              workspace: true}\n    steps:\n      - {write: '## S', text: t}\n      - {request: b, by: worker, expect: {status: b, \
              rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit}\n      \
-             - {spawn: true}\n      - {respawn: true}\n",
+             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n",
             &[],
         );
     }

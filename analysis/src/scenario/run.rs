@@ -89,6 +89,8 @@ fn transition(happened: &Happened) -> Option<TransitionId> {
         | Happened::Started { .. }
         | Happened::Crashed { .. }
         | Happened::Marked { .. }
+        | Happened::HooksWait { .. }
+        | Happened::WillFail { .. }
         | Happened::Over { .. }
         | Happened::Waits { .. } => None,
     }
@@ -134,6 +136,8 @@ impl Comparison {
             | Happened::Started { .. }
             | Happened::Crashed { .. }
             | Happened::Marked { .. }
+            | Happened::HooksWait { .. }
+            | Happened::WillFail { .. }
             | Happened::Over { .. }
             | Happened::Waits { .. } => None,
         });
@@ -189,7 +193,96 @@ fn hooks_of(happened: &Happened) -> Vec<&'static str> {
         Happened::Wrote { .. }
         | Happened::Refused { .. }
         | Happened::Marked { .. }
+        | Happened::HooksWait { .. }
+        | Happened::WillFail { .. }
         | Happened::Over { .. }
         | Happened::Waits { .. } => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use orange_codegen::lower::{Arena, lower};
+    use orange_codegen::{Source, compile};
+
+    const FLOW: &str = "\
+name: flow
+fields: {tries: 0}
+states: {working: {}, reviewing: {}, done: {terminal: true}, cancelled: {terminal: true}}
+transitions:
+  - from: working
+    to: reviewing
+    hooks: [{action: notify, message: x}, {action: run_command, argv: [make]}, {action: increment, field: tries}]
+  - {from: reviewing, to: done}
+  - {from: [working, reviewing], to: cancelled, hooks: [{action: kill_session}]}
+";
+
+    #[track_caller]
+    fn check(steps: &str) {
+        check_with(FLOW, steps);
+    }
+
+    #[track_caller]
+    fn check_with(flow: &str, steps: &str) {
+        let checked = compile(&Source::new("flow.yml", flow)).checked.expect("sound");
+        let arena = Arena::default();
+        let machine = lower(&checked, &arena).expect("a state machine");
+        let text = format!("scenarios:\n  - name: a\n    steps:\n{steps}");
+        let (scenarios, found) = super::super::read(&Source::new("flow.test.yml", text));
+        assert!(found.is_empty(), "{found:#?}");
+        for scenario in &scenarios.expect("scenarios").all {
+            assert_eq!(super::run(&machine, scenario).failed, []);
+        }
+    }
+
+    #[test]
+    fn hooks_wait_after_one_that_fails_until_they_are_retried() {
+        check(
+            "      - {fail: run_command}
+      - {request: reviewing, expect: {status: reviewing, hooks: [notify, run_command], counters: {tries: 0}}}
+      - {request: done, expect: {status: reviewing, rejection: hooks_wait}}
+      - {fail: run_command}
+      - {retry_hooks: true, expect: {hooks: [run_command], counters: {tries: 0}}}
+      - {retry_hooks: true, expect: {hooks: [run_command, increment], counters: {tries: 1}}}
+      - {request: done, expect: {status: done}}
+",
+        );
+    }
+
+    #[test]
+    fn a_cancelled_task_drops_the_hooks_that_wait() {
+        check(
+            "      - {fail: run_command}
+      - {request: reviewing, expect: {status: reviewing}}
+      - {request: cancelled, expect: {status: cancelled, hooks: [kill_session], counters: {tries: 0}}}
+",
+        );
+    }
+
+    #[test]
+    fn a_failed_hook_leads_where_its_transition_says() {
+        let target = "{action: increment, field: tries}]\n    on_hook_failure: working\n  \
+                   - {from: reviewing, to: working, gate: {section: '## Why'}, hooks: [{action: kill_reviewer}]}";
+        let flow = FLOW.replace("{action: increment, field: tries}]", target);
+        check_with(
+            &flow,
+            "      - {fail: run_command}
+      - {request: reviewing, expect: {status: reviewing, hooks: [notify, run_command]}}
+      - {fail: run_command}
+      - {write: '## Why', text: x}
+      - {retry_hooks: true, expect: {status: working, hooks: [run_command, kill_reviewer], counters: {tries: 0}}}
+      - {request: reviewing, expect: {status: reviewing, counters: {tries: 1}}}
+",
+        );
+    }
+
+    #[test]
+    fn one_that_goes_on_fails_alone() {
+        check(
+            "      - {fail: notify}
+      - {request: reviewing, expect: {hooks: [notify, run_command, increment], counters: {tries: 1}}}
+      - {request: done, expect: {status: done}}
+",
+        );
     }
 }

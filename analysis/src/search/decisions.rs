@@ -125,7 +125,15 @@ pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<Turn<'m>> {
 
 /// Of a task that nothing else is known of.
 fn facts(view: View<'_>) -> Facts<'_> {
-    Facts { view, has_summary: true, has_worktree: false, has_session: false, restarts: 0, last: None }
+    Facts {
+        view,
+        has_summary: true,
+        has_worktree: false,
+        has_session: false,
+        hooks_wait: false,
+        restarts: 0,
+        last: None,
+    }
 }
 
 /// A task as the core sees it.

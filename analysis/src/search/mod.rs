@@ -112,6 +112,28 @@ pub enum SearchStep {
     },
     /// The state's agent is started again: a person asks for it, or a wait is over.
     Respawn,
+    /// The same as a request or the end of an agent, but a hook of the transition fails, and stops the others.
+    Failure {
+        /// The transition.
+        transition: TransitionId,
+        /// Which of its hooks fails.
+        hook: HookIndex,
+        /// What had led to the transition.
+        failed: FailedHook,
+    },
+    /// Somebody has the hooks run that wait.
+    Retry,
+}
+
+/// What had led to a transition of which a hook fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedHook {
+    /// Who asks, or the agent that ends.
+    pub by: Actor,
+    /// What they write before.
+    pub wrote: Option<Wrote>,
+    /// How the agent ends, if nobody asks.
+    pub exit: Option<Option<RuleIndex>>,
 }
 
 /// A section and what is written there; it is content that no gate has seen.
@@ -346,7 +368,9 @@ impl SearchStep {
             }
             | Self::Start
             | Self::Write(_)
-            | Self::Respawn => None,
+            | Self::Respawn
+            | Self::Failure { .. }
+            | Self::Retry => None,
         }
     }
 
@@ -355,7 +379,8 @@ impl SearchStep {
         match self {
             Self::Write(wrote) => Some(*wrote),
             Self::Request { wrote, .. } | Self::Exit { wrote, .. } => *wrote,
-            Self::Start | Self::Respawn => None,
+            Self::Failure { failed, .. } => failed.wrote,
+            Self::Start | Self::Respawn | Self::Retry => None,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What can happen next to a task: its agents, persons and the engine each do what they may.
 
-use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, Turn};
+use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, OnFailure, StateId, Turn};
 
 use super::decisions;
 use super::task::{ABSENT, ContentId};
-use super::task::{Agent, Event, Task, Written};
-use super::{ConfigurationId, ExitResult, Explorer, HookIndex, OWN_HOOK, SearchStep, Wrote};
+use super::task::{Agent, Event, Task, WaitingHooks, Written};
+use super::{ConfigurationId, ExitResult, Explorer, FailedHook, HookIndex, OWN_HOOK, SearchStep, Wrote};
 
 impl<'m> Explorer<'_, 'm> {
     /// Adds every step from a configuration. An end that is still to be judged comes before anything else.
@@ -13,6 +13,10 @@ impl<'m> Explorer<'_, 'm> {
         let task = *self.search.task(from);
         if let Some(agent) = task.unhandled_exit {
             self.judge(from, &task, agent, None);
+            return;
+        }
+        if let Some(waiting) = task.waiting {
+            self.while_hooks_wait(from, &task, waiting);
             return;
         }
         if self.search.machine.state(task.status).terminal {
@@ -70,9 +74,69 @@ impl<'m> Explorer<'_, 'm> {
         by: Actor,
         wrote: Option<Wrote>,
     ) {
+        let transition = decision.transition;
+        self.take_transition(from, task, decision, SearchStep::Request { transition, by, wrote });
+        let failed = FailedHook { by, wrote, exit: None };
+        self.failures(from, task, decision, failed);
+    }
+
+    fn take_transition(
+        &mut self,
+        from: ConfigurationId,
+        task: &Task,
+        decision: &Decision<'m>,
+        step: SearchStep,
+    ) {
         let (mut next, mut events) = (*task, Vec::new());
         self.fire(&mut next, decision, &mut events);
-        self.add(from, SearchStep::Request { transition: decision.transition, by, wrote }, next, events);
+        self.add(from, step, next, events);
+    }
+
+    /// The same transition, for each of its hooks that can fail and then stops the others.
+    fn failures(&mut self, from: ConfigurationId, task: &Task, decision: &Decision<'m>, failed: FailedHook) {
+        let transition = decision.transition;
+        for (hook, effect) in (0..).zip(&decision.effects) {
+            if effect.hook.on_failure == OnFailure::GoOn {
+                continue;
+            }
+            let (mut next, mut events) = (*task, Vec::new());
+            self.enter(&mut next, decision);
+            self.run_hooks(&mut next, &decision.effects[..usize::from(hook)], 0, &mut events);
+            let follows_failure = failed.by == Actor::Engine;
+            next.waiting = Some(WaitingHooks { transition, hook, follows_failure });
+            self.add(from, SearchStep::Failure { transition, hook, failed }, next, events);
+        }
+    }
+
+    /// The task goes on by itself where its transition says how. Else somebody has the hooks run, or the task is cancelled. The
+    /// ends of agents are left out: they are judged once the hooks have run, as if they came then.
+    fn while_hooks_wait(&mut self, from: ConfigurationId, task: &Task, waiting: WaitingHooks) {
+        let machine = self.search.machine;
+        let WaitingHooks { transition, hook, follows_failure } = waiting;
+        let plain = Task { waiting: None, ..*task };
+        let requests = self.decisions.requests(self.search, &plain);
+        let leads = |to: Option<StateId>| requests.iter().find(|it| to == Some(it.decision.to));
+        let target = machine.transition(transition).on_hook_failure.filter(|_| !follows_failure);
+        if let Some(request) = leads(target) {
+            let (transition, by) = (request.decision.transition, Actor::Engine);
+            let step = SearchStep::Request { transition, by, wrote: None };
+            self.take_transition(from, &plain, &request.decision, step);
+            let failed = FailedHook { by, wrote: None, exit: None };
+            self.failures(from, &plain, &request.decision, failed);
+            return;
+        }
+        if let Some(request) = leads(machine.commands.cancel)
+            && let Some(by) = self.asker(task, request.by)
+        {
+            self.request(from, &plain, &request.decision, by, None);
+        }
+        let (mut next, mut events) = (plain, Vec::new());
+        let effects = machine.effects_of(transition, &self.search.counters.values(&plain));
+        let left = effects.get(usize::from(hook)..).unwrap_or_default();
+        self.run_hooks(&mut next, left, hook, &mut events);
+        let closing = machine.closing(Cause::Request(Actor::Engine));
+        closing.into_iter().for_each(|(counter, value)| self.search.counters.set(&mut next, counter, value));
+        self.add(from, SearchStep::Retry, next, events);
     }
 
     /// Each agent that is alive can end, whatever it has written before.
@@ -104,6 +168,9 @@ impl<'m> Explorer<'_, 'm> {
                 && self.search.machine.is_missed(next.status, next.session, agent, is_replaced);
             next.unhandled_exit = is_missed.then_some(agent);
             self.add(from, SearchStep::Exit { agent, wrote, end: *end, outcome }, next, events);
+            if let Some(decision) = turn.decision() {
+                self.failures(from, task, decision, FailedHook { by: agent, wrote, exit: Some(*end) });
+            }
         }
     }
 
@@ -130,6 +197,7 @@ impl<'m> Explorer<'_, 'm> {
                 LifeEvent::Waits { .. }
                 | LifeEvent::NotResumed
                 | LifeEvent::Advanced { .. }
+                | LifeEvent::HooksWait
                 | LifeEvent::GaveUp { .. }
                 | LifeEvent::Attention(_) => {}
             }
@@ -159,8 +227,16 @@ impl<'m> Explorer<'_, 'm> {
 
     /// Takes a transition.
     fn fire(&mut self, task: &mut Task, decision: &Decision<'m>, events: &mut Vec<(HookIndex, Event)>) {
+        self.enter(task, decision);
+        self.run_hooks(task, &decision.effects, 0, events);
+        if let Some((counter, value)) = decision.closing {
+            self.search.counters.set(task, counter, value);
+        }
+    }
+
+    /// Writes the status, and what is known then of the sections.
+    fn enter(&mut self, task: &mut Task, decision: &Decision<'m>) {
         task.status = decision.to;
-        self.hooks += decision.effects.len();
         if let Some(section) = decision.seen.and_then(|it| self.search.sections.find(it.section)) {
             let written = task.section(section);
             task.write(section, Written { seen: written.content != ABSENT, ..written });
@@ -171,11 +247,19 @@ impl<'m> Explorer<'_, 'm> {
             let stood = fresh.has(section) && written.content != ABSENT;
             task.write(section, Written { stood, ..written });
         }
-        for (index, effect) in (0..).zip(&decision.effects) {
+    }
+
+    /// Runs hooks, of which the first has this index.
+    fn run_hooks(
+        &mut self,
+        task: &mut Task,
+        effects: &[Effect<'m>],
+        first: HookIndex,
+        events: &mut Vec<(HookIndex, Event)>,
+    ) {
+        self.hooks += effects.len();
+        for (index, effect) in (first..).zip(effects) {
             events.extend(self.take(task, effect).map(|event| (index, event)));
-        }
-        if let Some((counter, value)) = decision.closing {
-            self.search.counters.set(task, counter, value);
         }
     }
 
@@ -206,5 +290,57 @@ impl<'m> Explorer<'_, 'm> {
             next.write(section, written);
             (Wrote { section: section as u8, content: written.content }, next)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Search;
+    use orange_codegen::lower::{Arena, lower};
+    use orange_codegen::{Source, compile};
+
+    /// The steps of a run to `reviewing` and from where its hooks wait, in words, with the state that each leads to.
+    #[track_caller]
+    fn check(target: &str, expect: &[&str]) {
+        let text = format!(
+            "name: flow\nfields: {{tries: 0}}\nstates: {{working: {{}}, reviewing: {{}}, done: {{terminal: true}}, \
+             cancelled: {{terminal: true}}}}\ntransitions:\n\
+             - {{from: working, to: reviewing, hooks: [{{action: run_command, argv: [make]}}, \
+             {{action: run_command, argv: [make], on_failure: go-on}}, {{action: acquire_workspace}}]{target}}}\n\
+             - {{from: reviewing, to: working, hooks: [{{action: run_command, argv: [make]}}]}}\n\
+             - {{from: reviewing, to: done}}\n- {{from: reviewing, to: cancelled}}\n"
+        );
+        let checked = compile(&Source::new("flow.yml", text)).checked.expect("sound");
+        let arena = Arena::default();
+        let machine = lower(&checked, &arena).expect("a state machine");
+        let search = Search::run(&machine);
+        let to = |step: &crate::search::Edge| {
+            let task = search.task(step.to);
+            let waits = if task.waiting.is_some() { ", waits" } else { "" };
+            let bound = if task.workspace { ", bound" } else { "" };
+            format!("{}{waits}{bound}", machine.state(task.status).name)
+        };
+        let words = |step: &crate::search::Edge| match step.step {
+            SearchStep::Request { by, .. } => format!("{by} → {}", to(step)),
+            SearchStep::Failure { hook, .. } => format!("{hook} fails → {}", to(step)),
+            SearchStep::Retry => format!("retry → {}", to(step)),
+            SearchStep::Start | SearchStep::Write(_) | SearchStep::Exit { .. } | SearchStep::Respawn => {
+                "other".to_owned()
+            }
+        };
+        let first = search.edges_from(0);
+        let waits = first.iter().find(|it| search.task(it.to).waiting.is_some()).expect("hooks wait");
+        let found: Vec<String> = first.iter().chain(search.edges_from(waits.to)).map(words).collect();
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn a_hook_that_stops_the_others_fails_or_does_not() {
+        let to = ["human → reviewing, bound", "0 fails → reviewing, waits"];
+        check("", &[&to[..], &["human → cancelled", "retry → reviewing, bound"]].concat());
+        // The transition back has a hook that can fail, too, and names no state for that.
+        let target = ", on_hook_failure: working";
+        check(target, &[&to[..], &["engine → working", "0 fails → working, waits"]].concat());
     }
 }

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use orange_core::action::{Ends, Worktree};
-use orange_core::{Actor, Effect, Hook, StateId, names_window};
+use orange_core::{Actor, Effect, Hook, StateId, TransitionId, names_window};
 
 /// More counters than this are not searched.
 pub const MAX_COUNTERS: usize = 8;
@@ -34,10 +34,23 @@ pub struct Task {
     pub renamed: bool,
     /// The agent whose end the exit rules of the new state are still to be asked about: the engine does that at once.
     pub unhandled_exit: Option<Actor>,
+    /// The hooks that wait.
+    pub waiting: Option<WaitingHooks>,
     /// The values of the counters that some guard can tell apart, by their slot.
     pub(super) counters: [u32; MAX_COUNTERS],
     /// What stands in the sections: a byte for each, by their number.
     pub(super) sections: u64,
+}
+
+/// Hooks that wait, because one of them has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WaitingHooks {
+    /// Their transition.
+    pub transition: TransitionId,
+    /// Which of its hooks has failed.
+    pub hook: u16,
+    /// Whether the transition followed a failed hook itself.
+    pub follows_failure: bool,
 }
 
 /// One of a task's two agents.
@@ -92,7 +105,10 @@ impl Hash for Task {
         let unhandled_exit = self.unhandled_exit.map_or(0, |agent| 1 + agent as u64);
         let flags = u64::from(self.workspace) | u64::from(self.session) << 1 | u64::from(self.renamed) << 2;
         let agents = self.worker as u64 | (self.reviewer as u64) << 2;
-        state.write_u64(u64::from(self.status.0) << 16 | unhandled_exit << 8 | agents << 4 | flags);
+        let waiting =
+            self.waiting.map_or(0, |it| u64::from(it.transition.0) << 16 | u64::from(it.hook) << 1 | 1);
+        let rest = u64::from(self.status.0) << 16 | unhandled_exit << 8 | agents << 4 | flags;
+        state.write_u64(waiting << 32 ^ rest);
         state.write_u64(self.sections);
         // Apart from each other, so that no product waits for the one before.
         let mixed = (0..).zip(&self.counters).fold(0, |sum: u64, (slot, value)| {
@@ -114,6 +130,7 @@ impl Task {
             session: false,
             renamed: false,
             unhandled_exit: None,
+            waiting: None,
             counters: [0; MAX_COUNTERS],
             sections: 0,
         }

@@ -37,6 +37,9 @@ write ## NAME: TEXT          write a section of TASK.md; \\n begins a new line
 status STATE [by ACTOR]      ask for a state; ACTOR is worker, reviewer or human
 spawn                        `orange task spawn`: start the task
 respawn                      `orange task respawn`: start its agent again
+fail HOOK                    the next hook with this action fails
+retry-hooks                  `orange task update --retry-hooks`: run those that
+                             wait
 die [worker|reviewer] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
                              the agent ends: with this exit status, by this
                              signal, so long after the task came to its state,
@@ -72,6 +75,8 @@ impl Command {
             },
             ("spawn", []) => Self::Act(Act::Spawn),
             ("respawn", []) => Self::Act(Act::Respawn),
+            ("fail", [hook]) => Self::Act(Act::Fail { hook: (*hook).to_owned() }),
+            ("retry-hooks", []) => Self::Act(Act::RetryHooks),
             ("next", []) => Self::Next,
             ("show", []) => Self::Show,
             ("back", []) => Self::Back,
@@ -148,6 +153,8 @@ impl fmt::Display for Act {
             Self::Request { to, by } => write!(f, "status {to} by {by}"),
             Self::Spawn => f.write_str("spawn"),
             Self::Respawn => f.write_str("respawn"),
+            Self::Fail { hook } => write!(f, "fail {hook}"),
+            Self::RetryHooks => f.write_str("retry-hooks"),
             Self::End { agent, ended: Ended { code, signal, output, lasted } } => {
                 write!(f, "die {agent}")?;
                 code.map_or(Ok(()), |code| write!(f, " with {code}"))?;
@@ -183,6 +190,8 @@ mod tests {
         check("status agent-review by worker");
         check("spawn");
         check("respawn");
+        check("fail run_command");
+        check("retry-hooks");
         check("die reviewer");
         check("die worker with 75 saying API Error: rate limit");
         check("die worker by 9");

@@ -6,8 +6,8 @@ pub mod command;
 use std::collections::BTreeMap;
 
 use orange_core::{
-    Actor, Cause, Choice, CounterId, Decision, Effect, End, Facts, Input, LifeEvent, Machine, Refusal, Seen,
-    StateId, TransitionId, Turn, View, When, section,
+    Action, Actor, Cause, Choice, CounterId, Decision, Effect, End, Facts, Input, LifeEvent, Machine,
+    Refusal, Seen, StateId, TransitionId, Turn, View, When, section,
 };
 
 use crate::search::task::{Agent, Event, Task};
@@ -24,6 +24,18 @@ pub struct Walk<'m> {
     stood: Vec<Seen<'m>>,
     /// Its agents and its worktree.
     task: Task,
+    /// The hooks that fail the next time, by their actions.
+    failing: Vec<String>,
+    /// The hooks that wait, because the first of them has failed.
+    waiting: Option<Waiting<'m>>,
+}
+
+/// Hooks of a transition that are still to run.
+#[derive(Clone, Debug)]
+struct Waiting<'m> {
+    decision: Decision<'m>,
+    /// How many of its hooks have run.
+    done: usize,
 }
 
 /// Something that somebody does.
@@ -47,6 +59,13 @@ pub enum Act {
     Spawn,
     /// `orange task respawn`.
     Respawn,
+    /// From now on, the next hook with this action fails.
+    Fail {
+        /// The action.
+        hook: String,
+    },
+    /// `orange task update --retry-hooks`.
+    RetryHooks,
     /// An agent ends.
     End {
         /// Which one.
@@ -118,6 +137,18 @@ pub enum Happened {
         /// Why.
         reason: String,
     },
+    /// A hook has failed, and waits with those after it.
+    HooksWait {
+        /// The hooks, in order.
+        hooks: Vec<&'static str>,
+        /// Why.
+        reason: String,
+    },
+    /// The next hook with this action will fail.
+    WillFail {
+        /// The action.
+        hook: String,
+    },
     /// An agent has ended, and the task was over before.
     Over {
         /// What is known of it.
@@ -139,6 +170,8 @@ pub struct Ran {
     pub hook: &'static str,
     /// What it could not do, or did beside.
     pub event: Option<Event>,
+    /// Whether it failed, because somebody wanted that.
+    pub has_failed: bool,
 }
 
 /// Why something cannot happen at all: it takes an agent that is not there, a state that does not exist.
@@ -157,7 +190,7 @@ impl<'m> Walk<'m> {
     pub fn at(machine: &'m Machine<'m>, status: StateId) -> Self {
         let counters = machine.counters.iter().map(|it| it.default).collect();
         let (body, passed, stood, task) = (String::new(), BTreeMap::new(), Vec::new(), Task::new(status));
-        Self { machine, counters, body, passed, stood, task }
+        Self { machine, counters, body, passed, stood, task, failing: Vec::new(), waiting: None }
     }
 
     /// The machine that it walks.
@@ -238,6 +271,8 @@ impl<'m> Walk<'m> {
             Act::Request { to, by } => self.ask(to, *by),
             Act::Spawn => self.happens(Input::Spawn { by: PERSON }),
             Act::Respawn => self.respawn(),
+            Act::Fail { hook } => self.fail(hook),
+            Act::RetryHooks => self.retry(),
             Act::End { agent, ended } => self.end(*agent, ended),
         }
     }
@@ -249,6 +284,20 @@ impl<'m> Walk<'m> {
             return Err(Impossible(format!("no {by} is alive to ask for `{to}`")));
         }
         self.happens(Input::Request { to: state, by })
+    }
+
+    fn fail(&mut self, hook: &str) -> Result<Vec<Happened>, Impossible> {
+        let Some(action) = Action::named(hook) else {
+            return Err(Impossible(format!("there is no action `{hook}`")));
+        };
+        self.failing.push(action.name().to_owned());
+        Ok(vec![Happened::WillFail { hook: hook.to_owned() }])
+    }
+
+    fn retry(&mut self) -> Result<Vec<Happened>, Impossible> {
+        let waiting = self.waiting.take().ok_or_else(|| Impossible("no hooks wait".to_owned()))?;
+        let (hooks, story) = self.run_hooks(&waiting.decision, waiting.done);
+        Ok(std::iter::once(Happened::Started { hooks }).chain(story).collect())
     }
 
     fn respawn(&mut self) -> Result<Vec<Happened>, Impossible> {
@@ -291,6 +340,11 @@ impl<'m> Walk<'m> {
                     message: rejection.message(machine, view),
                     help: rejection.help(machine, view),
                 }),
+                Refusal::HooksWait => Ok(Happened::Refused {
+                    code: "hooks_wait",
+                    message: refusal.message(machine, view),
+                    help: "`retry-hooks` runs them, and the cancellation of the task drops them".to_owned(),
+                }),
                 Refusal::NoState(_)
                 | Refusal::Started
                 | Refusal::NoRespawnPrompt
@@ -311,6 +365,7 @@ impl<'m> Walk<'m> {
             has_summary: true,
             has_worktree: self.task.workspace,
             has_session: self.task.session,
+            hooks_wait: self.waiting.is_some(),
             restarts: 0,
             last: None,
         }
@@ -332,7 +387,7 @@ impl<'m> Walk<'m> {
                 }
                 LifeEvent::Began(decision) => {
                     crash = None;
-                    story.push(self.fire(decision));
+                    story.extend(self.fire(decision));
                 }
                 LifeEvent::Forced { to, .. } => self.task.status = *to,
                 LifeEvent::Waits { after, reason } if !is_started => {
@@ -344,6 +399,7 @@ impl<'m> Walk<'m> {
                 LifeEvent::Waits { .. }
                 | LifeEvent::NotResumed
                 | LifeEvent::Advanced { .. }
+                | LifeEvent::HooksWait
                 | LifeEvent::GaveUp { .. }
                 | LifeEvent::Attention(_) => {}
             }
@@ -360,16 +416,52 @@ impl<'m> Walk<'m> {
         story
     }
 
-    fn fire(&mut self, decision: &Decision<'m>) -> Happened {
+    fn fire(&mut self, decision: &Decision<'m>) -> Vec<Happened> {
+        self.waiting = None;
         self.passed.extend(decision.seen.map(|seen| (seen.section, seen)));
         self.stood.clone_from(&decision.entered);
         self.task.status = decision.to;
-        let hooks = decision.effects.iter().map(|effect| self.start(effect)).collect();
+        let (hooks, story) = self.run_hooks(decision, 0);
+        let Decision { transition, from, to, cause, .. } = *decision;
+        let transitioned = Happened::Transitioned { transition, from, to, cause, hooks };
+        std::iter::once(transitioned).chain(story).collect()
+    }
+
+    /// Runs the hooks of a transition that have not run yet, and tells what else happens when one of them fails.
+    fn run_hooks(&mut self, decision: &Decision<'m>, done: usize) -> (Vec<Ran>, Vec<Happened>) {
+        let mut ran = Vec::new();
+        for (at, effect) in decision.effects.iter().enumerate().skip(done) {
+            let name = effect.hook.name();
+            let Some(wanted) = self.failing.iter().position(|it| it == name) else {
+                ran.push(self.start(effect));
+                continue;
+            };
+            self.failing.remove(wanted);
+            ran.push(Ran { hook: name, event: None, has_failed: true });
+            let turn = self.view(|view| {
+                let (transition, cause) = (Some(decision.transition), decision.cause);
+                let (hook, reason) = (&effect.hook, "it fails");
+                self.machine.life(&self.facts(view), Input::HookFailed { hook, transition, cause, reason })
+            });
+            let turn = turn.unwrap_or_default();
+            if let Some(next) = turn.decision() {
+                self.close(decision);
+                return (ran, self.fire(next));
+            }
+            if !turn.events.is_empty() {
+                self.waiting = Some(Waiting { decision: decision.clone(), done: at });
+                let hooks = decision.effects[at..].iter().map(|it| it.hook.name()).collect();
+                return (ran, vec![Happened::HooksWait { hooks, reason: turn.story }]);
+            }
+        }
+        self.close(decision);
+        (ran, Vec::new())
+    }
+
+    fn close(&mut self, decision: &Decision<'m>) {
         if let Some((counter, value)) = decision.closing {
             self.set_counter(counter, value);
         }
-        let Decision { transition, from, to, cause, .. } = *decision;
-        Happened::Transitioned { transition, from, to, cause, hooks }
     }
 
     fn start(&mut self, effect: &Effect<'m>) -> Ran {
@@ -380,7 +472,7 @@ impl<'m> Walk<'m> {
             let standing = self.machine.standing(self.status(), &self.body, When::Started);
             self.stood.extend(standing);
         }
-        Ran { hook: effect.hook.name(), event: self.task.apply(&effect.hook) }
+        Ran { hook: effect.hook.name(), event: self.task.apply(&effect.hook), has_failed: false }
     }
 
     fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
@@ -415,6 +507,9 @@ impl From<&End<'_>> for Ended {
 impl Ran {
     /// What went wrong with it, or was not as it should be, in a few words.
     pub fn note(&self) -> Option<String> {
+        if self.has_failed {
+            return Some("it fails".to_owned());
+        }
         Some(match self.event? {
             Event::SpawnWhileAlive(actor) => format!("a {actor} is still alive in the worktree"),
             Event::SpawnWithoutWorkspace => "there is no worktree: nothing is started".to_owned(),

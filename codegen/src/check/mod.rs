@@ -3,11 +3,14 @@
 //! The model reports names that do not resolve; these checks need a whole workflow.
 
 mod ambiguous;
+mod claim;
 mod collision;
+mod ends;
 mod exit_target;
 mod file_name;
 mod from_terminal;
 mod guard_size;
+mod hook_failure;
 mod steps;
 mod then_when;
 mod wait;
@@ -64,7 +67,10 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
     ambiguous::check(&mut context);
     then_when::check(&mut context);
     exit_target::check(&mut context);
+    hook_failure::check(&mut context);
     wait::check(&mut context);
+    claim::check(&mut context);
+    ends::check(&mut context);
 }
 
 impl Definition {

@@ -1,8 +1,8 @@
 //! `MACHINE`: the tables as statics.
 
 use orange_core::{
-    Actor, Actors, Commands, Condition, Ending, ExitRule, Gate, Guard, HarnessOf, Hook, Outcome, Permissions,
-    Piece, Prompt, Range, Spawn, State, StateId, Transition, Value, Verdict,
+    Actor, Actors, Commands, Condition, Ending, ExitRule, Gate, Guard, HarnessOf, Hook, OnFailure, Outcome,
+    Permissions, Piece, Prompt, Range, Spawn, State, StateId, Transition, Value, Verdict,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -100,6 +100,7 @@ fn transition(emission: &Emission<'_>, transition: &Transition<'_>) -> TokenStre
     let guard = option(transition.guard.as_ref().map(guard));
     let gate = option(transition.gate.as_ref().map(gate));
     let hooks = transition.hooks.iter().map(|it| hook(emission, it));
+    let on_hook_failure = option(transition.on_hook_failure.map(|it| state_id(emission, it)));
     quote! {
         orange::Transition {
             from: #from,
@@ -108,6 +109,7 @@ fn transition(emission: &Emission<'_>, transition: &Transition<'_>) -> TokenStre
             guard: #guard,
             gate: #gate,
             hooks: &[#(#hooks),*],
+            on_hook_failure: #on_hook_failure,
         }
     }
 }
@@ -163,6 +165,11 @@ fn hook(emission: &Emission<'_>, hook: &Hook<'_>) -> TokenStream {
     let argv = hook.argv.iter().map(|argument| text::lines(argument));
     let argv = (!hook.argv.is_empty()).then(|| quote!(&[#(#argv),*]));
     let timeout = (hook.timeout > 0).then(|| Literal::u32_unsuffixed(hook.timeout));
+    // What the action's own traits say is not written.
+    let on_failure = (hook.on_failure != hook.action.traits().on_failure).then(|| match hook.on_failure {
+        OnFailure::Stop => quote!(orange::OnFailure::Stop),
+        OnFailure::GoOn => quote!(orange::OnFailure::GoOn),
+    });
     let parameters: TokenStream = [
         entry("spawn", spawn),
         entry("counter", counter),
@@ -171,6 +178,7 @@ fn hook(emission: &Emission<'_>, hook: &Hook<'_>) -> TokenStream {
         entry("value", text(hook.value)),
         entry("argv", argv),
         entry("timeout", timeout),
+        entry("on_failure", on_failure),
     ]
     .into_iter()
     .collect();

@@ -3,7 +3,7 @@
 use orange_core as core;
 use orange_core::{Action, Actor, HarnessOf, Permissions, PromptId, StateId};
 
-use crate::model::{Hook, Outcome, Spawn, Wait, Workflow};
+use crate::model::{Hook, Outcome, Spawn, Workflow};
 
 /// Looked up once, so that no state searches the whole workflow.
 pub(super) struct Facts<'w> {
@@ -47,14 +47,11 @@ impl<'w> Facts<'w> {
         facts
     }
 
-    /// Whether a person alone moves a task on: where it is marked so, and else where no transition out is taken by an exit
-    /// rule.
+    /// Whether a person is waited for: no exit rule takes a transition out. What the author marks is a claim and decides
+    /// nothing.
     pub(super) fn waits_for_human(&self, id: StateId) -> bool {
         let state = &self.workflow.states[usize::from(id.0)];
-        match state.wait {
-            Some(Wait::Human) => true,
-            None => !state.terminal && !self.advanced[usize::from(id.0)],
-        }
+        !state.terminal && !self.advanced[usize::from(id.0)]
     }
 
     /// The hook that starts the state's agent again. Harness, permissions and window are those of the agent that is

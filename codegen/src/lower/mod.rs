@@ -133,6 +133,7 @@ impl<'a> Lowering<'a> {
             guard: transition.when.as_ref().map(|guard| self.guard(guard)),
             gate: transition.gate.as_ref().map(|gate| self.gate(gate)),
             hooks: self.arena.hooks.keep(transition.hooks.iter().map(|hook| self.hook(hook))),
+            on_hook_failure: transition.on_hook_failure.map(|it| it.value),
         }
     }
 
@@ -166,6 +167,7 @@ impl<'a> Lowering<'a> {
             value: &hook.value,
             argv: self.arena.words.keep(hook.argv.iter().map(String::as_str)),
             timeout: hook.timeout,
+            on_failure: hook.on_failure,
         }
     }
 

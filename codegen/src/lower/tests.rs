@@ -1,6 +1,6 @@
 //! What the tables say that the workflow only implies.
 
-use orange_core::{Action, Actor, HarnessOf, Hook, Machine, Permissions, StateId, TransitionId};
+use orange_core::{Action, Actor, HarnessOf, Hook, Machine, OnFailure, Permissions, StateId, TransitionId};
 
 use super::*;
 use crate::{Source, compile};
@@ -88,14 +88,13 @@ transitions:
 }
 
 #[test]
-fn a_state_waits_for_a_person_if_marked_or_without_exit_rule() {
+fn a_state_without_an_exit_rule_that_leads_on_waits() {
     let body = "states: {a: , b: , c: {wait: human}, d: , e: {terminal: true}}
-transitions: [{from: [a, b, c, d], to: e}]
+transitions: [{from: [a, b, d], to: e}, {from: c, to: e, by: human}]
 exit_monitoring:
   rules:
     - {status: a, then: e}
     - {status: b, action: mark_dead}
-    - {status: c, then: e}
     - {status: d, then_when: [{when: review_round < 1, then: e}, {when: review_round >= 1, then: e}]}";
     with_machine(body, |machine| {
         let waiting = machine.states.iter().filter(|state| state.waits_for_human).map(|state| state.name);
@@ -135,12 +134,17 @@ transitions:
   - from: a
     to: a
     hooks:
-      - {action: run_command, argv: [make, 'a b'], timeout: 7}
+      - {action: run_command, argv: [make, 'a b'], timeout: 7, on_failure: go-on}
       - {action: increment, field: tries}
       - {action: set_field, field: note, value: x}";
     with_machine(body, |machine| {
         let expect = [
-            Hook { argv: &["make", "a b"], timeout: 7, ..Hook::new(Action::RunCommand) },
+            Hook {
+                argv: &["make", "a b"],
+                timeout: 7,
+                on_failure: OnFailure::GoOn,
+                ..Hook::new(Action::RunCommand)
+            },
             Hook { counter: Some(core::CounterId(2)), ..Hook::new(Action::Increment) },
             Hook { field: "note", value: "x", ..Hook::new(Action::SetField) },
         ];

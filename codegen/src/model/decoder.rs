@@ -256,6 +256,12 @@ impl Decoder<'_> {
             return None;
         }
         self.warn_of_yaml_traps(scalar);
+        // An argument of a program cannot have it, and no reader sees it.
+        if let Some(at) = scalar.text.value.find('\0') {
+            let message = format!("`{}` has the character U+0000, which is no text", shortened(field.name));
+            let found = Diagnostic::new(&S04, scalar.text.locate(at, at + 1), message);
+            self.report(found.help("delete it"));
+        }
         Some(&scalar.text)
     }
 

@@ -2,8 +2,9 @@
 
 use orange_core::Heading;
 
+use super::actors::actors;
 use super::decoder::{Decoder, Field, Fields};
-use super::keys::GATE;
+use super::keys::{GATE, WRITERS};
 use super::{Gate, Verdict};
 use crate::catalogue::S04;
 use crate::diag::Diagnostic;
@@ -23,6 +24,7 @@ pub(super) fn gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Gate>
         verdict: fields.get("verdict").and_then(|it| decoder.word(&it, &VERDICTS)),
         strict: flag(decoder, &fields, "strict"),
         fresh: flag(decoder, &fields, "fresh"),
+        written_by: fields.get("written_by").map(|it| actors(decoder, &it, &WRITERS)),
         fields: fields.get("fields").map(|it| names(decoder, &it)).unwrap_or_default(),
     };
     if gate.strict && fields.get("verdict").is_none() {

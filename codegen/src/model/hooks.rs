@@ -7,7 +7,7 @@ use super::decoder::{Decoder, Field, Fields};
 use super::keys::{ACTIONS, HOOK, INCREMENT_REVIEW_ROUND, Object};
 use super::prompts;
 use super::scope::Scope;
-use super::{HarnessOf, Hook, Permissions, REVIEW_ROUND, Spawn, Value};
+use super::{HarnessOf, Hook, OnFailure, Permissions, REVIEW_ROUND, Spawn, Value};
 use crate::catalogue::{A04, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
@@ -20,6 +20,7 @@ const ENGINE_KEYS: [&str; 6] = ["status", "workspace", "tmux_session", "workflow
 const HARNESSES: [(&str, HarnessOf); 2] = [("task", HarnessOf::Task), ("review", HarnessOf::Review)];
 pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
     [("full", Permissions::Full), ("reduced", Permissions::Reduced)];
+const ON_FAILURE: [(&str, OnFailure); 2] = [("stop", OnFailure::Stop), ("go-on", OnFailure::GoOn)];
 
 /// The hooks of a transition, in order.
 pub(super) fn hooks(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Vec<Hook> {
@@ -34,10 +35,12 @@ fn hook(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<Hoo
     let named = action_of(decoder, node)?;
     let object = known_action(decoder, &named)?;
     let fields = decoder.object(node, object)?;
+    let action = Action::named(object.what).unwrap_or(Action::Increment);
+    let on_failure = fields.get("on_failure").and_then(|it| decoder.word(&it, &ON_FAILURE));
     let mut hook = Hook {
         span: node.span,
         named: named.span,
-        action: Action::named(object.what).unwrap_or(Action::Increment),
+        action,
         spawn: None,
         counter: None,
         message: None,
@@ -45,6 +48,7 @@ fn hook(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<Hoo
         value: String::new(),
         argv: Vec::new(),
         timeout: 0,
+        on_failure: on_failure.map_or(action.traits().on_failure, |it| it.value),
     };
     if object.what == INCREMENT_REVIEW_ROUND {
         hook.counter = Some(Spanned::new(REVIEW_ROUND, named.span));

@@ -102,6 +102,11 @@ pub static WORKFLOW: Object = Object {
             "Counters beside review_round and crash_count, and their first values.",
         ),
         key("commands", Takes::Object(&COMMANDS), "Which state each command drives to."),
+        key(
+            "unattended",
+            Takes::Boolean,
+            "Work may be merged although no person was asked; false by default.",
+        ),
         required("states", Takes::Map(&Takes::Object(&STATE)), "The states."),
         key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The transitions between them."),
         key("exit_monitoring", Takes::Object(&EXIT_MONITORING), "What happens when an agent has died."),
@@ -133,7 +138,11 @@ pub static STATE: Object = Object {
             "The prompt of an agent that is started again here.",
         ),
         key("description", Takes::Text, "What the state is for."),
-        key("wait", Takes::Word(&["human"]), "Nothing moves a task on from here but a person."),
+        key(
+            "wait",
+            Takes::Word(&["human"]),
+            "A claim that is checked: nothing moves a task on from here but a person.",
+        ),
         key("entry", Takes::Boolean, "Whether a task may be created here."),
         key("timeout", Takes::Text, "How long a task may stay here: `90s`, `20m`, `2h`, `1d`."),
         key("on_timeout", Takes::Text, "The state that it then goes to, or `notify`, the default."),
@@ -154,6 +163,7 @@ pub static TRANSITION: Object = Object {
             Takes::List(&Takes::Tagged("action", ACTIONS)),
             "The side effects of the transition, in order.",
         ),
+        key("on_hook_failure", STATE_NAME, "Where the task goes when a hook fails and stops the others."),
     ],
 };
 
@@ -189,24 +199,40 @@ pub static GATE: Object = Object {
             Takes::Boolean,
             "Its content must be new: not what stood there when the state was entered, or when the agent that is to judge was started, or what a gate last let through.",
         ),
+        key(
+            "written_by",
+            Takes::OneOrList(&Takes::Word(&WRITER_NAMES)),
+            "Who writes the section: a declaration for the checks, which do not let an agent judge its own work.",
+        ),
     ],
 };
 
+/// Who can write a section.
+pub const WRITERS: [Actor; 3] = [Actor::Worker, Actor::Reviewer, Actor::Human];
+
+const WRITER_NAMES: [&str; 3] = [WRITERS[0].as_str(), WRITERS[1].as_str(), WRITERS[2].as_str()];
+
 const ACTION: Key = required("action", Takes::Text, "What the hook does.");
+const ON_FAILURE: Key = key(
+    "on_failure",
+    Takes::Word(&["stop", "go-on"]),
+    "Whether the hooks after it wait when it fails; stop by default for run_command, and go-on for the others.",
+);
 /// What every hook has, whatever it does.
-pub static HOOK: Object = Object { what: "a hook", keys: &[ACTION] };
+pub static HOOK: Object = Object { what: "a hook", keys: &[ACTION, ON_FAILURE] };
 
 /// `increment` of `review_round`, in a word.
 pub const INCREMENT_REVIEW_ROUND: &str = "increment_review_round";
 
 /// The hooks, one object for each action, which is its `what`.
 pub static ACTIONS: &[Object] = &{
-    let mut objects = [const { Object { what: INCREMENT_REVIEW_ROUND, keys: &[ACTION] } }; COUNT + 1];
+    let mut objects =
+        [const { Object { what: INCREMENT_REVIEW_ROUND, keys: &[ACTION, ON_FAILURE] } }; COUNT + 1];
     let mut at = 0;
     while at < COUNT {
         let action = Action::ALL[at];
         objects[at] =
-            Object { what: action.name(), keys: PARAMETERS[at].split_at(1 + action.parameters().len()).0 };
+            Object { what: action.name(), keys: PARAMETERS[at].split_at(2 + action.parameters().len()).0 };
         at += 1;
     }
     objects
@@ -226,6 +252,7 @@ static PARAMETERS: [[Key; 6]; COUNT] = {
             keys[at][1 + slot] = Key { name, required, takes: takes(kind), doc };
             slot += 1;
         }
+        keys[at][1 + slot] = ON_FAILURE;
         at += 1;
     }
     keys

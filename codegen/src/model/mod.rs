@@ -3,6 +3,7 @@
 //! These are the types of the stage and nothing else; one sitting with this file teaches the language.
 //! Ids count in source order. What the engine's tables call the same thing is named the same here.
 
+mod actors;
 mod commands;
 pub mod decoder;
 mod ending;
@@ -28,7 +29,7 @@ pub use transitions::Ends;
 pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId, StepValue};
 pub use orange_core::{
     Action, Actor, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, HarnessOf,
-    MAX_RESUME_AFTER, Permissions, PromptId, REVIEW_ROUND, StateId, Value, Verdict,
+    MAX_RESUME_AFTER, OnFailure, Permissions, PromptId, REVIEW_ROUND, StateId, Value, Verdict,
 };
 
 pub use crate::guard::Counter;
@@ -70,6 +71,8 @@ pub struct Workflow {
     pub counters: Vec<Counter>,
     /// Which state each command drives to.
     pub commands: Commands,
+    /// Whether it is meant that work is merged without a person.
+    pub unattended: bool,
     /// In source order; a [`StateId`] is an index here.
     pub states: Vec<State>,
     /// In source order; `from: [a, b]` is one transition each, in the order of the list.
@@ -91,8 +94,8 @@ pub struct State {
     pub respawn_prompt: Option<Spanned<PromptId>>,
     /// What it is for.
     pub description: Option<String>,
-    /// Who alone moves a task on from here.
-    pub wait: Option<Wait>,
+    /// Who alone moves a task on from here: a claim, which the checks hold the workflow to.
+    pub wait: Option<Spanned<Wait>>,
     /// Whether a task may be created here: as marked; where nothing is marked, the initial state and
     /// whichever of `clarification`, `agent-review`, `reviewing` exist.
     pub entry: bool,
@@ -126,6 +129,8 @@ pub struct Transition {
     pub gate: Option<Gate>,
     /// The side effects of the transition, in order.
     pub hooks: Vec<Hook>,
+    /// Where the task goes when one of them fails and stops the others.
+    pub on_hook_failure: Option<Spanned<StateId>>,
 }
 
 /// What one section of the body must say. All parts that are asked for must hold.
@@ -143,6 +148,8 @@ pub struct Gate {
     pub strict: bool,
     /// Its content must be new.
     pub fresh: bool,
+    /// Who writes it, as the author declares; the checks of authority read this.
+    pub written_by: Option<Actors>,
     /// It must have a line `NAME: something` for one of these names; empty when none is asked for.
     pub fields: Vec<Spanned<String>>,
 }
@@ -170,6 +177,8 @@ pub struct Hook {
     pub argv: Vec<String>,
     /// Seconds after which the program is ended.
     pub timeout: u32,
+    /// What its transition does when it fails.
+    pub on_failure: OnFailure,
 }
 
 /// How a hook starts an agent.

@@ -17,6 +17,7 @@ fn prompt(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entry: &Entry<'_>) -> Pr
     let field = Field { name: entry.name.value, key: entry.name.span, value: entry.value };
     let text = decoder.text(&field).cloned().unwrap_or_else(|| Text::empty(entry.value.span));
     let pieces = pieces(decoder, scope, &text);
+    look_alikes(decoder, scope, &text);
     Prompt { name: entry.name.map(str::to_owned), text, pieces }
 }
 
@@ -60,6 +61,45 @@ pub(super) fn without_placeholders(
         let found = Diagnostic::new(&C84, text.locate(at, at + word.len() + 2), message);
         decoder.report(found.help("say it without; prompts have it, and TASK.md has the task's fields"));
     }
+}
+
+/// Reports names of values that stand in the text as other programs write placeholders: `{{summary}}`, `{Summary}`, `$summary`,
+/// `${summary}`, `<summary>`.
+fn look_alikes(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) {
+    let value_of = text.value.as_str();
+    for (at, _) in
+        value_of.match_indices(['{', '$', '<']).filter(|(at, _)| !value_of[..*at].ends_with(['{', '$']))
+    {
+        let Some((written, word)) = look_alike(&value_of[at..]) else { continue };
+        let name = word.to_ascii_lowercase();
+        let is_left_open = written.starts_with('<') && is_for_readers(value_of, at, word);
+        if is_left_open || value(scope, &name).is_none() {
+            continue;
+        }
+        let span = text.locate(at, at + written.len());
+        let message = format!("`{written}` is no placeholder: agents will not read its value there");
+        let fix = decoder.rewritten(span, written, &format!("{{{name}}}"));
+        decoder.report(Diagnostic::new(&C84, span, message).help(format!("write `{{{name}}}`")).fix_if(fix));
+    }
+}
+
+/// Whether `<word>` is an argument of a command that the reader fills in, or a tag with an end.
+fn is_for_readers(text: &str, at: usize, word: &str) -> bool {
+    let line = text[..at].rsplit('\n').next().unwrap_or_default();
+    line.contains("orange") || text.contains(&format!("</{word}>"))
+}
+
+/// What a text begins with, and the word in it, if it is written like a placeholder and is none.
+fn look_alike(text: &str) -> Option<(&str, &str)> {
+    const FORMS: [(&str, &str); 5] = [("{{", "}}"), ("${", "}"), ("$", ""), ("<", ">"), ("{", "}")];
+    FORMS.iter().find_map(|(open, close)| {
+        let inside = text.strip_prefix(open)?;
+        let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        let word = &inside[..inside.find(|it| !is_part(it)).unwrap_or(inside.len())];
+        let is_whole = inside[word.len()..].starts_with(close);
+        let is_one = *open == "{" && !word.bytes().any(|it| it.is_ascii_uppercase());
+        (is_whole && !is_one).then(|| (&text[..open.len() + word.len() + close.len()], word))
+    })
 }
 
 #[derive(Default)]
@@ -176,6 +216,22 @@ mod tests {
     fn other_braces_stay_and_unknown_words_are_reported() {
         check("${HOME} {} { x } {A} {1} {", &[text("${HOME} {} { x } {A} {1} {")], &[]);
         check("{sumary} {é} {x", &[text("{sumary} {é} {x")], &["{sumary}"]);
+    }
+
+    #[test]
+    fn what_other_programs_would_fill_in_is_reported() {
+        let check = |text: &str, expect: &[&str]| {
+            let decoded = Text::verbatim(text.to_owned(), Span::new(0, text.len() as u32));
+            let source = Source::new("flow.yml", text);
+            let mut decoder = Decoder::new(&source);
+            look_alikes(&mut decoder, &Scope::default(), &decoded);
+            let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();
+            assert_eq!(found, expect, "{text}");
+        };
+        check("{{summary}} {Summary} {BRANCH}", &["{{summary}}", "{Summary}", "{BRANCH}"]);
+        check("$summary, ${branch} and <branch>.", &["$summary", "${branch}", "<branch>"]);
+        check("{summary} {{{summary}}} {{sumary}} $HOME <details> $ {} < {", &[]);
+        check("orange task show <id> <summary>More</summary> $summaryx $$branch <branch name>", &[]);
     }
 
     #[test]

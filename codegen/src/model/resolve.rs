@@ -2,6 +2,7 @@
 
 use super::commands::{self, Written};
 use super::decoder::{Decoder, Entry, Field, shortened};
+use super::gate::flag;
 use super::keys::WORKFLOW;
 use super::scope::{Scope, Table};
 use super::transitions::Ends;
@@ -97,6 +98,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<MachineDraft> {
         version,
         description,
         initial,
+        unattended: flag(decoder, &fields, "unattended"),
         commands: commands.resolve(&scope, initial, &declared.transitions),
         counters: scope.counters,
         states,

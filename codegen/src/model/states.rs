@@ -100,10 +100,7 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Entr
             .get("description")
             .and_then(|it| decoder.string(&it))
             .map(|it: Spanned<String>| it.value),
-        wait: fields
-            .get("wait")
-            .and_then(|it| decoder.word(&it, &[("human", Wait::Human)]))
-            .map(|it| it.value),
+        wait: fields.get("wait").and_then(|it| decoder.word(&it, &[("human", Wait::Human)])),
         entry: flag(decoder, &fields, "entry"),
         timeout: timeout(decoder, scope, id, entry.name.span, &fields),
     }

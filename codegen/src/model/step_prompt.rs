@@ -87,6 +87,10 @@ fn missing(name: &Spanned<String>, fault: Fault) -> Diagnostic {
             format!("the prompt file `{shown}` is no UTF-8 text: byte {byte} begins no character"),
             "save the file as UTF-8".to_owned(),
         ),
+        Fault::Nul(line) => (
+            format!("the prompt file `{shown}` has the character U+0000 in line {line}, which is no text"),
+            "delete it".to_owned(),
+        ),
         Fault::Empty => (format!("the prompt file `{shown}` is empty"), WRITE.to_owned()),
         Fault::Io(error) => {
             (format!("the prompt file `{shown}` cannot be read: {error}"), "check who may read it".to_owned())

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::actors::actors;
 use super::decoder::{Decoder, Field};
 use super::gate::gate;
 use super::hooks::hooks;
@@ -92,10 +93,11 @@ fn transition(
     };
     let from = fields.get("from").map(|it| sources(decoder, scope, &it)).unwrap_or_default();
     let to = fields.get("to").and_then(|it| scope.state(decoder, &it, &A01));
-    let by = fields.get("by").map_or(Actors::ANYONE, |it| actors(decoder, &it));
+    let by = fields.get("by").map_or(Actors::ANYONE, |it| actors(decoder, &it, &Actor::ALL));
     let when = fields.get("when").map(|it| scope.guard(decoder, &it));
     let gate = fields.get("gate").and_then(|it| gate(decoder, &it));
     let hooks = fields.get("hooks").map(|it| hooks(decoder, scope, &it)).unwrap_or_default();
+    let on_hook_failure = fields.get("on_hook_failure").and_then(|it| scope.some_state(decoder, &it));
     declared.hooks += from.len() * hooks.len();
     for from in &from {
         declared.ends.add(from.map(|it| it.value), to.map(|it| it.value));
@@ -118,6 +120,7 @@ fn transition(
         when: when.clone(),
         gate: gate.clone(),
         hooks: hooks.clone(),
+        on_hook_failure,
     }));
 }
 
@@ -161,15 +164,4 @@ fn sources(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> V
         }
     }
     sources
-}
-
-fn actors(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Actors {
-    let words = Actor::ALL.map(|actor| (actor.as_str(), actor));
-    let fields = decoder.one_or_list(field);
-    if fields.is_empty() {
-        let found = Diagnostic::new(&S04, field.value.span, "`by` names nobody");
-        decoder.report(found.help("leave `by` out for anyone, or write `by: [engine]` for the engine alone"));
-    }
-    let named = fields.iter().filter_map(|it| decoder.word(it, &words));
-    named.fold(Actors::NONE, |all, actor| all.with(actor.value))
 }

@@ -106,10 +106,10 @@ fn every_action_has_exactly_its_parameters() {
       - action: create_pr
       - action: delete_remote_branch
       - {action: increment, field: review_round}
-      - action: increment_review_round
+      - {action: increment_review_round, on_failure: stop}
       - {action: set_field, field: note, value: 1}
       - {action: notify, message: look}
-      - {action: run_command, argv: [cargo, test, 1], timeout: 5}
+      - {action: run_command, argv: [cargo, test, 1], timeout: 5, on_failure: go-on}
 ";
     check(&with_hooks(all), &[]);
     let compilation = compiled(&with_hooks(all));
@@ -143,6 +143,10 @@ fn every_action_has_exactly_its_parameters() {
     check(
         &with_hooks("      - {action: run_command, argv: []}\n"),
         &["S04 error «[]» `argv` names no program"],
+    );
+    check(
+        &with_hooks("      - {action: push_branch, on_failure: wait}\n"),
+        &["S04 error «wait» unknown value `wait` of `on_failure`"],
     );
     check(
         &with_hooks("      - kill_session\n"),

@@ -1,6 +1,6 @@
 //! The actions: everything that a hook can do, each described once.
 
-use crate::{Actor, HarnessOf, Permissions};
+use crate::{Actor, HarnessOf, OnFailure, Permissions};
 
 /// What other rooms ask of an action. One that does nothing of this is [`PLAIN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Traits {
     pub remote: Option<Remote>,
     /// Who reads its message.
     pub tells: Option<Actor>,
+    /// What its transition does when it fails, where the hook does not say.
+    pub on_failure: OnFailure,
 }
 
 /// How an action starts an agent. Each needs a worktree.
@@ -58,7 +60,14 @@ pub enum Remote {
 }
 
 /// An action that runs beside the task and its agents.
-pub const PLAIN: Traits = Traits { starts: None, ends: None, worktree: None, remote: None, tells: None };
+pub const PLAIN: Traits = Traits {
+    starts: None,
+    ends: None,
+    worktree: None,
+    remote: None,
+    tells: None,
+    on_failure: OnFailure::GoOn,
+};
 
 impl Starts {
     /// The harness and the permissions of the agent where the hook does not say.
@@ -237,7 +246,7 @@ actions! {
     RunCommand = "run_command" [
         required("argv", Kind::Argv, "The program and its arguments. No shell reads it."),
         optional("timeout", Kind::Seconds(60), "Seconds after which it is ended; 60 by default."),
-    ] Traits { worktree: Some(Worktree::Uses), ..PLAIN };
+    ] Traits { worktree: Some(Worktree::Uses), on_failure: OnFailure::Stop, ..PLAIN };
 }
 
 impl Action {

@@ -52,6 +52,8 @@ pub enum Cause {
     Exit,
     /// An agent has crashed too often.
     Escalation,
+    /// A hook of the transition before has failed, and that one says where the task goes then.
+    HookFailed,
     /// The task ends without a declared transition.
     Forced(Forced, Actor),
 }
@@ -61,7 +63,7 @@ impl Cause {
     pub const fn actor(self) -> Actor {
         match self {
             Cause::Request(actor) | Cause::Forced(_, actor) => actor,
-            Cause::Exit | Cause::Escalation => Actor::Engine,
+            Cause::Exit | Cause::Escalation | Cause::HookFailed => Actor::Engine,
         }
     }
 }
@@ -144,6 +146,14 @@ impl<'m> Machine<'m> {
             effects: bind(transition.hooks, view),
             closing: self.closing(cause),
         }
+    }
+
+    /// The side effects of a transition, whatever opens it.
+    pub fn effects_of(&self, id: TransitionId, counters: &[u32]) -> Vec<Effect<'m>> {
+        bind(
+            self.transition(id).hooks,
+            &View { status: self.transition(id).from, counters, body: "", seen: &[] },
+        )
     }
 
     /// The content of the sections for which gates and exit rules of a state require something new. At the start of an agent

@@ -20,6 +20,15 @@ pub enum Permissions {
     Reduced,
 }
 
+/// What a transition does when one of its hooks fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The hooks after it wait, and it with them.
+    Stop,
+    /// The hooks after it run.
+    GoOn,
+}
+
 /// How an agent is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spawn {
@@ -60,12 +69,24 @@ pub struct Hook<'a> {
     pub argv: &'a [&'a str],
     /// Seconds until the program is ended.
     pub timeout: u32,
+    /// What its transition does when it fails.
+    pub on_failure: OnFailure,
 }
 
 impl Hook<'_> {
     /// A hook without parameters.
     pub const fn new(action: Action) -> Self {
-        Hook { action, spawn: None, counter: None, message: "", field: "", value: "", argv: &[], timeout: 0 }
+        Hook {
+            action,
+            spawn: None,
+            counter: None,
+            message: "",
+            field: "",
+            value: "",
+            argv: &[],
+            timeout: 0,
+            on_failure: action.traits().on_failure,
+        }
     }
 
     /// A hook that starts an agent.

@@ -12,6 +12,7 @@ extern crate alloc;
 pub mod action;
 mod actor;
 mod bounds;
+mod command;
 mod decide;
 mod end;
 mod exit;
@@ -37,13 +38,14 @@ mod tests;
 pub use action::Action;
 pub use actor::{Actor, Actors};
 pub use bounds::names_window;
+pub use command::{COMMANDS, unknown_command};
 pub use decide::{Cause, Choice, Decision, Effect, View};
 pub use end::{End, Ending, Limit};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};
 pub use gate::{Gate, Missing, Seen, Verdict, When, check_gate, has_word};
 pub use guard::{Guard, Range};
 pub use hash::fnv1a;
-pub use hook::{HarnessOf, Hook, Permissions, Spawn};
+pub use hook::{HarnessOf, Hook, OnFailure, Permissions, Spawn};
 pub use life::{Facts, Forced, Input, LifeEvent, Refusal, Turn};
 pub use machine::{
     CRASH_COUNT, Commands, Counter, CounterId, Machine, PromptId, REVIEW_ROUND, State, StateId, Transition,
@@ -58,4 +60,4 @@ pub use workflow::Workflow;
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;

@@ -4,6 +4,7 @@
 //! asks, and carries out the answer.
 
 mod ended;
+mod failed;
 mod forced;
 mod start;
 #[cfg(test)]
@@ -15,7 +16,8 @@ use alloc::vec::Vec;
 
 pub use self::forced::Forced;
 use crate::{
-    Actor, CRASH_COUNT, Cause, CounterId, Decision, Effect, End, Machine, Rejection, Spawn, StateId, View,
+    Actor, CRASH_COUNT, Cause, CounterId, Decision, Effect, End, Hook, Machine, Rejection, Spawn, StateId,
+    TransitionId, View,
 };
 
 /// What a driver knows of a task.
@@ -29,6 +31,8 @@ pub struct Facts<'v> {
     pub has_worktree: bool,
     /// Whether a session is recorded, even if nothing is alive in it.
     pub has_session: bool,
+    /// Whether hooks of its last transition wait, because one of them has failed.
+    pub hooks_wait: bool,
     /// How many agents the engine has started again since the last transition.
     pub restarts: u32,
     /// How the last agent in this state was started.
@@ -98,6 +102,17 @@ pub enum Input<'i> {
         reason: &'i str,
         /// Whether no later attempt can succeed.
         is_final: bool,
+    },
+    /// A hook of the transition that has led to the task's state has failed.
+    HookFailed {
+        /// The hook.
+        hook: &'i Hook<'i>,
+        /// Its transition, if that is a declared one.
+        transition: Option<TransitionId>,
+        /// Why that transition fired.
+        cause: Cause,
+        /// Why the hook failed, in one sentence.
+        reason: &'i str,
     },
     /// An actor cancels the task.
     Cancel {
@@ -172,6 +187,8 @@ pub enum LifeEvent<'m> {
         /// What the task waits for.
         reason: String,
     },
+    /// The hook that has failed waits, and those after it: they run when somebody asks for that.
+    HooksWait,
     /// The engine no longer starts the agent.
     GaveUp {
         /// Why.
@@ -197,6 +214,8 @@ pub enum Refusal {
     Started,
     /// The state has no respawn prompt.
     NoRespawnPrompt,
+    /// Hooks of the last transition wait.
+    HooksWait,
     /// No agent works in the state.
     NoAgent,
     /// The task has no worktree.
@@ -208,6 +227,11 @@ pub enum Refusal {
 impl<'m> Machine<'m> {
     /// What follows an input, or why it is refused.
     pub fn life(&self, facts: &Facts<'_>, input: Input<'_>) -> Result<Turn<'m>, Refusal> {
+        if facts.hooks_wait
+            && let Some(answer) = self.while_hooks_wait(facts, &input)
+        {
+            return answer;
+        }
         match input {
             Input::Request { to, by } => self.request(facts, to, by),
             Input::Spawn { by } => self.spawn(facts, by),
@@ -221,6 +245,11 @@ impl<'m> Machine<'m> {
             Input::LimitMet { agent, left, reason } => Ok(self.limit_met(facts, agent, left, reason)),
             Input::Elapsed { has_agent, lasted } => Ok(self.elapsed(facts, has_agent, lasted)),
             Input::NotStarted { reason, is_final } => Ok(self.not_started(facts, reason, is_final)),
+            Input::HookFailed { hook, transition, cause, reason } => {
+                // A transition that follows a failed hook does not lead to another: two of them could go on for ever.
+                let transition = transition.filter(|_| cause != Cause::HookFailed);
+                Ok(self.hook_failed(facts, hook, transition, reason))
+            }
             Input::Cancel { by, is_cut_short } => self.cancel(facts, by, is_cut_short),
             Input::Merge { by, force, is_merged } => self.merge(facts, by, force, is_merged),
             Input::PullRequest { end } => self.pull_request(facts, end),
@@ -254,6 +283,7 @@ impl<'m> Turn<'m> {
             | LifeEvent::Advanced { .. }
             | LifeEvent::Forced { .. }
             | LifeEvent::Waits { .. }
+            | LifeEvent::HooksWait
             | LifeEvent::GaveUp { .. }
             | LifeEvent::Attention(_) => None,
         })
@@ -277,6 +307,7 @@ impl<'m> Turn<'m> {
             | LifeEvent::Began(_)
             | LifeEvent::Forced { .. }
             | LifeEvent::Waits { .. }
+            | LifeEvent::HooksWait
             | LifeEvent::GaveUp { .. }
             | LifeEvent::Attention(_) => None,
         });

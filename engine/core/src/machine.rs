@@ -100,6 +100,8 @@ pub struct Transition<'a> {
     pub gate: Option<Gate<'a>>,
     /// The side effects, in order.
     pub hooks: &'a [Hook<'a>],
+    /// The state to which the task goes when one of the hooks fails and stops the others.
+    pub on_hook_failure: Option<StateId>,
 }
 
 /// The states to which commands lead; `None` when the workflow has no such state.

@@ -4,6 +4,7 @@ mod again;
 mod apply;
 mod cascade;
 mod context;
+mod refused;
 mod still;
 #[cfg(test)]
 mod tests;

@@ -42,7 +42,7 @@ const fn state(name: &str, terminal: bool) -> State<'_> {
 }
 
 const fn transition(from: StateId, to: StateId) -> Transition<'static> {
-    Transition { from, to, by: Actors::ANYONE, guard: None, gate: None, hooks: &[] }
+    Transition { from, to, by: Actors::ANYONE, guard: None, gate: None, hooks: &[], on_hook_failure: None }
 }
 
 const REVIEWER_OR_HUMAN: Actors = Actors::NONE.with(Actor::Reviewer).with(Actor::Human);

@@ -63,6 +63,31 @@ events! {
         /// Why it failed.
         error: Option<String>,
     },
+    /// A hook of the transition has failed, and it waits with those after it until somebody asks for them; its `set` has
+    /// `hooks_wait`.
+    "hooks.waiting" HooksWaiting {
+        /// The state that the transition left.
+        from: String,
+        /// The state that it entered.
+        to: String,
+        /// The action of the hook that has failed.
+        hook: String,
+        /// Its index among the transition's hooks, from 0.
+        index: usize,
+        /// The actions of the hooks that wait after it, in order.
+        #[serde(default)]
+        left: Vec<String>,
+    },
+    /// The hooks that waited run again from the one that had failed; the transition is open again.
+    "hooks.retried" HooksRetried {
+        /// The state that the transition left.
+        from: String,
+        /// The state that it entered.
+        to: String,
+        /// Who asked.
+        #[serde(default)]
+        actor: Actor,
+    },
     /// The transition and its hooks are complete.
     "status.changed" StatusChanged {
         /// The state it left.
@@ -450,6 +475,22 @@ impl Event {
                 | Event::StepEnded(_)
                 | Event::MissionPaused { .. }
                 | Event::MissionCancelled { .. }
+        )
+    }
+
+    /// Whether the hooks that waited run, or never will.
+    pub fn ends_hooks_wait(&self) -> bool {
+        matches!(self, Event::HooksRetried { .. } | Event::TransitionStarted(_) | Event::TaskMigrated { .. })
+    }
+
+    /// Whether it can be in one write with the end of an agent, and after it.
+    pub fn follows_an_end(&self) -> bool {
+        matches!(
+            self,
+            Event::AgentActivity(_)
+                | Event::AgentCrashed { .. }
+                | Event::AutoAdvanced { .. }
+                | Event::TransitionStarted(_)
         )
     }
 

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
 
 use crate::Record;
-use crate::event::{Actor, Event, Pass, Report, Spawn, Spent, Transition, Waiting};
+use crate::event::{Actor, Event, Exited, Pass, PlannedHook, Report, Spawn, Spent, Transition, Waiting};
 use crate::name::Name;
 use crate::set::Set;
 
@@ -18,6 +18,10 @@ pub struct TaskHistory {
     pub owned: Owned,
     /// The transition that was started and is not finished.
     pub open: Option<OpenTransition>,
+    /// The transition whose hooks wait, because one of them has failed.
+    pub waiting_hooks: Option<OpenTransition>,
+    /// The agent that has ended, until the record of what follows.
+    pub ending: Option<(Actor, Exited)>,
     /// The backups that were made outside of transitions: refs, and folders of repositories.
     pub kept: BTreeSet<String>,
     /// The agents whose end is not recorded, by spawn number.
@@ -107,6 +111,8 @@ pub struct Owned {
     pub waiting_until: Option<String>,
     /// When a person stopped its agents, RFC 3339 UTC; `None` once it goes on.
     pub stopped_at: Option<String>,
+    /// The action of the failed hook, while it and the hooks after it wait.
+    pub hooks_wait: Option<String>,
     /// The hash of the definition of its workflow.
     pub definition: String,
 }
@@ -116,10 +122,17 @@ pub struct Owned {
 pub struct OpenTransition {
     /// The number of its `transition.started`.
     pub seq: u64,
+    /// The number of the record since which its hooks run: that one, or the last `hooks.retried`.
+    pub since: u64,
     /// What was decided.
     pub plan: Transition,
-    /// The hooks that have ended, by index, with their errors.
+    /// The hooks that have ended, by index, with their errors; not the one with which others wait.
     pub ended: BTreeMap<usize, Option<String>>,
+    /// Why the hook failed with which others wait.
+    pub error: Option<String>,
+    /// The agents whose ends no exit rule of the new state has judged: the one whose end led to this transition, and those
+    /// that ended while its hooks waited.
+    pub exited: Vec<(Actor, Exited)>,
     /// The backups that its hooks made: refs, and folders of repositories.
     pub kept: BTreeSet<String>,
 }
@@ -141,6 +154,9 @@ impl TaskHistory {
             self.since.clone_from(&record.timestamp);
         }
         self.answered = None;
+        if !record.event.follows_an_end() {
+            self.ending = None;
+        }
         self.owned.apply(&record.set);
         if self.owned.waiting_until.is_none() {
             self.waiting = None;
@@ -156,10 +172,14 @@ impl TaskHistory {
                 self.found.clear();
                 let agents = &self.agents;
                 self.agents_here.retain(|_, agent| agents.contains_key(&agent.spawn));
+                self.waiting_hooks = None;
                 self.open = Some(OpenTransition {
                     seq: record.seq,
+                    since: record.seq,
                     plan: plan.clone(),
                     ended: BTreeMap::new(),
+                    error: None,
+                    exited: self.ending.take().into_iter().collect(),
                     kept: BTreeSet::new(),
                 });
             }
@@ -167,6 +187,16 @@ impl TaskHistory {
                 if let Some(open) = &mut self.open {
                     open.ended.insert(*index, error.clone());
                 }
+            }
+            Event::HooksWaiting { index, .. } => {
+                self.waiting_hooks = self.open.take().map(|mut open| {
+                    open.error = open.ended.remove(index).flatten();
+                    open
+                });
+            }
+            Event::HooksRetried { .. } => {
+                self.open = self.waiting_hooks.take();
+                self.open.iter_mut().for_each(|open| open.since = record.seq);
             }
             Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept } => {
                 self.open.as_mut().map_or(&mut self.kept, |open| &mut open.kept).insert(kept.clone());
@@ -189,11 +219,17 @@ impl TaskHistory {
                 self.converse(spawn, spawn.conversation.as_ref());
             }
             Event::AgentExited(exited) => {
+                let is_stopped = self.stopped.remove(&exited.spawn);
                 if let Some(agent) = self.agents.remove(&exited.spawn) {
                     self.leave(&agent);
                     self.converse(&agent, exited.conversation.as_ref());
+                    let ending = (agent.actor, exited.clone());
+                    match &mut self.waiting_hooks {
+                        Some(waiting) if !is_stopped => waiting.exited.push(ending),
+                        Some(_) => {}
+                        None => self.ending = Some(ending),
+                    }
                 }
-                self.stopped.remove(&exited.spawn);
                 if exited.spent() != Spent::default() {
                     self.spent.insert(exited.spawn, exited.spent());
                 }
@@ -207,7 +243,7 @@ impl TaskHistory {
             }
             Event::TaskMigrated { .. } => {
                 self.restarts = 0;
-                self.open = None;
+                (self.open, self.waiting_hooks) = (None, None);
                 self.entered.clear();
                 self.found.clear();
             }
@@ -278,6 +314,18 @@ impl TaskHistory {
     }
 }
 
+impl OpenTransition {
+    /// Whether its hooks have waited, and run again.
+    pub fn is_retried(&self) -> bool {
+        self.since != self.seq
+    }
+
+    /// The hooks that have not ended, in order: those that wait begin with the one that has failed.
+    pub fn left(&self) -> impl Iterator<Item = &PlannedHook> {
+        self.plan.hooks.iter().filter(|hook| !self.ended.contains_key(&hook.index))
+    }
+}
+
 impl Owned {
     /// Whether the engine owns the frontmatter key of this name: the fixed keys, and every counter of this task.
     pub fn owns(&self, key: &str) -> bool {
@@ -305,6 +353,7 @@ impl Owned {
             ("workflow", value) => self.workflow = text(value).unwrap_or_default(),
             ("waiting_until", value) => self.waiting_until = text(value),
             ("stopped_at", value) => self.stopped_at = text(value),
+            ("hooks_wait", value) => self.hooks_wait = text(value),
             ("definition", value) => self.definition = text(value).unwrap_or_default(),
             (counter, value) => {
                 let Some(value) = value.as_u64().and_then(|value| u32::try_from(value).ok()) else { return };
@@ -378,7 +427,7 @@ fn text(value: Json) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Cause, Ending, Exited, PlannedHook};
+    use crate::event::{Cause, Ending};
 
     #[track_caller]
     fn fold(events: Vec<(Event, Set)>) -> TaskHistory {
@@ -428,6 +477,33 @@ mod tests {
         assert_eq!((history.open, history.last_seq), (None, 3));
         assert_eq!(history.passes["## Review"].hash, "h");
         assert_eq!(history.owned.counters, BTreeMap::from([("crash_count".to_owned(), 0)]));
+    }
+
+    #[test]
+    fn hooks_wait_until_they_are_retried_or_the_task_moves_on() {
+        let waiting = || -> (Event, Set) {
+            let (from, to, hook) = ("a".into(), "b".into(), "spawn_agent".into());
+            let event = Event::HooksWaiting { from, to, hook, index: 0, left: vec!["spawn_agent".into()] };
+            (event, Set::new().hooks_wait(Some("spawn_agent")))
+        };
+        let retried = || -> (Event, Set) {
+            let event = Event::HooksRetried { from: "a".into(), to: "b".into(), actor: Actor::default() };
+            (event, Set::new().hooks_wait(None))
+        };
+        let history = fold(vec![started(), ended(0, Some("no tmux")), waiting()]);
+        assert_eq!((history.open, history.owned.hooks_wait.as_deref()), (None, Some("spawn_agent")));
+        let waits = history.waiting_hooks.unwrap();
+        assert_eq!((waits.seq, waits.error.as_deref()), (1, Some("no tmux")));
+        assert_eq!(waits.left().map(|hook| hook.index).collect::<Vec<_>>(), [0, 1]);
+        let exited = Event::AgentExited(Exited { spawn: 1, ..Exited::default() });
+        let before = [started(), ended(0, Some("no tmux")), spawned(1), waiting(), exited.into()];
+        let history = fold(before.into_iter().chain([retried()]).collect());
+        assert_eq!((history.waiting_hooks, history.owned.hooks_wait), (None, None));
+        let open = history.open.unwrap();
+        assert_eq!((open.seq, open.since, open.ended, open.exited.len()), (1, 6, BTreeMap::new(), 1));
+
+        let history = fold(vec![started(), ended(0, Some("no tmux")), waiting(), started()]);
+        assert_eq!((history.waiting_hooks, history.open.unwrap().seq), (None, 4));
     }
 
     #[test]

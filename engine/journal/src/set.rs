@@ -65,6 +65,11 @@ impl Set {
         self.with("stopped_at", time.into())
     }
 
+    /// Also sets or clears the action of the failed hook with which others wait.
+    pub fn hooks_wait(self, hook: Option<&str>) -> Set {
+        self.with("hooks_wait", hook.into())
+    }
+
     /// Also sets the workflow and the hash of its definition.
     pub fn workflow(self, name: &str, definition: &str) -> Set {
         self.with("workflow", name.into()).with("definition", definition.into())

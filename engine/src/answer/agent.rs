@@ -16,6 +16,12 @@ pub struct Agent {
     /// `worker` or `reviewer`.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub actor: Actor,
+    /// The step of a mission that it works at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The role of that step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     /// What it does.
     #[serde(flatten)]
     pub assessment: Assessment,

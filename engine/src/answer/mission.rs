@@ -30,6 +30,9 @@ pub struct ChangedMission {
     pub attention: Option<String>,
     /// What the command has done, in words.
     pub done: String,
+    /// The refs and folders with a backup of work that the worktree had.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub backed_up: Vec<String>,
 }
 
 /// A pause that waits for an answer.
@@ -61,6 +64,8 @@ pub enum ListedMission {
         id: String,
         /// Its project.
         project: String,
+        /// Its branch; null when its file cannot be read, either.
+        branch: Option<String>,
         /// Why.
         error: Failure,
     },
@@ -128,6 +133,8 @@ pub struct ShownMission {
     pub tmux_session: Option<String>,
     /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
     pub session: &'static str,
+    /// The end of an agent that has happened and is not recorded yet.
+    pub unnoticed: Option<String>,
     /// What its living agents do.
     pub agents: Vec<Agent>,
     /// When its agent goes on after a limit of its provider, RFC 3339 UTC.

@@ -30,7 +30,7 @@ pub use monitor::{Failed, Happened, MonitorLook};
 pub use project::ListedProject;
 pub use task::{
     Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest, PassedGate, Repair,
-    Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited, Watched,
+    Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited, WaitingHooks, Watched,
 };
 pub use transition::{Merged, Migrated, Next, StatusChange, TransitionResult, Update, WorkflowChange};
 pub use workflow::{

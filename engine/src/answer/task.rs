@@ -175,6 +175,8 @@ pub struct ShownTask {
     pub waiting: Option<event::Waiting>,
     /// When a person has stopped its agents, RFC 3339 UTC.
     pub stopped_at: Option<String>,
+    /// The hooks that wait, because one of them has failed.
+    pub hooks_waiting: Option<WaitingHooks>,
     /// What a person should look at.
     pub attention: Option<String>,
     /// Its pull request.
@@ -194,6 +196,20 @@ pub struct ShownTask {
     pub history: Vec<Record>,
     /// The number of earlier events that are left out.
     pub history_left_out: usize,
+}
+
+/// Hooks that wait until somebody asks for them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct WaitingHooks {
+    /// The state that their transition left.
+    pub from: String,
+    /// The state that it entered.
+    pub to: String,
+    /// Why the first of them failed.
+    pub error: String,
+    /// The hooks, in order: the one that failed, and those after it.
+    pub hooks: Vec<String>,
 }
 
 /// How a section last passed a gate.
@@ -272,6 +288,12 @@ pub enum Logs<'l> {
         /// `worker` or `reviewer`.
         #[cfg_attr(feature = "schemas", schemars(with = "String"))]
         actor: &'l event::Actor,
+        /// The step of a mission that it works at.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        step: Option<&'l str>,
+        /// The role of that step.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        role: Option<&'l str>,
         /// Its harness.
         harness: &'l str,
         /// The harness's own id of its conversation, if it is known.

@@ -23,6 +23,9 @@ pub struct TransitionResult {
     pub hooks: Vec<String>,
     /// Why some of them failed.
     pub hook_errors: Vec<String>,
+    /// The hooks that wait, in order: the last one that failed, and those after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hooks_waiting: Vec<String>,
     /// The refs and folders with a backup of work that the worktree had.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backed_up: Vec<String>,

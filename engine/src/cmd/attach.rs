@@ -4,6 +4,8 @@ use crate::answer::{Attached, Success};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::flow::attach::{Left, attach, has_session};
+use crate::flow::doing::works_as;
+use crate::flow::session::{self, Session};
 use crate::store::event::{Event, Exited, Waiting};
 use crate::store::{Record, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
@@ -23,7 +25,7 @@ pub fn run(
     let (task, journal) = Task::read(&app.home, dir)?;
     if !has_session(app, dir)? {
         let message = format!("no agent of {} is there: it is {}", task.branch, task.status());
-        let help = whats_next(dir, &task, &journal.history(), commands)?;
+        let help = whats_next(app, dir, &task, &journal.history(), commands)?;
         return Err(Error::new(Kind::Refused, message).help(help));
     }
     let say = |text: String| if as_json { Ok(()) } else { tell(&Answer::text(text)).map(drop) };
@@ -36,7 +38,7 @@ pub fn run(
         Left::Switched => String::new(),
         Left::Detached => "the agent goes on".to_owned(),
         Left::Over => {
-            let next = whats_next(dir, &task, &journal.history(), commands)?;
+            let next = whats_next(app, dir, &task, &journal.history(), commands)?;
             format!("{}\n{} is {}.\n{next}", end_of(&journal.records), task.branch, task.status())
         }
     };
@@ -54,12 +56,16 @@ fn end_of(records: &[Record]) -> String {
         let (Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn)) = &record.event else { return None };
         (spawn.spawn == number).then_some(spawn)
     });
-    let what = spawn.map_or("unknown", |spawn| spawn.step.as_deref().unwrap_or(spawn.actor.as_str()));
+    let what = spawn.map_or_else(
+        || "unknown".to_owned(),
+        |spawn| works_as(&spawn.actor, spawn.step.as_deref(), spawn.role.as_deref()),
+    );
     format!("Agent {number} ({what}) has ended: {}.", one_line(reason.as_str(), 200))
 }
 
 /// What can be done without an agent, each with the command.
 fn whats_next(
+    app: &App,
     dir: &TaskDir,
     task: &Task,
     history: &TaskHistory,
@@ -67,6 +73,8 @@ fn whats_next(
 ) -> Result<String> {
     let mut lines = Vec::new();
     lines.extend(task.attention.as_ref().map(|attention| format!("attention: {}", one_line(attention, 300))));
+    let session = Session::of(dir, task, || app.tmux.panes());
+    lines.extend(session::unnoticed(dir, history, session));
     if let Some(Waiting { until, reason, .. }) = &history.waiting {
         lines.push(format!("An agent starts again at {until}: {}", one_line(reason, 200)));
     }

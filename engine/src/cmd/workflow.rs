@@ -121,7 +121,8 @@ fn step_lines(plan: &Plan<'_>, step: &PlanStep) -> Vec<String> {
         lines.push(format!("  reports {}", results.join(" or ")));
     }
     if *max_retries > 0 {
-        lines.push(format!("  sends back {}, up to {max_retries} times", requeue.join(", ")));
+        let times = if *max_retries == 1 { "once".to_owned() } else { format!("{max_retries} times") };
+        lines.push(format!("  sends back {}, at most {times}", requeue.join(", ")));
     }
     lines.extend(on_fail.map(|it| format!("  its failure leads to {it}")));
     lines

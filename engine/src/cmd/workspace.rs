@@ -21,7 +21,10 @@ pub fn run(app: &App, command: &WorkspaceCommand) -> Result<Answer> {
 fn init(app: &App, name: Option<&str>) -> Result<Answer> {
     let project = project::named_or_here(app, name)?;
     let names = collect::make(app, &project)?;
-    let text = format!("{} has {} worktrees: {}", project.name, names.len(), names.join(", "));
+    let text = match &names[..] {
+        [name] => format!("{} has 1 worktree: {name}", project.name),
+        names => format!("{} has {} worktrees: {}", project.name, names.len(), names.join(", ")),
+    };
     Answer::of(&MadeWorktrees { project: project.name, workspaces: names }, text)
 }
 
@@ -42,9 +45,10 @@ fn list(app: &App, all: bool) -> Result<Answer> {
     };
     let rows: Vec<_> = worktrees.iter().map(row).collect();
     let text = if rows.is_empty() {
-        "no worktrees yet; `orange workspace init` makes them, and so does the first task".to_owned()
+        "no worktrees yet; `orange workspace init` makes them, and so does the first task or mission"
+            .to_owned()
     } else {
-        table(["WORKSPACE", "TASK", "PATH"], &rows)
+        table(["WORKSPACE", "HELD BY", "PATH"], &rows)
     };
     Answer::of(&worktrees, text)
 }
@@ -53,7 +57,7 @@ fn gc(app: &App, dry_run: bool) -> Result<Answer> {
     let collected = collect::collect(app, dry_run)?;
     let worktrees: Vec<_> = collected.iter().map(|one| to_answer(one, dry_run)).collect();
     let text = if collected.is_empty() {
-        "every worktree is held by a task, or kept for the next one".to_owned()
+        "every worktree is held by a task or mission, or kept for the next one".to_owned()
     } else {
         collected.iter().map(|one| describe(one, dry_run)).collect::<Vec<_>>().join("\n")
     };

@@ -107,7 +107,7 @@ pub const CHECKS: &[Check] = &[
     Check { name: "workflows", remedy: "`orange workflow list` shows what there is", look: tasks::workflows },
     Check {
         name: "journals",
-        remedy: "the next command that changes the task puts it right, as `orange task update` does; the journal decides",
+        remedy: "the next command that changes it puts it right",
         look: tasks::journals,
     },
     Check { name: "transitions", remedy: "`orange monitor --once` finishes it", look: tasks::transitions },

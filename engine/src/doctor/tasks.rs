@@ -11,6 +11,7 @@ use crate::drive::tmux::Pane;
 use crate::error::Unfit;
 use crate::files::if_found;
 use crate::flow::activity;
+use crate::flow::doing::works_as;
 use crate::flow::queue::Queue;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agent_processes;
@@ -95,19 +96,26 @@ pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 let [found, kept] = [found, kept].map(|value| value.unwrap_or_else(|| "nothing".to_owned()));
                 let (shown, file) = (dir.shown(), dir.kind.file());
                 let message = format!("{shown}: {file} has {found} for {field}, the journal {kept}");
-                findings.push(Finding::new(Level::Warning, message));
+                let remedy = format!("{} puts it right; the journal decides", next_change(dir));
+                findings.push(Finding::new(Level::Warning, message).remedy(remedy));
             }
         }
         if journal.torn.is_some() {
             let message = format!("{}: the last line of its journal is torn", dir.shown());
-            findings.push(
-                Finding::new(Level::Warning, message).remedy(
-                    "the next command that changes the task cuts it off, as `orange task update` does",
-                ),
-            );
+            let remedy = format!("{} cuts it off", next_change(dir));
+            findings.push(Finding::new(Level::Warning, message).remedy(remedy));
         }
     }
-    Ok(or_fine(findings, "every TASK.md agrees with its journal"))
+    Ok(or_fine(findings, "every TASK.md and MISSION.md agrees with its journal"))
+}
+
+/// The next command that locks it, in words.
+fn next_change(dir: &TaskDir) -> String {
+    let commands = match dir.kind {
+        DirKind::Task => "`orange task update`",
+        DirKind::Mission => "`orange mission continue`, `retry` or `cancel`",
+    };
+    format!("the next command that changes the {}, such as {commands},", dir.kind.word())
 }
 
 pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -126,8 +134,8 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         for agent in history.agents.values() {
             // The check of tasks reports files that cannot be read.
             if agent_processes::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
-                let message =
-                    format!("{}: agent {} ({}) is gone, unnoticed", dir.shown(), agent.spawn, agent.actor);
+                let what = works_as(&agent.actor, agent.step.as_deref(), agent.role.as_deref());
+                let message = format!("{}: agent {} ({what}) is gone, unnoticed", dir.shown(), agent.spawn);
                 findings.push(Finding::new(Level::Warning, message));
             }
         }

@@ -202,6 +202,21 @@ fn a_sound_mission_is_no_problem() {
 }
 
 #[test]
+fn the_torn_journal_of_a_mission_is_mended_by_its_commands() {
+    let ward = Ward::new();
+    let dir = mission(&ward, "paused");
+    let mut journal = fs::read(dir.history()).unwrap();
+    journal.extend(b"{\"seq\": 9, \"ty");
+    fs::write(dir.history(), &journal).unwrap();
+    let check = CHECKS.iter().find(|check| check.name == "journals").unwrap();
+    let [Finding { message, remedy, .. }] = &check.run(&Seen::of(&ward.app))[..] else {
+        panic!("one finding is expected")
+    };
+    assert!(message.contains("is torn"), "{message}");
+    assert!(remedy.contains("`orange mission continue`"), "{remedy}");
+}
+
+#[test]
 fn a_mission_that_waits_for_a_worktree_is_named() {
     let ward = Ward::new();
     let id = tests::mission(ward.home(), "brew").dir().id.clone();

@@ -18,7 +18,11 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         };
         findings.push(Finding::new(Level::Warning, message).remedy(remedy));
     }
-    Ok(or_fine(findings, format!("{} worktrees", seen.slots()?.len())))
+    let fine = match seen.slots()?.len() {
+        1 => "1 worktree".to_owned(),
+        number => format!("{number} worktrees"),
+    };
+    Ok(or_fine(findings, fine))
 }
 
 /// Checks that each worktree of a task or mission exists, is linked to its repository, belongs to that one by the pool, and that

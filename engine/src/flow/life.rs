@@ -12,7 +12,7 @@ use crate::flow::refusal;
 use crate::flow::snapshot::Snapshot;
 use crate::hooks::workspace::Room;
 use crate::store::event::{self, CounterValue, Pass, PlannedHook, Transition, Waiting};
-use crate::store::{Event, LockedTask, Set, Task, TaskHistory, clock};
+use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskHistory, clock};
 
 /// The core's answer to an input; its refusal is an error in the words of this task.
 pub fn ask(
@@ -103,6 +103,10 @@ impl Writer<'_> {
                 forced(self.machine, &status, *what, *by, *to)
             }
             LifeEvent::Waits { after, reason } => waits(spawn, *after, reason),
+            LifeEvent::HooksWait => match hooks_wait(locked) {
+                Some(waiting) => waiting,
+                None => return,
+            },
             LifeEvent::GaveUp { reason } => Event::AgentGivenUp { spawn, reason: reason.clone() }.into(),
             LifeEvent::Attention(story) => {
                 self.attention[usize::from(self.is_begun)] = Some(story.clone());
@@ -111,6 +115,16 @@ impl Writer<'_> {
         };
         self.events.push(added);
     }
+}
+
+/// The event of hooks that wait: of the open transition, the last one that has ended and those after it.
+fn hooks_wait(locked: &LockedTask) -> Option<(Event, Set)> {
+    let OpenTransition { plan, ended, .. } = locked.history().open.as_ref()?;
+    let index = *ended.last_key_value()?.0;
+    let hook = plan.hooks.iter().find(|hook| hook.index == index)?.name.clone();
+    let set = Set::new().hooks_wait(Some(&hook));
+    let left = plan.hooks.iter().filter(|hook| hook.index > index).map(|hook| hook.name.clone()).collect();
+    Some((Event::HooksWaiting { from: plan.from.clone(), to: plan.to.clone(), hook, index, left }, set))
 }
 
 /// The event of a wait for the next start of an agent, or until it goes on.
@@ -168,6 +182,7 @@ fn recorded(cause: Cause) -> event::Cause {
         Cause::Request(_) => event::Cause::Request,
         Cause::Exit => event::Cause::Auto,
         Cause::Escalation => event::Cause::Escalation,
+        Cause::HookFailed => event::Cause::HookFailed,
         Cause::Forced(Forced::Cancel, _) => event::Cause::Forced,
         Cause::Forced(Forced::Merge, _) => event::Cause::ForcedMerge,
     }
@@ -180,6 +195,7 @@ pub fn cause_of(plan: &Transition) -> Cause {
         event::Cause::Request | event::Cause::Other(_) => Cause::Request(actor),
         event::Cause::Auto => Cause::Exit,
         event::Cause::Escalation => Cause::Escalation,
+        event::Cause::HookFailed => Cause::HookFailed,
         event::Cause::Forced => Cause::Forced(Forced::Cancel, actor),
         event::Cause::ForcedMerge => Cause::Forced(Forced::Merge, actor),
     }

@@ -10,7 +10,7 @@ pub mod snapshot;
 pub(crate) mod tests;
 mod watch;
 
-pub use agent::ended::{End, ended};
+pub use agent::ended::{End, ended, judge_exited};
 pub use agent::{activity, asked, attach, doing, event, limit, run, serve, session, transcript, waiting};
 pub use person::cancel::cancel;
 pub use person::create_pr::create_pr;

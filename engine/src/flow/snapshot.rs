@@ -57,6 +57,7 @@ impl<'t> Snapshot<'t> {
             has_summary: !self.task.summary.trim().is_empty(),
             has_worktree: owned.workspace.is_some(),
             has_session: owned.tmux_session.is_some(),
+            hooks_wait: owned.hooks_wait.is_some(),
             restarts: self.restarts,
             last: self.last,
         }
@@ -119,7 +120,8 @@ pub fn waits(app: &App, task: &Task) -> bool {
     app.machine_of(&task.owned).and_then(|machine| is_to_start(machine, task)).unwrap_or(false)
 }
 
-/// The same under this machine.
+/// The same under this machine. A task whose hooks wait starts with these.
 pub fn is_to_start(machine: &Machine<'_>, task: &Task) -> Result<bool> {
-    Ok(machine.is_to_start(status_of(machine, task)?, task.owned.workspace.is_some()))
+    Ok(task.owned.hooks_wait.is_none()
+        && machine.is_to_start(status_of(machine, task)?, task.owned.workspace.is_some()))
 }

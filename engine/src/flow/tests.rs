@@ -2,8 +2,8 @@
 
 use orange_core::{
     Action, Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Gate, Guard, HarnessOf, Hook,
-    MAX_RESTARTS, Machine, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range, Spawn, State,
-    StateId, Transition, Verdict,
+    MAX_RESTARTS, Machine, OnFailure, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range,
+    Spawn, State, StateId, Transition, Verdict,
 };
 
 use crate::answer::TransitionResult;
@@ -47,7 +47,7 @@ const fn state(name: &str, agent: Actor) -> State<'_> {
 }
 
 const fn transition(from: StateId, to: StateId) -> Transition<'static> {
-    Transition { from, to, by: Actors::ANYONE, guard: None, gate: None, hooks: &[] }
+    Transition { from, to, by: Actors::ANYONE, guard: None, gate: None, hooks: &[], on_hook_failure: None }
 }
 
 const fn on_crash(state: StateId) -> ExitRule<'static> {
@@ -80,7 +80,12 @@ static MACHINE: Machine<'static> = Machine {
             hooks: &[
                 Hook { field: "first", value: "done", ..Hook::new(Action::SetField) },
                 Hook { counter: Some(REVIEW_ROUND), ..Hook::new(Action::Increment) },
-                Hook { argv: &["true"], timeout: 9, ..Hook::new(Action::RunCommand) },
+                Hook {
+                    argv: &["true"],
+                    timeout: 9,
+                    on_failure: OnFailure::GoOn,
+                    ..Hook::new(Action::RunCommand)
+                },
                 Hook { field: "last", value: "done", ..Hook::new(Action::SetField) },
             ],
             ..transition(WORKING, REVIEW)

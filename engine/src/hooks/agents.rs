@@ -431,6 +431,7 @@ fn record(
         stood: stood(machine, task),
         answers: None,
         step: None,
+        role: None,
         attempt: None,
     })
 }

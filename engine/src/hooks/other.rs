@@ -89,9 +89,25 @@ pub fn run_command(locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Resu
         Err(error) => (None, error.message.clone(), false),
     };
     let file = keep_copy(locked, &copy, is_all)?;
+    let last = last_lines(&said);
     let argv = argv.iter().map(|word| (*word).to_owned()).collect();
     locked.append(Event::CommandEnded { argv, code, output: said, file }, Set::new())?;
-    outcome?.checked().map(drop)
+    let output = outcome?;
+    if output.success() || last.is_empty() {
+        return output.checked().map(drop);
+    }
+    let how = code.map_or_else(|| "a signal".to_owned(), |code| format!("status {code}"));
+    Err(Error::new(Kind::Environment, format!("`{program}` ended with {how}: {last}")))
+}
+
+/// The last lines of a program's output, for a person's attention.
+fn last_lines(said: &str) -> String {
+    const LINES: usize = 5;
+    const CHARACTERS: usize = 400;
+    let mut lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines.split_off(lines.len().saturating_sub(LINES)).join(" | ");
+    let first = last.char_indices().rev().nth(CHARACTERS - 1).map_or(0, |(at, _)| at);
+    last[first..].to_owned()
 }
 
 /// The path of the next file of output. A file that a killed process has left there is removed.
@@ -143,5 +159,12 @@ mod tests {
         let (said, is_all) = shortened(&text);
         assert!(!is_all && said.starts_with("begin") && said.ends_with("end") && said.contains("\n…\n"));
         assert_eq!(said.chars().count(), 2_003);
+    }
+
+    #[test]
+    fn the_last_lines_of_an_output_fit_into_one() {
+        assert_eq!(last_lines(""), "");
+        assert_eq!(last_lines("1\n2\n3\n\n 4\n5\n6\n"), "2 | 3 | 4 | 5 | 6");
+        assert_eq!(last_lines(&"ä".repeat(500)).chars().count(), 400);
     }
 }

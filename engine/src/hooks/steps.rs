@@ -126,6 +126,7 @@ fn record(app: &App, locked: &LockedTask, attempt: &Attempt<'_>, is_again: bool)
         resumed: beginning.resumed,
         not_resumed: beginning.not_resumed,
         step: Some(step.id.to_owned()),
+        role: Some(attempt.plan.role(step.role).to_owned()),
         attempt: Some(attempt.number),
         ..Spawn::default()
     })

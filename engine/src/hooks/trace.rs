@@ -12,7 +12,7 @@ use crate::files::open_regular;
 use crate::store::activity::{self, Activity};
 use crate::store::event::{Actor, Exited, Spawn, Spent};
 use crate::store::transcripts::{self, Form};
-use crate::store::{Conversation, LockedTask, Task, TaskDir, id};
+use crate::store::{Conversation, DirKind, LockedTask, Task, TaskDir, id};
 use crate::{Error, Kind, Result, fault, nofollow};
 
 /// The clocks of two file systems may differ by this much.
@@ -191,7 +191,26 @@ pub fn could_not_resume(harness: &Harness, record: &Spawn, lived: Option<u64>, s
 }
 
 /// The error for a conversation whose id cannot be an argument of the agent.
-pub fn no_such_id(id: &str) -> Error {
-    Error::new(Kind::Corrupt, format!("`{id}` is no id of a conversation"))
-        .help("`orange task respawn --fresh` starts the agent without it")
+pub fn no_such_id(dir: &TaskDir, id: &str) -> Error {
+    let help = match dir.kind {
+        DirKind::Task => format!("`orange task respawn {} --fresh` starts the agent without it", dir.id),
+        DirKind::Mission => {
+            format!("the next attempt begins without it: `orange mission show {}` shows it", dir.id)
+        }
+    };
+    Error::new(Kind::Corrupt, format!("`{id}` is no id of a conversation")).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::tests;
+
+    #[test]
+    fn an_id_that_is_none_is_answered_by_commands_of_its_kind() {
+        let (_folder, home) = tests::home();
+        let help = |dir: TaskDir| no_such_id(&dir, "--help").help.clone();
+        assert!(help(home.task("coffee", "t1")).contains("`orange task respawn t1 --fresh`"));
+        assert!(help(home.mission("coffee", "m1")).contains("`orange mission show m1`"));
+    }
 }

@@ -117,6 +117,10 @@ impl LockedTask {
             let ending = events.iter_mut().filter(|(event, _)| event.ends_stop());
             ending.for_each(|(_, set)| *set = std::mem::take(set).stopped_at(None));
         }
+        if self.history.owned.hooks_wait.is_some() {
+            let ending = events.iter_mut().filter(|(event, _)| event.ends_hooks_wait());
+            ending.for_each(|(_, set)| *set = std::mem::take(set).hooks_wait(None));
+        }
         let changes = events.iter().any(|(_, set)| !set.is_empty());
         if changes {
             task::document(&self.dir, &self.history)?;

@@ -62,6 +62,10 @@ const RULES: &[(&str, Given)] = &[
     ("orange task spawn", Given::Pending),
     ("orange task stop", Given::Working),
     ("orange task update --branch", Given::Working),
+    (
+        "orange task update --retry-hooks",
+        Given::OnlyParsed("a hook has to fail first; failed hooks have tests"),
+    ),
     ("orange task update --status agent-review", Given::HandedOff),
     ("orange task update --summary", Given::Asking),
     ("orange task update add-login --status done", Given::Reviewing),

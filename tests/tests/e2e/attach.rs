@@ -144,7 +144,7 @@ fn it_follows_a_mission_from_step_to_step() {
     terminal.shows("0:check-1*");
     fs::write(world.home().join("two"), "").unwrap();
     let screen = terminal.shows("LEFT 0");
-    assert!(screen.contains("Agent 2 (check) has ended: killed."), "{screen}");
+    assert!(screen.contains("Agent 2 (step check, reviewer) has ended: killed."), "{screen}");
     assert!(screen.contains("fast is paused."), "{screen}");
     assert!(screen.contains(&format!("orange mission continue {} --pause 1", mission.id)), "{screen}");
     let refused = mission.fails(1, "refused", "attach", &[]);

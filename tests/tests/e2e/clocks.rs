@@ -228,5 +228,5 @@ fn a_step_that_takes_too_long_fails() {
     let what = mission.show()["pause"]["what"].clone();
     assert_eq!(what, "build failed: it took longer than the 3600 seconds that it may take");
     world.until("its agent is ended", || !is_alive(agent));
-    mission.ok("cancel", &[]);
+    mission.ok("cancel", &["--yes"]);
 }

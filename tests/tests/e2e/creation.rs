@@ -102,8 +102,8 @@ transitions:
     to: reviewing
     hooks:
       - {action: kill_session}
-      - {action: run_command, argv: [sh, -c, 'echo \"$0$GIT_DIR\"; pwd; echo oh >&2; exit 3', '$(touch run) a b']}
-      - {action: run_command, argv: [sh, -c, 'setsid sh -c \"echo \\$\\$ > sleeper; exec sleep 1000\" & wait'], timeout: 10}
+      - {action: run_command, on_failure: go-on, argv: [sh, -c, 'echo \"$0$GIT_DIR\"; pwd; echo oh >&2; exit 3', '$(touch run) a b']}
+      - {action: run_command, argv: [sh, -c, 'setsid sh -c \"echo \\$\\$ > sleeper; exec sleep 1000\" & wait'], timeout: 10, on_failure: go-on}
       - {action: set_field, field: reviewer, value: 'Ada: \"yes\"'}
       - {action: increment, field: tries}
       - {action: notify, message: Have a look.}
@@ -185,7 +185,7 @@ transitions:
     to: working
     hooks:
       - {action: acquire_workspace}
-      - {action: run_command, argv: [sh, -c, 'echo begin; head -c 50000000 /dev/zero | tr \"\\\\0\" x; echo; echo end; exit 3']}
+      - {action: run_command, argv: [sh, -c, 'echo begin; head -c 50000000 /dev/zero | tr \"\\\\0\" x; echo; echo end; exit 3'], on_failure: go-on}
       - {action: run_command, argv: [echo, little]}
   - {from: working, to: cancelled, hooks: [{action: release_workspace}]}
 ";

@@ -25,6 +25,7 @@ mod faults;
 mod following;
 mod garbage;
 mod gates;
+mod hooks;
 mod hostile;
 mod install;
 mod keeping;

@@ -83,7 +83,7 @@ fn a_mission_that_waits_shows_until_when_and_why() {
         "{attach}"
     );
 
-    assert_eq!(mission.ok("cancel", &[])["status"], "cancelled");
+    assert_eq!(mission.ok("cancel", &["--yes"])["status"], "cancelled");
     assert_eq!((mission.owned("waiting_until"), mission.owned("workspace")), (json!(null), json!(null)));
     let came = world.orange(&["agent", "resume", "--task", &mission.id, "--spawn", "1"]);
     assert_eq!((came.status, begun(&mission).1), (0, 1), "{came:?}");
@@ -127,7 +127,7 @@ fn a_living_agent_of_a_step_goes_on_after_its_limit() {
     assert_eq!(mission.events_of("agent.waiting").len(), 1);
     assert_eq!(mission.events_of("agent.activity")[0]["state"], "limit");
     let shown = world.orange(&["mission", "show", &mission.id]).out;
-    assert!(shown.contains("agent      agent 1 (worker) is limit"), "{shown}");
+    assert!(shown.contains("agent      agent 1 (step build, worker) is limit"), "{shown}");
     due_at(&mission, "2001-01-01T00:00:00.000Z");
     world.ok(&["monitor", "--once"]);
     ends(&mission, "completed");

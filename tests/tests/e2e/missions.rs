@@ -194,10 +194,15 @@ fn an_agent_without_a_word_is_tried_again() {
 #[test]
 fn a_report_counts_once_and_only_for_its_own_attempt() {
     let world = world();
-    world.acts("check", "exec sleep 1000000");
+    world.acts("check", "echo 'I look at it'; exec sleep 1000000");
     let mission = world.start("toy", &[]);
     mission.has_events(2, "step.started");
     mission.agent(2).begun();
+    let logs = || world.orange(&["mission", "logs", &mission.id, "check"]).out;
+    world.until("its screen is shown", || logs().contains("I look at it"));
+    assert!(logs().starts_with("agent 2 (step check, reviewer, "), "{}", logs());
+    let logs = mission.ok("logs", &["check"]);
+    assert_eq!((&logs["step"], &logs["role"]), (&json!("check"), &json!("reviewer")));
     let asks = |spawn: &str, step: &str, attempt: &str, words: &[&str]| {
         let mut command = mission.as_agent("worker", spawn);
         command.env("ORANGE_MISSION", &mission.id).env("ORANGE_STEP", step).env("ORANGE_ATTEMPT", attempt);
@@ -226,7 +231,7 @@ fn a_report_counts_once_and_only_for_its_own_attempt() {
 
     let person = world.orange_in(&mission.worktree(), &["--json", "step", "complete", "--summary", "x"]);
     assert!(person.fails(1, "not_allowed").contains("only the agent of a step"));
-    mission.ok("cancel", &[]);
+    mission.ok("cancel", &["--yes"]);
     mission.is_left();
 }
 
@@ -272,7 +277,11 @@ fn a_cancelled_mission_gives_its_worktree_back() {
     let agent = mission.agent(1).begun();
     let worktree = mission.worktree();
     world.until("its work is there", || worktree.join("unsaved.txt").exists());
-    assert_eq!(mission.ok("cancel", &[])["status"], "cancelled");
+    assert!(mission.fails(2, "usage", "cancel", &[]).contains("repeat it with --yes"));
+    assert!(is_alive(agent));
+    let cancelled = mission.ok("cancel", &["--yes"]);
+    let backup = format!("refs/orange/backup/{}/1", mission.id);
+    assert_eq!((&cancelled["status"], &cancelled["backed_up"]), (&json!("cancelled"), &json!([backup])));
     assert!(!is_alive(agent));
     mission.is_left();
     assert_eq!((mission.owned("workspace"), world.panes()), (json!(null), vec![]));
@@ -282,7 +291,7 @@ fn a_cancelled_mission_gives_its_worktree_back() {
     let made = world.command("sh").args(["-c", command.trim_end_matches('`')]).output().unwrap();
     assert!(made.status.success(), "{made:?}");
     assert_eq!(world.git(&world.repo(), &["show", "fast-backup-1:unsaved.txt"]), "unsaved");
-    assert!(mission.fails(1, "refused", "cancel", &[]).contains("closed"));
+    assert!(mission.fails(1, "refused", "cancel", &["--yes"]).contains("closed"));
     assert_eq!(steps(&mission)[0], "build cancelled 1");
 }
 
@@ -302,7 +311,7 @@ fn missions_and_tasks_share_a_pool_and_wait_for_each_other() {
     let third = world.start("toy", &[]);
     assert_eq!(third.status(), "pending");
     assert!(third.fails(3, "not_found", "logs", &[]).contains("orange mission show"));
-    second.ok("cancel", &[]);
+    second.ok("cancel", &["--yes"]);
     third.agent(1).begun();
     fs::write(world.home().join("go"), "").unwrap();
     ends(&first, "completed");
@@ -359,7 +368,7 @@ fn a_damaged_plan_pauses_the_mission_until_it_is_restored() {
     world.acts("build", "until [ -e \"$ORANGE_HOME/go\" ]; do sleep 0.05; done
          until orange step complete --result PASS --summary built >>\"$notes.answers\" 2>&1; do sleep 0.05; done
          exec sleep 1000000");
-    let mission = world.start("toy", &["--intervene", "never"]);
+    let mission = world.start("toy", &["--branch", "fast", "--intervene", "never"]);
     mission.agent(1).begun();
     let plan = mission.folder().join("plan.json");
     let whole = fs::read(&plan).unwrap();
@@ -371,6 +380,8 @@ fn a_damaged_plan_pauses_the_mission_until_it_is_restored() {
         ("paused".to_owned(), &json!("obstacle"))
     );
     assert!(mission.fails(6, "corrupt", "show", &[]).contains("plan.json"));
+    let listed = &world.ok(&["mission", "list"])[0];
+    assert_eq!((&listed["branch"], &listed["error"]["code"]), (&json!("fast"), &json!("corrupt")));
     assert_eq!(world.ok(&["mission", "list"])[0]["error"]["code"], "corrupt");
     fs::write(&plan, whole).unwrap();
     mission.ok("continue", &[]);
@@ -388,6 +399,14 @@ fn the_monitor_takes_note_of_an_agent_that_is_gone() {
     kill(world.wrapper(session));
     kill(agent);
     world.tmux(&["kill-server"]);
+    world.until("its agent is gone", || mission.show()["session"] == "crashed");
+    let gone = "agent 1 is gone, unnoticed: `orange monitor --once` looks after it";
+    assert_eq!(mission.show()["unnoticed"], gone);
+    assert!(world.orange(&["mission", "show", &mission.id]).out.contains(gone));
+    for verb in ["attach", "continue"] {
+        let refused = mission.fails(1, "refused", verb, &[]);
+        assert!(refused.contains(gone), "{verb}: {refused}");
+    }
     world.ok(&["monitor", "--once"]);
     ends(&mission, "completed");
     assert_eq!(steps(&mission)[0], "build completed 2");
@@ -479,7 +498,7 @@ fn an_agent_answers_for_the_mission_that_it_has_started() {
         asks(&task, &task.worktree(), &["start", "toy", "Make it faster", "--execution", "step"]).ok();
     let mission = Task::mission(&world, started["id"].as_str().unwrap());
     mission.agent(1).begun();
-    let own = asks(&mission, &mission.worktree(), &["cancel"]);
+    let own = asks(&mission, &mission.worktree(), &["cancel", "--yes"]);
     assert!(own.fails(1, "not_allowed").contains("and not decide about it"));
     let mut report = mission.as_agent("worker", "1");
     report.args(["step", "complete", "--summary", "built"]).current_dir(mission.worktree());
@@ -487,5 +506,5 @@ fn an_agent_answers_for_the_mission_that_it_has_started() {
     mission.has_events(1, "mission.paused");
     let answered = asks(&task, &task.worktree(), &["continue", &mission.id, "--pause", "1"]).ok();
     assert_eq!(answered["done"], "pause 1 is answered: it goes on");
-    asks(&task, &task.worktree(), &["cancel", &mission.id]).ok();
+    asks(&task, &task.worktree(), &["cancel", &mission.id, "--yes"]).ok();
 }

@@ -156,6 +156,8 @@ impl<'r> Real<'r> {
             }
             SearchStep::Exit { agent, end, .. } => self.end(agent, end),
             SearchStep::Respawn => drop(self.task.ok("respawn", &[])),
+            SearchStep::Retry => drop(self.task.ok("update", &["--retry-hooks"])),
+            SearchStep::Failure { .. } => panic!("no hook of these workflows stops the others"),
         }
     }
 
@@ -240,7 +242,12 @@ impl<'r> Real<'r> {
         let requests = search.edges_from(at).iter().filter(|edge| edge.step.wrote().is_none());
         let open = requests.filter_map(|edge| match edge.step {
             SearchStep::Request { transition, .. } => Some(machine.transition(transition)),
-            SearchStep::Start | SearchStep::Write(_) | SearchStep::Exit { .. } | SearchStep::Respawn => None,
+            SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Exit { .. }
+            | SearchStep::Failure { .. }
+            | SearchStep::Retry
+            | SearchStep::Respawn => None,
         });
         let mut open: Vec<_> = open
             .filter(|it| it.by.allows(Actor::Human))

@@ -164,7 +164,7 @@ fn run_a_mission(world: &World) {
     mission.agent(spawn + 1).begun();
     asks(spawn + 1, &["fail", "--reason", "no network"]);
     mission.show();
-    mission.ok("cancel", &[]);
+    mission.ok("cancel", &["--yes"]);
     let lines: Vec<Value> = watched.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
     lines.iter().for_each(|line| answers::check(&["mission", "watch"], line));
     assert!(lines.iter().any(|line| line["type"] == "mission.paused"), "{lines:?}");

@@ -222,7 +222,11 @@ fn talking_world() -> World {
 
 impl<'w> Talk<'w> {
     fn begin(world: &'w World) -> Talk<'w> {
-        let task = world.create("fix", "Mend it", &["--harness", "talker"]);
+        Talk::of(world, world.create("fix", "Mend it", &["--harness", "talker"]))
+    }
+
+    /// Waits until the first agent of this task or mission talks.
+    fn of(world: &'w World, task: Task<'w>) -> Talk<'w> {
         let talk = Talk { world, task };
         talk.until_calls(1);
         let is_there = || fs::read_to_string(talk.file(1)).is_ok_and(|text| text.contains("\"user\""));
@@ -348,6 +352,29 @@ fn a_refused_conversation_begins_again_without_a_crash() {
     talk.task.reaches("stuck");
     let answer = talk.task.ok("respawn", &[]);
     assert_eq!(answer["conversation"], talk.id(3));
+}
+
+#[test]
+fn a_refused_conversation_of_a_step_begins_again_in_its_attempt() {
+    let world = talking_world();
+    world.workflow(
+        "talk.toml",
+        "[workflow]\nname = \"talk\"\n\n[[steps]]\nid = \"build\"\nharness = \"talker\"\nprompt = \"Build it: {{mission_prompt}}\"\n",
+    );
+    let talk = Talk::of(&world, world.start("talk", &[]));
+    fs::write(world.path("home/refuse"), "").unwrap();
+    talk.end();
+    talk.until_calls(3);
+    assert_eq!(talk.calls()[1..], [format!("--continue {} 2.md", talk.id(1)), "3.md".to_owned()]);
+    let lost = &talk.task.events_of("agent.not_resumed")[0];
+    assert_eq!((&lost["spawn"], &lost["conversation"]), (&json!(2), &json!(talk.id(1))));
+    let attempts =
+        |kind: &str| talk.task.events_of(kind).iter().map(|it| it["attempt"].clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (attempts("step.started"), attempts("step.ended")),
+        (vec![json!(1), json!(2)], vec![json!(1)])
+    );
+    talk.task.ok("cancel", &["--yes"]);
 }
 
 #[test]

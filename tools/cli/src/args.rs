@@ -189,11 +189,12 @@ Examples:
   orange-workflow init
   orange-workflow init workflows/bug-fix
   orange-workflow init --steps workflows/review
+  orange-workflow init --steps workflows/release.yml
   orange-workflow init --stdout
 
 A file that is there already is left alone.")]
 pub(crate) struct Init {
-    /// Its name, or the path of its file: `bug-fix` is written to bug-fix.yml, or with --steps to bug-fix.toml; `-` prints it
+    /// Its name, or the path of its file: `bug-fix` is written to bug-fix.yml, or with --steps to bug-fix.toml unless it ends in .yml; `-` prints it
     #[arg(value_name = "NAME")]
     pub name: Option<PathBuf>,
 

@@ -40,12 +40,13 @@ pub(crate) fn write_over(path: &Path, before: &str, after: &str) -> Result<(), F
     write(path, after).map_err(cannot)
 }
 
-/// Writes a text to a new file.
+/// Writes a text to a new file, and makes its folder where that is not there.
 ///
 /// # Errors
 ///
 /// It is there, or it cannot be written.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
+    path.parent().filter(|folder| !folder.exists()).map_or(Ok(()), fs::create_dir_all)?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(text.as_bytes()).or_else(|error| discard(path, error))
 }

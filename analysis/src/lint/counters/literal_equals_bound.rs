@@ -15,7 +15,7 @@ const MAX_LABELS: usize = 4;
 pub(in crate::lint) struct Literal {
     pub counter: CounterId,
     /// The first value on the other side of the bound.
-    turn: u32,
+    pub turn: u32,
     pub span: Span,
 }
 
@@ -108,7 +108,7 @@ fn sign(text: &str) -> Option<(Op, &str)> {
 }
 
 /// The first value at which a comparison is not what it was for smaller ones.
-fn turn(op: Op, value: u32) -> Option<u32> {
+pub(super) fn turn(op: Op, value: u32) -> Option<u32> {
     match op {
         Op::Less | Op::AtLeast | Op::Equal | Op::NotEqual => Some(value),
         Op::AtMost | Op::Greater => value.checked_add(1),

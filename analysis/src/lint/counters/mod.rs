@@ -12,6 +12,13 @@ pub(super) mod literal_equals_bound;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod wrong_bound;
+
+use orange_codegen::catalogue::A10;
+use orange_codegen::diag::Diagnostic;
+
+use super::Facts;
+use crate::search::Cut;
 
 super::group! {
     C20 "guard-never" Warn guard_never;
@@ -23,4 +30,28 @@ super::group! {
     C28 "counter-unused" Info counter_unused;
     C29 "entry-skips-increment" Warn entry_skips_increment;
     C2A "literal-equals-bound" Info literal_equals_bound;
+    C2B "wrong-bound" Warn wrong_bound;
 }
+
+/// The finding that the search was cut. Where a counter may rise far, that is mostly why.
+pub(super) fn undecided(facts: &Facts<'_>, cut: Cut) -> Diagnostic {
+    let message = format!("what lies beyond the search was not decided: {cut}");
+    let guards = shared::guards(facts);
+    let compared = guards.iter().flat_map(|it| it.guard.expr.comparisons());
+    match compared.max_by_key(|it| it.value).filter(|it| it.value >= FAR) {
+        Some(it) => {
+            let name = shared::name(facts, it.counter);
+            Diagnostic::new(&A10, it.span, message)
+                .label(it.span, format!("every value of `{name}` up to {} is a case of its own", it.value))
+                .help(format!(
+                    "what is proved holds for all that was looked at; compare `{name}` with a smaller number"
+                ))
+        }
+        None => Diagnostic::new(&A10, facts.workflow.name.span, message).help(
+            "what is proved holds for all that was looked at; compare fewer counters, or split the workflow",
+        ),
+    }
+}
+
+/// A number with which counters are compared that is no bound of rounds.
+const FAR: u32 = 1_000;

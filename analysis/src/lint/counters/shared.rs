@@ -91,7 +91,10 @@ pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
         SearchStep::Request { transition, by, .. } => {
             by == Actor::Human || is_persons_transition(facts, transition)
         }
-        SearchStep::Start | SearchStep::Respawn => true,
+        SearchStep::Failure { transition, failed, .. } => {
+            failed.by == Actor::Human || is_persons_transition(facts, transition)
+        }
+        SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => true,
         SearchStep::Write(_) | SearchStep::Exit { .. } => false,
     }
 }

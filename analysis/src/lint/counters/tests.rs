@@ -4,7 +4,7 @@ use crate::lint;
 use orange_codegen::diag::Fix;
 use orange_codegen::source::Source;
 
-const HEAD: &str = "name: flow\ncommands: {clarify: working, cancel: done}\nfields: {tries: 0}\nstates: {pending: {entry: true}, working: {wait: human, respawn_prompt: do}, done: {terminal: true}}\n";
+const HEAD: &str = "name: flow\ncommands: {clarify: working, cancel: done}\nfields: {tries: 0}\nstates: {pending: {entry: true}, working: {respawn_prompt: do}, done: {terminal: true}}\n";
 
 const TRANSITIONS: &str = "  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: do, increment: tries}]}\n  - {from: [pending, working], to: done, hooks: [{action: kill_session}, {action: release_workspace}]}\n";
 
@@ -201,17 +201,13 @@ fn numbers_that_a_prompt_repeats() {
         let found = found(&says(repeats));
         assert!(found.len() == 1 && found[0].starts_with("C2A"), "{repeats}: {found:?}");
     }
-    for other in [
-        "{tries} of 4",
-        "3 tries",
-        "retries < 3",
-        "tries: 3",
-        "{tries}, 3 files",
-        "of 3 {tries}",
-        "tries of 3",
-    ] {
+    for other in ["3 tries", "retries < 3", "tries: 3", "{tries}, 3 files", "of 3 {tries}", "tries of 3"] {
         check(&says(other), &[]);
     }
+    check(
+        &says("{tries} of 4"),
+        &["C2B «{tries} of 4» the prompt `do` says `{tries} of 4`, and no guard turns there"],
+    );
 }
 
 #[test]
@@ -226,7 +222,7 @@ states:
   pending: {{}}
   drafting: {{respawn_prompt: draft}}
   critique: {{respawn_prompt: critic}}
-  editing: {{wait: human}}
+  editing: {{}}
   done: {{terminal: true}}
 transitions:
   - {{from: pending, to: drafting, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: draft, increment: drafts}}]}}

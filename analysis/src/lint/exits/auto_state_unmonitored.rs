@@ -12,7 +12,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 fn of_state(facts: &Facts<'_>, id: StateId, state: &State) -> Option<Diagnostic> {
-    let is_watched = state.terminal || state.wait.is_some() || !facts.machine.exit_rules_of(id).is_empty();
+    let is_watched = state.terminal || !facts.machine.exit_rules_of(id).is_empty();
     let (at, agent) = facts.lives().live(id).filter(|_| !is_watched)?;
     let name = &state.name.value;
     let run = facts.search.run_to(at);
@@ -31,7 +31,8 @@ fn of_state(facts: &Facts<'_>, id: StateId, state: &State) -> Option<Diagnostic>
             .label(state.name.span, "2. no exit rule has this status")
             .trace(facts.tell(&run, format!("a {agent} is alive, unwatched")))
             .help(format!(
-                "add `- {{status: {name}, {}}}` to `exit_monitoring: rules`, or mark the state `wait: human`",
+                "add `- {{status: {name}, {}}}` to `exit_monitoring: rules`, or end the agent on the transition to `{name}`: \
+                 `- action: kill_session`",
                 action(facts, id)
             )),
     )

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{StateId, TransitionId};
+use orange_core::{Gate, StateId, TransitionId, check_gate};
 
 use super::C4E;
 use super::text::condition_of;
@@ -49,6 +49,8 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
             | SearchStep::Request { .. }
             | SearchStep::Start
             | SearchStep::Write(_)
+            | SearchStep::Failure { .. }
+            | SearchStep::Retry
             | SearchStep::Respawn => None,
         })
         .collect();
@@ -58,12 +60,14 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
         | SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Failure { .. }
+        | SearchStep::Retry
         | SearchStep::Respawn => None,
     });
     let pairs = requests.filter_map(|(request, wrote, transition)| {
         let (exit, _, outcome) = *exits.iter().find(|(_, of, _)| *of == wrote)?;
         let it = Disagreement { request, transition, exit, outcome };
-        it.is_one(facts).then_some(it)
+        (it.is_one(facts) && !it.is_loose(facts)).then_some(it)
     });
     pairs.collect()
 }
@@ -102,6 +106,24 @@ impl Disagreement {
             }
             ExitResult::Marked | ExitResult::Waits => false,
         }
+    }
+}
+
+impl Disagreement {
+    /// Whether the gate lets the agent leave only because it takes a verdict from prose: `loose-verdict` says so.
+    fn is_loose(&self, facts: &Facts<'_>) -> bool {
+        let Some(gate) = facts.machine.transition(self.transition).gate else { return false };
+        let request = facts.search.edge(self.request);
+        let Some(at) = facts.search.sections.find(gate.section) else { return false };
+        let content = request.step.wrote().map(|it| it.content);
+        let stands = facts.search.task(request.from).section(at).content;
+        let section = facts.search.sections.get(at);
+        let text =
+            section.contents[usize::from(content.unwrap_or(stands))].text.as_deref().unwrap_or_default();
+        let strict = Gate { strict: true, fresh: false, ..gate };
+        let is_prose =
+            !gate.strict && check_gate(&strict, &format!("{}\n{text}\n", section.heading), &[]).is_err();
+        gate.verdict.is_some() && is_prose
     }
 }
 

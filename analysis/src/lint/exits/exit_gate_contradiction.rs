@@ -7,6 +7,7 @@ use super::text::{any_of, artifact, condition_of};
 use crate::lint::Facts;
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
+use orange_codegen::model::Gate;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let cut = facts.exit_cases().iter().filter(|it| it.cut).map(|it| undecided(facts, it));
@@ -19,12 +20,28 @@ pub(super) fn is_contradiction(candidates: &[Candidate<'_>]) -> bool {
 }
 
 fn of_state(facts: &Facts<'_>, cases: &Cases) -> Vec<Diagnostic> {
-    let advances = advance::of(facts, cases.state);
-    let found = advances.iter().filter_map(|advance| {
+    let mut found: Vec<(&str, Diagnostic)> = Vec::new();
+    for advance in advance::of(facts, cases.state) {
         let candidates = advance.candidates(facts, cases);
-        is_contradiction(&candidates).then(|| finding(facts, cases, advance, &candidates)).flatten()
-    });
-    found.collect()
+        if !is_contradiction(&candidates) {
+            continue;
+        }
+        let Some(gate) = facts.transition(candidates[0].transition).gate.as_ref() else { continue };
+        let section = gate.section.value.as_str();
+        // Rules of one state that all contradict the gates on one section have one cause.
+        match found.iter_mut().find(|(known, _)| *known == section) {
+            Some((_, first)) => *first = also(facts, first.clone(), &advance, gate),
+            None => found.extend(finding(facts, cases, &advance, &candidates).map(|it| (section, it))),
+        }
+    }
+    found.into_iter().map(|(_, it)| it).collect()
+}
+
+/// The same with a further rule.
+fn also(facts: &Facts<'_>, found: Diagnostic, advance: &Advance<'_>, gate: &Gate) -> Diagnostic {
+    found
+        .label(condition_of(facts, facts.exit_rules[advance.rule]), "what this one applies to")
+        .label(facts.first_line(gate.span), "is refused here, too")
 }
 
 fn finding(

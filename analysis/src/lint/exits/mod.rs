@@ -1,6 +1,7 @@
 //! Exit rules: what becomes of a task whose agent has died.
 
 mod advance;
+mod agent_in_wait;
 mod auto_state_unmonitored;
 mod cases;
 mod coming_back;
@@ -41,6 +42,7 @@ super::group! {
     C4B "rule-needs-live-session" Warn rule_needs_live_session;
     C4C "probe-gap" Warn probe_gap;
     C4E "exit-disagrees" Warn exit_disagrees;
+    C4F "agent-in-wait" Deny agent_in_wait;
 }
 
 /// What several of these lints ask for, found out when the first one does.

@@ -123,6 +123,8 @@ fn gated_step(edge: &Edge) -> Option<TransitionId> {
         }
         | SearchStep::Start
         | SearchStep::Write(_)
+        | SearchStep::Failure { .. }
+        | SearchStep::Retry
         | SearchStep::Respawn => None,
     }
 }

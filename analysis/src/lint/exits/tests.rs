@@ -183,8 +183,7 @@ fn a_person_who_ends_the_task_needs_no_agent() {
     let rules =
         "    - {status: agent-review, action: mark_dead}\n    - {status: reviewing, action: mark_dead}";
     let source = reviewed(["", ""], rules)
-        .replace("to: reviewing, hooks: [{action: kill_session}]", "to: reviewing, by: reviewer")
-        .replace("  reviewing: {}", "  reviewing: {wait: human}");
+        .replace("to: reviewing, hooks: [{action: kill_session}]", "to: reviewing, by: reviewer");
     check("C4A", &source, &[]);
 }
 

@@ -9,7 +9,8 @@ use orange_codegen::model::State;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let ends_only = facts.states().filter(|(id, _)| facts.graph.entered[usize::from(id.0)]);
-    let ends_only = ends_only.filter(|(id, _)| facts.waits(*id) && only_ends(facts, *id));
+    let ends_only = ends_only
+        .filter(|(id, _)| *id != facts.workflow.initial && facts.waits(*id) && only_ends(facts, *id));
     ends_only.map(|(id, state)| finding(facts, id, state)).collect()
 }
 

@@ -11,7 +11,9 @@ use crate::lint::unattended::{Lasso, Unattended, starts};
 use orange_codegen::diag::Diagnostic;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    Unattended::of(facts).loops().iter().filter_map(|lasso| finding(facts, lasso)).collect()
+    let loops = Unattended::of(facts).loops();
+    let is_crowded = |lasso: &&Lasso| lasso.turn.iter().any(|id| facts.is_crowded(facts.search.edge(*id)));
+    loops.iter().filter(|it| !is_crowded(it)).filter_map(|lasso| finding(facts, lasso)).collect()
 }
 
 fn finding(facts: &Facts<'_>, lasso: &Lasso) -> Option<Diagnostic> {
@@ -85,7 +87,7 @@ fn help(facts: &Facts<'_>, transitions: &[TransitionId], counter: Option<&str>) 
     let arrow = |id: Option<&TransitionId>| id.map_or(String::new(), |id| facts.arrow(facts.transition(*id)));
     format!(
         "count the turns, `increment: {counter}` on {}, let {} ask for fewer, `when: \"{counter} < 2\"`, and lead \
-         the others to a person; or let a state wait for a person (`wait: human`)",
+         the others to a person; or let nobody but a person take one of them: `by: human`",
         arrow(transitions.first()),
         arrow(transitions.last()),
     )

@@ -9,7 +9,7 @@ use orange_codegen::model::State;
 use orange_codegen::suggest;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let mut found = Vec::from_iter(spawn(facts));
+    let mut found: Vec<Diagnostic> = spawn(facts).into_iter().chain(unstartable(facts)).collect();
     let commands = facts.workflow.commands;
     if an_end(facts).is_some() {
         found.extend(ending(facts, "merge", "done", commands.merge, commands.cancel));
@@ -41,6 +41,24 @@ fn spawn(facts: &Facts<'_>) -> Option<Diagnostic> {
         .label(facts.state(first).name.span, "1. an agent can start here")
         .label(facts.state(second).name.span, "2. and here");
     Some(found.help(format!("say which: `commands: {{spawn: {}}}`", facts.name(first))))
+}
+
+/// New tasks can only be ended, since no transition leads from their state to where agents start.
+fn unstartable(facts: &Facts<'_>) -> Option<Diagnostic> {
+    let initial = facts.workflow.initial;
+    let spawn = facts.workflow.commands.spawn.filter(|it| *it != initial)?;
+    let mut leaving = facts.leaving(initial).map(|(_, it)| it.to.value).peekable();
+    leaving.peek()?;
+    if !leaving.all(|to| facts.state(to).terminal) {
+        return None;
+    }
+    let (from, to) = (facts.name(initial), facts.name(spawn));
+    let message = format!(
+        "`orange task spawn` always fails: it goes to `{to}`, and no transition leads there from `{from}`"
+    );
+    let found = Diagnostic::new(&C08, facts.state(initial).name.span, message)
+        .label(facts.state(initial).name.span, "new tasks can only be ended");
+    Some(found.help(format!("declare `- {{from: {from}, to: {to}}}`, with the hooks that start an agent")))
 }
 
 /// A command that ends tasks, and no state that it ends them in.

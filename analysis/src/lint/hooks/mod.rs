@@ -1,5 +1,6 @@
 //! Hooks and the resources that they hold: agents, sessions, windows, worktrees.
 
+mod argv_shell;
 mod auto_state_without_agent;
 mod destructive_ungated;
 mod fallible_hook_uncovered;
@@ -8,6 +9,7 @@ mod hook_needs_session;
 mod hook_order;
 mod hook_unneeded;
 mod places;
+mod publishes_after_failure;
 mod reduced_permission_worker;
 mod resource_key_mismatch;
 mod session_leak;
@@ -32,4 +34,6 @@ super::group! {
     C6B "destructive-ungated" Warn destructive_ungated;
     C6C "full-permission-reviewer" Warn full_permission_reviewer;
     C6D "reduced-permission-worker" Warn reduced_permission_worker;
+    C70 "argv-shell" Warn argv_shell;
+    C71 "publishes-after-failure" Warn publishes_after_failure;
 }

@@ -7,7 +7,7 @@ use crate::lint::Facts;
 use crate::lint::agents::StoryLabel;
 use crate::search::task::Event;
 use crate::search::{Edge, EdgeId};
-use orange_codegen::diag::Diagnostic;
+use orange_codegen::diag::{Diagnostic, Level};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let is_such = |event| event == Event::SpawnWithoutWorkspace;
@@ -26,13 +26,24 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
     let hook = &facts.machine.transition(it.id).hooks[usize::from(it.index)];
     let prompt = hook.spawn().map_or("", |spawn| facts.machine.prompt(spawn.prompt).name);
     let arrow = facts.arrow(facts.transition(it.id));
-    let message = format!("{arrow} starts `{prompt}` where no worktree may be bound");
+    let is_always = facts.search.cut().is_none() && is_always(facts, it);
+    let (level, bound) = if is_always { (Level::Deny, "is ever bound") } else { (C63.level, "may be bound") };
+    let message = format!("{arrow} starts `{prompt}` where no worktree {bound}");
     let mut story: Vec<StoryLabel> = released(facts, &run).into_iter().collect();
     story.push((place, "has no worktree to start an agent in, and fails".to_owned()));
     numbered(Diagnostic::new(&C63, place, message), story)
+        .at_level(level)
         .trace(facts.tell(&run, "no worktree, no agent".to_owned()))
         .help("put `- action: acquire_workspace` before this hook; a worktree that is bound already stays")
         .fix_if(put_before(facts, it.hook, "acquire_workspace"))
+}
+
+/// Whether the hook has no worktree in any step that runs it.
+fn is_always(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
+    let declaration = |id| facts.transition(id).declaration;
+    let same = |edge: &&Edge| edge.step.transition().is_some_and(|id| declaration(id) == declaration(it.id));
+    let mut edges = facts.search.edges().map(|(_, edge)| edge).filter(same);
+    edges.all(|edge| facts.search.events(edge).contains(&(it.index, it.event)))
 }
 
 /// The last hook in a run that gave the worktree back.

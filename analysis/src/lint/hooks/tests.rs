@@ -115,7 +115,7 @@ fn of_several_spawns_without_a_worktree_the_first_is_reported() {
     check(
         &flow(states, &transitions, ""),
         &[
-            "C63 `a → b` starts `worker` where no worktree may be bound",
+            "C63 `a → b` starts `worker` where no worktree is ever bound",
             "C69 when `spawn_agent` fails, `a → b` has led to `b` all the same, and nothing starts an agent there again",
             "C69 when `spawn_agent` fails, `b → c` has led to `c` all the same, and nothing starts an agent there again",
         ],

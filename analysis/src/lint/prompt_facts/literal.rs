@@ -1,5 +1,5 @@
-//! The literal reading of a text: complete commands `orange task update … --status STATE`, headings `## Section`, and verdicts
-//! `Verdict: WORD`.
+//! The literal reading of a text: complete commands `orange task update … --status STATE`, commands that `orange` does not have,
+//! headings `## Section`, and verdicts `Verdict: WORD`.
 //!
 //! Nothing here knows grammar. A command counts wherever it stands, also behind "do not": a check that rests on this reading is a
 //! heuristic, and never denies a workflow.
@@ -7,9 +7,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use orange_core::StateId;
+use orange_core::{COMMANDS, StateId, Verdict, has_word, unknown_command};
 
 use orange_codegen::span::Span;
+use orange_codegen::suggest;
 use orange_codegen::syntax::Text;
 
 /// What one prompt, or one message, says.
@@ -17,6 +18,8 @@ use orange_codegen::syntax::Text;
 pub struct Reading {
     /// The commands, in order.
     pub commands: Vec<Command>,
+    /// What is written like a command of `orange` and is none, in order, with its place in the source.
+    pub unknown: Vec<(Span, UnknownCommand)>,
     /// The words directly behind `Verdict:`.
     pub verdicts: Vec<VerdictWord>,
     /// Whether it shows `Verdict:`.
@@ -30,6 +33,8 @@ pub struct Command {
     pub name: String,
     /// What that name means.
     pub target: Target,
+    /// The verdict for which its line gives it, if that names one alone before it.
+    pub verdict: Option<Verdict>,
     /// The name in the source.
     pub span: Span,
 }
@@ -43,6 +48,17 @@ pub enum Target {
     Unknown,
     /// Whatever the agent puts there: `<status>`, `working|stuck`.
     Open,
+}
+
+/// Words that are written like a command of `orange`, which has none of this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownCommand {
+    /// Where they stand in the text.
+    pub place: Range<usize>,
+    /// The words.
+    pub written: String,
+    /// What to do instead.
+    pub help: String,
 }
 
 /// A word directly behind `Verdict:`, in capitals.
@@ -72,21 +88,25 @@ pub(super) fn read(text: &Text, states: &HashMap<&str, StateId>) -> Reading {
         .flat_map(|command| value.match_indices(command).map(|(at, it)| at + it.len()));
     let mut ends: Vec<usize> = ends.collect();
     ends.sort_unstable();
+    let mut last = 0;
     let commands = ends.into_iter().filter_map(|at| {
         let name = status(value, at)?;
+        let before = std::mem::replace(&mut last, name.end)..at;
         let written = &value[name.clone()];
         let target = match states.get(written) {
             _ if name.is_empty() || value[name.end..].starts_with(['|', '/']) => Target::Open,
             Some(state) => Target::State(*state),
             None => Target::Unknown,
         };
-        Some(Command { name: written.to_owned(), target, span: text.locate(name.start, name.end) })
+        let verdict = verdict_before(&value[before]);
+        Some(Command { name: written.to_owned(), target, verdict, span: text.locate(name.start, name.end) })
     });
     let words = value.match_indices(VERDICT).flat_map(|(at, it)| verdicts(value, at + it.len()));
     let verdicts =
         words.map(|it| VerdictWord { span: text.locate(it.start, it.end), word: value[it].to_owned() });
     Reading {
         commands: commands.collect(),
+        unknown: unknown_commands(value).map(|it| (text.locate(it.place.start, it.place.end), it)).collect(),
         verdicts: verdicts.collect(),
         verdict_line: value.contains(VERDICT),
     }
@@ -100,6 +120,65 @@ pub fn find_heading(text: &str, heading: &str) -> Option<Range<usize>> {
 }
 
 const VERDICT: &str = "Verdict:";
+
+/// The verdict that the last line of a text names, if it is the only one there.
+fn verdict_before(text: &str) -> Option<Verdict> {
+    let line = text.rsplit('\n').next().unwrap_or(text);
+    let is_named = |word: &str| line.contains(word) && has_word(line, word);
+    let mut named = [Verdict::Pass, Verdict::Fail].into_iter().filter(|it| is_named(it.as_str()));
+    named.next().filter(|_| named.next().is_none())
+}
+
+/// What is written like a command of `orange` and is none: at the beginning of a line, of code or after a colon or `run`.
+pub fn unknown_commands(text: &str) -> impl Iterator<Item = UnknownCommand> {
+    let names = ["orange ", "{orange} ", "{{orange}} "];
+    let mut found: Vec<UnknownCommand> = names
+        .iter()
+        .flat_map(|name| text.match_indices(name).map(|(at, it)| (at, at + it.len())))
+        .filter(|(at, _)| is_called(&text[..*at]))
+        .filter_map(|(at, end)| unknown_at(text, at, end))
+        .collect();
+    found.sort_by_key(|it| it.place.start);
+    found.into_iter()
+}
+
+/// Whether what follows this text is a command rather than prose.
+fn is_called(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    let is_mark = |it: char| it.is_ascii_digit() || matches!(it, ' ' | '-' | '*' | '.' | ')' | '$' | '`');
+    line.trim_start_matches(is_mark).is_empty()
+        || line.ends_with(['`', '"'])
+        || [": ", "→ ", "run ", "Run "].iter().any(|it| line.ends_with(it))
+}
+
+/// The command of a text that stands at a place, with its words from `words` on, if `orange` does not have it.
+fn unknown_at(text: &str, at: usize, words: usize) -> Option<UnknownCommand> {
+    let is_part = |it: char| it.is_ascii_lowercase() || it == '-';
+    let rest = &text[words..];
+    let mut found: Vec<&str> = Vec::new();
+    for word in rest.split(' ').take(2) {
+        let name = &word[..word.find(|it| !is_part(it)).unwrap_or(word.len())];
+        // `task|mission`, `<command>` and `--help` are for readers to fill in, and no names.
+        let tail = &word[name.len()..];
+        if name.is_empty() || name.starts_with('-') || tail.starts_with(['|', '/', '<', '{', '(', '_']) {
+            break;
+        }
+        found.push(name);
+        if !tail.is_empty() {
+            break;
+        }
+    }
+    let (wrong, known) = unknown_command(found.iter().copied())?;
+    let length = found[..=wrong].join(" ").len();
+    let with = |word: &str| format!("{}{}", &text[at..words], [&found[..wrong], &[word]].concat().join(" "));
+    let help = match (below(found[wrong]).filter(|_| wrong == 0), suggest::closest(found[wrong], known)) {
+        (Some(group), _) => format!("did you mean `{}`?", with(&format!("{group} {}", found[wrong]))),
+        (None, Some(close)) => format!("did you mean `{}`?", with(close)),
+        (None, None) => format!("`{}` lists the commands", with("--help")),
+    };
+    let place = at..words + length;
+    Some(UnknownCommand { written: text[place.clone()].to_owned(), place, help })
+}
 
 /// Where the value of `--status` stands in the arguments of `orange task update`: one line with at most one id, and other flags with
 /// their values. It is empty where the text leaves the status open.
@@ -134,6 +213,12 @@ fn argument(text: &str, at: usize) -> Option<usize> {
     let length = text[start..].find([end, '\n', '`'])?;
     let is_whole = length > 0 && text[start + length..].starts_with(end);
     is_whole.then(|| start + length + usize::from(end == '"'))
+}
+
+/// The group of commands that has one of this name, of several the one that agents use.
+fn below(name: &str) -> Option<&'static str> {
+    let has = |group: &&str| COMMANDS.iter().any(|(it, below)| it == group && below.contains(&name));
+    ["task", "step"].into_iter().chain(COMMANDS.iter().map(|(it, _)| *it)).find(has)
 }
 
 /// The words in capitals that stand directly behind `Verdict:`, several where `|` or `/` is between them.
@@ -186,6 +271,74 @@ mod tests {
             "- good: orange task update --status done\n- bad: {orange} task update --status working",
             &["done", "working"],
         );
+    }
+
+    #[track_caller]
+    fn check_unknown(text: &str, expect: &[(&str, &str)]) {
+        let found: Vec<UnknownCommand> = unknown_commands(text).collect();
+        let found: Vec<_> = found.iter().map(|it| (&text[it.place.clone()], it.help.as_str())).collect();
+        assert_eq!(found, expect, "{text}");
+    }
+
+    #[test]
+    fn commands_that_are_none_are_found_where_they_are_called() {
+        check_unknown(
+            "Then run: orange update --status done",
+            &[("orange update", "did you mean `orange task update`?")],
+        );
+        check_unknown(
+            "`{orange} task status`",
+            &[("{orange} task status", "`{orange} task --help` lists the commands")],
+        );
+        check_unknown(
+            "1. orange task updat --status x",
+            &[("orange task updat", "did you mean `orange task update`?")],
+        );
+        check_unknown("PASS → orange tsk update", &[("orange tsk", "did you mean `orange task`?")]);
+        check_unknown(
+            "{{orange}} mission status\nrun orange stop",
+            &[
+                ("{{orange}} mission status", "`{{orange}} mission --help` lists the commands"),
+                ("orange stop", "did you mean `orange task stop`?"),
+            ],
+        );
+    }
+
+    #[test]
+    fn prose_and_commands_with_blanks_to_fill_in_are_none() {
+        check_unknown("An orange peel; the orange update is red. `orange` task.", &[]);
+        for blank in ["<command>", "task|mission list", "--help", "task", "task <command>", "task {command}"]
+        {
+            check_unknown(&format!("`orange {blank}`"), &[]);
+        }
+        check_unknown(
+            "orange task update --status x\norange ls\n`orange task show ID`\norange doctor now",
+            &[],
+        );
+    }
+
+    #[track_caller]
+    fn check_verdict(prompt: &str, expect: &[Option<Verdict>]) {
+        let found: Vec<Option<Verdict>> = reading(prompt).commands.iter().map(|it| it.verdict).collect();
+        assert_eq!(found, expect, "{prompt}");
+    }
+
+    #[test]
+    fn the_verdict_of_a_command_stands_before_it_on_its_line() {
+        const SET: &str = "orange task update --status";
+        check_verdict(
+            &format!("- PASS → {SET} done\n- FAIL → {SET} working"),
+            &[Some(Verdict::Pass), Some(Verdict::Fail)],
+        );
+        check_verdict(
+            &format!("PASS: `{SET} done`, FAIL: `{SET} working`"),
+            &[Some(Verdict::Pass), Some(Verdict::Fail)],
+        );
+        check_verdict(
+            &format!("PASS or FAIL: {SET} done\nPASS\n{SET} done\nIf they pass: {SET} done"),
+            &[None; 3],
+        );
+        check_verdict(&format!("{SET} done (PASS)"), &[None]);
     }
 
     #[test]

@@ -126,7 +126,11 @@ impl Bare {
             let hooks = match edge.step {
                 SearchStep::Start | SearchStep::Respawn => again(),
                 SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. } => again(),
-                SearchStep::Exit { .. } | SearchStep::Request { .. } | SearchStep::Write(_) => None,
+                SearchStep::Exit { .. }
+                | SearchStep::Request { .. }
+                | SearchStep::Failure { .. }
+                | SearchStep::Retry
+                | SearchStep::Write(_) => None,
             };
             let taken = facts.starting(edge).into_iter().map(|(_, spawn)| spawn);
             for spawn in hooks.iter().filter_map(|it| it.spawn()).chain(taken) {

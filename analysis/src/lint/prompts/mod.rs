@@ -9,9 +9,11 @@ mod respawn_branch_missing;
 mod same_prompt_respawn;
 mod shared;
 mod stale_guard;
+mod unknown_command;
 mod unnamed;
 mod unused_prompt;
 mod verdict_by_prose;
+mod verdict_swapped;
 mod verdict_vocabulary;
 
 #[cfg(test)]
@@ -33,6 +35,8 @@ super::group! {
     C88 "verdict-by-prose" Warn verdict_by_prose;
     C89 "same-prompt-respawn" Allow same_prompt_respawn;
     C8A "loose-verdict" Warn loose_verdict;
+    C8B "verdict-swapped" Warn verdict_swapped;
+    C8C "unknown-command" Warn unknown_command;
 }
 
 /// What several of these lints ask for, found out when the first one does.

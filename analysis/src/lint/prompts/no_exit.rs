@@ -15,11 +15,12 @@ use orange_codegen::model::StateId;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let commands = facts.commands();
-    let refused: BTreeSet<Origin> = commands.refused.iter().map(|it| it.by).collect();
+    let unknown = prompts(facts).filter(|it| !it.reading.unknown.is_empty()).map(|it| Origin::Prompt(it.id));
+    let refused: BTreeSet<Origin> = commands.refused.iter().map(|it| it.by).chain(unknown).collect();
     let mut walker = Walker::new(facts.machine);
     let mut reported = BTreeSet::new();
     let mut found = Vec::new();
-    // Of a command that the engine refuses, the finding says so.
+    // Of a command that the engine refuses, or that is none, the finding says so.
     for granted in commands.granted.iter().rev().filter(|it| !refused.contains(&Origin::Prompt(it.prompt))) {
         let it = prompt(facts, granted.prompt);
         let (Some(start), Some(place)) = (it.starts.first(), granted.to) else { continue };
@@ -63,11 +64,8 @@ fn stays(facts: &Facts<'_>, it: &Prompted<'_>, place: AgentInState, walker: &mut
     !leaving.any(|(id, _)| takes(place.actor, id) && !survives(machine, id, place.actor))
 }
 
-/// The states that the agent could ask for: not the one that gives the task up, and none where a person is waited for.
+/// The states that the agent could ask for: not the one that gives the task up.
 fn targets(facts: &Facts<'_>, place: AgentInState) -> Vec<StateId> {
-    if facts.state(place.state).wait.is_some() {
-        return Vec::new();
-    }
     let cancel = facts.machine.commands.cancel;
     let targets = facts.machine.targets(place.state).filter(|to| Some(*to) != cancel);
     targets.filter(|to| place.may_request(facts.machine, *to)).collect()

@@ -128,15 +128,13 @@ fn beginnings(
     }
 }
 
-/// Whether others take a transition while an agent runs: those whom `by` leaves it to, an exit rule when the other agent ends, who
-/// reads a command for it, and a person where one is waited for.
+/// Whether others take a transition while an agent runs: those whom `by` leaves it to, an exit rule when the other agent ends, and
+/// who reads a command for it.
 fn others_take(facts: &Facts<'_>, actor: Actor, id: TransitionId) -> bool {
     let transition = facts.machine.transition(id);
     let by_rule = facts.actor_kinds[id.0 as usize] == ActorKind::Engine
         && facts.machine.state(transition.from).agent != actor;
-    let by_person = facts.state(transition.from).wait.is_some() && transition.by.allows(Actor::Human);
     !transition.by.allows(actor)
         || by_rule
-        || by_person
         || facts.prompt_facts.others_name(actor, transition.from, transition.to)
 }

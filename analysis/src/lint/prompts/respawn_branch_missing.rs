@@ -15,9 +15,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
     let starts: BTreeMap<StateId, &Start> = it.starts.iter().rev().map(|it| (it.place.state, it)).collect();
-    let needs_one = |start: &&Start| facts.state(start.place.state).wait.is_none();
     let (known, missing): (Vec<&Start>, Vec<&Start>) =
-        starts.into_values().filter(needs_one).partition(|start| leads_on(facts, it, start));
+        starts.into_values().partition(|start| leads_on(facts, it, start));
     (!known.is_empty() && !missing.is_empty()).then(|| finding(facts, it, &known, &missing))
 }
 

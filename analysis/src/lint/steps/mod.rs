@@ -15,6 +15,7 @@ mod runs_after_skip;
 mod same_prompt_two_jobs;
 #[cfg(test)]
 mod tests;
+mod unknown_command;
 mod unordered_writers;
 
 pub use facts::StepFacts;
@@ -37,6 +38,7 @@ super::group! {
     B22 "redundant-dep" Info redundant_dep;
     B24 "same-prompt-two-jobs" Info same_prompt_two_jobs;
     B25 "disconnected" Warn disconnected;
+    B28 "unknown-command-of-step" Warn unknown_command;
 }
 
 /// What every lint of step workflows finds, and whether the search was cut.

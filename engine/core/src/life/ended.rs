@@ -118,7 +118,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    fn advanced(&self, decision: Decision<'m>, reason: String) -> Turn<'m> {
+    pub(super) fn advanced(&self, decision: Decision<'m>, reason: String) -> Turn<'m> {
         let to = decision.to;
         let story = format!("advanced to {}", self.state(to).name);
         Turn::of(Vec::from([LifeEvent::Advanced { to, reason }, LifeEvent::Began(decision)]), story)
@@ -200,7 +200,7 @@ impl<'m> Machine<'m> {
     }
 }
 
-fn given_up(mut events: Vec<LifeEvent<'_>>, reason: String) -> Turn<'_> {
+pub(super) fn given_up(mut events: Vec<LifeEvent<'_>>, reason: String) -> Turn<'_> {
     events.push(LifeEvent::Attention(reason.clone()));
     events.push(LifeEvent::GaveUp { reason: reason.clone() });
     Turn::of(events, reason)

@@ -20,7 +20,7 @@ pub enum Forced {
 
 impl<'m> Machine<'m> {
     /// A task whose open transition cannot be finished is cancelled without a transition. A finished task that still has a
-    /// session or a worktree, because a hook failed, loses these.
+    /// session or a worktree, because a hook failed, loses these, and the hooks that wait.
     pub(super) fn cancel(
         &self,
         facts: &Facts<'_>,
@@ -28,7 +28,8 @@ impl<'m> Machine<'m> {
         is_cut_short: bool,
     ) -> Result<Turn<'m>, Refusal> {
         let status = facts.view.status;
-        let is_left_over = self.state(status).terminal && (facts.has_worktree || facts.has_session);
+        let has_something = facts.has_worktree || facts.has_session || facts.hooks_wait;
+        let is_left_over = self.state(status).terminal && has_something;
         if is_left_over && !is_cut_short {
             return Ok(Turn::forced(Forced::Cancel, by, status));
         }

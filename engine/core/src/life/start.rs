@@ -86,6 +86,9 @@ impl Refusal {
             Refusal::NoRespawnPrompt => {
                 format!("nothing can be respawned in {}: it has no respawn_prompt", state.name)
             }
+            Refusal::HooksWait => {
+                format!("hooks of the transition to {} wait, because one of them has failed", state.name)
+            }
             Refusal::NoAgent => format!("no agent works in {}", state.name),
             Refusal::NoWorktree => "the task has no worktree".into(),
             Refusal::Alive => format!("the {} is alive", state.agent),
@@ -99,6 +102,7 @@ impl Refusal {
             Refusal::NoState(_)
             | Refusal::Started
             | Refusal::NoRespawnPrompt
+            | Refusal::HooksWait
             | Refusal::NoAgent
             | Refusal::NoWorktree
             | Refusal::Alive => None,

@@ -30,6 +30,7 @@ fn facts<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> Facts<'v> {
         has_summary: true,
         has_worktree: true,
         has_session: true,
+        hooks_wait: false,
         restarts: 0,
         last: None,
     }
@@ -44,6 +45,7 @@ fn words(turn: &Turn<'_>) -> Vec<String> {
         LifeEvent::Began(decision) => format!("begin {}", decision.to.0),
         LifeEvent::Forced { what, to, .. } => format!("{what:?} {}", to.0),
         LifeEvent::Waits { after, .. } => format!("wait {after}"),
+        LifeEvent::HooksWait => "hooks wait".into(),
         LifeEvent::GaveUp { .. } => "give up".into(),
         LifeEvent::Attention(_) => "attention".into(),
     };
@@ -221,6 +223,94 @@ fn a_cancel_clears_away_what_a_failed_hook_has_left() {
         machine.forced_hooks(Forced::Cancel, DONE),
         vec![&Hook::new(Action::KillSession), &Hook::new(Action::ReleaseWorkspace)]
     );
+}
+
+#[test]
+fn a_failed_hook_stops_the_others_or_does_not() {
+    let fails = |hook: &Hook<'_>| {
+        let states = states();
+        let (cause, transition) = (Cause::Request(Actor::Human), None);
+        let input = Input::HookFailed { hook, transition, cause, reason: "no" };
+        let turn = machine(&states).life(&facts(REVIEW, &[], ""), input);
+        words(&turn.unwrap())
+    };
+    let test = Hook::new(Action::RunCommand);
+    assert_eq!(fails(&test), ["hooks wait", "attention"]);
+    assert_eq!(fails(&Hook { on_failure: OnFailure::GoOn, ..test }), [""; 0]);
+    let push = Hook::new(Action::PushBranch);
+    assert_eq!(fails(&push), [""; 0]);
+    assert_eq!(fails(&Hook { on_failure: OnFailure::Stop, ..push }), ["hooks wait", "attention"]);
+}
+
+#[test]
+fn hooks_are_retried_by_those_who_may_take_the_transition() {
+    let may = |transition| Actor::ALL.map(|by| MACHINE.may_retry(transition, by));
+    let ids = (0..).map(TransitionId).zip(MACHINE.transitions);
+    for (id, transition) in ids {
+        assert_eq!(may(Some(id)), Actor::ALL.map(|by| transition.by.allows(by)));
+    }
+    assert_eq!(may(None), Actor::ALL.map(|by| [Actor::Human, Actor::Engine].contains(&by)));
+}
+
+#[test]
+fn a_failed_hook_leads_where_its_transition_says() {
+    let mut transitions = MACHINE.transitions.to_vec();
+    let target = TransitionId(1);
+    assert_eq!((transitions[1].from, transitions[1].to), (WORKING, REVIEW));
+    transitions[1].on_hook_failure = Some(WORKING);
+    let machine = Machine { transitions: &transitions, ..MACHINE };
+    let hook = &Hook::new(Action::RunCommand);
+    let asked = Cause::Request(Actor::Worker);
+    let fails = |body, transition, cause| {
+        let facts = facts(REVIEW, &[0, 0], body);
+        machine.life(&facts, Input::HookFailed { hook, transition, cause, reason: "no" }).unwrap()
+    };
+    let written = "## Review\nFAIL";
+    let turn = fails(written, Some(target), asked);
+    assert_eq!(words(&turn), ["advance 1", "begin 1"]);
+    assert_eq!(turn.decision().map(|it| it.cause), Some(Cause::HookFailed));
+    // The gate of the transition back refuses.
+    let turn = fails("", Some(target), asked);
+    assert_eq!(words(&turn), ["hooks wait", "attention"]);
+    assert!(turn.story.contains("`## Review` is missing"), "{}", turn.story);
+    // It follows a failed hook itself; it names no state; it is no declared transition.
+    for (transition, cause) in
+        [(Some(target), Cause::HookFailed), (Some(TransitionId(0)), asked), (None, asked)]
+    {
+        assert_eq!(words(&fails(written, transition, cause)), ["hooks wait", "attention"]);
+    }
+}
+
+#[test]
+fn while_hooks_wait_a_task_can_only_end() {
+    let waits = |status| Facts { hooks_wait: true, ..facts(status, &[0, 0], "## Review\nFAIL") };
+    let here = waits(REVIEW);
+    let by = Actor::Human;
+    let asks: [Input<'_>; 5] = [
+        Input::Request { to: WORKING, by: Actor::Reviewer },
+        Input::Spawn { by },
+        Input::Respawn { is_alive: false },
+        Input::Restart { is_alive: false },
+        Input::Merge { by, force: true, is_merged: false },
+    ];
+    for input in asks {
+        refuses(here, input, Refusal::HooksWait);
+    }
+    check(here, REVIEWER_ENDED, &["attention"]);
+    check(here, Input::JudgedAgain { agent: Actor::Reviewer, end: End::PLAIN, is_replaced: false }, &[]);
+    check(here, Input::NotStarted { reason: "no tmux", is_final: false }, &["attention", "give up"]);
+    check(waits(DONE), ended(Actor::Worker, End::PLAIN), &[]);
+    check(here, Input::PullRequest { end: Forced::Merge }, &["Merge 4"]);
+
+    let rules = timed(Outcome::Then(STUCK));
+    let commands = Commands { cancel: Some(DONE), ..MACHINE.commands };
+    let machine = Machine { exit_rules: &rules, commands, ..MACHINE };
+    let turn = |facts: Facts<'_>, input| words(&machine.life(&facts, input).unwrap());
+    assert_eq!(turn(here, Input::Elapsed { has_agent: true, lasted: 60 }), [""; 0]);
+    assert_eq!(turn(waits(STUCK), Input::Request { to: DONE, by }), ["begin 4"]);
+    assert_eq!(turn(waits(STUCK), Input::Cancel { by, is_cut_short: false }), ["begin 4"]);
+    let idle = Facts { has_worktree: false, has_session: false, ..waits(DONE) };
+    assert_eq!(turn(idle, Input::Cancel { by, is_cut_short: false }), ["Cancel 4"]);
 }
 
 /// The machine with a time for the review, at the end of which a rule says this.

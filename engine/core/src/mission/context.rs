@@ -1,5 +1,6 @@
 //! The context of a step: what the steps before it have reported.
 
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,20 +32,26 @@ impl Mission {
         match &self.step(id).failure {
             None => String::new(),
             Some(Failure::Reported(reason)) => format!("{name} failed: {reason}"),
+            Some(Failure::Stuck(1)) => format!("{name} failed: its agent ended without a word"),
             Some(Failure::Stuck(times)) => {
                 format!("{name} failed: its agent ended without a word {times} times in a row")
             }
             Some(Failure::Exhausted(completions)) => match plan.step(id).condition {
                 Some(it) => format!(
-                    "the loop of {name} is exhausted: {} still reports '{}' after {name} has completed {completions} times",
+                    "the loop of {name} is exhausted: {} still reports '{}' after {name} has completed {}",
                     plan.step(it.step).id,
-                    it.value
+                    it.value,
+                    often(*completions)
                 ),
-                None => format!("the loop of {name} is exhausted: it has completed {completions} times"),
+                None => format!("the loop of {name} is exhausted: it has completed {}", often(*completions)),
             },
             Some(Failure::Because(step)) => {
                 format!("{name} did not run, because {} failed", plan.step(*step).id)
             }
         }
     }
+}
+
+fn often(times: u16) -> String {
+    if times == 1 { "once".to_owned() } else { format!("{times} times") }
 }

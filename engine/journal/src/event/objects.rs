@@ -43,6 +43,9 @@ objects! {
         /// The step of a mission that it works at.
         #[serde(skip_serializing_if = "Option::is_none")]
         step: Option<String>,
+        /// The role of that step.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        role: Option<String>,
         /// The number of its attempt at that step.
         #[serde(skip_serializing_if = "Option::is_none")]
         attempt: Option<u32>,

@@ -86,10 +86,17 @@ Examples:
     /// End a mission and its agent, and give its worktree back
     #[command(after_help = "\
 Example:
-  orange mission cancel login
+  orange mission cancel login --yes
 
 Its branch stays, and work that is not committed is backed up, as with a task.")]
-    Cancel(MissionName),
+    Cancel {
+        /// Which mission.
+        #[command(flatten)]
+        mission: MissionName,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
     /// Bring a mission forward; what orange calls itself
     #[command(hide = true)]
     Advance {

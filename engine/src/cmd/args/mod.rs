@@ -129,7 +129,7 @@ Example:
 It executes `orange-mcp`, which is beside `orange` or on PATH. An agent's settings name it as a server:
 claude mcp add orange -- orange mcp")]
     Mcp,
-    /// Check everything that tasks need, and what they have left; changes nothing
+    /// Check everything that tasks and missions need, and what they have left; changes nothing
     #[command(after_help = "\
 Examples:
   orange doctor
@@ -137,7 +137,7 @@ Examples:
 
 Every finding has a remedy. Exit status: 0 when nothing is broken, 5 when something is.")]
     Doctor,
-    /// Show what finished tasks have left, and remove it with --yes
+    /// Show what finished tasks and missions have left, and remove it with --yes
     #[command(after_help = "\
 Examples:
   orange gc
@@ -145,8 +145,8 @@ Examples:
   orange gc --project coffee --yes
 
 Kinds, each with the age after which it is removed by default:
-  backup      30 days   a backup of a finished task, all of which is merged
-  branch      30 days   a branch that was made for such a task, and is merged
+  backup      30 days   a backup of a finished task or mission, all of which is merged
+  branch      30 days   a branch that was made for a task or mission, and is merged
   trash       90 days   a deleted task that has no backup
   definition  30 days   a former definition of a custom workflow that no task follows
   temporary             a file of a process that has died

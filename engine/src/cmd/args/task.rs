@@ -135,6 +135,7 @@ Examples:
   orange task update --summary \"Log in with a passkey\" --status working
   orange task update --branch                   (take over the name of the checked-out branch)
   orange task update add-login --status done --dry-run
+  orange task update --retry-hooks              (after a hook has failed, and others wait)
 
 `--branch NAME` renames the task's branch, in its worktree, too, as long as no remote and no pull request has it. An existing
 branch becomes the task's if its worktree is on it, or if the task has no worktree.")]
@@ -326,8 +327,11 @@ pub struct UpdateArgs {
     #[command(flatten)]
     pub task: TaskName,
     /// Ask for this status
-    #[arg(long, value_name = "STATUS")]
+    #[arg(long, value_name = "STATUS", conflicts_with = "retry_hooks")]
     pub status: Option<String>,
+    /// Run the hook that has failed again, and then those that wait for it
+    #[arg(long)]
+    pub retry_hooks: bool,
     /// Say what is to be done
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub summary: Option<String>,

@@ -79,12 +79,15 @@ fn an_option_may_go_without_its_value() {
     check("task update --branch x", r#"branch: Some(Some("x"))"#);
     check(
         "task update --branch=x id",
-        r#"name: Some("id") }, status: None, summary: None, branch: Some(Some("x"))"#,
+        r#"name: Some("id") }, status: None, retry_hooks: false, summary: None, branch: Some(Some("x"))"#,
     );
-    check("task update --branch --status s", r#"status: Some("s"), summary: None, branch: Some(None)"#);
+    check(
+        "task update --branch --status s",
+        r#"status: Some("s"), retry_hooks: false, summary: None, branch: Some(None)"#,
+    );
     check(
         "task update --branch -- id",
-        r#"name: Some("id") }, status: None, summary: None, branch: Some(None)"#,
+        r#"name: Some("id") }, status: None, retry_hooks: false, summary: None, branch: Some(None)"#,
     );
 }
 
@@ -177,6 +180,29 @@ fn every_help_says_what_it_is_for_and_has_examples() {
             assert!(arg.get_help().is_some() && arg.get_long_help().is_none(), "{path}: {}", arg.get_id());
         }
     });
+}
+
+/// The names of these commands that help shows.
+fn names(command: &clap::Command) -> Vec<&str> {
+    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
+    let mut names: Vec<&str> =
+        below.flat_map(|below| [below.get_name()].into_iter().chain(below.get_visible_aliases())).collect();
+    names.extend((!names.is_empty()).then_some("help"));
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn the_core_knows_every_command() {
+    let all = Cli::command();
+    let known: Vec<&str> = orange_core::COMMANDS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(known, names(&all));
+    for (name, below) in orange_core::COMMANDS {
+        let command = all
+            .get_subcommands()
+            .find(|it| it.get_all_aliases().chain([it.get_name()]).any(|it| it == *name));
+        assert_eq!(command.map(names).unwrap_or_default(), *below, "{name}");
+    }
 }
 
 /// Whatever is wrong with a line, the error says so and what to do.

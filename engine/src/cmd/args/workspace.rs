@@ -12,7 +12,7 @@ pub enum WorkspaceCommand {
         #[arg(long, value_name = "PROJECT")]
         project: Option<String>,
     },
-    /// List the worktrees and the tasks that hold them
+    /// List the worktrees, and the tasks and missions that hold them
     #[command(visible_alias = "ls", after_help = "Example:\n  orange workspace list --all --json")]
     List {
         /// Those of every project
@@ -25,9 +25,9 @@ Examples:
   orange workspace gc --dry-run
   orange workspace gc
 
-Worktrees that a finished task still holds are given back; those of tasks or projects that are gone, and more than a
-project may have, are removed. What is in them and on no remote is kept under refs, which are named; ignored files go
-with a worktree that is removed. What is no worktree of ours, and what a task is at work in, is left alone.")]
+Worktrees that a finished task or mission still holds are given back; those of tasks, missions or projects that are gone,
+and more than a project may have, are removed. What is in them and on no remote is kept under refs, which are named;
+ignored files go with a worktree that is removed. What is no worktree of ours, and what an agent is at work in, is left alone.")]
     Gc {
         /// Only say what would be done
         #[arg(long)]

@@ -27,13 +27,16 @@ pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
 }
 
 fn row(Listed { dir, task }: Listed) -> ListedMission {
+    let branch = task.as_ref().ok().map(|task| task.branch.clone());
     let read = task.and_then(|task| {
         let history = task::read_journal_last(&dir, 0)?.history();
         Course::of(&dir, &history).map(|course| readable(task, &course))
     });
     match read {
         Ok(row) => ListedMission::Readable(Box::new(row)),
-        Err(error) => ListedMission::Unreadable { id: dir.id, project: dir.project, error: (*error).clone() },
+        Err(error) => {
+            ListedMission::Unreadable { id: dir.id, project: dir.project, branch, error: (*error).clone() }
+        }
     }
 }
 
@@ -71,9 +74,10 @@ fn cells(mission: &ListedMission) -> [String; 7] {
                 one_line(&matters, 72),
             ]
         }
-        ListedMission::Unreadable { id, project, error } => {
+        ListedMission::Unreadable { id, project, branch, error } => {
             let text = one_line(&format!("! {}", error.message), 90);
-            [id, project, "-", "-", "unreadable", "-", &text].map(str::to_owned)
+            let branch = one_line(branch.as_deref().unwrap_or("-"), 30);
+            [id, project, &branch, "-", "unreadable", "-", &text].map(str::to_owned)
         }
     }
 }

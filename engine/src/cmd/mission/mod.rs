@@ -12,7 +12,9 @@ use crate::app::App;
 use crate::cmd;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
+use crate::cmd::task::cancel::confirm;
 use crate::flow::mission::{Course, advance, answer};
+use crate::flow::session::{self, Session};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, find};
 use crate::{Error, Kind, Result};
 
@@ -40,12 +42,15 @@ pub fn run(
         MissionCommand::Retry { mission, step } => {
             let dir = named_or_here(app, mission)?;
             answer::retry(app, &dir, step.as_deref())?;
-            changed(app, &dir, "it runs again")
+            changed(app, &dir, "it runs again", Vec::new())
         }
-        MissionCommand::Cancel(name) => {
-            let dir = named_or_here(app, name)?;
-            answer::cancel(app, &dir)?;
-            changed(app, &dir, "it is cancelled")
+        MissionCommand::Cancel { mission, yes } => {
+            let dir = named_or_here(app, mission)?;
+            if !yes {
+                confirm("Cancel", &Task::read_last(&app.home, &dir, 0)?.0, as_json)?;
+            }
+            let backed_up = answer::cancel(app, &dir)?;
+            changed(app, &dir, "it is cancelled", backed_up)
         }
         MissionCommand::Advance { id } => {
             advance::advance(app, &find::by_id(&app.home, id)?).map(|()| Answer::default())
@@ -61,12 +66,22 @@ fn go_on(app: &App, args: &ContinueArgs) -> Result<Answer> {
         execution: args.policy.execution,
         intervene: args.policy.intervene,
     };
-    let done = answer::go_on(app, &dir, wishes)?;
-    changed(app, &dir, &format!("pause {} is answered: {}", done.pause, done.what))
+    let done = answer::go_on(app, &dir, wishes).map_err(|error| with_unnoticed(app, &dir, error))?;
+    changed(app, &dir, &format!("pause {} is answered: {}", done.pause, done.what), Vec::new())
 }
 
-/// The answer of a command that has changed a mission: how it stands now.
-fn changed(app: &App, dir: &TaskDir, done: &str) -> Result<Answer> {
+/// Adds the end of an agent that nobody has taken note of: until then, the mission does not go on.
+fn with_unnoticed(app: &App, dir: &TaskDir, error: Error) -> Error {
+    let Ok((task, journal)) = Task::read(&app.home, dir) else { return error };
+    let session = Session::of(dir, &task, || app.tmux.panes());
+    match session::unnoticed(dir, &journal.history(), session) {
+        Some(what) => error.help(what),
+        None => error,
+    }
+}
+
+/// The answer of a command that has changed a mission: how it stands now, and the backups that the command has made.
+fn changed(app: &App, dir: &TaskDir, done: &str, backed_up: Vec<String>) -> Result<Answer> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     // A mission whose plan is damaged can be cancelled, too.
     let course = Course::of(dir, &journal.history()).ok();
@@ -74,6 +89,7 @@ fn changed(app: &App, dir: &TaskDir, done: &str) -> Result<Answer> {
     let step = course.as_ref().and_then(|course| Some(course.name(course.current()?)));
     let mut lines = vec![format!("{}  {}  {}  {}", task.id, task.branch, task.owned.workflow, task.status())];
     lines.push(done.to_owned());
+    lines.extend(backed_up.iter().map(|kept| format!("work is kept in {kept}")));
     lines.extend(step.iter().filter(|_| pause.is_none()).map(|step| format!("step {step}")));
     lines.extend(pause.iter().flat_map(show::pause_lines));
     lines.extend(task.attention.iter().map(|attention| format!("attention: {attention}")));
@@ -88,6 +104,7 @@ fn changed(app: &App, dir: &TaskDir, done: &str) -> Result<Answer> {
         pause,
         attention: task.attention,
         done: done.to_owned(),
+        backed_up,
     };
     Answer::of(&answer, lines.join("\n"))
 }

@@ -7,7 +7,7 @@ use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::task::show::{agent_lines, waiting_line};
 use crate::flow::activity;
 use crate::flow::mission::{Course, view};
-use crate::flow::session::Session;
+use crate::flow::session::{self, Session};
 use crate::store::{Task, TaskDir};
 
 /// Shows a mission: its steps, attempts and results, and what it asks a person.
@@ -30,6 +30,7 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
         steps: course.steps(&dir.id, &history),
         worktree: task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string()),
         session: session.as_str(),
+        unnoticed: session::unnoticed(dir, &history, session),
         agents: activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok()),
         path: dir.task_md().display().to_string(),
         waiting_until: task.owned.waiting_until,
@@ -66,6 +67,7 @@ fn text(mission: &ShownMission, standing: &str, ended: &[String]) -> String {
     lines.push(format!("policy     execution {execution}, intervene {intervene}"));
     let name = mission.tmux_session.as_deref().unwrap_or("none");
     lines.push(format!("session    {name} ({})", mission.session));
+    lines.extend(mission.unnoticed.iter().map(|what| format!("           {what}")));
     lines.extend(mission.agents.iter().flat_map(agent_lines));
     lines.extend(mission.waiting.iter().map(waiting_line));
     lines.push(format!("worktree   {}", mission.worktree.as_deref().unwrap_or("none")));

@@ -27,5 +27,10 @@ pub fn run(app: &App, args: &StartArgs) -> Result<Answer> {
     };
     let Started { dir, hint } = start(app, new)?;
     let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-    changed(app, &dir, &format!("started{hint}; `orange mission watch {}` shows what happens", dir.id))
+    changed(
+        app,
+        &dir,
+        &format!("started{hint}; `orange mission watch {}` shows what happens", dir.id),
+        Vec::new(),
+    )
 }

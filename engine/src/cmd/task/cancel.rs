@@ -20,11 +20,11 @@ pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<(Transi
     Ok((result, text))
 }
 
-/// Asks whether to do this to the task.
+/// Asks whether to do this to the task or mission.
 ///
 /// # Errors
 /// `refused` when the answer is no; `usage` without a terminal to ask on.
-pub(super) fn confirm(what: &str, task: &Task, as_json: bool) -> Result<()> {
+pub fn confirm(what: &str, task: &Task, as_json: bool) -> Result<()> {
     if as_json || !std::io::stdin().is_terminal() {
         return Err(Error::new(Kind::Usage, format!("{what} {}? This wants a yes", task.id))
             .help("repeat it with --yes"));

@@ -4,6 +4,7 @@ use crate::answer::{self, Logs};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::LogsArgs;
+use crate::flow::doing::works_as;
 use crate::flow::transcript::{Transcript, Turn, What, follow, plain, transcript, turns};
 use crate::store::TaskDir;
 use crate::store::transcripts::Form;
@@ -46,6 +47,8 @@ fn whole(dir: &TaskDir, found: &Transcript, form: Form, contents: &[u8]) -> Resu
         id: &dir.id,
         spawn: found.agent.spawn,
         actor: &found.agent.actor,
+        step: found.agent.step.as_deref(),
+        role: found.agent.role.as_deref(),
         harness: &found.agent.harness,
         conversation: found.conversation.as_deref(),
         resumed: found.agent.resumed,
@@ -65,7 +68,7 @@ fn heading(found: &Transcript) -> String {
     format!(
         "agent {} ({}, {}{}{resumed}{alive})\n\n",
         agent.spawn,
-        agent.actor,
+        works_as(&agent.actor, agent.step.as_deref(), agent.role.as_deref()),
         agent.harness,
         conversation.unwrap_or_default()
     )

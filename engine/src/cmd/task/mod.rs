@@ -2,7 +2,7 @@
 
 mod answer;
 mod attach;
-mod cancel;
+pub mod cancel;
 mod create;
 mod delete;
 mod doings;
@@ -176,7 +176,10 @@ fn stop(app: &App, dir: &TaskDir) -> Result<(Stopped, String)> {
 
 fn finish(app: &App, id: &str) -> Result<Answer> {
     let mut locked = LockedTask::lock(&app.home, &find::by_id(&app.home, id)?)?;
+    let open = locked.history().open.clone().filter(|open| open.is_retried());
+    let exited = open.map(|open| open.exited).unwrap_or_default();
     flow::finish(app, &mut locked)?;
+    flow::judge_exited(app, locked, &exited)?;
     Ok(Answer::default())
 }
 

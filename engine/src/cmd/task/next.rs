@@ -20,7 +20,11 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let choices = machine.options(&view, app.caller.actor_for(&task.id, &history));
     let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
     let message = |no| refusal::message(no, machine, &view, &history, worktree.as_deref());
-    let next = |choice: &Choice| next(machine, choice, choice.rejection.map(message));
+    let waits = history.waiting_hooks.as_ref().map(|_| refusal::hooks_wait(&task, &history).one_line());
+    let next = |choice: &Choice| {
+        let waits = waits.clone().filter(|_| machine.commands.cancel != Some(choice.to));
+        next(machine, choice, waits.or_else(|| choice.rejection.map(message)))
+    };
     let next: Vec<Next> = choices.iter().map(next).collect();
     let lines: Vec<_> = next.iter().map(line).collect();
     Answer::of(&next, if lines.is_empty() { format!("{} is final", task.status()) } else { lines.join("\n") })
@@ -30,7 +34,7 @@ fn next(machine: &'static Machine<'static>, choice: &Choice, missing: Option<Str
     let transition = machine.transition(choice.transition);
     Next {
         to: machine.state(choice.to).name,
-        allowed: choice.rejection.is_none(),
+        allowed: missing.is_none(),
         guard: transition.guard.map(|guard| guard.text),
         gate: transition.gate.as_ref().map(gate_words),
         missing,

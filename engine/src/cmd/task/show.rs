@@ -6,7 +6,7 @@ use orange_core::Heading;
 
 use super::doings;
 use crate::Result;
-use crate::answer::{Agent, PassedGate, ShownTask, Spending};
+use crate::answer::{Agent, PassedGate, ShownTask, Spending, WaitingHooks};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::flow::activity;
@@ -38,6 +38,12 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
         workspace: task.owned.workspace.as_deref().map(str::to_owned),
         worktree: task.owned.workspace.map(|name| app.home.workspace(&name).display().to_string()),
         waiting: history.waiting.clone(),
+        hooks_waiting: history.waiting_hooks.as_ref().map(|waiting| WaitingHooks {
+            from: waiting.plan.from.clone(),
+            to: waiting.plan.to.clone(),
+            error: waiting.error.clone().unwrap_or_default(),
+            hooks: waiting.left().map(|hook| hook.name.clone()).collect(),
+        }),
         path: dir.task_md().display().to_string(),
         sections: sections(&task.body),
         gates: gates(&history, &task.body),
@@ -81,6 +87,14 @@ fn text(task: &ShownTask) -> String {
     lines.extend(task.agents.iter().flat_map(agent_lines));
     lines.extend(doings::spent_line(&task.spent).map(|spent| format!("taken      {spent}")));
     lines.extend(task.waiting.iter().map(waiting_line));
+    lines.extend(task.hooks_waiting.iter().flat_map(|waiting| {
+        let WaitingHooks { from, to, hooks, .. } = waiting;
+        let retry = format!("orange task update {} --retry-hooks", task.id);
+        [
+            format!("hooks      of {from} → {to} wait: {}", hooks.join(", ")),
+            format!("           `{retry}` runs them"),
+        ]
+    }));
     lines.push(format!("worktree   {}", task.worktree.as_deref().unwrap_or("none")));
     lines.extend(task.pr_url.iter().map(|url| format!("pull       {}", one_line(url, 120))));
     lines.push(format!("file       {}", task.path));
@@ -148,7 +162,22 @@ pub fn event_words(record: &Record) -> String {
     let mut json = record.to_json();
     let kind = json["type"].as_str().unwrap_or("?").to_owned();
     let mut rest = Vec::new();
+    if json["step"].is_string() && kind.starts_with("agent.") {
+        // At a step, its role says who works, and its prompt has the name of the step.
+        json["actor"].take();
+        json["prompt"].take();
+    }
     for key in [
+        "step",
+        "role",
+        "attempt",
+        "end",
+        "result",
+        "warning",
+        "number",
+        "pause",
+        "obstacle",
+        "status",
         "from",
         "to",
         "hook",
@@ -212,4 +241,28 @@ fn sections(body: &str) -> BTreeMap<String, String> {
         }
     }
     sections
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Set;
+    use crate::store::event::Spawn;
+
+    #[test]
+    fn an_agent_of_a_step_has_its_step_and_role() {
+        let spawn = Spawn {
+            spawn: 2,
+            prompt: "check".to_owned(),
+            step: Some("check".to_owned()),
+            role: Some("reviewer".to_owned()),
+            attempt: Some(1),
+            ..Spawn::default()
+        };
+        let record = |event| Record { seq: 1, timestamp: String::new(), event, set: Set::new() };
+        let words = event_words(&record(Event::AgentSpawned(spawn)));
+        assert_eq!(words, "agent.spawned  step=check role=reviewer attempt=1 spawn=2");
+        let ended = event_words(&record(Event::MissionEnded { status: "failed".to_owned() }));
+        assert_eq!(ended, "mission.ended  status=failed");
+    }
 }

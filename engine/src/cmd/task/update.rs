@@ -10,9 +10,10 @@ use crate::store::TaskDir;
 
 /// What the arguments ask for.
 pub fn wishes(args: &UpdateArgs) -> Wishes<'_> {
-    let UpdateArgs { status, summary, branch, dry_run, .. } = args;
+    let UpdateArgs { status, retry_hooks, summary, branch, dry_run, .. } = args;
     Wishes {
         status: status.as_deref(),
+        retry_hooks: *retry_hooks,
         summary: summary.as_deref(),
         branch: branch.as_ref().map(Option::as_deref),
         dry_run: *dry_run,

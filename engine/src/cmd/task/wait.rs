@@ -17,8 +17,8 @@ use crate::{Error, Kind, Result};
 /// The time between two looks. A look is one `stat`, so that a wait of hours costs nothing.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Waits until the task has one of the statuses, and its hooks have ended. A transition whose process has
-/// died would never end, so the wait finishes it.
+/// Waits until the task has one of the statuses, and its hooks have ended; hooks that wait may still be mended. A
+/// transition whose process has died would never end, so the wait finishes it.
 pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
     let deadline =
         args.timeout.map(|seconds| (seconds, Instant::now() + Duration::from_secs(seconds.into())));
@@ -51,7 +51,7 @@ fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]
     let machine = app.machine_of(&history.owned)?;
     let wanted: Vec<StateId> =
         statuses.iter().map(|name| state_named(machine, name)).collect::<Result<_>>()?;
-    if history.open.is_some() {
+    if history.open.is_some() || history.waiting_hooks.is_some() {
         return Ok(false);
     }
     let Some(state) = machine.state_named(&history.owned.status) else { return Ok(false) };
@@ -77,6 +77,12 @@ fn timed_out(app: &App, dir: &TaskDir, statuses: &[String], seconds: u32) -> Res
         Task::read(&app.home, dir).map(|(task, _)| activity::of_task(app, dir, &task, &history, panes));
     let agents = agents.unwrap_or_default();
     let message = agents.iter().fold(message, |message, agent| format!("{message}; {}", doings::line(agent)));
+    let message = match history.waiting_hooks {
+        Some(_) => {
+            format!("{message}; its hooks wait: `orange task update {} --retry-hooks` runs them", dir.id)
+        }
+        None => message,
+    };
     let answer = agents.iter().find_map(doings::how_to_answer);
     let answer = answer.map(|how| format!("`{how}`, or `deny`, answers it; ")).unwrap_or_default();
     Ok(Error::new(Kind::TimedOut, message)

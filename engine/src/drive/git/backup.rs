@@ -359,7 +359,7 @@ impl Git {
             if last.as_ref() == Some(tree) {
                 continue;
             }
-            let message = format!("{what} of task {task}");
+            let message = format!("{what} of {task}");
             let call = ["AUTHOR", "COMMITTER"].iter().fold(self.call(), |call, who| {
                 call.env(format!("GIT_{who}_NAME"), "orange")
                     .env(format!("GIT_{who}_EMAIL"), BACKUP_EMAIL)

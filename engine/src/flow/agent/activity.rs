@@ -88,7 +88,8 @@ pub fn of_task(
             let still = panes.and_then(|panes| still(panes, &task.id, &record.window, now));
             facts.still = still.map(|still| within(still, age));
         }
-        Agent { spawn: record.spawn, actor: record.actor.clone(), assessment: facts.assess() }
+        let Spawn { spawn, actor, step, role, .. } = (*record).clone();
+        Agent { spawn, actor, step, role, assessment: facts.assess() }
     };
     let mut agents: Vec<Agent> = alive.iter().map(of).collect();
     agents.sort_by_key(|agent| urgency(agent.assessment.state));

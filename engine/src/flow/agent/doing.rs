@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::answer::{AgentState, Assessment};
 use crate::store::activity::{Activity, Doing, Kind, Note};
+use crate::store::event::Actor;
 
 /// After so long without a report and without a change on its screen, an agent is called quiet.
 const QUIET: Duration = Duration::from_secs(120);
@@ -155,6 +156,14 @@ fn question(asked: &Note) -> String {
         (_, Some(tool)) => format!("it asks whether it may use {tool}: {text}"),
         (_, None) => format!("it asks for a permission: {text}"),
     }
+}
+
+/// What an agent works as: `worker`, or at a step of a mission `step check, reviewer`.
+pub fn works_as(actor: &Actor, step: Option<&str>, role: Option<&str>) -> String {
+    let Some(step) = step else { return actor.to_string() };
+    // Everybody has the role `any`.
+    let role = role.filter(|role| *role != "any").map(|role| format!(", {role}"));
+    format!("step {step}{}", role.unwrap_or_default())
 }
 
 /// A duration as people say it: `5 s`, `12 min`, `3 h`, `2 d`.

@@ -14,7 +14,7 @@ use crate::flow::{limit, waiting};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::workspace::Room;
 use crate::hooks::{self, agents, trace};
-use crate::store::event::Exited;
+use crate::store::event::{self, Exited, Spawn};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, clock};
 
 /// How an agent ended.
@@ -50,7 +50,7 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
         Some(record) => {
             let machine = app.machine_of(&locked.task().owned)?;
             let actor = record.actor.known().unwrap_or(Actor::Worker);
-            Case { app, machine, locked, actor, end, on_record: false }.judge()?
+            Case { app, machine, locked, actor, end, is_again: false, on_record: false }.judge()?
         }
         None => format!("agent {} has been replaced or is on record as ended", end.spawn),
     };
@@ -58,8 +58,27 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
     AgentProcesses::forget(dir, end.spawn).map(|()| story)
 }
 
-/// Whether the task has been in its state for as long as its workflow allows.
+/// Judges the end of the state's agent, if that ended while hooks waited, and these have now ended.
+pub fn judge_exited(app: &App, locked: LockedTask, exited: &[(event::Actor, Exited)]) -> Result<()> {
+    let machine = app.machine_of(&locked.task().owned)?;
+    let history = locked.history();
+    let agent = machine.state(status_of(machine, locked.task())?).agent;
+    let last =
+        exited.iter().rfind(|(actor, it)| actor.known() == Some(agent) && it.spawn >= history.last_spawn);
+    let Some((_, exited)) = last.filter(|_| history.open.is_none() && history.waiting_hooks.is_none()) else {
+        return Ok(());
+    };
+    let Exited { spawn, code, signal, duration, last_lines, reason, .. } = exited.clone();
+    let reason = reason.as_str().to_owned();
+    let end = End { spawn, code, signal, reason, duration, last_lines };
+    Case { app, machine, locked, actor: agent, end: &end, is_again: true, on_record: true }.judge().map(drop)
+}
+
+/// Whether the task has been in its state for as long as its workflow allows. The time of one whose hooks wait is not over.
 pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {
+    if history.waiting_hooks.is_some() {
+        return false;
+    }
     let Ok(machine) = app.machine_of(&task.owned) else { return false };
     let timeout = status_of(machine, task).ok().and_then(|status| machine.timeout(status));
     timeout.is_some_and(|after| lasted(history) >= after)
@@ -104,6 +123,18 @@ fn lasted(history: &TaskHistory) -> u32 {
     since.map_or(0, |lasted| u32::try_from(lasted.as_secs()).unwrap_or(u32::MAX))
 }
 
+/// The conversation that an agent could not continue, in words, if it ended for that reason.
+pub fn lost_conversation(app: &App, record: &Spawn, end: &End) -> Option<String> {
+    if !record.resumed || end.code == Some(0) {
+        return None;
+    }
+    // Without its harness this cannot be known.
+    let harness = app.harness(&record.harness).ok()?;
+    let is_lost = trace::could_not_resume(&harness, record, end.duration, &end.last_lines);
+    let conversation = record.conversation.as_deref().unwrap_or_default();
+    is_lost.then(|| format!("{} could not continue conversation {conversation}", record.harness))
+}
+
 /// One agent's end, and its task.
 struct Case<'c> {
     app: &'c App,
@@ -111,6 +142,8 @@ struct Case<'c> {
     locked: LockedTask,
     actor: Actor,
     end: &'c End,
+    /// Whether an earlier state, or a state whose hooks waited, has not judged it.
+    is_again: bool,
     on_record: bool,
 }
 
@@ -121,7 +154,8 @@ impl Case<'_> {
         let mut story = Vec::new();
         for _ in self.machine.states {
             let before = self.locked.task().status().to_owned();
-            let turn = self.follows(!story.is_empty())?;
+            let turn = self.follows()?;
+            self.is_again = true;
             if turn.events.is_empty() && turn.story.is_empty() {
                 break;
             }
@@ -134,9 +168,10 @@ impl Case<'_> {
     }
 
     /// The core's answer, by the evidence of how the agent ended.
-    fn follows(&self, is_again: bool) -> Result<Turn<'static>> {
+    fn follows(&self) -> Result<Turn<'static>> {
         let output = self.end.last_lines.join("\n");
-        let lost = self.lost_conversation();
+        let record = self.locked.history().agents.get(&self.end.spawn);
+        let lost = record.and_then(|record| lost_conversation(self.app, record, self.end));
         let limit = limit::of(self.locked.dir(), self.end.spawn);
         let history = self.locked.history();
         let end = core::End {
@@ -153,7 +188,7 @@ impl Case<'_> {
             lasted: lasted(history),
         };
         let agent = self.actor;
-        let input = if is_again {
+        let input = if self.is_again {
             let is_replaced = history.agents.values().any(|other| other.actor.known() == Some(agent));
             Input::JudgedAgain { agent, end, is_replaced }
         } else {
@@ -184,19 +219,6 @@ impl Case<'_> {
     fn record(&mut self, room: Option<Room>) -> Record {
         let agent = Some((self.end.spawn, self.end.reason.clone()));
         Record { led_to_it: self.end_events(), room, agent }
-    }
-
-    /// The conversation that the agent could not continue, if it ended for that reason.
-    fn lost_conversation(&self) -> Option<String> {
-        let record = self.locked.history().agents.get(&self.end.spawn)?;
-        if !record.resumed || self.end.code == Some(0) {
-            return None;
-        }
-        // Without its harness this cannot be known.
-        let harness = self.app.harness(&record.harness).ok()?;
-        let is_lost = trace::could_not_resume(&harness, record, self.end.duration, &self.end.last_lines);
-        let conversation = record.conversation.as_deref().unwrap_or_default();
-        is_lost.then(|| format!("{} could not continue conversation {conversation}", record.harness))
     }
 
     /// The agent's end, unless it is recorded.

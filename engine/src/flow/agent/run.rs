@@ -76,7 +76,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
         mcp: mcp::is_installed(app),
         report,
         effort: task.effort.as_deref(),
-        conversation: conversation(&spawn)?,
+        conversation: conversation(dir, &spawn)?,
         variables: &quoted_names(std::env::vars_os().map(|(name, _)| name)),
     };
     let places = Places {
@@ -154,10 +154,10 @@ fn warn(dir: &TaskDir, number: u32, what: &str) {
 }
 
 /// The id comes out of files that others write, and goes to a program as an argument.
-fn conversation(spawn: &Spawn) -> Result<Option<Conversation<'_>>> {
+fn conversation<'s>(dir: &TaskDir, spawn: &'s Spawn) -> Result<Option<Conversation<'s>>> {
     let Some(id) = spawn.conversation.as_deref() else { return Ok(None) };
     if !transcript::is_id(id) {
-        return Err(trace::no_such_id(id));
+        return Err(trace::no_such_id(dir, id));
     }
     Ok(Some(if spawn.resumed { Conversation::Resumed(id) } else { Conversation::New(id) }))
 }

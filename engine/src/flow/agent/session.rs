@@ -2,13 +2,15 @@
 
 use std::sync::OnceLock;
 
+use orange_core::mission::MissionStatus;
+
 use crate::Result;
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::abandoned;
 use crate::flow::activity::may_have_agents;
 use crate::hooks::agent_processes::AgentProcesses;
-use crate::store::{Task, TaskDir, TaskHistory};
+use crate::store::{DirKind, Task, TaskDir, TaskHistory};
 
 /// What is known of a task's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ impl Session {
         match is_active {
             Ok(true) => Session::Active,
             Ok(false) if task.owned.stopped_at.is_some() => Session::Stopped,
-            Ok(false) if task.owned.tmux_session.is_some() => Session::Crashed,
+            Ok(false) if task.owned.tmux_session.is_some() && wants_agent(task) => Session::Crashed,
             Ok(false) => Session::Inactive,
             Err(_) => Session::Unknown,
         }
@@ -56,6 +58,11 @@ impl Session {
             Session::Unknown => "unknown",
         }
     }
+}
+
+/// Whether the end of its agent is to be looked after: a mission that does not run ends its agent itself.
+fn wants_agent(task: &Task) -> bool {
+    task.kind == DirKind::Task || task.status() == MissionStatus::Running.as_str()
 }
 
 /// The panes of the tmux server, which is asked once, and only if somebody needs them.
@@ -142,6 +149,17 @@ mod tests {
         check(&locked, Ok(&[pane(&locked, None, false)]), Session::Crashed);
         let foreign = Pane { task: None, ..pane(&locked, Some("worker"), false) };
         check(&locked, Ok(&[foreign]), Session::Crashed);
+    }
+
+    #[test]
+    fn a_mission_without_its_agent_has_crashed_only_while_it_runs() {
+        let (_folder, home) = tests::home();
+        let mut mission = tests::mission(&home, "brew");
+        let set = |status| Set::new().status(status).tmux_session(Some("coffee/brew"));
+        mission.append(Event::Unknown, set("running")).unwrap();
+        check(&mission, Ok(&[]), Session::Crashed);
+        mission.append(Event::Unknown, set("paused")).unwrap();
+        check(&mission, Ok(&[]), Session::Inactive);
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn start(
         Ok(story) => return Ok(story),
         Err(error) => error,
     };
-    let is_final = error.kind == Kind::NotRespawnable;
+    let is_final = matches!(error.kind, Kind::NotRespawnable | Kind::HooksWait);
     let input = Input::NotStarted { reason: &error.one_line(), is_final };
     let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
     carry(app, machine, locked, &turn, spawn, Record::default())

@@ -8,7 +8,7 @@ use super::course::named;
 use super::locked::LockedMission;
 use crate::Result;
 use crate::app::App;
-use crate::store::{Event, LockedTask, Set, TaskDir, event};
+use crate::store::{Event, LockedTask, Set, TaskDir, event, task};
 
 /// An answer to a pause.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,17 +93,19 @@ pub fn retry(app: &App, dir: &TaskDir, step: Option<&str>) -> Result<()> {
     advance::advance_detached(app, dir)
 }
 
-/// Ends a mission, also one whose plan is damaged, and gives its worktree back.
+/// Ends a mission, also one whose plan is damaged, and gives its worktree back. Returns the backups of the work that the worktree
+/// had.
 ///
 /// # Errors
 /// `refused` when it has completed or is cancelled already.
-pub fn cancel(app: &App, dir: &TaskDir) -> Result<()> {
+pub fn cancel(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
+    let before = task::read_journal_last(dir, 0)?.history().last_seq;
     match LockedMission::lock(app, dir) {
         Ok(mut mission) => {
             let actor = who(app, &mission.locked)?;
             mission.record(Event::MissionCancelled { actor }, Vec::new())?;
             drop(mission);
-            advance::advance_detached(app, dir)
+            advance::advance_detached(app, dir)?;
         }
         Err(error) if error.kind == crate::Kind::Corrupt => {
             let mut locked = LockedTask::lock(&app.home, dir)?;
@@ -111,8 +113,25 @@ pub fn cancel(app: &App, dir: &TaskDir) -> Result<()> {
             let status = MissionStatus::Cancelled;
             let set = Set::new().status(status.as_str());
             locked.append(Event::MissionCancelled { actor }, set)?;
-            advance::leave_as(app, &mut locked, status)
+            advance::leave_as(app, &mut locked, status)?;
         }
-        Err(error) => Err(error),
+        Err(error) => return Err(error),
     }
+    backed_up_since(dir, before)
+}
+
+/// The backups of a worktree's work that the journal has since this event.
+///
+/// # Errors
+/// `corrupt` when the journal cannot be read.
+pub fn backed_up_since(dir: &TaskDir, before: u64) -> Result<Vec<String>> {
+    let kept = |event| {
+        let (Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept }) = event
+        else {
+            return None;
+        };
+        Some(kept)
+    };
+    let new = task::read_journal(dir)?.records.into_iter().filter(|record| record.seq > before);
+    Ok(new.filter_map(|record| kept(record.event)).collect())
 }

@@ -10,6 +10,7 @@ use crate::Result;
 use crate::app::App;
 use crate::fault;
 use crate::flow::End;
+use crate::flow::agent::ended::lost_conversation;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agents, steps, trace};
 use crate::store::event::{Ending, Exited, Spawn};
@@ -41,6 +42,14 @@ fn take(app: &App, mission: &mut LockedMission, end: &End, record: &Spawn) -> Re
     };
     if let Some(story) = limit::ended_at_one(app, mission, end, &exited)? {
         return Ok(story);
+    }
+    if let Some(why) = lost_conversation(app, record, end) {
+        // The same attempt goes on with an agent that begins a new conversation.
+        let conversation = record.conversation.clone().unwrap_or_default();
+        let reason = Ending::from(end.reason.as_str());
+        let not_resumed = Event::AgentNotResumed { spawn: end.spawn, conversation, reason };
+        mission.locked.append_many(vec![exited, not_resumed.into()])?;
+        return Ok(format!("agent {}: {why}; the next one begins a new one", end.spawn));
     }
     mission.record(lost(step, attempt), vec![exited])?;
     Ok(format!("agent {} has ended without a word: {}", end.spawn, end.reason))

@@ -79,7 +79,7 @@ impl LockedMission {
         let effects = after
             .mission
             .apply(plan, input)
-            .map_err(|refused| refusal::error(&self.course, &self.locked.dir().id, refused))?;
+            .map_err(|refused| refusal::error(&self.course, &self.locked.dir().id, &refused))?;
         Ok((after, effects))
     }
 

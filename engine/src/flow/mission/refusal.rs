@@ -6,82 +6,46 @@ use super::Course;
 use crate::{Error, Kind};
 
 /// The error of a refused event.
-pub(super) fn error(course: &Course, id: &str, refusal: Refusal) -> Error {
-    let plan = course.plan;
-    let name = |step: orange_core::plan::StepId| plan.step(step).id;
-    let refused = |message: String, help: String| Error::new(Kind::Refused, message).help(help);
-    match refusal {
-        Refusal::Closed(MissionStatus::Failed) => refused(
-            format!("closed: mission {id} has failed"),
+pub(super) fn error(course: &Course, id: &str, refusal: &Refusal) -> Error {
+    let (kind, help) = match refusal {
+        Refusal::Closed(MissionStatus::Failed) => (
+            Kind::Refused,
             format!(
                 "`orange mission retry {id}` runs it again, `orange mission cancel {id}` ends it; an agent stops here"
             ),
         ),
-        Refusal::Closed(status) => refused(
-            format!("closed: mission {id} is {}", status.as_str()),
-            "nothing is accepted after its end; an agent stops here".to_owned(),
-        ),
-        Refusal::HasBegun => refused(format!("mission {id} has begun"), String::new()),
-        Refusal::Pending => refused(
-            format!("mission {id} has not begun: it waits for a worktree"),
-            "`orange workspace list` shows who has them".to_owned(),
-        ),
-        Refusal::Paused => refused(
-            format!("mission {id} is paused, and nothing starts"),
-            format!("`orange mission continue {id}` answers it"),
-        ),
-        Refusal::NoSuchStep => Error::new(Kind::NotFound, format!("{} has no such step", plan.name))
-            .help(format!("`orange mission show {id}` shows its steps")),
-        Refusal::Stale { current } => refused(
-            format!("stale: this is an older attempt, and the current one is {current}"),
-            "stop here: another agent works at the step".to_owned(),
-        ),
-        Refusal::NoSuchAttempt { current } => {
-            let message = match current {
-                0 => "the step has no attempt yet".to_owned(),
-                current => format!("the step has no such attempt: the current one is {current}"),
-            };
-            Error::new(Kind::NotFound, message).help(format!("`orange mission show {id}` shows its attempts"))
+        Refusal::Closed(_) => {
+            (Kind::Refused, "nothing is accepted after its end; an agent stops here".to_owned())
         }
-        Refusal::HasEnded => refused(
-            "this attempt has ended, with another report".to_owned(),
-            "the first report counts: stop here".to_owned(),
-        ),
-        Refusal::NotQueued(status) => refused(
-            format!("the step is {}", status.as_str()),
-            format!("`orange mission show {id}` shows what runs"),
-        ),
-        Refusal::Busy(step) => refused(
-            format!("step {} is running, and the steps of a mission share a worktree", name(step)),
-            "it starts when that one has ended".to_owned(),
-        ),
-        Refusal::ResultNeeded => Error::new(Kind::Usage, "a result is missing")
-            .help(format!("say it with `--result`: {}", results(course))),
-        Refusal::ResultUndeclared => Error::new(Kind::Usage, "the step declares no such result")
-            .help(format!("`--result` takes: {}", results(course))),
-        Refusal::NotPaused => refused(
-            format!("mission {id} is not paused"),
-            format!("`orange mission show {id}` shows what it does"),
-        ),
-        Refusal::OtherPause { current } => refused(
-            format!("this answers another pause: mission {id} is at pause {current}"),
+        Refusal::HasBegun => (Kind::Refused, String::new()),
+        Refusal::Pending => (Kind::Refused, "`orange workspace list` shows who has them".to_owned()),
+        Refusal::Paused => (Kind::Refused, format!("`orange mission continue {id}` answers it")),
+        Refusal::NoSuchStep => (Kind::NotFound, format!("`orange mission show {id}` shows its steps")),
+        Refusal::Stale { .. } => (Kind::Refused, "stop here: another agent works at the step".to_owned()),
+        Refusal::NoSuchAttempt { .. } => {
+            (Kind::NotFound, format!("`orange mission show {id}` shows its attempts"))
+        }
+        Refusal::HasEnded => (Kind::Refused, "the first report counts: stop here".to_owned()),
+        Refusal::NotQueued(_) => (Kind::Refused, format!("`orange mission show {id}` shows what runs")),
+        Refusal::Busy(_) => (Kind::Refused, "it starts when that one has ended".to_owned()),
+        Refusal::ResultNeeded => (Kind::Usage, format!("say it with `--result`: {}", results(course))),
+        Refusal::ResultUndeclared => (Kind::Usage, format!("`--result` takes: {}", results(course))),
+        Refusal::NotPaused => (Kind::Refused, format!("`orange mission show {id}` shows what it does")),
+        Refusal::OtherPause { current } => (
+            Kind::Refused,
             format!(
                 "look at it first: `orange mission show {id}`, then `orange mission continue {id} --pause {current}`"
             ),
         ),
-        Refusal::NothingToAccept => refused(
-            "this pause is not about a failure".to_owned(),
-            format!("`orange mission continue {id}` goes on"),
-        ),
-        Refusal::NotFailed(status) => refused(
-            format!("mission {id} is {}, and only a failed one is tried again", status.as_str()),
-            format!("`orange mission show {id}` shows what can be done"),
-        ),
-        Refusal::NothingToRetry => refused(
-            "the step has not failed, or only because another one has".to_owned(),
-            format!("`orange mission retry {id}` tries every failed step"),
-        ),
-    }
+        Refusal::NothingToAccept => (Kind::Refused, format!("`orange mission continue {id}` goes on")),
+        Refusal::NotFailed(_) => {
+            (Kind::Refused, format!("`orange mission show {id}` shows what can be done"))
+        }
+        Refusal::NothingToRetry => {
+            (Kind::Refused, format!("`orange mission retry {id}` tries every failed step"))
+        }
+    };
+    Error::new(kind, refusal.words(course.plan, &format!("mission {id}"))).help(help)
 }
 
 /// The results that the running step may report.

@@ -9,11 +9,12 @@ use crate::app::App;
 use crate::drive::git::{Backup, BackupContext, Git, SavedWork};
 use crate::files::{entries, is_empty, is_same};
 use crate::flow::mission::advance::leave_as;
+use crate::flow::mission::answer::backed_up_since;
 use crate::flow::{cancel, lock_recovered};
 use crate::hooks::workspace;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Event, LockedTask, Pool, Task, TaskDir, task};
+use crate::store::{DirKind, LockedTask, Pool, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
 /// What happened to one worktree.
@@ -265,16 +266,7 @@ fn give_back_of_mission(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
         return Err(Error::new(Kind::Environment, error));
     }
     locked.clear_attention()?;
-    let journal = task::read_journal(dir)?;
-    let kept = |event| {
-        let (Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept }) = event
-        else {
-            return None;
-        };
-        Some(kept)
-    };
-    let new = journal.records.into_iter().filter(|record| record.seq > before);
-    Ok(new.filter_map(|record| kept(record.event)).collect())
+    backed_up_since(dir, before)
 }
 
 /// The folder of the task or mission that has the slot, if it exists.
@@ -313,7 +305,7 @@ mod tests {
 
     use super::*;
     use crate::hooks::workspace::tests::Lab;
-    use crate::store::{Set, tests};
+    use crate::store::{Event, Set, tests};
 
     /// A mission in this status that holds a worktree with an idea in it, and what is done about that worktree.
     fn collected(status: &str) -> (Lab, TaskDir, Vec<Collected>) {

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::flow::definition::new_counters;
 use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
-use crate::store::{Event, LockedTask, Set, TaskDir};
+use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory};
 
 /// Moves a task to a state, and to a workflow if one is named. It checks no gate and runs no hook: worktree, session and agents
 /// stay. It closes an open transition. Counters that the workflow lacks stay in the journal for a migration back;
@@ -57,8 +57,8 @@ pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event
 }
 
 fn dropped_hooks(locked: &LockedTask) -> Vec<String> {
-    let Some(pending) = &locked.history().open else { return Vec::new() };
-    let left = pending.plan.hooks.iter().filter(|hook| !pending.ended.contains_key(&hook.index));
+    let TaskHistory { open, waiting_hooks, .. } = locked.history();
+    let left = open.iter().chain(waiting_hooks).flat_map(OpenTransition::left);
     left.map(|hook| hook.name.clone()).collect()
 }
 

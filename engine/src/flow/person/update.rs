@@ -4,6 +4,7 @@ use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::person::create::{admit, check_branch, check_summary};
+use crate::flow::request::retry;
 use crate::flow::{Goal, TaskPreview, dry_run, lock_recovered, rebranch, request, waiting};
 use crate::store::scalar::Value;
 use crate::store::{LockedTask, Task, TaskDir, list};
@@ -14,6 +15,8 @@ use crate::{Error, Kind, Result, store};
 pub struct Wishes<'a> {
     /// The status to ask for.
     pub status: Option<&'a str>,
+    /// Run the hooks that wait.
+    pub retry_hooks: bool,
     /// The new summary.
     pub summary: Option<&'a str>,
     /// The new branch; without a name, the one that is checked out.
@@ -34,9 +37,10 @@ pub enum Updated {
 impl Wishes<'_> {
     /// Refuses what asks for nothing, before any task is looked for.
     pub fn check(&self) -> Result<()> {
-        if self.status.is_none() && self.summary.is_none() && self.branch.is_none() {
-            return Err(Error::new(Kind::Usage, "nothing to update")
-                .help("give --status, --summary or --branch; `orange task next` shows the statuses"));
+        if self.status.is_none() && self.summary.is_none() && self.branch.is_none() && !self.retry_hooks {
+            return Err(Error::new(Kind::Usage, "nothing to update").help(
+                "give --status, --summary, --branch or --retry-hooks; `orange task next` shows the statuses",
+            ));
         }
         check_summary(self.summary, "say in it what is to be done")
     }
@@ -49,6 +53,10 @@ pub fn update(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Updated> {
         dry_run(app, dir, goal)?;
     }
     let updated = edit(app, dir, wishes)?;
+    if wishes.retry_hooks {
+        let ask = if wishes.dry_run { retry::dry_run } else { retry::retry_hooks };
+        return ask(app, dir).map(|result| Updated::Status(Box::new(result)));
+    }
     let Some(goal) = goal else { return Ok(Updated::Fields(updated)) };
     let ask = if wishes.dry_run { dry_run } else { request };
     ask(app, dir, goal).map(|result| Updated::Status(Box::new(result)))

@@ -1,11 +1,11 @@
 //! The definition that a task follows, and the current one of its workflow.
 
-use orange_core::{Cause, Hook, Machine, Transition};
+use orange_core::{Cause, Hook, Machine, Transition, TransitionId};
 
 use crate::app::App;
 use crate::flow::life::cause_of;
 use crate::flow::snapshot::{left_behind, status_of};
-use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskHistory};
+use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskHistory, event};
 use crate::{Error, Kind, Result};
 
 /// Checks that the task can go on under this machine: it has the task's status, and the open transition.
@@ -26,30 +26,45 @@ pub fn hooks_of(
     if plan.hooks.is_empty() {
         return Ok(Vec::new());
     }
-    let are_these = |hooks: &Vec<&Hook<'_>>| {
-        hooks.iter().map(|hook| hook.name()).eq(plan.hooks.iter().map(|hook| hook.name.as_str()))
-    };
-    let is_the_one = |transition: &&Transition<'_>| {
-        machine.state(transition.from).name == plan.from
-            && machine.state(transition.to).name == plan.to
-            && are_these(&transition.hooks.iter().collect())
-    };
-    let declared = || {
-        let at_index = plan.transition.and_then(|index| machine.transitions.get(index)).filter(is_the_one);
-        let transition = at_index.or_else(|| machine.transitions.iter().find(is_the_one))?;
-        Some(transition.hooks.iter().collect())
-    };
+    let are_these = |hooks: &Vec<&Hook<'_>>| are_hooks_of(plan, hooks.iter().copied());
     let hooks = match cause_of(plan) {
         Cause::Forced(what, _) => {
             machine.state_named(&plan.to).map(|to| machine.forced_hooks(what, to)).filter(are_these)
         }
-        Cause::Request(_) | Cause::Exit | Cause::Escalation => declared(),
+        Cause::Request(_) | Cause::Exit | Cause::Escalation | Cause::HookFailed => {
+            declared(machine, plan).map(|transition| transition.hooks.iter().collect())
+        }
     };
     hooks.ok_or_else(|| {
         let message =
             format!("{} → {} was begun under another {} workflow", plan.from, plan.to, machine.name);
         Error::new(Kind::Refused, message).help(left_behind(machine, id))
     })
+}
+
+/// The number of the declared transition that was begun, if the machine still has it.
+pub fn declared_id(machine: &'static Machine<'static>, plan: &event::Transition) -> Option<TransitionId> {
+    let declared = declared(machine, plan)?;
+    let index = machine.transitions.iter().position(|it| std::ptr::eq(it, declared))?;
+    u32::try_from(index).ok().map(TransitionId)
+}
+
+/// The declared transition that was begun, if the machine still has it.
+fn declared(
+    machine: &'static Machine<'static>,
+    plan: &event::Transition,
+) -> Option<&'static Transition<'static>> {
+    let is_the_one = |transition: &&Transition<'_>| {
+        machine.state(transition.from).name == plan.from
+            && machine.state(transition.to).name == plan.to
+            && are_hooks_of(plan, transition.hooks)
+    };
+    let at_index = plan.transition.and_then(|index| machine.transitions.get(index)).filter(is_the_one);
+    at_index.or_else(|| machine.transitions.iter().find(is_the_one))
+}
+
+fn are_hooks_of<'h>(plan: &event::Transition, hooks: impl IntoIterator<Item = &'h Hook<'h>>) -> bool {
+    hooks.into_iter().map(Hook::name).eq(plan.hooks.iter().map(|hook| hook.name.as_str()))
 }
 
 /// Moves the task to the current definition of its workflow, if that has changed. The change is journaled once, shown as

@@ -75,6 +75,8 @@ impl TaskPreview {
 
 /// Also sets what the hooks that have not ended would count.
 fn with_counters(set: Set, pending: &OpenTransition) -> Set {
-    let left = pending.plan.hooks.iter().filter(|hook| !pending.ended.contains_key(&hook.index));
-    left.filter_map(|hook| hook.counter.as_ref()).fold(set, |set, it| set.counter(&it.name, it.value))
+    pending
+        .left()
+        .filter_map(|hook| hook.counter.as_ref())
+        .fold(set, |set, it| set.counter(&it.name, it.value))
 }

@@ -3,12 +3,12 @@
 use std::fs;
 use std::time::Duration;
 
-use orange_core::{Action, Hook, Machine};
+use orange_core::{Action, Hook, Input, Machine, Turn};
 
 use crate::app::App;
 use crate::flow::activity;
-use crate::flow::definition::{self, hooks_of};
-use crate::flow::life::closing;
+use crate::flow::definition::{self, declared_id, hooks_of};
+use crate::flow::life::{self, Record, cause_of, closing};
 use crate::flow::queue;
 use crate::hooks::{self, HookContext, agents, workspace};
 use crate::store::event::PlannedHook;
@@ -72,18 +72,34 @@ pub fn abandoned<'l>(dir: &TaskDir, history: &'l TaskHistory) -> Option<&'l Open
 }
 
 /// Runs the hooks that have not ended, in order, and closes the transition. A hook that fails rolls nothing back: the failure is
-/// journaled and becomes the task's `attention`. Without an open transition there is nothing to do.
+/// journaled and becomes the task's `attention`. If the workflow says so, the hooks after it then wait, and the transition is
+/// no longer open; or they are dropped, and the transition follows that the workflow names for that. Without an open
+/// transition there is nothing to do.
 pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
-    let Some(pending) = locked.history().open.clone() else { return Ok(()) };
+    while let Some(pending) = locked.history().open.clone() {
+        finish_one(app, locked, &pending)?;
+    }
+    Ok(())
+}
+
+fn finish_one(app: &App, locked: &mut LockedTask, pending: &OpenTransition) -> Result<()> {
     let machine = app.machine_of(&locked.task().owned)?;
-    let hooks = hooks_of(machine, &pending, &locked.dir().id)?;
+    let hooks = hooks_of(machine, pending, &locked.dir().id)?;
     let mut errors = Vec::new();
     for (planned, hook) in pending.plan.hooks.iter().zip(hooks) {
         let error = match pending.ended.get(&planned.index) {
             Some(error) => error.clone(),
-            None => run(app, machine, locked, &pending, planned, hook)?,
+            None => run(app, machine, locked, pending, planned, hook)?,
         };
-        errors.extend(error.map(|error| format!("{}: {error}", planned.name)));
+        let Some(error) = error else { continue };
+        let (transition, cause) = (declared_id(machine, &pending.plan), cause_of(&pending.plan));
+        let input = Input::HookFailed { hook, transition, cause, reason: &error };
+        let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
+        if !turn.events.is_empty() {
+            workspace::give_back(app, locked.task())?;
+            return stopped(app, machine, locked, pending, (hook, &error), &turn, &errors);
+        }
+        errors.push(format!("{}: {error}", planned.name));
     }
     fault::step("give back", "the worktree");
     workspace::give_back(app, locked.task())?;
@@ -98,6 +114,34 @@ pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
         queue::after_release(app, locked.dir())?;
     }
     Ok(())
+}
+
+/// Records that the hooks after a failed one wait, or begins the transition that replaces them, if its own hooks can work.
+/// The errors are those of the hooks before.
+fn stopped(
+    app: &App,
+    machine: &'static Machine<'static>,
+    locked: &mut LockedTask,
+    pending: &OpenTransition,
+    (hook, error): (&Hook<'_>, &str),
+    turn: &Turn<'static>,
+    errors: &[String],
+) -> Result<()> {
+    let attend = |locked: &mut LockedTask| errors.iter().try_for_each(|error| locked.call_attention(error));
+    fault::step("stop at", "a failed hook");
+    let blocked = match turn.decision() {
+        None => None,
+        Some(decision) => match hooks::preflight(app, locked.task(), &decision.effects) {
+            Ok(room) => {
+                let led_to_it = vec![closing(machine, locked.task(), &pending.plan)];
+                life::record(machine, locked, turn, Record { led_to_it, room, agent: None })?;
+                return attend(locked);
+            }
+            Err(why) => Some(machine.hooks_wait(hook, error, Some(&why.one_line()))),
+        },
+    };
+    attend(locked)?;
+    life::record(machine, locked, blocked.as_ref().unwrap_or(turn), Record::default())
 }
 
 /// Runs a hook and journals its end; returns why it failed, if it did.

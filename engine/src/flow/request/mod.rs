@@ -5,6 +5,7 @@ pub mod definition;
 pub mod dry_run;
 pub mod finish;
 pub mod refusal;
+pub mod retry;
 pub mod transition_result;
 
 use std::path::Path;
@@ -106,12 +107,12 @@ pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> 
     let Some(begun) = locked.history().open.clone() else {
         return Err(Error::new(Kind::Refused, "no transition has begun"));
     };
-    if begun.plan.hooks.is_empty() {
+    if begun.left().next().is_none() {
         finish(app, &mut locked)?;
         drop(locked);
     } else {
         drop(locked);
-        let hooks: Vec<&str> = begun.plan.hooks.iter().map(|hook| hook.name.as_str()).collect();
+        let hooks: Vec<&str> = begun.left().map(|hook| hook.name.as_str()).collect();
         app.progress.step(&hooks.join(", "));
         app.detached(&["task", "finish", &dir.id], &dir)?;
     }
@@ -127,5 +128,5 @@ pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> 
             log.display()
         )));
     }
-    Ok(TransitionResult::read(&dir.id, &journal.records, begun.seq))
+    Ok(TransitionResult::read(&dir.id, &journal.records, begun.since))
 }

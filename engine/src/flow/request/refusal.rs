@@ -6,7 +6,7 @@ use orange_core::{Facts, Input, Machine, Missing, Refusal, Rejection, View, When
 
 use crate::app::App;
 use crate::drive::git;
-use crate::store::{Task, TaskHistory};
+use crate::store::{OpenTransition, Task, TaskHistory};
 use crate::{Error, Kind};
 
 /// The refusal as an error for its reader.
@@ -40,12 +40,29 @@ pub fn error(
             );
             refused(Kind::NotRespawnable).help(format!("{restart}; {}", next()))
         }
+        Refusal::HooksWait => hooks_wait(task, history),
         Refusal::NoRespawnPrompt | Refusal::NoAgent => refused(Kind::NotRespawnable).help(next()),
         Refusal::NoWorktree => refused(Kind::NotRespawnable).help("`orange task spawn` gives it one"),
         Refusal::Alive => refused(Kind::NotRespawnable).help(format!(
             "`orange task attach {id}` shows it; `orange task restart {id}` ends it and starts it again"
         )),
     }
+}
+
+/// The error for a task that stays where it is until its hooks have run.
+pub fn hooks_wait(task: &Task, history: &TaskHistory) -> Error {
+    let message = match &history.waiting_hooks {
+        Some(OpenTransition { plan, error, .. }) => {
+            let error = error.as_deref().unwrap_or_default();
+            let failed = task.owned.hooks_wait.as_deref().unwrap_or("a hook");
+            format!("the hooks of {} → {} wait, since {failed} failed: {error}", plan.from, plan.to)
+        }
+        None => "hooks of the last transition wait, since one of them failed".to_owned(),
+    };
+    let id = &task.id;
+    Error::new(Kind::HooksWait, message).help(format!(
+        "mend that, then `orange task update {id} --retry-hooks` runs them; `orange task cancel {id}` drops them"
+    ))
 }
 
 /// The error for a command that the workflow has no state for.

@@ -2,15 +2,23 @@
 
 use crate::answer::{TransitionResult, WorkflowChange};
 use crate::flow::definition::changed_story;
+use crate::store::event::Cause;
 use crate::store::{Event, Record};
 use crate::store::{Task, TaskHistory};
 
 impl TransitionResult {
-    /// The result of the transition with this sequence number, by the journal.
+    /// The result of the transition that was begun or goes on with this sequence number, by the journal.
     pub fn read(id: &str, records: &[Record], started: u64) -> TransitionResult {
         let mut result = TransitionResult { id: id.to_owned(), ..TransitionResult::default() };
-        let is_end = |record: &&Record| matches!(record.event, Event::StatusChanged { .. });
-        let close = records.iter().find(|record| record.seq > started && is_end(record));
+        let is_end = |record: &&Record| {
+            matches!(record.event, Event::StatusChanged { .. } | Event::HooksWaiting { .. })
+        };
+        // The transition that follows a failed hook begins in the same write, and its end is the end of both.
+        let goes_on = |close: &Record| {
+            let next = records.iter().find(|record| record.seq == close.seq + 2).map(|record| &record.event);
+            matches!(next, Some(Event::TransitionStarted(plan)) if plan.cause == Cause::HookFailed)
+        };
+        let close = records.iter().find(|record| record.seq > started && is_end(record) && !goes_on(record));
         let until = close.map_or(u64::MAX, |close| close.seq);
         let so_far = || records.iter().filter(|record| record.seq <= until);
         for record in so_far().filter(|record| record.seq >= started) {
@@ -44,8 +52,17 @@ impl TransitionResult {
 
     fn add(&mut self, event: &Event) {
         if let Event::TransitionStarted(plan) = event {
-            self.from.clone_from(&plan.from);
+            if self.from.is_empty() {
+                self.from.clone_from(&plan.from);
+            }
             self.to.clone_from(&plan.to);
+        }
+        if let Event::HooksRetried { from, to, .. } = event {
+            self.from.clone_from(from);
+            self.to.clone_from(to);
+        }
+        if let Event::HooksWaiting { hook, left, .. } = event {
+            self.hooks_waiting = std::iter::once(hook).chain(left).cloned().collect();
         }
         if let Event::HookEnded { hook, error, .. } = event {
             self.hooks.push(hook.clone());
@@ -73,6 +90,12 @@ impl TransitionResult {
         }
         for error in &self.hook_errors {
             text += &format!("\nattention: {error}");
+        }
+        if !self.hooks_waiting.is_empty() {
+            let (hooks, id) = (self.hooks_waiting.join(", "), &self.id);
+            text += &format!(
+                "\nthese hooks wait: {hooks}; mend what failed, then `orange task update {id} --retry-hooks`"
+            );
         }
         text
     }

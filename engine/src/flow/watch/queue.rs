@@ -8,10 +8,10 @@ use crate::Result;
 use crate::app::App;
 use crate::flow::snapshot::waits;
 use crate::hooks::workspace;
-use crate::store::list::{self, Known, Listed};
+use crate::store::list::{self, Known};
 use crate::store::pool::{self, Saved, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{Home, Task, TaskDir, owed};
+use crate::store::{DirKind, Home, Task, TaskDir, owed};
 
 /// The data that decide which task waits for what, read once and without a lock.
 #[derive(Debug)]
@@ -39,7 +39,10 @@ impl Queue {
         }
         let size = (project.name.as_str(), project.pool_size);
         Some(if pool::check_room(&app.home, &self.slots, size, &task.id).is_err() {
-            format!("waits for one of the {} worktrees of {}", project.pool_size, project.name)
+            match project.pool_size {
+                1 => format!("waits for the worktree of {}", project.name),
+                size => format!("waits for one of the {size} worktrees of {}", project.name),
+            }
         } else if project.is_auto() {
             "waits for `orange monitor`, which is going to start it".to_owned()
         } else {
@@ -105,10 +108,12 @@ pub fn after_release(app: &App, dir: &TaskDir) -> Result<()> {
 
 /// Begins the oldest mission of a project that waits for a worktree, if one is free, in a process of its own.
 pub fn begin_mission(app: &App, project: &str) -> Result<()> {
-    let waits = |task: &Task| task.status() == MissionStatus::Pending.as_str();
-    let listed = list::missions(&app.home, Some(project))?;
-    let oldest = listed.into_iter().find(|listed| listed.task.as_ref().is_ok_and(waits));
-    let Some(Listed { dir, .. }) = oldest else { return Ok(()) };
+    let pending = MissionStatus::Pending.as_str();
+    let mut known = list::journals(&app.home, &[DirKind::Mission], Some(project))?;
+    known.retain(|it| it.may_be(|owned| owned.status == pending));
+    let waiting =
+        list::each(known, |it| it.task.as_ref().is_ok_and(|it| it.status() == pending).then_some(it.dir));
+    let Some(dir) = waiting.into_iter().next() else { return Ok(()) };
     match workspace::is_free(app, project, &dir.id)? {
         true => app.start_detached(&["mission", "advance", &dir.id], &dir),
         false => Ok(()),

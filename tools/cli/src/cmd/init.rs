@@ -16,17 +16,25 @@ struct Template {
     endings: &'static [&'static str],
 }
 
-const STATES: Template = Template {
+const STATES: &[Template] = &[Template {
     text: include_str!("../../templates/workflow.yml"),
     name: ("\nname: ", "\n"),
     endings: &["yml", "yaml"],
-};
+}];
 
-const STEPS: Template = Template {
-    text: include_str!("../../templates/steps.toml"),
-    name: ("\nname = \"", "\"\n"),
-    endings: &["toml"],
-};
+/// The same workflow in both formats.
+const STEPS: &[Template] = &[
+    Template {
+        text: include_str!("../../templates/steps.toml"),
+        name: ("\nname = \"", "\"\n"),
+        endings: &["toml"],
+    },
+    Template {
+        text: include_str!("../../templates/steps.yml"),
+        name: ("\n  name: ", "\n"),
+        endings: &["yml", "yaml"],
+    },
+];
 
 /// The name of the templates, and of a workflow without a name of its own.
 const NAME: &str = "workflow";
@@ -34,8 +42,7 @@ const NAME: &str = "workflow";
 pub(super) fn run(args: &args::Init) -> Result<Answer, Answer> {
     let to_stdout = args.stdout || args.name.as_deref() == Some(Path::new("-"));
     let path = args.name.as_deref().filter(|it| *it != Path::new("-")).unwrap_or(Path::new(NAME));
-    let template = if args.steps { STEPS } else { STATES };
-    let path = template.with_ending(path)?;
+    let (template, path) = of_path(if args.steps { STEPS } else { STATES }, path)?;
     let text = template.named(&name(&path)?);
     if to_stdout {
         return Ok(Answer::text(text));
@@ -45,32 +52,41 @@ pub(super) fn run(args: &args::Init) -> Result<Answer, Answer> {
         if error.kind() == ErrorKind::AlreadyExists {
             Failure::new(format!("{shown} is there already"), "choose another name, or delete the file first")
         } else {
-            Failure::new(format!("cannot write {shown}: {error}"), "see whether the folder is there")
+            Failure::new(format!("cannot write {shown}: {error}"), "see whether you may write there")
         }
     })?;
     Ok(Answer { err: format!("wrote {shown}; next: orange-workflow check {shown}\n"), ..Answer::text("") })
 }
 
+/// The template for the ending of this path, and the path, which gets the ending of the first one if it has none.
+fn of_path<'t>(templates: &'t [Template], path: &Path) -> Result<(&'t Template, PathBuf), Failure> {
+    let ending = path.extension().map(|it| it.to_str().unwrap_or_default());
+    let fits = |it: &&Template| ending.is_none_or(|ending| it.endings.contains(&ending));
+    if let Some(template) = templates.iter().find(fits) {
+        let is_without = ending.is_none();
+        return Ok((
+            template,
+            if is_without { path.with_extension(template.ending()) } else { path.to_owned() },
+        ));
+    }
+    let known: Vec<String> = templates.iter().map(|it| format!(".{}", it.ending())).collect();
+    let known = known.join(" or ");
+    Err(Failure::new(
+        format!("{} does not end in {known}", path.display()),
+        format!("name a file that ends in {known}, or leave the ending out"),
+    ))
+}
+
 impl Template {
-    /// The path with the ending of such a workflow.
-    fn with_ending(&self, path: &Path) -> Result<PathBuf, Failure> {
-        let first = self.endings.first().copied().unwrap_or_default();
-        match path.extension().and_then(|it| it.to_str()) {
-            Some(ending) if self.endings.contains(&ending) => Ok(path.to_owned()),
-            None => Ok(path.with_extension(first)),
-            Some(_) => Err(Failure::new(
-                format!("{} does not end in .{first}", path.display()),
-                format!("name a file that ends in .{first}, or leave the ending out"),
-            )),
-        }
+    fn ending(&self) -> &'static str {
+        self.endings.first().copied().unwrap_or_default()
     }
 
     /// Its text with another name.
     fn named(&self, name: &str) -> String {
         let (before, after) = self.name;
         let line = |name: &str| format!("{before}{name}{after}");
-        let ending = self.endings.first().copied().unwrap_or_default();
-        let file = |name: &str| format!(" {name}.{ending}`");
+        let file = |name: &str| format!(" {name}.{}`", self.ending());
         self.text.replacen(&line(NAME), &line(name), 1).replace(&file(NAME), &file(name))
     }
 }
@@ -94,9 +110,11 @@ mod tests {
 
     #[test]
     fn only_the_name_changes() {
-        for (template, line, file) in
-            [(STATES, "\nname: fix\n", "check fix.yml`"), (STEPS, "\nname = \"fix\"\n", "check fix.toml`")]
-        {
+        for (template, line, file) in [
+            (&STATES[0], "\nname: fix\n", "check fix.yml`"),
+            (&STEPS[0], "\nname = \"fix\"\n", "check fix.toml`"),
+            (&STEPS[1], "\n  name: fix\n", "check fix.yml`"),
+        ] {
             assert_eq!(template.named(NAME), template.text);
             let fix = template.named("fix");
             assert!(fix.contains(line) && fix.contains(file), "{fix}");

@@ -104,6 +104,9 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 
 fn file(path: &Path, styles: Styles, tally: &mut Tally) -> Result<(), Answer> {
     let reading = Input::named(path)?.read();
+    if matches!(&reading, Reading::Text(source) if !is_scenario_file(path) && scenario::is_workflow(source)) {
+        return Err(no_scenarios(path).into());
+    }
     let workflow = match &reading {
         Reading::Text(source) => workflow_of(path, scenario::workflow(source).as_deref()),
         Reading::NotText(..) | Reading::Unreadable(..) => workflow_of(path, None),
@@ -131,6 +134,19 @@ fn file(path: &Path, styles: Styles, tally: &mut Tally) -> Result<(), Answer> {
         Err(findings) => return Err(one::refuse(workflow, findings, styles)),
     }
     Ok(())
+}
+
+fn no_scenarios(workflow: &Path) -> Failure {
+    let stem = workflow.file_stem().unwrap_or_default().to_string_lossy();
+    let beside = workflow.with_file_name(format!("{stem}{SCENARIOS}"));
+    let help = match beside.is_file() {
+        true => format!("run its scenarios: `orange-workflow test {}`", beside.display()),
+        false => format!("write its scenarios into {}, and name that file", beside.display()),
+    };
+    Failure::new(
+        format!("{}: this is a workflow, and `test` runs files of scenarios", workflow.display()),
+        help,
+    )
 }
 
 fn of_machine(source: &Source, scenarios: &Scenarios, machine: &Machine<'_>, tally: &mut Tally) {

@@ -2,7 +2,8 @@
 
 use orange_codegen::Span;
 use orange_codegen::model::{
-    Actors, Condition, Ending, ExitMonitoring, ExitRule, Gate, Outcome, StateId, Transition, Workflow,
+    Actors, Condition, Ending, ExitMonitoring, ExitRule, Gate, OnFailure, Outcome, StateId, Transition,
+    Workflow,
 };
 
 use super::{Edge, Graph, Kind, Mark, Node, Taker};
@@ -10,6 +11,9 @@ use super::{Edge, Graph, Kind, Mark, Node, Taker};
 impl Graph {
     pub(super) fn of_machine(workflow: &Workflow) -> Self {
         let mut edges = workflow.transitions.iter().map(Edge::of_transition).collect();
+        for edge in workflow.transitions.iter().filter_map(Edge::of_failed_hook) {
+            add_exit(&mut edges, edge);
+        }
         for rule in &workflow.exit_monitoring.rules {
             for edge in of_rule(workflow, rule) {
                 add_exit(&mut edges, edge);
@@ -73,6 +77,16 @@ impl Edge {
             spans: vec![transition.span],
             ..Self::default()
         }
+    }
+
+    /// Where a task goes when a hook of a transition fails.
+    fn of_failed_hook(transition: &Transition) -> Option<Self> {
+        let target = transition.on_hook_failure.as_ref()?;
+        let stops = transition.hooks.iter().filter(|hook| hook.on_failure == OnFailure::Stop);
+        let mut names: Vec<&str> = stops.map(|hook| hook.action.name()).collect();
+        names.dedup();
+        let lines = vec![format!("{} fails", names.join(" or "))];
+        Some(Self::of_exit(transition.to.value, target.value, lines, target.span))
     }
 
     fn of_exit(from: StateId, to: StateId, lines: Vec<String>, span: Span) -> Self {

@@ -37,7 +37,7 @@ pub(crate) struct Property<'l> {
     pub verdict: Verdict,
     /// Why it holds; null unless it is proved.
     pub argument: Option<&'l str>,
-    /// The bound that cut the search; null unless it is undecided.
+    /// The bound that cut the search, or what the workflow does not say; null unless it is undecided.
     pub cut: Option<&'l str>,
     /// The states of the shortest run that breaks it, where no finding has one.
     pub trace: Vec<&'l str>,
@@ -57,7 +57,7 @@ pub(crate) enum Verdict {
     Proved,
     /// A finding or a run breaks it.
     Refuted,
-    /// The search was cut before it found anything.
+    /// Nothing that breaks it was found, and it is not proved.
     Undecided,
 }
 

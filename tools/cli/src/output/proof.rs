@@ -47,7 +47,7 @@ impl Teller {
         property.findings.iter().for_each(|it| self.finding(out, it));
         property.run.iter().for_each(|it| self.run(out, it));
         if let Some(cut) = property.cut {
-            let text = format!("nothing that breaks it was found before the search was cut: {cut}");
+            let text = format!("nothing that breaks it was found, and it is not proved: {cut}");
             paragraph(out, "  ", &text);
         }
     }

@@ -53,7 +53,9 @@ impl<'p> PlanSimulation<'p> {
             }
             Err(refusal) => {
                 self.walk = before;
-                writeln!(out, "refused ({})", refusal_name(&refusal))
+                self.failed = true;
+                let why = refusal.words(self.walk.plan, "the mission");
+                writeln!(out, "refused ({}): {why}", refusal_name(&refusal))
             }
         }
     }

@@ -30,6 +30,10 @@ pub(super) fn happened(walk: &Walk<'_>, it: &Happened, out: &mut impl Write) -> 
         Happened::Waits { resume_after, reason } => {
             writeln!(out, "is started again after {resume_after} s (`respawn` does it now): {reason}")
         }
+        Happened::HooksWait { hooks, reason } => {
+            writeln!(out, "hooks wait (`retry-hooks` runs them): {}: {reason}", hooks.join(", "))
+        }
+        Happened::WillFail { hook } => writeln!(out, "the next `{hook}` fails"),
         Happened::Over { reason } => writeln!(out, "nothing follows: {reason}"),
         Happened::Marked { reason } => writeln!(out, "waits for a person: {reason}"),
     }
@@ -40,6 +44,7 @@ fn why(cause: Cause) -> String {
         Cause::Request(actor) => format!("asked for by the {}", who(actor)),
         Cause::Exit => "by an exit rule".to_owned(),
         Cause::Escalation => "escalation: it crashed too often".to_owned(),
+        Cause::HookFailed => "a hook has failed".to_owned(),
         Cause::Forced(_, actor) => format!("whatever the workflow declares, by the {}", who(actor)),
     }
 }

@@ -204,6 +204,7 @@ fn a_prompt_file_is_a_short_text_in_the_folder() {
     scratch.write("do/long.md", vec![b'x'; (1 << 20) + 1]);
     scratch.write("do/bytes.md", b"\xff\xfe");
     scratch.write("do/empty.md", "\u{feff}\n");
+    scratch.write("do/nul.md", "Plan.\nThen \0 stop.\n");
     std::os::unix::fs::symlink("/etc/passwd", scratch.path().join("do/out.md")).unwrap();
     let outside = "is not in the workflow's folder";
     for (name, expect) in [
@@ -216,6 +217,7 @@ fn a_prompt_file_is_a_short_text_in_the_folder() {
         ("do/empty.md", "is empty"),
         ("do/long.md", "is longer than 1024 KiB"),
         ("do/bytes.md", "is no UTF-8 text: byte 0 begins no character"),
+        ("do/nul.md", "has the character U+0000 in line 2"),
         ("do/plam.md", "did you mean `do/plan.md`?"),
     ] {
         let text = format!("[workflow]\nname = \"x\"\n[[steps]]\nid = \"a\"\nprompt_file = \"{name}\"\n");
@@ -224,6 +226,25 @@ fn a_prompt_file_is_a_short_text_in_the_folder() {
         let found = &run.json()["diagnostics"][0];
         let said = format!("{} {}", found["message"], found["help"]);
         assert!(run.exit == 1 && found["code"] == "B18" && said.contains(expect), "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_prompt_has_no_zero_character() {
+    let task = "name: flow\nstates: {a: {respawn_prompt: p}, b: {terminal: true}}\ntransitions: [{from: a, to: b}]\nprompts:\n  p: \"x\\0y\"\n";
+    let steps = "[workflow]\nname = \"flow\"\n[[steps]]\nid = \"a\"\nprompt = \"x\\u0000y\"\n";
+    for (file, text, place, key) in [("flow.yml", task, 5, "p"), ("flow.toml", steps, 5, "prompt")] {
+        let scratch = Scratch::with(&[(file, text)]);
+        let run = scratch.run(&["check", file, "--format", "json"]);
+        let found = &run.json()["diagnostics"][0];
+        let expect = format!("`{key}` has the character U+0000, which is no text");
+        assert_eq!(
+            (run.exit, &found["code"], &found["message"]),
+            (1, &"S04".into(), &expect.into()),
+            "{}",
+            run.out
+        );
+        assert_eq!(found["line"], place, "{found}");
     }
 }
 

@@ -20,8 +20,10 @@ fn what_it_writes_is_silent() {
         (&["init"][..], "workflow.yml"),
         (&["init", "bug-fix"], "bug-fix.yml"),
         (&["init", "a.yaml"], "a.yaml"),
+        (&["init", "workflows/bug-fix"], "workflows/bug-fix.yml"),
         (&["init", "--steps"], "workflow.toml"),
         (&["init", "--steps", "two-eyes"], "two-eyes.toml"),
+        (&["init", "--steps", "two-eyes.yml"], "two-eyes.yml"),
     ] {
         let scratch = Scratch::new();
         let run = scratch.run(args);
@@ -31,6 +33,20 @@ fn what_it_writes_is_silent() {
         assert_eq!((check.exit, check.out.as_str()), (0, "checked 1 file: nothing wrong\n"), "{}", check.out);
         assert_eq!(scratch.run(&["emit", file]).exit, 0);
     }
+}
+
+#[test]
+fn steps_are_the_same_in_both_formats() {
+    let emitted = |file: &str| {
+        let scratch = Scratch::new();
+        scratch.run(&["init", "--steps", file]);
+        let rust = scratch.run(&["emit", file]).out;
+        rust.lines()
+            .filter(|it| !it.contains("SOURCE_HASH") && !it.contains(file))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    assert!(emitted("two-eyes.toml") == emitted("two-eyes.yml"));
 }
 
 #[test]
@@ -48,7 +64,8 @@ fn nothing_is_overwritten_and_no_bad_name_is_taken() {
     refuses(&["there"], "error: there.yml is there already\n");
     refuses(&["there.yml"], "error: there.yml is there already\n");
     refuses(&["Fix"], "error: `Fix` is no name for a workflow\n");
-    refuses(&["--steps", "there.yml"], "error: there.yml does not end in .toml\n");
+    refuses(&["--steps", "there.yml"], "error: there.yml is there already\n");
+    refuses(&["--steps", "a.json"], "error: a.json does not end in .toml or .yml\n");
     refuses(&["a.toml"], "error: a.toml does not end in .yml\n");
-    refuses(&["no/folder"], "error: cannot write no/folder.yml: ");
+    refuses(&["there.yml/flow"], "error: cannot write there.yml/flow.yml: ");
 }

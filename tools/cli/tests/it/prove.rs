@@ -42,7 +42,7 @@ fn prove(name: &str, text: &str, more: &[&str]) -> CommandResult {
 fn what_holds_is_proved_with_its_argument() {
     let run = prove("sound.yml", SOUND, &[]);
     assert_eq!((run.exit, run.err.as_str()), (0, ""), "{}", run.out);
-    assert!(run.out.starts_with("sound.yml: 6 properties: 6 proved\n\n"), "{}", run.out);
+    assert!(run.out.starts_with("sound.yml: 8 properties: 8 proved\n\n"), "{}", run.out);
     assert!(run.out.contains("proved: no agent is lost unseen\n  of the "), "{}", run.out);
     let out = run.out.split_whitespace().collect::<Vec<_>>().join(" ");
     let longest = "longest run without a person: 2 transitions, pending → working → stuck";

@@ -139,6 +139,23 @@ fn what_a_mission_does_otherwise_fails_its_scenario() {
 }
 
 #[test]
+fn a_workflow_is_no_file_of_scenarios() {
+    let scratch = Scratch::with(&[
+        ("flow.yml", FLOW),
+        ("dev-task.toml", STEPS),
+        ("dev-task.test.yml", "scenarios: []\n"),
+    ]);
+    for (file, help) in [
+        ("flow.yml", "help: write its scenarios into flow.test.yml, and name that file"),
+        ("dev-task.toml", "help: run its scenarios: `orange-workflow test dev-task.test.yml`"),
+    ] {
+        let run = scratch.run(&["test", file]);
+        let expect = format!("{file}: this is a workflow, and `test` runs files of scenarios");
+        assert!(run.exit == 2 && run.err.contains(&expect) && run.err.contains(help), "{}", run.err);
+    }
+}
+
+#[test]
 fn scenarios_of_a_workflow_that_is_not_there_are_not_read() {
     let scenarios = "workflow: other.toml\nscenarios:\n- name: a\n  steps: [{complete: a}]\n";
     check(scenarios, 2, &["no such file or folder: other.toml"]);

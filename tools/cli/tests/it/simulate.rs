@@ -93,7 +93,7 @@ fn simulate_steps(text: &str, script: &str, more: &[&str]) -> crate::scratch::Co
 #[test]
 fn a_mission_is_taken_through_its_steps() {
     let script = "complete plan: two files\ncontext implement\nlose implement\ncomplete implement\ncomplete review FAIL: a bug\n\
-                  fail fix: no idea\ncontinue\ncomplete fix\nback\nnext\ncomplete plan\n";
+                  fail fix: no idea\ncontinue\ncomplete fix\nback\nnext\n";
     let run = simulate_steps(STEPS, script, &["--script", "walk.txt"]);
     assert_eq!((run.exit, run.err.as_str()), (0, ""), "{}", run.out);
     for line in [
@@ -104,10 +104,13 @@ fn a_mission_is_taken_through_its_steps() {
         "> fail fix: no idea\nfix: running → failed\n  pauses (error, 1) after fix\n",
         "> continue\nfix: failed → running\n  tries fix again\n",
         "> next\ncomplete fix\nfail fix\nlose fix\ncancel\n",
-        "> complete plan\nrefused (has_ended)\n",
     ] {
         assert!(run.out.contains(line), "{line}\n{}", run.out);
     }
+    let refused =
+        simulate_steps(STEPS, "complete plan\ncontinue\ncomplete plan: x\n", &["--script", "walk.txt"]);
+    let expect = "> continue\nrefused (not_paused): the mission is not paused\n> complete plan: x\nrefused (has_ended): this attempt has ended, with another report\n";
+    assert!(refused.exit == 1 && refused.out.ends_with(expect), "{}", refused.out);
     let unknown = simulate_steps(STEPS, "complete pan\n", &["--script", "walk.txt"]);
     assert_eq!(unknown.exit, 1);
     assert!(unknown.out.contains("cannot: there is no step `pan`; did you mean `plan`?"), "{}", unknown.out);

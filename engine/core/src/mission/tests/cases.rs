@@ -385,6 +385,20 @@ fn h16_two_missions_share_the_workers() {
     cases.iter_mut().for_each(|it| it.row(" | C C C S C | completed | 1 1 2 1 1"));
 }
 
+#[test]
+fn failures_say_once_and_not_one_times() {
+    let mut case = Case::new("review; fix<-review if review.result=='FAIL' x1");
+    case.row("create done(review,FAIL) done(fix) done(review,FAIL) | C F | failed");
+    let mut words = |failure| {
+        case.mission.steps[1].failure = Some(failure);
+        case.tables.with(|plan| case.mission.failure(plan, StepId(1)))
+    };
+    let exhausted = words(Failure::Exhausted(1));
+    assert!(exhausted.ends_with("after fix has completed once"), "{exhausted}");
+    assert_eq!(words(Failure::Stuck(1)), "fix failed: its agent ended without a word");
+    assert_eq!(words(Failure::Stuck(2)), "fix failed: its agent ended without a word 2 times in a row");
+}
+
 /// Holds a mission of this plan, which never pauses, against the trace.
 #[track_caller]
 fn check(plan: &str, trace: &str) -> Mission {

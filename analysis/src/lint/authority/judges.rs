@@ -1,0 +1,322 @@
+//! Who works and who judges: in which states agents work, which of them can be alive where a verdict decides, and who
+//! writes it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use orange_core::{Actor, Actors, PromptId, StateId, TransitionId};
+
+use crate::lint::Facts;
+use crate::search::task::{Agent, Task};
+use crate::search::{ConfigurationId, Edge, EdgeId, ExitResult, SearchStep};
+use orange_codegen::model::{Condition, Gate};
+
+/// The agents that a task can have.
+const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
+
+/// What is known of agents that work and agents that judge.
+#[derive(Debug)]
+pub struct Judges {
+    /// The verdicts that decide, by state and heading.
+    pub(super) verdicts: BTreeMap<(StateId, String), Verdicts>,
+    /// By state: whether agents work there. Elsewhere they only judge.
+    works: Vec<bool>,
+    /// By prompt: whether some agent that works is started with it.
+    prompts: Vec<bool>,
+    /// By configuration: what the worker and the reviewer can be there, over all runs.
+    roles: Vec<[Role; 2]>,
+}
+
+/// The gates of one state that take a verdict from one section, and the artifacts of its exit rules that do.
+#[derive(Debug)]
+pub(super) struct Verdicts {
+    /// The places of the verdicts, in source order.
+    pub(super) places: Vec<orange_codegen::span::Span>,
+    /// Whether every one of them wants something new.
+    pub(super) is_fresh: bool,
+    /// Whom the workflow declares to write it.
+    declared: Option<Actors>,
+}
+
+/// What an agent that is there can be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Role {
+    /// The step by which one first came there that has worked on the task.
+    worked: Option<EdgeId>,
+    /// Whether one can be there that was started to judge.
+    judges: bool,
+}
+
+/// Who writes a section that carries a verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// Only persons go by it.
+    OfPersons,
+    /// One that the workflow declares, whose work it is not.
+    Declared,
+    /// One of those who can be alive there, and nobody there has worked.
+    Follows,
+    /// The workflow declares this agent, and it is its own work.
+    Judged(Actor),
+    /// This agent could, and it is its own work.
+    Unknown(Actor),
+}
+
+impl Judges {
+    pub(super) fn of(facts: &Facts<'_>) -> Self {
+        let verdicts = verdicts(facts);
+        let works = works(facts, &verdicts);
+        let starts = facts.prompt_facts.starts.iter();
+        let prompts = starts.map(|starts| starts.iter().any(|it| works[index(it.place.state)])).collect();
+        let mut judges = Self { verdicts, works, prompts, roles: Vec::new() };
+        if !judges.verdicts.is_empty() {
+            judges.roles = vec![<[Role; 2]>::default(); facts.search.size()];
+            judges.spread(facts);
+        }
+        judges
+    }
+
+    /// Follows every agent through every run.
+    fn spread(&mut self, facts: &Facts<'_>) {
+        let mut queue: VecDeque<ConfigurationId> = facts.search.configurations().map(|(id, _)| id).collect();
+        let mut is_queued = vec![true; queue.len()];
+        while let Some(at) = queue.pop_front() {
+            is_queued[at as usize] = false;
+            for (id, edge) in facts.search.numbered_from(at) {
+                let after = self.after(facts, id, edge);
+                let known = &mut self.roles[edge.to as usize];
+                let joined = [0, 1].map(|agent| Role {
+                    worked: known[agent].worked.or(after[agent].worked),
+                    judges: known[agent].judges || after[agent].judges,
+                });
+                if joined != *known {
+                    *known = joined;
+                    if !std::mem::replace(&mut is_queued[edge.to as usize], true) {
+                        queue.push_back(edge.to);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the agents are after a step.
+    fn after(&self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) -> [Role; 2] {
+        let (before, next) = (facts.search.task(edge.from), facts.search.task(edge.to));
+        AGENTS.map(|agent| {
+            let is_unheard = next.unhandled_exit == Some(agent);
+            if next.agent(agent) != Agent::Live && !is_unheard {
+                return Role::default();
+            }
+            let carried = self.roles[edge.from as usize][slot(agent)];
+            let (stays, start) = lives(facts, edge, before, agent);
+            let works = self.works[index(next.status)];
+            let started = start.map(|prompt| {
+                let works = works || prompt.is_none_or(|it| self.prompts[usize::from(it.0)]);
+                Role { worked: works.then_some(id), judges: !works }
+            });
+            let started = started.unwrap_or_default();
+            let carried = if stays || is_unheard { carried } else { Role::default() };
+            let worked = carried.worked.is_some() || (works && carried.judges);
+            Role {
+                worked: worked.then_some(id).or(started.worked),
+                judges: (carried.judges && !works) || started.judges,
+            }
+        })
+    }
+
+    /// The agents that can be there and have worked, or could still be asked about although they have ended.
+    fn have_worked(&self, at: ConfigurationId) -> impl Iterator<Item = Actor> {
+        let roles = self.roles.get(at as usize).copied().unwrap_or_default();
+        AGENTS.into_iter().filter(move |agent| roles[slot(*agent)].worked.is_some())
+    }
+
+    /// Whether an agent that has worked can be in a state.
+    pub(super) fn is_there(&self, facts: &Facts<'_>, state: StateId) -> bool {
+        let mut there = facts.search.configurations().filter(|(_, task)| task.status == state);
+        there.any(|(id, _)| self.have_worked(id).next().is_some())
+    }
+
+    /// Whether an agent can be in a state that was started to judge.
+    pub(super) fn has_judge(&self, facts: &Facts<'_>, state: StateId) -> bool {
+        let mut there = facts.search.configurations().filter(|(_, task)| task.status == state);
+        there.any(|(id, _)| self.roles[id as usize].iter().any(|it| it.judges))
+    }
+
+    /// The agents that have worked and pass a gate with a verdict by this step.
+    pub(super) fn passing(&self, facts: &Facts<'_>, edge: &Edge) -> Vec<Actor> {
+        let Some(transition) = decided(facts, edge) else { return Vec::new() };
+        let by = facts.machine.transition(transition).by;
+        let passes = |agent: &Actor| match edge.step {
+            SearchStep::Request { .. } => {
+                by.allows(*agent) && facts.search.task(edge.from).agent(*agent) == Agent::Live
+            }
+            SearchStep::Exit { agent: ended, .. } => ended == *agent,
+            SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Respawn
+            | SearchStep::Failure { .. }
+            | SearchStep::Retry => false,
+        };
+        self.have_worked(edge.from).filter(passes).collect()
+    }
+
+    /// A run to a configuration in which this agent is there and has worked.
+    pub(super) fn run_to(&self, facts: &Facts<'_>, mut at: ConfigurationId, agent: Actor) -> Vec<EdgeId> {
+        let mut run = Vec::new();
+        while let Some(id) = self.roles[at as usize][slot(agent)].worked {
+            let edge = facts.search.edge(id);
+            run.push(id);
+            at = edge.from;
+            let (stays, _) = lives(facts, edge, facts.search.task(at), agent);
+            // A step that led to itself, or a loop, was not the first to come here.
+            if !stays || run.len() > facts.search.size() {
+                break;
+            }
+        }
+        run.reverse();
+        facts.search.run_to(at).into_iter().chain(run).collect()
+    }
+
+    /// Who writes the section of these verdicts.
+    pub(crate) fn writer(&self, facts: &Facts<'_>, state: StateId, heading: &str) -> Writer {
+        let Some(it) = self.verdicts.get(&(state, heading.to_owned())) else { return Writer::OfPersons };
+        let goes_by = |edge: &Edge| {
+            facts.search.task(edge.from).status == state
+                && decided(facts, edge).is_some()
+                && !matches!(edge.step, SearchStep::Request { by: Actor::Human, .. })
+        };
+        if facts.search.first_edge(goes_by).is_none() {
+            return Writer::OfPersons;
+        }
+        let may = |agent: &Actor| it.declared.is_none_or(|by| by.allows(*agent));
+        let places = facts.search.configurations().filter(|(_, task)| !it.is_fresh || task.status == state);
+        let worked = places.flat_map(|(id, _)| self.have_worked(id)).find(may);
+        match (worked, it.declared) {
+            (None, Some(_)) => Writer::Declared,
+            (None, None) => Writer::Follows,
+            (Some(agent), Some(_)) => Writer::Judged(agent),
+            (Some(agent), None) => Writer::Unknown(agent),
+        }
+    }
+
+    /// Every state and section in which a verdict decides, with who writes it.
+    pub(crate) fn writers<'j>(
+        &'j self,
+        facts: &'j Facts<'_>,
+    ) -> impl Iterator<Item = (StateId, &'j str, Writer)> {
+        self.verdicts
+            .keys()
+            .map(|(state, heading)| (*state, heading.as_str(), self.writer(facts, *state, heading)))
+    }
+}
+
+/// The transition of a step that goes by a verdict: its gate wants one, or an exit rule that leads there does.
+fn decided(facts: &Facts<'_>, edge: &Edge) -> Option<TransitionId> {
+    let id = match edge.step {
+        SearchStep::Request { transition, .. } => transition,
+        SearchStep::Exit { outcome: ExitResult::Advance(transition), .. } => transition,
+        SearchStep::Exit {
+            outcome:
+                ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits,
+            ..
+        }
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Respawn
+        // The same transition, of which no hook fails, is a step from there, too.
+        | SearchStep::Failure { .. }
+        | SearchStep::Retry => return None,
+    };
+    let transition = facts.transition(id);
+    let is_gated = transition.gate.as_ref().is_some_and(|it| it.verdict.is_some());
+    let is_exit = matches!(edge.step, SearchStep::Exit { .. });
+    let is_ruled = is_exit && artifacts(facts, transition.from.value).any(|it| it.verdict.is_some());
+    (is_gated || is_ruled).then_some(id)
+}
+
+/// Whether an agent that is there before a step is there after it, too; and whether the step starts one, with the prompt where that
+/// is known.
+fn lives(facts: &Facts<'_>, edge: &Edge, before: &Task, agent: Actor) -> (bool, Option<Option<PromptId>>) {
+    let mut task = *before;
+    if let SearchStep::Exit { agent: ended, .. } = edge.step
+        && before.unhandled_exit.is_none()
+    {
+        task.set_agent(ended, Agent::Dead);
+    }
+    let (mut stays, mut start) = (task.agent(agent) == Agent::Live, None);
+    let Some(id) = edge.step.transition() else {
+        let is_there = facts.search.task(edge.to).agent(agent) == Agent::Live;
+        let respawn = facts.machine.state(before.status).respawn;
+        let prompt = respawn.as_ref().and_then(|it| it.spawn()).map(|it| it.prompt);
+        return (stays, (is_there && !stays).then_some(prompt));
+    };
+    for hook in facts.machine.transition(id).hooks {
+        let was = task.agent(agent) == Agent::Live;
+        task.apply(hook);
+        match (was, task.agent(agent) == Agent::Live) {
+            (false, true) => start = Some(hook.spawn().map(|it| it.prompt)),
+            (true, false) => (stays, start) = (false, None),
+            (true, true) | (false, false) => {}
+        }
+    }
+    (stays, start)
+}
+
+fn verdicts(facts: &Facts<'_>) -> BTreeMap<(StateId, String), Verdicts> {
+    let mut all: BTreeMap<(StateId, String), Verdicts> = BTreeMap::new();
+    for (state, _) in facts.states() {
+        let gates = facts.leaving(state).filter_map(|(_, it)| it.gate.as_ref());
+        for gate in gates.chain(artifacts(facts, state)) {
+            let Some(verdict) = &gate.verdict else { continue };
+            let known = all.entry((state, gate.section.value.clone())).or_insert(Verdicts {
+                places: Vec::new(),
+                is_fresh: true,
+                declared: None,
+            });
+            known.places.push(verdict.span);
+            known.is_fresh &= gate.fresh;
+            known.declared = match (known.declared, gate.written_by) {
+                (Some(one), Some(other)) => Some(either(one, other)),
+                (one, other) => one.or(other),
+            };
+        }
+    }
+    for it in all.values_mut() {
+        it.places.sort_unstable();
+        it.places.dedup();
+    }
+    all
+}
+
+fn either(one: Actors, other: Actors) -> Actors {
+    let both = Actor::ALL.into_iter().filter(|it| one.allows(*it) || other.allows(*it));
+    both.fold(Actors::NONE, Actors::with)
+}
+
+fn artifacts<'f>(facts: &Facts<'f>, state: StateId) -> impl Iterator<Item = &'f Gate> + use<'f> {
+    let rules: Vec<_> = facts.machine.exit_rules_of(state).map(|at| facts.exit_rules[at]).collect();
+    rules.into_iter().filter_map(|rule| match &rule.condition {
+        Condition::HasArtifact(gate) => Some(gate),
+        Condition::NoArtifact | Condition::Always | Condition::Ended(_) => None,
+    })
+}
+
+/// By state: whether agents work there. They judge where a verdict leads out, unless that is where agents begin.
+fn works(facts: &Facts<'_>, verdicts: &BTreeMap<(StateId, String), Verdicts>) -> Vec<bool> {
+    let (machine, commands) = (facts.machine, facts.workflow.commands);
+    let starts = |id: &TransitionId| machine.transition(*id).hooks.iter().any(|hook| hook.spawn().is_some());
+    let begins = |state: StateId| {
+        let is_first = machine.between(machine.initial, state).any(|id| starts(&id));
+        let is_spawned = [commands.spawn, commands.clarify].contains(&Some(state));
+        (is_first || is_spawned) && commands.review != Some(state)
+    };
+    let judges = |state: StateId| verdicts.keys().any(|(it, _)| *it == state);
+    facts.states().map(|(state, _)| !judges(state) || begins(state)).collect()
+}
+
+fn slot(agent: Actor) -> usize {
+    usize::from(agent == Actor::Reviewer)
+}
+
+fn index(state: StateId) -> usize {
+    usize::from(state.0)
+}

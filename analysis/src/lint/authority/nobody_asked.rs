@@ -1,0 +1,64 @@
+//! CA2: an agent's work is merged, and no person is asked.
+
+use orange_core::Actor;
+use orange_core::action::Remote;
+
+use super::CA2;
+use crate::lint::Facts;
+use crate::search::{Edge, EdgeId, SearchStep};
+use orange_codegen::diag::Diagnostic;
+use orange_codegen::model::Hook;
+
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    unasked(facts).and_then(|run| finding(facts, &run)).into_iter().collect()
+}
+
+/// A run in which an agent is alive, and that then comes to the merge state by steps that need no person.
+pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Vec<EdgeId>> {
+    let merge = facts.workflow.commands.merge.filter(|_| !facts.workflow.unattended)?;
+    let search = facts.search;
+    let manned = search.configurations().filter(|(_, task)| task.live_agents() > 0).map(|(id, _)| id);
+    let is_taken = |edge: &Edge| match edge.step {
+        SearchStep::Request { by, .. } => by != Actor::Human,
+        SearchStep::Failure { failed, .. } => failed.exit.is_some() || failed.by != Actor::Human,
+        // Agents that may take the transition may have its hooks run again, too.
+        SearchStep::Exit { .. }
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Respawn
+        | SearchStep::Retry => true,
+    };
+    let merges = |edge: &Edge| search.task(edge.to).status == merge;
+    let rest = search.walk_from(manned, is_taken, merges, &mut usize::MAX.clone())?;
+    let first = search.edge(*rest.first()?).from;
+    Some(search.run_to(first).into_iter().chain(rest).collect())
+}
+
+fn finding(facts: &Facts<'_>, run: &[EdgeId]) -> Option<Diagnostic> {
+    let last = facts.search.edge(*run.last()?);
+    let transition = facts.transition(last.step.transition()?);
+    let deletes = |hook: &Hook| hook.action.traits().remote == Some(Remote::Deletes);
+    let is_request = matches!(last.step, SearchStep::Request { .. });
+    // `destructive-ungated` reports that.
+    if is_request && transition.gate.is_none() && transition.hooks.iter().any(deletes) {
+        return None;
+    }
+    let (place, arrow) = (facts.first_line(transition.span), facts.arrow(transition));
+    let (who, part) = match last.step {
+        SearchStep::Request { by, .. } => (format!("a {by}"), format!("lets the {by} ask")),
+        SearchStep::Exit { .. }
+        | SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Respawn
+        | SearchStep::Failure { .. }
+        | SearchStep::Retry => ("an exit rule".to_owned(), "an exit rule takes it".to_owned()),
+    };
+    let merge = facts.name(transition.to.value);
+    let message = format!("{who} takes {arrow}, and no person is asked before work is merged");
+    let help = format!(
+        "lead to a state in which a person decides, and from there to `{merge}` with `by: human`; or say that nobody is to be asked: \
+         `unattended: true`"
+    );
+    let found = Diagnostic::new(&CA2, place, message).label(place, part);
+    Some(found.trace(facts.tell(run, "nobody was asked".to_owned())).help(help))
+}

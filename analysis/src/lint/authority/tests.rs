@@ -1,0 +1,92 @@
+//! What the pages of these checks don't show: who counts as one that has worked, and what follows from whom.
+
+use crate::lint;
+use orange_codegen::Level;
+use orange_codegen::source::Source;
+
+const SPAWN: &str = "{action: spawn_agent, prompt: worker}";
+const KILL: &str = "{action: kill_session}";
+
+/// A worker and a review, with these hooks before it, these keys of its transition to `done`, and these of its gate.
+fn reviewed(hooks: &str, by: &str, gate: &str) -> String {
+    format!(
+        "
+name: flow
+unattended: true
+states:
+  pending: {{}}
+  working: {{respawn_prompt: worker}}
+  review: {{}}
+  done: {{terminal: true}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {SPAWN}]}}
+  - {{from: working, to: review, hooks: [{hooks}]}}
+  - {{from: review, to: done, {by}gate: {{section: '## Review', verdict: PASS{gate}}}, hooks: [{KILL}, {{action: release_workspace}}]}}
+exit_monitoring: {{rules: [{{status: working, action: mark_dead}}, {{status: review, action: mark_dead}}]}}
+prompts: {{worker: Work., reviewer: Judge.}}
+"
+    )
+}
+
+/// The findings of this group: level, code and message.
+#[track_caller]
+fn check(source: &str, expect: &[&str]) {
+    let found = lint(&Source::new("flow.yml", source)).diagnostics;
+    assert!(found.iter().all(|it| it.level > Level::Error), "{found:#?}");
+    let found = found.iter().filter(|it| it.code().starts_with("CA"));
+    let found: Vec<String> =
+        found.map(|it| format!("{} {} {}", it.level.as_str(), it.code(), it.message)).collect();
+    assert_eq!(found, expect, "{source}");
+}
+
+const REVIEWER: &str = "{action: kill_session}, {action: spawn_agent, prompt: reviewer, harness: review}";
+const BESIDE: &str = "{action: spawn_reviewer, prompt: reviewer}";
+const CAN_TAKE: &str =
+    "CA0 a worker can take `review → done` itself, by the verdict in `## Review` on its own work";
+
+#[test]
+fn a_worker_that_goes_on_judges_itself() {
+    check(&reviewed("", "", ", fresh: true"), &[&format!("deny {CAN_TAKE}")]);
+    check(&reviewed(BESIDE, "", ", fresh: true"), &[&format!("warn {CAN_TAKE}")]);
+    check(&reviewed("", "by: human, ", ""), &[]);
+}
+
+#[test]
+fn another_agent_judges() {
+    check(&reviewed(REVIEWER, "", ", fresh: true"), &[]);
+    let again = REVIEWER.replace(", harness: review", "");
+    check(&reviewed(&again, "", ", fresh: true"), &[]);
+    let same = again.replace("prompt: reviewer", "prompt: worker");
+    check(&reviewed(&same, "", ", fresh: true"), &[&format!("deny {CAN_TAKE}")]);
+}
+
+#[test]
+fn a_verdict_that_the_worker_can_write_has_no_known_writer() {
+    let before = "warn CA1 the worker can write the verdict in `## Review` on its own work before `review`, and it counts there";
+    check(&reviewed(REVIEWER, "", ""), &[before]);
+    check(&reviewed(REVIEWER, "", ", written_by: reviewer"), &[]);
+    let there =
+        "warn CA1 the worker can be alive in `review` and write the verdict in `## Review` on its own work";
+    check(&reviewed(BESIDE, "by: [reviewer, human], ", ", fresh: true"), &[there]);
+    check(&reviewed(BESIDE, "by: [reviewer, human], ", ", written_by: [reviewer, human]"), &[]);
+    let own =
+        "warn CA0 the worker is to write the verdict in `## Review`, and in `review` that is on its own work";
+    check(&reviewed(BESIDE, "by: [reviewer, human], ", ", written_by: worker"), &[own]);
+}
+
+#[test]
+fn work_ends_where_agents_begin() {
+    let own = reviewed("", "", ", fresh: true").replace("from: review, to: done", "from: working, to: done");
+    check(&own, &[&format!("deny {}", CAN_TAKE.replace("review →", "working →"))]);
+}
+
+#[test]
+fn a_person_is_asked_where_nobody_else_may_go_on() {
+    let asked = reviewed(REVIEWER, "", ", fresh: true").replace("unattended: true\n", "");
+    let unasked = "warn CA2 a reviewer takes `review → done`, and no person is asked before work is merged";
+    check(&asked, &[unasked]);
+    check(&asked.replace("to: done, gate", "to: done, by: human, gate"), &[]);
+    check(&asked.replace(REVIEWER, KILL), &[]);
+    let rule = asked.replace(REVIEWER, "").replace("to: done, gate", "to: done, by: human, gate");
+    check(&rule, &[]);
+}

@@ -1,0 +1,85 @@
+//! What follows when a hook of a transition fails, and what can happen to a task whose hooks wait.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::ended::given_up;
+use super::{Facts, Input, LifeEvent, Refusal, Turn};
+use crate::{Actor, Cause, Decision, Hook, Machine, OnFailure, TransitionId};
+
+impl<'m> Machine<'m> {
+    /// Nothing follows where the other hooks run all the same. Else the task goes to the state that its transition names, if
+    /// it names one and the transition there is open; the other hooks are dropped then.
+    pub(super) fn hook_failed(
+        &self,
+        facts: &Facts<'_>,
+        hook: &Hook<'_>,
+        transition: Option<TransitionId>,
+        reason: &str,
+    ) -> Turn<'m> {
+        if hook.on_failure == OnFailure::GoOn {
+            return Turn::default();
+        }
+        let to = transition.and_then(|id| self.transition(id).on_hook_failure);
+        let Some(to) = to else { return self.hooks_wait(hook, reason, None) };
+        match self.decide(&facts.view, to, Actor::Engine) {
+            Ok(decision) => {
+                let decision = Decision { cause: Cause::HookFailed, ..decision };
+                self.advanced(decision, format!("{}: {reason}", hook.name()))
+            }
+            Err(rejection) => self.hooks_wait(hook, reason, Some(&rejection.message(self, &facts.view))),
+        }
+    }
+
+    /// What follows when a hook has failed, and the task does not go to the state that its transition names for that, or it
+    /// names none: it is blocked for this reason then.
+    pub fn hooks_wait(&self, hook: &Hook<'_>, reason: &str, is_blocked: Option<&str>) -> Turn<'m> {
+        let blocked = is_blocked.map(|why| format!(" (the task cannot go on: {why})")).unwrap_or_default();
+        let story = format!(
+            "{}: {reason}; the hooks wait{blocked}: mend this, then run `orange task update --retry-hooks`",
+            hook.name()
+        );
+        let attention = LifeEvent::Attention(story.clone());
+        Turn::of(Vec::from([LifeEvent::HooksWait, attention]), story)
+    }
+
+    /// Whether an actor may have the hooks of this transition run that wait: one that may take it. One that no workflow declares
+    /// was a person's or the engine's.
+    pub fn may_retry(&self, transition: Option<TransitionId>, by: Actor) -> bool {
+        match transition {
+            Some(id) => self.transition(id).by.allows(by),
+            None => matches!(by, Actor::Human | Actor::Engine),
+        }
+    }
+
+    /// The answer to an input that is not what it would be without hooks that wait. The task leaves its state only when it ends,
+    /// no agent is started, and no exit rule judges the end of one.
+    pub(super) fn while_hooks_wait(
+        &self,
+        facts: &Facts<'_>,
+        input: &Input<'_>,
+    ) -> Option<Result<Turn<'m>, Refusal>> {
+        let state = self.state(facts.view.status);
+        match input {
+            Input::Request { to, .. } if self.commands.cancel == Some(*to) => None,
+            Input::Request { .. }
+            | Input::Spawn { .. }
+            | Input::Respawn { .. }
+            | Input::Restart { .. }
+            | Input::Merge { .. } => Some(Err(Refusal::HooksWait)),
+            Input::Ended { agent, end } if !state.terminal => {
+                let story = format!("the {agent} ended in {}{} while hooks wait", state.name, end.how());
+                Some(Ok(Turn::attention(story)))
+            }
+            Input::JudgedAgain { .. } | Input::Elapsed { .. } => Some(Ok(Turn::default())),
+            Input::NotStarted { reason, .. } => {
+                Some(Ok(given_up(Vec::new(), format!("could not be started again: {reason}"))))
+            }
+            Input::Ended { .. }
+            | Input::LimitMet { .. }
+            | Input::HookFailed { .. }
+            | Input::Cancel { .. }
+            | Input::PullRequest { .. } => None,
+        }
+    }
+}

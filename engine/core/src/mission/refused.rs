@@ -1,0 +1,48 @@
+//! Refusals in words.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+
+use super::{MissionStatus, Refusal};
+use crate::plan::Plan;
+
+impl Refusal {
+    /// Why, in a sentence. `mission` is what the mission is called, such as `the mission`.
+    pub fn words(&self, plan: &Plan<'_>, mission: &str) -> String {
+        match self {
+            Refusal::Closed(MissionStatus::Failed) => format!("closed: {mission} has failed"),
+            Refusal::Closed(status) => format!("closed: {mission} is {}", status.as_str()),
+            Refusal::HasBegun => format!("{mission} has begun"),
+            Refusal::Pending => format!("{mission} has not begun: it waits for a worktree"),
+            Refusal::Paused => format!("{mission} is paused, and nothing starts"),
+            Refusal::NoSuchStep => format!("{} has no such step", plan.name),
+            Refusal::Stale { current } => {
+                format!("stale: this is an older attempt, and the current one is {current}")
+            }
+            Refusal::NoSuchAttempt { current: 0 } => "the step has no attempt yet".to_owned(),
+            Refusal::NoSuchAttempt { current } => {
+                format!("the step has no such attempt: the current one is {current}")
+            }
+            Refusal::HasEnded => "this attempt has ended, with another report".to_owned(),
+            Refusal::NotQueued(status) => format!("the step is {}", status.as_str()),
+            Refusal::Busy(step) => {
+                format!(
+                    "step {} is running, and the steps of a mission share a worktree",
+                    plan.step(*step).id
+                )
+            }
+            Refusal::ResultNeeded => "a result is missing".to_owned(),
+            Refusal::ResultUndeclared => "the step declares no such result".to_owned(),
+            Refusal::NotPaused => format!("{mission} is not paused"),
+            Refusal::OtherPause { current } => {
+                format!("this answers another pause: {mission} is at pause {current}")
+            }
+            Refusal::NothingToAccept => "this pause is not about a failure".to_owned(),
+            Refusal::NotFailed(status) => {
+                format!("{mission} is {}, and only a failed one is tried again", status.as_str())
+            }
+            Refusal::NothingToRetry => "the step has not failed, or only because another one has".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Runs hooks that wait because one of them has failed: that one again, then those after it.
+
+use orange_core::{Actor, Effect, Hook, Machine};
+
+use crate::answer::TransitionResult;
+use crate::app::App;
+use crate::flow::definition::{declared_id, hooks_of};
+use crate::flow::request::carry_out;
+use crate::flow::{TaskPreview, lock_recovered};
+use crate::hooks;
+use crate::hooks::workspace::Room;
+use crate::store::event::Exited;
+use crate::store::{Event, OpenTransition, Set, Task, TaskDir, TaskHistory};
+use crate::{Error, Kind, Result};
+
+/// Runs the waiting hooks of a task for the caller of this process, who must be one that may take their transition.
+pub fn retry_hooks(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
+    let mut locked = lock_recovered(app, dir)?;
+    let Waiting { machine, by, waiting, .. } = Waiting::of(app, locked.task(), locked.history())?;
+    let effects = effects(machine, &waiting, &dir.id)?;
+    let room = hooks::preflight(app, locked.task(), &effects)?;
+    let (from, to) = (waiting.plan.from.clone(), waiting.plan.to.clone());
+    locked.append(Event::HooksRetried { from, to, actor: by.into() }, Set::new())?;
+    room.map_or(Ok(()), Room::take)?;
+    // It was about the hook that now runs again. An agent that is gone stays to be looked at, until its end is judged.
+    locked.clear_attention()?;
+    for (_, Exited { spawn, reason, .. }) in &waiting.exited {
+        locked.call_attention(&format!("agent {spawn} ended while hooks waited ({})", reason.as_str()))?;
+    }
+    carry_out(app, locked)
+}
+
+/// Says which hooks [`retry_hooks`] would run.
+pub fn dry_run(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
+    let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
+    let Waiting { machine, waiting, .. } = Waiting::of(app, &task, &history)?;
+    hooks::dry_run(app, &task, &effects(machine, &waiting, &task.id)?)?;
+    let hooks = waiting.left().map(|hook| hook.name.clone()).collect();
+    let (from, to) = (waiting.plan.from.clone(), waiting.plan.to.clone());
+    Ok(TransitionResult { from, to, hooks, dry_run: true, ..TransitionResult::staying(&task) })
+}
+
+/// Hooks that wait, and who asks for them.
+struct Waiting {
+    machine: &'static Machine<'static>,
+    by: Actor,
+    waiting: OpenTransition,
+}
+
+impl Waiting {
+    fn of(app: &App, task: &Task, history: &TaskHistory) -> Result<Waiting> {
+        let by = app.check_caller(task, history)?;
+        let machine = app.machine_of(&task.owned)?;
+        let Some(waiting) = history.waiting_hooks.clone() else {
+            return Err(Error::new(Kind::Refused, format!("no hooks of task {} wait", task.id))
+                .help("`orange task next` shows where the task can go"));
+        };
+        if !machine.may_retry(declared_id(machine, &waiting.plan), by) {
+            let (from, to) = (&waiting.plan.from, &waiting.plan.to);
+            return Err(Error::new(
+                Kind::NotAllowed,
+                format!("a {by} may not run the hooks of {from} → {to}"),
+            )
+            .help("who may take this transition may run its hooks"));
+        }
+        Ok(Waiting { machine, by, waiting })
+    }
+}
+
+fn effects(
+    machine: &'static Machine<'static>,
+    waiting: &OpenTransition,
+    id: &str,
+) -> Result<Vec<Effect<'static>>> {
+    let hooks = hooks_of(machine, waiting, id)?;
+    let all = waiting.plan.hooks.iter().zip(hooks);
+    let left = all.filter(|(planned, _)| !waiting.ended.contains_key(&planned.index));
+    let effect = |hook: &Hook<'static>| Effect { hook: *hook, counter: None };
+    Ok(left.map(|(_, hook)| effect(hook)).collect())
+}
