@@ -155,3 +155,22 @@ fn a_step_workflow_without_its_prompts_is_refused() {
     let found: Vec<_> = compilation.diagnostics.iter().map(|it| it.code()).collect();
     assert_eq!(found, ["B18"; 5]);
 }
+
+#[test]
+fn a_transition_stands_for_each_two_states_that_it_names() {
+    let it = workflow(
+        "name: flow\nfields: {tries: 0}\nstates: {a: {}, b: {}, c: {}, d: {terminal: true}, e: {terminal: true}}\n\
+         transitions:\n- {from: a, to: [b, c]}\n- {from: [b, c], to: [d, e], reset: [tries, review_round], \
+         hooks: [{action: increment, field: tries}]}\n",
+    );
+    let named = |at: StateId| name(&it, Some(at)).expect("a state").to_owned();
+    let all: Vec<String> = it
+        .transitions
+        .iter()
+        .map(|it| format!("{}{}{}", it.declaration, named(it.from.value), named(it.to.value)))
+        .collect();
+    assert_eq!(all.join(" "), "0ab 0ac 1bd 1cd 1be 1ce");
+    let hooks: Vec<_> =
+        it.transitions[5].hooks.iter().map(|it| (it.action, it.counter.map(|it| it.value.0))).collect();
+    assert_eq!(hooks, [(Action::Reset, Some(2)), (Action::Reset, Some(0)), (Action::Increment, Some(2))]);
+}

@@ -289,7 +289,7 @@ const RULE: Recipe = Recipe {
             "            match event {\n                LifeEvent::Waits { .. } => self.restarts += 1,\n                \
              LifeEvent::Began(_) | LifeEvent::GaveUp { .. } => self.restarts = 0,\n                \
              LifeEvent::Crashed { .. }\n                | LifeEvent::NotResumed\n                \
-             | LifeEvent::Advanced { .. }\n                | LifeEvent::Forced { .. }\n                \
+             | LifeEvent::HooksWait\n                | LifeEvent::Advanced { .. }\n                | LifeEvent::Forced { .. }\n                \
              | LifeEvent::Attention(_) => {}\n            }\n",
         ),
         instead(

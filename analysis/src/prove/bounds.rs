@@ -40,7 +40,7 @@ pub(super) fn argument(known: &Known<'_, '_>) -> String {
 fn bound(known: &Known<'_, '_>, id: TransitionId, turning: &[TransitionId]) -> Option<String> {
     let facts = known.facts;
     let hooks = facts.machine.transition(id).hooks;
-    let rises = |counter: CounterId| hooks.iter().any(|it| it.counter == Some(counter));
+    let rises = |counter: CounterId| hooks.iter().any(|it| it.raises() == Some(counter));
     let needs: Vec<String> = turning
         .iter()
         .filter(|it| reads(known, **it).any(|counter| counter != CRASH_COUNT && rises(counter)))

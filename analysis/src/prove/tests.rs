@@ -162,6 +162,23 @@ fn the_argument_for_a_loop_names_the_counter_and_the_guard() {
 }
 
 #[test]
+fn only_a_person_may_set_back_what_bounds_a_loop() {
+    let last = "  - {from: [stuck, reviewing]";
+    let again = "  - {from: stuck, to: working, by: human, reset: review_round, hooks: [{action: spawn_agent, prompt: worker}]}\n";
+    let by_person = BESIDE.replace(last, &format!("{again}{last}"));
+    let rounds = "`review_round` rises on `working → agent-review`, and `agent-review → working` needs \
+                  `review_round < 2`: so `working → agent-review` is taken at most 2 times";
+    let restarts = "; crashed agents are started again at most 2 times in all";
+    check_proved(&by_person, "loops-bounded", &format!("{rounds}{restarts}"));
+    let turn = "    when: \"review_round < 2\"\n";
+    check_refuted(
+        &BESIDE.replace(turn, &format!("{turn}    reset: review_round\n")),
+        "loops-bounded",
+        &["C05"],
+    );
+}
+
+#[test]
 fn what_the_lints_find_is_what_refutes() {
     check_refuted(DEFAULT, "one-agent", &["C62", "C62"]);
     check_refuted(MINIMAL, "no-lost-agent", &["C46"]);

@@ -8,8 +8,9 @@ use crate::model::{OnFailure, Transition};
 pub(super) fn check(context: &mut CheckContext<'_>) {
     let mut last = None;
     for transition in &context.draft.workflow.transitions {
-        // Those of one `from: [a, b]` are one declaration.
-        if last.replace(transition.declaration) != Some(transition.declaration) {
+        // Those of one `from: [a, b]` are one declaration, and stand one after the other for each state of `to`.
+        let declared = (transition.declaration, transition.to.value);
+        if last.replace(declared) != Some(declared) {
             look_at(context, transition);
         }
     }

@@ -31,25 +31,27 @@ pub(super) fn hooks(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<
     items.iter().take(MAX_HOOKS).filter_map(|item| hook(decoder, scope, item)).collect()
 }
 
+/// The hooks that the `reset` of a transition stands for.
+pub(super) fn resets(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Vec<Hook> {
+    let counters = decoder.one_or_list(field);
+    let counters = counters.iter().filter_map(|it| scope.counter_of(decoder, it));
+    counters
+        .map(|counter| Hook {
+            counter: Some(counter),
+            ..Hook::new(Action::Reset, counter.span, counter.span)
+        })
+        .collect()
+}
+
 fn hook(decoder: &mut Decoder<'_>, scope: &Scope<'_>, node: &Node) -> Option<Hook> {
     let named = action_of(decoder, node)?;
     let object = known_action(decoder, &named)?;
     let fields = decoder.object(node, object)?;
     let action = Action::named(object.what).unwrap_or(Action::Increment);
-    let on_failure = fields.get("on_failure").and_then(|it| decoder.word(&it, &ON_FAILURE));
-    let mut hook = Hook {
-        span: node.span,
-        named: named.span,
-        action,
-        spawn: None,
-        counter: None,
-        message: None,
-        field: String::new(),
-        value: String::new(),
-        argv: Vec::new(),
-        timeout: 0,
-        on_failure: on_failure.map_or(action.traits().on_failure, |it| it.value),
-    };
+    let mut hook = Hook::new(action, node.span, named.span);
+    if let Some(on_failure) = fields.get("on_failure").and_then(|it| decoder.word(&it, &ON_FAILURE)) {
+        hook.on_failure = on_failure.value;
+    }
     if object.what == INCREMENT_REVIEW_ROUND {
         hook.counter = Some(Spanned::new(REVIEW_ROUND, named.span));
     } else {

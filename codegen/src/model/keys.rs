@@ -154,10 +154,15 @@ pub static TRANSITION: Object = Object {
     what: "a transition",
     keys: &[
         required("from", Takes::OneOrList(&STATE_NAME), "The state it leaves, or several."),
-        required("to", STATE_NAME, "The state it leads to."),
+        required("to", Takes::OneOrList(&STATE_NAME), "The state it leads to, or several."),
         key("by", Takes::OneOrList(&Takes::Word(&ACTORS)), "Who may ask; anyone by default."),
         key("gate", Takes::Object(&GATE), "What the task's body must contain."),
         key("when", Takes::Guard, "Under which counter values it is open."),
+        key(
+            "reset",
+            Takes::OneOrList(&Takes::Name(Names::Counters)),
+            "The counters that it sets back to their initial values, before its hooks run.",
+        ),
         key(
             "hooks",
             Takes::List(&Takes::Tagged("action", ACTIONS)),

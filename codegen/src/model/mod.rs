@@ -75,7 +75,7 @@ pub struct Workflow {
     pub unattended: bool,
     /// In source order; a [`StateId`] is an index here.
     pub states: Vec<State>,
-    /// In source order; `from: [a, b]` is one transition each, in the order of the list.
+    /// In source order; `from: [a, b]` and `to: [c, d]` are one transition for each two states, by `to`, then `from`.
     pub transitions: Vec<Transition>,
     /// What happens when an agent has died.
     pub exit_monitoring: ExitMonitoring,
@@ -113,7 +113,7 @@ pub enum Wait {
 /// One declared `from → to`.
 #[derive(Clone, Debug)]
 pub struct Transition {
-    /// The whole declaration; transitions of one `from: [a, b]` share it.
+    /// The whole declaration; transitions of one `from: [a, b]` or `to: [a, b]` share it.
     pub span: Span,
     /// Which entry of `transitions` declares it, from 0.
     pub declaration: u32,
@@ -165,7 +165,7 @@ pub struct Hook {
     pub action: Action,
     /// How it starts an agent: always, or where none is alive.
     pub spawn: Option<Spawn>,
-    /// The counter that goes up by one before it acts.
+    /// The counter that changes before it acts: `reset` sets it back, every other action raises it by one.
     pub counter: Option<Spanned<CounterId>>,
     /// What somebody reads.
     pub message: Option<Text>,
@@ -179,6 +179,25 @@ pub struct Hook {
     pub timeout: u32,
     /// What its transition does when it fails.
     pub on_failure: OnFailure,
+}
+
+impl Hook {
+    /// A hook without parameters.
+    pub(crate) fn new(action: Action, span: Span, named: Span) -> Self {
+        Self {
+            span,
+            named,
+            action,
+            spawn: None,
+            counter: None,
+            message: None,
+            field: String::new(),
+            value: String::new(),
+            argv: Vec::new(),
+            timeout: 0,
+            on_failure: action.traits().on_failure,
+        }
+    }
 }
 
 /// How a hook starts an agent.

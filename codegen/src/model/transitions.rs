@@ -1,17 +1,17 @@
-//! Transitions: one each for every state that `from` names.
+//! Transitions: one each for every two states that `from` and `to` name.
 
 use std::collections::HashSet;
 
 use super::actors::actors;
 use super::decoder::{Decoder, Field};
 use super::gate::gate;
-use super::hooks::hooks;
+use super::hooks::{hooks, resets};
 use super::keys::TRANSITION;
 use super::scope::Scope;
 use super::{Actor, Actors, StateId, Transition};
-use crate::catalogue::{A01, A02, S04};
+use crate::catalogue::{A01, A02, Check, S04};
 use crate::diag::Diagnostic;
-use crate::span::Spanned;
+use crate::span::{Span, Spanned};
 use crate::syntax::Node;
 use crate::syntax::limits::{MAX_ALL_HOOKS, MAX_TRANSITIONS, exceeded};
 
@@ -67,15 +67,15 @@ impl Ends {
 pub(super) fn transitions(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Declared {
     let mut declared = Declared::default();
     for (number, item) in decoder.list(field).iter().enumerate() {
-        if declared.ends.count >= MAX_TRANSITIONS {
+        transition(decoder, scope, item, number as u32, &mut declared);
+        if declared.ends.count > MAX_TRANSITIONS {
             decoder.report(exceeded("transitions", MAX_TRANSITIONS, field.key));
             break;
         }
-        if declared.hooks >= MAX_ALL_HOOKS {
+        if declared.hooks > MAX_ALL_HOOKS {
             decoder.report(exceeded("hooks", MAX_ALL_HOOKS, field.key));
             break;
         }
-        transition(decoder, scope, item, number as u32, &mut declared);
     }
     declared
 }
@@ -91,37 +91,40 @@ fn transition(
         declared.ends.add(None, None);
         return;
     };
-    let from = fields.get("from").map(|it| sources(decoder, scope, &it)).unwrap_or_default();
-    let to = fields.get("to").and_then(|it| scope.state(decoder, &it, &A01));
+    let from = fields.get("from").map_or(vec![None], |it| states(decoder, scope, &it, &A02));
+    let to = fields.get("to").map_or(vec![None], |it| states(decoder, scope, &it, &A01));
     let by = fields.get("by").map_or(Actors::ANYONE, |it| actors(decoder, &it, &Actor::ALL));
     let when = fields.get("when").map(|it| scope.guard(decoder, &it));
     let gate = fields.get("gate").and_then(|it| gate(decoder, &it));
-    let hooks = fields.get("hooks").map(|it| hooks(decoder, scope, &it)).unwrap_or_default();
+    let mut all_hooks = fields.get("reset").map(|it| resets(decoder, scope, &it)).unwrap_or_default();
+    all_hooks.extend(fields.get("hooks").map(|it| hooks(decoder, scope, &it)).unwrap_or_default());
     let on_hook_failure = fields.get("on_hook_failure").and_then(|it| scope.some_state(decoder, &it));
-    declared.hooks += from.len() * hooks.len();
-    for from in &from {
+    let pairs = to.iter().flat_map(|to| from.iter().map(|from| (*from, *to)));
+    for (from, to) in pairs.take(MAX_TRANSITIONS + 1 - declared.ends.count) {
+        if declared.hooks > MAX_ALL_HOOKS {
+            return;
+        }
+        declared.hooks += all_hooks.len();
         declared.ends.add(from.map(|it| it.value), to.map(|it| it.value));
+        let Some(from) = from else { continue };
+        // One whose guard was not understood can be compared with no other; a gate or actor that was not
+        // understood is reported, and hides nothing else.
+        let (Some(to), Some(when)) = (to, understood(when.clone())) else {
+            declared.ends.unfinished.push(from);
+            continue;
+        };
+        declared.transitions.push(Transition {
+            span: fields.span,
+            declaration: number,
+            from,
+            to,
+            by,
+            when,
+            gate: gate.clone(),
+            hooks: all_hooks.clone(),
+            on_hook_failure,
+        });
     }
-    if fields.get("from").is_none() {
-        declared.ends.add(None, to.map(|it| it.value));
-    }
-    // One whose guard was not understood can be compared with no other; a gate or actor that was not
-    // understood is reported, and hides nothing else.
-    let (Some(to), Some(when)) = (to, understood(when)) else {
-        declared.ends.unfinished.extend(from.into_iter().flatten());
-        return;
-    };
-    declared.transitions.extend(from.into_iter().flatten().map(|from| Transition {
-        span: fields.span,
-        declaration: number,
-        from,
-        to,
-        by,
-        when: when.clone(),
-        gate: gate.clone(),
-        hooks: hooks.clone(),
-        on_hook_failure,
-    }));
 }
 
 /// Nothing was written, or it was understood; absent when it was written and not understood.
@@ -133,35 +136,33 @@ fn understood<T>(written: Option<Option<T>>) -> Option<Option<T>> {
     }
 }
 
-fn sources(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Vec<Option<Spanned<StateId>>> {
+/// The states that `from` or `to` names; absent where a name is unknown.
+fn states(
+    decoder: &mut Decoder<'_>,
+    scope: &Scope<'_>,
+    field: &Field<'_>,
+    unknown: &'static Check,
+) -> Vec<Option<Spanned<StateId>>> {
     let fields = decoder.one_or_list(field);
     if fields.is_empty() {
-        let found = Diagnostic::new(&S04, field.value.span, "`from` names no state");
-        decoder.report(found.help("name the state that the transition leaves"));
+        let found = Diagnostic::new(&S04, field.value.span, format!("`{}` names no state", field.name));
+        decoder.report(found.help("name a state, or several"));
     }
-    let mut seen: Vec<Spanned<StateId>> = Vec::new();
-    let mut sources = Vec::new();
-    for field in fields {
-        let Some(state) = scope.state(decoder, &field, &A02) else {
-            sources.push(None);
-            continue;
-        };
-        match seen.iter().find(|it| it.value == state.value) {
-            Some(first) => decoder.report(
-                Diagnostic::new(
-                    &S04,
-                    state.span,
-                    format!("`from` names `{}` twice", scope.states.name(state.value.0)),
-                )
-                .label(first.span, "the first time")
-                .label(state.span, "the second time")
-                .help("delete one of the two"),
-            ),
-            None => {
-                seen.push(state);
-                sources.push(Some(state));
-            }
+    let mut states: Vec<Option<Spanned<StateId>>> = Vec::new();
+    for item in fields {
+        let state = scope.state(decoder, &item, unknown);
+        match states.iter().flatten().find(|it| Some(it.value) == state.map(|it| it.value)) {
+            Some(first) => decoder.report(named_twice(scope, field.name, *first, item.value.span)),
+            None => states.push(state),
         }
     }
-    sources
+    states
+}
+
+fn named_twice(scope: &Scope<'_>, key: &str, first: Spanned<StateId>, second: Span) -> Diagnostic {
+    let message = format!("`{key}` names `{}` twice", scope.states.name(first.value.0));
+    Diagnostic::new(&S04, second, message)
+        .label(first.span, "the first time")
+        .label(second, "the second time")
+        .help("delete one of the two")
 }

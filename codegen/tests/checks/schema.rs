@@ -278,6 +278,10 @@ fn s10_too_many_states_and_transitions() {
         &format!("name: flow\nstates:\n{states}transitions:\n{transitions}"),
         &["S10 error «transitions» too many transitions: the limit is 100 000"],
     );
+    check(
+        &format!("name: flow\nstates:\n{states}transitions:\n  - {{from: [{all}], to: [{all}]}}\n"),
+        &["S10 error «transitions» too many transitions: the limit is 100 000"],
+    );
 }
 
 #[test]

@@ -232,6 +232,9 @@ actions! {
     /// Raises a counter by one. `increment_review_round` is the same with `field: review_round`.
     Increment = "increment" [required("field", Kind::Counter, "The counter that goes up by one.")] PLAIN;
 
+    /// Sets a counter back to its initial value. `reset: COUNTER` of a transition is the same as a first hook.
+    Reset = "reset" [required("field", Kind::Counter, "The counter that starts again.")] PLAIN;
+
     /// Writes a key of the frontmatter that the engine does not own.
     SetField = "set_field" [
         required("field", Kind::Field, "A key of the frontmatter that people own."),

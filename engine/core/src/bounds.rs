@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 
 use crate::exit::DEFAULT_STUCK_AFTER;
 use crate::{
-    Actor, Actors, CRASH_COUNT, Condition, CounterId, Gate, Guard, Machine, Outcome, REVIEW_ROUND, StateId,
+    Actor, Actors, CRASH_COUNT, Condition, CounterId, Gate, Guard, Hook, Machine, Outcome, REVIEW_ROUND,
+    StateId,
 };
 
 impl<'m> Machine<'m> {
@@ -27,7 +28,7 @@ impl<'m> Machine<'m> {
                 Outcome::MarkDead | Outcome::Wait { .. } => {}
             }
         }
-        let raised = self.transitions.iter().flat_map(|it| it.hooks).filter_map(|it| it.counter);
+        let raised = self.transitions.iter().flat_map(|it| it.hooks).filter_map(Hook::raises);
         let mut rising: Vec<CounterId> = raised.chain([CRASH_COUNT]).collect();
         rising.extend(self.starts_review().then_some(REVIEW_ROUND));
         for (id, ceiling) in (0..).map(CounterId).zip(&mut ceilings) {
@@ -36,12 +37,12 @@ impl<'m> Machine<'m> {
         ceilings
     }
 
-    /// The counters that decisions in a state compare or raise; a counter can occur twice.
+    /// The counters that decisions in a state compare or change; a counter can occur twice.
     pub fn counters_of(&self, state: StateId) -> impl Iterator<Item = CounterId> {
         let compared = self.guards_of(state).flat_map(ranges).map(|range| range.counter);
-        let raised = self.transitions[self.row(state)].iter().flat_map(|it| it.hooks);
+        let changed = self.transitions[self.row(state)].iter().flat_map(|it| it.hooks);
         let crashes = (!self.exit_rules_of(state).is_empty()).then_some(CRASH_COUNT);
-        compared.chain(raised.filter_map(|it| it.counter)).chain(crashes)
+        compared.chain(changed.filter_map(|it| it.counter)).chain(crashes)
     }
 
     /// The number of transitions and exit rules of a state.

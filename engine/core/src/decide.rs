@@ -143,17 +143,37 @@ impl<'m> Machine<'m> {
             cause,
             seen: seen_by(transition, view.body),
             entered: self.standing(transition.to, view.body, When::Entered),
-            effects: bind(transition.hooks, view),
+            effects: self.bind(transition.hooks, view),
             closing: self.closing(cause),
         }
     }
 
     /// The side effects of a transition, whatever opens it.
     pub fn effects_of(&self, id: TransitionId, counters: &[u32]) -> Vec<Effect<'m>> {
-        bind(
-            self.transition(id).hooks,
-            &View { status: self.transition(id).from, counters, body: "", seen: &[] },
-        )
+        let transition = self.transition(id);
+        self.bind(transition.hooks, &View { status: transition.from, counters, body: "", seen: &[] })
+    }
+
+    /// The value of a counter changes from hook to hook, so that two increments of one counter in one transition both count.
+    fn bind(&self, hooks: &'m [Hook<'m>], view: &View<'_>) -> Vec<Effect<'m>> {
+        let mut changed: Vec<(CounterId, u32)> = Vec::new();
+        hooks
+            .iter()
+            .map(|hook| {
+                let counter = hook.counter.filter(|id| *id != CRASH_COUNT).map(|id| {
+                    let before = changed.iter().rev().find(|(other, _)| *other == id);
+                    let before = before.map_or(view.counter(id), |(_, value)| *value);
+                    let value = if hook.resets().is_some() {
+                        self.counter(id).default
+                    } else {
+                        before.saturating_add(1)
+                    };
+                    changed.push((id, value));
+                    (id, value)
+                });
+                Effect { hook: *hook, counter }
+            })
+            .collect()
     }
 
     /// The content of the sections for which gates and exit rules of a state require something new. At the start of an agent
@@ -204,21 +224,4 @@ fn seen_by<'m>(transition: &Transition<'m>, body: &str) -> Option<Seen<'m>> {
         fingerprint: fingerprint(content),
         when: When::Passed,
     })
-}
-
-/// Counters rise from hook to hook, so that two increments of one counter in one transition both count.
-fn bind<'m>(hooks: &'m [Hook<'m>], view: &View<'_>) -> Vec<Effect<'m>> {
-    let mut raised: Vec<(CounterId, u32)> = Vec::new();
-    hooks
-        .iter()
-        .map(|hook| {
-            let counter = hook.counter.filter(|id| *id != CRASH_COUNT).map(|id| {
-                let before = raised.iter().rev().find(|(other, _)| *other == id);
-                let value = before.map_or(view.counter(id), |(_, value)| *value).saturating_add(1);
-                raised.push((id, value));
-                (id, value)
-            });
-            Effect { hook: *hook, counter }
-        })
-        .collect()
 }

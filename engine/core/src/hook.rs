@@ -57,7 +57,7 @@ pub struct Hook<'a> {
     pub action: Action,
     /// How it starts an agent.
     pub spawn: Option<Spawn>,
-    /// The counter that goes up by one before it acts.
+    /// The counter that changes before it acts: `reset` sets it back, every other action raises it by one.
     pub counter: Option<CounterId>,
     /// The text for an agent or a person.
     pub message: &'a str,
@@ -97,6 +97,16 @@ impl Hook<'_> {
     /// The action's name in the workflow language.
     pub const fn name(&self) -> &'static str {
         self.action.name()
+    }
+
+    /// The counter that it raises by one.
+    pub fn raises(&self) -> Option<CounterId> {
+        self.counter.filter(|_| self.action != Action::Reset)
+    }
+
+    /// The counter that it sets back.
+    pub fn resets(&self) -> Option<CounterId> {
+        self.counter.filter(|_| self.action == Action::Reset)
     }
 
     /// How it starts an agent, always or where none is alive.

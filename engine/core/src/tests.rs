@@ -173,6 +173,23 @@ fn a_restart_has_the_prompt_of_the_state() {
 }
 
 #[test]
+fn a_hook_changes_a_counter_from_what_the_hook_before_left() {
+    const HOOKS: &[Hook<'static>] = &[
+        Hook { counter: Some(REVIEW_ROUND), ..Hook::new(Action::Increment) },
+        Hook { counter: Some(REVIEW_ROUND), ..Hook::new(Action::Reset) },
+        Hook { counter: Some(REVIEW_ROUND), ..Hook::new(Action::Increment) },
+        Hook { counter: Some(CRASH_COUNT), ..Hook::new(Action::Reset) },
+    ];
+    let transitions = [Transition { hooks: HOOKS, ..transition(PENDING, WORKING) }];
+    let counters = [Counter { default: 3, ..MACHINE.counters[0] }, MACHINE.counters[1]];
+    let machine =
+        Machine { transitions: &transitions, rows: &[0, 1, 1, 1, 1, 1], counters: &counters, ..MACHINE };
+    let values: Vec<_> = machine.effects_of(TransitionId(0), &[7, 1]).iter().map(|it| it.counter).collect();
+    let round = |value| Some((REVIEW_ROUND, value));
+    assert_eq!(values, [round(8), round(3), round(4), None]);
+}
+
+#[test]
 fn a_request_that_may_be_is_bound_to_its_effects() {
     let view = view(WORKING, &[1, 1], "## Handoff\nDONE: all\n");
     let decision = MACHINE.decide(&view, REVIEW, Actor::Worker).unwrap();

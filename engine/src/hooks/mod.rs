@@ -54,7 +54,7 @@ pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Ho
         Action::CreatePr => pull_request::open(app, locked).map(drop),
         Action::DeleteRemoteBranch => other::delete_remote_branch(app, locked),
         // Its counter is in the event that closes the hook.
-        Action::Increment => Ok(()),
+        Action::Increment | Action::Reset => Ok(()),
         Action::SetField => other::set_field(locked, hook.field, hook.value),
         Action::Notify => other::notify(locked, hook.message),
         Action::RunCommand => other::run_command(locked, hook.argv, hook.timeout),

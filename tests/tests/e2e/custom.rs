@@ -101,6 +101,21 @@ fn a_custom_workflow_is_followed_as_a_compiled_in_one() {
 }
 
 #[test]
+fn a_transition_sets_a_counter_back() {
+    let world = World::new();
+    let again = "to: checking, reset: tries";
+    world.workflow("flow.yml", &FLOW.replacen("to: checking", again, 1));
+    let task = world.create("fix", "Mend it", &["--workflow", "flow", "--no-spawn"]);
+    task.write("## Handoff\n\nDONE: all of it");
+    let mut values = Vec::new();
+    for status in ["doing", "checking", "doing", "checking"] {
+        task.ok("update", &["--status", status]);
+        values.push(task.owned("tries"));
+    }
+    assert_eq!(values, [3, 3, 4, 3]);
+}
+
+#[test]
 fn the_hash_of_a_compiled_in_workflow_is_pinned_too() {
     let world = World::new();
     let task = world.create("fix", "Mend it", &["--no-spawn"]);

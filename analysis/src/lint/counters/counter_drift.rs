@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::C26;
-use super::shared::{counted, is_persons_transition, name, value_after};
+use super::shared::{counted, is_persons_transition, name, sets_back, value_after};
 use crate::lint::Facts;
 use crate::search::task::MAX_COUNTERS;
-use crate::search::{EdgeId, Quick, SearchStep};
+use crate::search::{Edge, EdgeId, Quick, SearchStep};
 use orange_codegen::diag::{Diagnostic, Witness};
 use orange_codegen::guard::{Expr, Guard, decide};
 use orange_codegen::model::{CRASH_COUNT, CounterId, StateId};
@@ -87,8 +87,8 @@ fn touches(facts: &Facts<'_>) -> Vec<Touch> {
     touches
 }
 
-/// A person's step at which the transition was closed for ever, and a run that then comes to it again. Counters only grow, so
-/// that it is still closed there.
+/// A person's step at which the transition was closed for ever, and a run that then comes to it again. Its counter only grows on
+/// that run, so that it is still closed there.
 fn used_up(
     facts: &Facts<'_>,
     transition: &GuardedTransition<'_>,
@@ -101,16 +101,26 @@ fn used_up(
             && decide::later(&exprs, &it.values, &mut facts.work.borrow_mut()) == Ok(false)
     };
     let steps = touches.iter().filter(is_over).flat_map(|it| &it.steps);
-    steps.copied().find_map(|step| Some((step, comes_again(facts, transition.from, step, budget)?)))
+    steps.copied().find_map(|step| Some((step, comes_again(facts, transition, step, budget)?)))
 }
 
-/// A run through this step and then to this state.
-fn comes_again(facts: &Facts<'_>, state: StateId, step: EdgeId, budget: &mut usize) -> Option<Vec<EdgeId>> {
+/// A run through this step and then to the state of the transition, without setting its counter back.
+fn comes_again(
+    facts: &Facts<'_>,
+    transition: &GuardedTransition<'_>,
+    step: EdgeId,
+    budget: &mut usize,
+) -> Option<Vec<EdgeId>> {
     let search = facts.search;
+    let grows = |edge: &Edge| !sets_back(facts, edge, transition.counter);
+    let is_there = |id| search.task(id).status == transition.from;
+    let taken = search.edge(step);
+    if !grows(taken) {
+        return None;
+    }
     let mut run = search.run_through(step);
-    let arrived = search.edge(step).to;
-    if search.task(arrived).status != state {
-        run.extend(search.walk(arrived, |_| true, |edge| search.task(edge.to).status == state, budget)?);
+    if !is_there(taken.to) {
+        run.extend(search.walk(taken.to, grows, |edge| is_there(edge.to), budget)?);
     }
     Some(run)
 }
@@ -129,17 +139,15 @@ fn finding(
         guard.text
     );
     let mut found = Diagnostic::new(&C26, guard.clause, message);
-    if let Some(transition) = facts.search.edge(step).step.transition() {
-        let transition = facts.transition(transition);
-        let place = facts.first_line(transition.span);
-        found =
-            found.label(place, format!("a person takes {} and sets nothing back", facts.arrow(transition)));
+    let persons = facts.search.edge(step).step.transition().map(|id| facts.transition(id));
+    if let Some(persons) = persons {
+        let place = facts.first_line(persons.span);
+        found = found.label(place, format!("a person takes {} and sets nothing back", facts.arrow(persons)));
     }
     let witness = Witness { values: vec![(name.to_owned(), value)], range: format!("{name} = {value}") };
+    let place = persons.map_or_else(|| "the person's transition".to_owned(), |it| facts.arrow(it));
     let help = format!(
-        "if a person's round is to have this transition, too, let the guard hold there, `{} || {name} == {value}`, and those \
-         beside it not; else allow it with that reason",
-        guard.text
+        "write `reset: {name}` on {place}; if the person's round is not to have it, allow this with that reason"
     );
     found
         .label(guard.clause, format!("never holds again: {name} = {value}"))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Actor, CRASH_COUNT, HarnessOf, TransitionId};
+use orange_core::{Action, Actor, CRASH_COUNT, HarnessOf, TransitionId};
 
 use crate::lint::{ActorKind, Facts};
 use crate::search::{Edge, EdgeId, SearchStep};
@@ -66,12 +66,19 @@ impl Site<'_> {
 
 /// The counter that a hook counts up, and where it says so.
 pub(super) fn counts(hook: &Hook) -> Option<Spanned<CounterId>> {
-    hook.counter
+    hook.counter.filter(|_| hook.action != Action::Reset)
 }
 
 /// Whether the agent is the reviewer, whose window is named after `review_round`.
 pub(super) fn is_reviewer(spawn: &Spawn) -> bool {
     spawn.harness == HarnessOf::Review
+}
+
+/// Whether a step takes a transition that sets the counter back.
+pub(super) fn sets_back(facts: &Facts<'_>, edge: &Edge, counter: CounterId) -> bool {
+    edge.step.transition().is_some_and(|id| {
+        facts.machine.transition(id).hooks.iter().any(|hook| hook.resets() == Some(counter))
+    })
 }
 
 /// The counters that something counts up: some hook, or the engine itself.
@@ -111,8 +118,8 @@ pub(super) fn value_after(facts: &Facts<'_>, run: &[EdgeId], counter: CounterId)
     let start = facts.workflow.counters[usize::from(counter.0)].start;
     run.iter().map(|id| facts.search.edge(*id)).fold(start, |value, edge| match edge.step.transition() {
         Some(id) => {
-            let hooks = facts.machine.transition(id).hooks.iter();
-            value.saturating_add(hooks.filter(|it| it.counter == Some(counter)).count() as u32)
+            let hooks = facts.machine.transition(id).hooks.iter().filter(|it| it.counter == Some(counter));
+            hooks.fold(value, |value, it| if it.resets().is_some() { start } else { value.saturating_add(1) })
         }
         None => value.max(facts.search.value(facts.search.task(edge.to), counter)),
     })

@@ -22,7 +22,8 @@ impl Lives {
         let states = facts.workflow.states.len();
         let decided = vec![None; facts.machine.exit_rules.len()];
         let mut lives = Self { live: vec![[None; 2]; states], ends: vec![None; states], decided };
-        for (id, task) in facts.search.configurations() {
+        // Where hooks wait, a person has been called, and the hooks that end the agent may be among them.
+        for (id, task) in facts.search.configurations().filter(|(_, task)| task.waiting.is_none()) {
             for (at, actor) in AGENTS.into_iter().enumerate() {
                 if task.agent(actor) == Agent::Live {
                     lives.live[usize::from(task.status.0)][at].get_or_insert(id);
@@ -42,7 +43,7 @@ impl Lives {
         lives
     }
 
-    /// Where an agent is alive in a state, the nearest of them.
+    /// Where an agent is alive in a state while no hooks wait, the nearest of them.
     pub(super) fn live(&self, state: StateId) -> Option<(ConfigurationId, Actor)> {
         let [worker, reviewer] = self.live[usize::from(state.0)];
         let worker = worker.map(|id| (id, Actor::Worker));

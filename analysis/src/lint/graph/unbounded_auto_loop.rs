@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{CRASH_COUNT, CounterId, TransitionId};
+use orange_core::{CRASH_COUNT, CounterId, Hook, TransitionId};
 
 use super::C05;
 use super::reasons::counters;
@@ -63,7 +63,16 @@ fn why(facts: &Facts<'_>, transitions: &[TransitionId]) -> Option<Why> {
     if read.iter().any(|it| facts.search.counters.slot(*it).is_none()) {
         return None;
     }
+    let set_back = |id: &CounterId| {
+        transitions
+            .iter()
+            .find(|it| facts.machine.transition(**it).hooks.iter().any(|hook| hook.resets() == Some(*id)))
+    };
     let (words, counter) = match (read.first(), rising.first()) {
+        (Some(read), _) if let Some(transition) = set_back(read) => {
+            let arrow = facts.arrow(facts.transition(*transition));
+            (format!("{arrow} sets `{}` back", name(read)), Some(name(read)))
+        }
         (Some(read), _) if rising.contains(read) => {
             (format!("the guards on it hold however far `{}` rises", name(read)), Some(name(read)))
         }
@@ -79,7 +88,7 @@ fn why(facts: &Facts<'_>, transitions: &[TransitionId]) -> Option<Why> {
 
 fn rising(facts: &Facts<'_>, transitions: &[TransitionId]) -> impl Iterator<Item = CounterId> {
     let hooks = transitions.iter().flat_map(|id| facts.machine.transition(*id).hooks);
-    hooks.filter_map(|hook| hook.counter).filter(|it| *it != CRASH_COUNT)
+    hooks.filter_map(Hook::raises).filter(|it| *it != CRASH_COUNT)
 }
 
 fn help(facts: &Facts<'_>, transitions: &[TransitionId], counter: Option<&str>) -> String {

@@ -30,14 +30,11 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
     let mut story: Vec<StoryLabel> = Vec::new();
     story.extend(counts.map(|(id, at)| {
         let span = facts.transition(id).hooks[at].span;
-        (
-            facts.first_line(span),
-            "counts the round up while the reviewer of the one before is alive".to_owned(),
-        )
+        (facts.first_line(span), "changes the round while the reviewer of the one before is alive".to_owned())
     }));
     story.push((place, "ends a reviewer whose window and prompt still have the round before".to_owned()));
     let message = format!(
-        "{} ends `review-…` after `review_round` has risen: the window's number is not the task's",
+        "{} ends `review-…` after `review_round` has changed: the window's number is not the task's",
         facts.arrow(facts.transition(it.id))
     );
     numbered(Diagnostic::new(&C66, place, message), story)
@@ -46,7 +43,7 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
         .fix_if(counts.filter(|(id, _)| *id == it.id).and_then(|(_, at)| fix(facts, it.id, at, it.index)))
 }
 
-/// The last hook in a run that counted up.
+/// The last hook in a run that changed the round.
 fn counts(facts: &Facts<'_>, run: &[EdgeId]) -> Option<(TransitionId, usize)> {
     run.iter().rev().find_map(|it| {
         let id = facts.search.edge(*it).step.transition()?;
