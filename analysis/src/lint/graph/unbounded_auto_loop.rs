@@ -63,16 +63,10 @@ fn why(facts: &Facts<'_>, transitions: &[TransitionId]) -> Option<Why> {
     if read.iter().any(|it| facts.search.counters.slot(*it).is_none()) {
         return None;
     }
-    let set_back = |id: &CounterId| {
-        transitions
-            .iter()
-            .find(|it| facts.machine.transition(**it).hooks.iter().any(|hook| hook.resets() == Some(*id)))
-    };
+    if let Some(why) = read.iter().find_map(|id| set_back(facts, transitions, *id)) {
+        return Some(why);
+    }
     let (words, counter) = match (read.first(), rising.first()) {
-        (Some(read), _) if let Some(transition) = set_back(read) => {
-            let arrow = facts.arrow(facts.transition(*transition));
-            (format!("{arrow} sets `{}` back", name(read)), Some(name(read)))
-        }
         (Some(read), _) if rising.contains(read) => {
             (format!("the guards on it hold however far `{}` rises", name(read)), Some(name(read)))
         }
@@ -84,6 +78,21 @@ fn why(facts: &Facts<'_>, transitions: &[TransitionId]) -> Option<Why> {
         (None, None) => ("nothing on it counts the turns".to_owned(), None),
     };
     Some(Why { words, help: help(facts, transitions, counter) })
+}
+
+/// The loop sets its own bound back.
+fn set_back(facts: &Facts<'_>, transitions: &[TransitionId], counter: CounterId) -> Option<Why> {
+    let resets = |id: &&TransitionId| {
+        facts.machine.transition(**id).hooks.iter().any(|hook| hook.resets() == Some(counter))
+    };
+    let arrow = facts.arrow(facts.transition(*transitions.iter().find(resets)?));
+    let name = &facts.workflow.counters[usize::from(counter.0)].name;
+    Some(Why {
+        words: format!("{arrow} sets `{name}` back"),
+        help: format!(
+            "delete that `reset` of `{name}`, or let nobody but a person take {arrow}: `by: human`"
+        ),
+    })
 }
 
 fn rising(facts: &Facts<'_>, transitions: &[TransitionId]) -> impl Iterator<Item = CounterId> {
