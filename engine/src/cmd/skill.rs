@@ -63,6 +63,8 @@ comments on them, other tasks' worktrees. A person or the engine does these thin
 
 When a command is refused, nothing has changed. Exit status 1: do what the help says and run it again. 4: another command works on
 the task, run it again. 2 or 3: the command is wrong. 5 or 6: the machine or a file is broken; a person has to repair it.
+Where the answer says that hooks wait, the status has changed and a hook has failed: mend what it names, then run
+`orange task update --retry-hooks`.
 The engine reads the last section of a name, outside of code blocks and comments. Where a status asks for a `rewritten` section,
 a section that was accepted before does not count: write what is true now.
 

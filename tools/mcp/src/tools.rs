@@ -91,8 +91,8 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "task_update",
-        about: "Asks for a status of a task, or changes its summary or branch. What is refused changes nothing, and the \
-                answer says what would be accepted.",
+        about: "Asks for a status of a task, changes its summary or branch, or runs hooks that wait. What is refused \
+                changes nothing, and the answer says what would be accepted.",
         only_reads: false,
         command: ["task", "update"],
         arguments: &[
@@ -103,6 +103,11 @@ pub(crate) const TOOLS: &[Tool] = &[
                 name: "branch",
                 about: "A new name for the task's branch; empty to take over the one that is checked out in its worktree.",
                 form: Form::MaybeText("--branch"),
+            },
+            Argument {
+                name: "retry_hooks",
+                about: "Runs the hook that failed again, and those that wait for it.",
+                form: Form::Switch("--retry-hooks"),
             },
             Argument {
                 name: "dry_run",
@@ -286,6 +291,11 @@ mod tests {
             "task_update",
             json!({ "task": "fix", "summary": "-v; $(x)\n=", "branch": "", "dry_run": true }),
             Ok(&["task", "update", "--json", "--summary=-v; $(x)\n=", "--branch", "--dry-run", "--", "fix"]),
+        );
+        check(
+            "task_update",
+            json!({ "retry_hooks": true }),
+            Ok(&["task", "update", "--json", "--retry-hooks"]),
         );
         check(
             "mission_start",
