@@ -93,6 +93,7 @@ catalogue! {
     A14 "terminal-initial" Error;
     A15 "command-not-final" Error;
     A16 "hook-failure-target" Error;
+    A17 "unknown-gate" Error;
     B01 "cycle" Error;
     B02 "unknown-dep" Error;
     B03 "duplicate-step" Error;

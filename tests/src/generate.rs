@@ -119,8 +119,21 @@ pub fn gate(random: &mut Random) -> PlannedGate {
         verdict,
         strict: verdict.is_some() && random.chance(40),
         fields: if random.chance(30) { some_of(random, &FIELDS) } else { Vec::new() },
+        every_field: random.chance(40),
         fresh: random.chance(15),
     }
+}
+
+/// One gate or several, of which no two read one section.
+fn gates(random: &mut Random) -> Vec<PlannedGate> {
+    let mut gates = vec![gate(random)];
+    while random.chance(30) {
+        let next = gate(random);
+        if gates.iter().all(|it| it.section != next.section) {
+            gates.push(next);
+        }
+    }
+    gates
 }
 
 fn states(random: &mut Random) -> Vec<PlannedState> {
@@ -172,7 +185,7 @@ fn between(random: &mut Random, from: usize, to: usize, counters: usize) -> Vec<
             to,
             by: if random.chance(20) { some_of(random, &ACTORS) } else { Vec::new() },
             when,
-            gate: random.chance(40).then(|| gate(random)),
+            gates: if random.chance(40) { gates(random) } else { Vec::new() },
             increments: (0..random.below(3)).map(|_| *random.pick(&INCREMENTED[..counters - 1])).collect(),
         })
         .collect()
@@ -252,7 +265,7 @@ fn rule(
         0 => Applies::Always,
         1 => Applies::NoArtifact,
         2 | 3 => Applies::Ended(ending(random)),
-        _ => Applies::HasArtifact(gate(random)),
+        _ => Applies::HasArtifact(gates(random)),
     };
     let outcome = match random.below(6) {
         0 | 1 => PlannedOutcome::Then(target(random)),

@@ -39,8 +39,8 @@ pub struct PlannedTransition {
     pub by: Vec<&'static str>,
     /// Its guard.
     pub when: Option<Condition>,
-    /// Its gate.
-    pub gate: Option<PlannedGate>,
+    /// Its gates; each must hold.
+    pub gates: Vec<PlannedGate>,
     /// The counters that its hooks increment, in order.
     pub increments: Vec<usize>,
 }
@@ -56,8 +56,10 @@ pub struct PlannedGate {
     pub verdict: Option<&'static str>,
     /// Whether the verdict must come first.
     pub strict: bool,
-    /// One of these fields must have a line.
+    /// These fields must have a line: one of them, or each.
     pub fields: Vec<&'static str>,
+    /// Whether each of them must.
+    pub every_field: bool,
     /// Whether its content must be new.
     pub fresh: bool,
 }
@@ -108,8 +110,8 @@ pub struct PlannedRule {
 pub enum Applies {
     /// Always.
     Always,
-    /// If this artifact exists.
-    HasArtifact(PlannedGate),
+    /// If each of these artifacts exists.
+    HasArtifact(Vec<PlannedGate>),
     /// If no artifact of the same state's rules exists.
     NoArtifact,
     /// If the agent ended like this.
@@ -256,8 +258,8 @@ impl PlannedTransition {
         if let Some(when) = &self.when {
             writeln!(f, "    when: \"{}\"", when.text(&plan.counters))?;
         }
-        if let Some(gate) = &self.gate {
-            writeln!(f, "    gate: {gate}")?;
+        if !self.gates.is_empty() {
+            writeln!(f, "    gate: {}", all_of(&self.gates))?;
         }
         if !self.increments.is_empty() {
             writeln!(f, "    hooks:")?;
@@ -274,7 +276,7 @@ impl PlannedRule {
         writeln!(f, "    - status: {}", plan.state(self.status))?;
         match &self.applies {
             Applies::Always => {}
-            Applies::HasArtifact(gate) => writeln!(f, "      has_artifact: {gate}")?,
+            Applies::HasArtifact(gates) => writeln!(f, "      has_artifact: {}", all_of(gates))?,
             Applies::NoArtifact => writeln!(f, "      no_artifact: true")?,
             Applies::Ended(ending) => write!(f, "{ending}")?,
         }
@@ -319,6 +321,15 @@ impl Display for PlannedEnding {
     }
 }
 
+/// Gates as a workflow has them: one, or `all` of several.
+fn all_of(gates: &[PlannedGate]) -> String {
+    let each: Vec<String> = gates.iter().map(PlannedGate::to_string).collect();
+    match &each[..] {
+        [one] => one.clone(),
+        several => format!("{{all: [{}]}}", several.join(", ")),
+    }
+}
+
 impl Display for PlannedGate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{{section: \"{}\"", self.section)?;
@@ -332,7 +343,11 @@ impl Display for PlannedGate {
             write!(f, ", strict: true")?;
         }
         if !self.fields.is_empty() {
-            write!(f, ", fields: [{}]", self.fields.join(", "))?;
+            let names = self.fields.join(", ");
+            match self.every_field {
+                true => write!(f, ", fields: {{all: [{names}]}}")?,
+                false => write!(f, ", fields: [{names}]")?,
+            }
         }
         if self.fresh {
             write!(f, ", fresh: true")?;

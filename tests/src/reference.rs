@@ -166,7 +166,7 @@ pub fn request(plan: &Plan, task: &Task, to: usize, actor: &str) -> Result<Move,
     if !may(transition) {
         return Err(Refusal::NotAllowed);
     }
-    if let Some(lack) = transition.gate.as_ref().and_then(|gate| lack(gate, task)) {
+    if let Some(lack) = transition.gates.iter().find_map(|gate| lack(gate, task)) {
         return Err(Refusal::GateFailed(lack));
     }
     Ok(Move { nth, increments: increments(transition, task) })
@@ -207,7 +207,7 @@ pub fn exit(plan: &Plan, status: usize, has: impl Fn(usize) -> bool, counters: &
 pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
     let rules = rules_of(plan, task.status);
     let has = |nth: usize| match &rules[nth].applies {
-        Applies::HasArtifact(gate) => lack(gate, task).is_none(),
+        Applies::HasArtifact(gates) => gates.iter().all(|gate| lack(gate, task).is_none()),
         Applies::Ended(ending) => ended_so(ending, end),
         Applies::Always | Applies::NoArtifact => false,
     };
@@ -216,7 +216,7 @@ pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
             let decides =
                 (0..rules.len()).find(|nth| matches!(rules[*nth].applies, Applies::Always) || has(*nth));
             let verdict = decides.is_some_and(|nth| match &rules[nth].applies {
-                Applies::HasArtifact(gate) => gate.verdict.is_some(),
+                Applies::HasArtifact(gates) => gates.iter().any(|gate| gate.verdict.is_some()),
                 Applies::Always | Applies::NoArtifact | Applies::Ended(_) => false,
             });
             advance(plan, task, to, verdict)
@@ -255,8 +255,8 @@ fn rules_of(plan: &Plan, status: usize) -> Vec<&PlannedRule> {
 /// counts it.
 fn advance(plan: &Plan, task: &Task, to: usize, verdict: bool) -> Fate {
     if let Ok(taken) = request(plan, task, to, "engine") {
-        let gate = between(plan, task.status, to)[taken.nth].gate.as_ref();
-        if !task.beside || !(verdict || gate.is_some_and(|gate| gate.verdict.is_some())) {
+        let gates = &between(plan, task.status, to)[taken.nth].gates;
+        if !task.beside || !(verdict || gates.iter().any(|gate| gate.verdict.is_some())) {
             return Fate::Advance(to, taken);
         }
     }
@@ -300,8 +300,11 @@ pub fn lack(gate: &PlannedGate, task: &Task) -> Option<Lack> {
             Err(lack) => return Some(lack),
         }
     }
-    let has_field = lines.iter().filter(|line| !line.code).any(|line| is_field(&line.text, &gate.fields));
-    if !gate.fields.is_empty() && !has_field {
+    let is_written =
+        |name: &&str| lines.iter().filter(|line| !line.code).any(|line| is_field(&line.text, name));
+    let written = gate.fields.iter().filter(|name| is_written(name)).count();
+    let wanted = if gate.every_field { gate.fields.len() } else { gate.fields.len().min(1) };
+    if written < wanted {
         return Some(Lack::Field);
     }
     let same = |before: &String| {
@@ -341,8 +344,8 @@ fn verdict(lines: &[Line], strict: bool) -> Result<&'static str, Lack> {
     }
 }
 
-fn is_field(line: &str, names: &[&str]) -> bool {
-    line.split_once(':').is_some_and(|(name, value)| names.contains(&name) && !value.trim().is_empty())
+fn is_field(line: &str, wanted: &str) -> bool {
+    line.split_once(':').is_some_and(|(name, value)| name == wanted && !value.trim().is_empty())
 }
 
 /// A line of a body.

@@ -9,8 +9,8 @@ use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::{Checked, Source, compile};
 use orange_core::plan::{StepId, StepPiece};
 use orange_core::{
-    Actor, Effect, End, Exit, ExitDecision, Gate, Machine, Missing, Rejection, Seen, StateId, TransitionId,
-    Verdict, View, When, check_gate, fingerprint,
+    Actor, Effect, End, Exit, ExitDecision, Fields, Machine, Missing, Rejection, SectionGate, Seen, StateId,
+    TransitionId, Verdict, View, When, check_section, fingerprint,
 };
 use orange_tests::generate;
 use orange_tests::plan::{Condition, Plan, PlannedGate, PlannedOutcome};
@@ -178,7 +178,7 @@ fn bodies_are_read_as_the_documents_say() {
         let seen = if random.chance(50) { vec![(planned.section, before)] } else { Vec::new() };
         let task = Task { status: 0, counters: Vec::new(), body, seen, beside: false };
         let expect = reference::lack(&planned, &task);
-        let found = check_gate(&gate(&planned), &task.body, &seen_of(&task)).err().map(lack);
+        let found = check_section(&gate(&planned), &task.body, &seen_of(&task)).err().map(lack);
         assert_eq!(found, expect, "{planned} and\n{}", task.body);
         answers.count(&expect);
     }
@@ -197,10 +197,10 @@ fn what_passed_once_is_not_fresh() {
         let Some(content) = orange_core::section(&body, planned.section) else { continue };
         for when in [When::Passed, When::Entered, When::Started] {
             let seen = Seen { section: planned.section, fingerprint: fingerprint(content), when };
-            let found = check_gate(&gate(&planned), &body, &[seen]);
+            let found = check_section(&gate(&planned), &body, &[seen]);
             assert_eq!(found, Err(Missing::Fresh { when }), "{body:?}");
         }
-        assert_eq!(check_gate(&gate(&planned), &body, &[]), Ok(()), "{body:?}");
+        assert_eq!(check_section(&gate(&planned), &body, &[]), Ok(()), "{body:?}");
     }
 }
 
@@ -381,13 +381,13 @@ fn seen_of(task: &Task) -> Vec<Seen<'_>> {
     task.seen.iter().map(seen).collect()
 }
 
-fn gate(planned: &PlannedGate) -> Gate<'_> {
-    Gate {
+fn gate(planned: &PlannedGate) -> SectionGate<'_> {
+    SectionGate {
         section: planned.section,
         required: planned.required,
         verdict: planned.verdict.map(|word| if word == "PASS" { Verdict::Pass } else { Verdict::Fail }),
         strict: planned.strict,
-        fields: &planned.fields,
+        fields: if planned.every_field { Fields::All(&planned.fields) } else { Fields::Any(&planned.fields) },
         fresh: planned.fresh,
     }
 }
@@ -424,7 +424,7 @@ fn refusal(rejection: Rejection) -> Refusal {
         Rejection::NoTransition { .. } => Refusal::NoTransition,
         Rejection::NotAllowed { .. } => Refusal::NotAllowed,
         Rejection::GuardFailed { .. } => Refusal::GuardFailed,
-        Rejection::GateFailed { missing, .. } => Refusal::GateFailed(lack(missing)),
+        Rejection::GateFailed { lack: it, .. } => Refusal::GateFailed(lack(it.missing)),
     }
 }
 
@@ -435,7 +435,7 @@ fn lack(missing: Missing) -> Lack {
         Missing::Verdict => Lack::Verdict,
         Missing::OneVerdict { .. } => Lack::OneVerdict,
         Missing::OtherVerdict { .. } => Lack::OtherVerdict,
-        Missing::Field => Lack::Field,
+        Missing::Field { .. } => Lack::Field,
         Missing::Fresh { .. } => Lack::Fresh,
     }
 }

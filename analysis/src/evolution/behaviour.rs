@@ -61,10 +61,13 @@ impl Teller<'_> {
     }
 
     fn transition(&self, transition: &Transition<'_>) -> String {
-        let Transition { by, guard, gate, hooks, on_hook_failure, .. } = transition;
+        let Transition { by, guard, gates, hooks, on_hook_failure, .. } = transition;
         let on_hook_failure = on_hook_failure.map(|it| self.0.name(it));
         let hooks: Vec<String> = hooks.iter().map(|it| self.hook(it)).collect();
-        format!("{by:?} {:?} {gate:?} {hooks:?} {on_hook_failure:?}", guard.as_ref().map(|it| self.guard(it)))
+        format!(
+            "{by:?} {:?} {gates:?} {hooks:?} {on_hook_failure:?}",
+            guard.as_ref().map(|it| self.guard(it))
+        )
     }
 
     /// The values for which it holds, however it says so.

@@ -1,6 +1,6 @@
 //! D04: a gate refuses what it let through.
 
-use orange_core::{Gate, Seen, When, check_gate, fingerprint, section};
+use orange_core::{Gate, SectionGate, Seen, When, check_section, fingerprint, section};
 
 use super::both::{Both, Pair, guard_place, label};
 use super::{Change, D04, Side};
@@ -9,7 +9,7 @@ use crate::search::sections::{Content, candidates};
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::{Diagnostic, Witness};
 use orange_codegen::guard::{Expr, decide};
-use orange_codegen::model::Transition;
+use orange_codegen::model::{self, Transition};
 use orange_codegen::span::Span;
 
 /// More combinations of contents than these are not looked at.
@@ -30,12 +30,12 @@ struct Part<'c> {
 
 /// The gates of a pair's transitions, in both workflows.
 struct Gates<'c> {
-    old: Vec<Option<Gate<'c>>>,
-    new: Vec<Option<Gate<'c>>>,
+    old: Vec<&'c [Gate<'c>]>,
+    new: Vec<&'c [Gate<'c>]>,
 }
 
 pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
-    let pairs = both.pairs().filter(|pair| pair.new.iter().any(|it| it.gate.is_some()));
+    let pairs = both.pairs().filter(|pair| pair.new.iter().any(|it| !it.gates.is_empty()));
     pairs.filter_map(|pair| in_pair(both, &pair)).collect()
 }
 
@@ -47,7 +47,7 @@ fn in_pair(both: &Both<'_>, pair: &Pair<'_>) -> Option<Change> {
     let Some(cases) = cases(&gates) else { return Some(undecided(both, pair)) };
     let guards = both.old_guards(pair);
     for case in &cases {
-        for (at, guard) in guards.iter().enumerate().filter(|(at, _)| case.opens(gates.old[*at].as_ref())) {
+        for (at, guard) in guards.iter().enumerate().filter(|(at, _)| case.opens(gates.old[*at])) {
             match refused(both, pair, case, &gates, guard.as_ref()) {
                 Ok(None) => {}
                 Ok(Some(witness)) => return Some(tightened(both, pair, at, case, &gates, witness)),
@@ -58,21 +58,22 @@ fn in_pair(both: &Both<'_>, pair: &Pair<'_>) -> Option<Change> {
     None
 }
 
-fn gates<'c>(facts: &Facts<'c>, transitions: &[&Transition]) -> Vec<Option<Gate<'c>>> {
+fn gates<'c>(facts: &Facts<'c>, transitions: &[&Transition]) -> Vec<&'c [Gate<'c>]> {
     let Some(first) = transitions.first() else { return Vec::new() };
     let between = facts.machine.between(first.from.value, first.to.value);
-    between.map(|id| facts.machine.transition(id).gate).collect()
+    between.map(|id| facts.machine.transition(id).gates).collect()
 }
 
 /// Every combination of what the sections can say, new content before what a gate has seen.
 fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<Case<'c>>> {
-    let all: Vec<&Gate<'c>> = gates.old.iter().chain(&gates.new).flatten().collect();
+    let all = gates.old.iter().chain(&gates.new).copied().flatten();
+    let all: Vec<&SectionGate<'c>> = all.filter_map(Gate::section).collect();
     let mut sections: Vec<&str> = all.iter().map(|it| it.section).collect();
     sections.sort_unstable();
     sections.dedup();
     let mut cases = vec![Case { parts: Vec::new() }];
     for section in sections {
-        let same: Vec<&Gate<'_>> = all.iter().copied().filter(|it| it.section == section).collect();
+        let same: Vec<&SectionGate<'_>> = all.iter().copied().filter(|it| it.section == section).collect();
         let contents = candidates(&same);
         let fresh = contents.iter().map(|it| (it, false));
         let stale = contents.iter().filter(|it| it.text.is_some()).map(|it| (it, true));
@@ -90,9 +91,12 @@ fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<Case<'c>>> {
 }
 
 impl Case<'_> {
-    /// Whether this passes a gate; no gate lets everything through.
-    fn opens(&self, gate: Option<&Gate<'_>>) -> bool {
-        let Some(gate) = gate else { return true };
+    /// Whether this passes every one of these gates.
+    fn opens(&self, gates: &[Gate<'_>]) -> bool {
+        gates.iter().filter_map(Gate::section).all(|gate| self.passes(gate))
+    }
+
+    fn passes(&self, gate: &SectionGate<'_>) -> bool {
         self.parts.iter().filter(|it| it.section == gate.section).all(|part| {
             let body = part
                 .content
@@ -105,7 +109,7 @@ impl Case<'_> {
                 fingerprint: fingerprint(content),
                 when: When::Passed,
             });
-            check_gate(gate, &body, seen.as_slice()).is_ok()
+            check_section(gate, &body, seen.as_slice()).is_ok()
         })
     }
 
@@ -127,7 +131,7 @@ fn refused(
     old: Option<&Expr>,
 ) -> Result<Option<Witness>, ()> {
     let guard = |transition: &Transition| transition.when.as_ref().map(|it| it.expr.clone());
-    let opened = pair.new.iter().zip(&gates.new).filter(|(_, gate)| case.opens(gate.as_ref()));
+    let opened = pair.new.iter().zip(&gates.new).filter(|(_, gate)| case.opens(gate));
     let Some(opened) = opened.map(|(transition, _)| guard(transition)).collect::<Option<Vec<Expr>>>() else {
         return Ok(None);
     };
@@ -148,7 +152,7 @@ fn tightened(
     gates: &Gates<'_>,
     witness: Witness,
 ) -> Change {
-    let closed = pair.new.iter().zip(&gates.new).find(|(_, gate)| !case.opens(gate.as_ref()));
+    let closed = pair.new.iter().zip(&gates.new).find(|(_, gate)| !case.opens(gate));
     let new = closed.map_or(pair.new[0], |(transition, _)| transition);
     let where_ = if witness.values.is_empty() { String::new() } else { format!(", {}", witness.range) };
     let message = format!("{} now refuses {}{where_}", both.new.arrow(new), case.words());
@@ -158,15 +162,12 @@ fn tightened(
     );
     let finding = if witness.values.is_empty() { finding } else { finding.witness(witness) };
     let old = pair.old[at];
-    let was = if old.gate.is_some() { "it was let through here" } else { "there was no gate" };
+    let was = if !old.gates.is_empty() { "it was let through here" } else { "there was no gate" };
     Change::on(Side::New, finding).beside(label(gate_place(both.old, old), was))
 }
 
 fn gate_place(facts: &Facts<'_>, transition: &Transition) -> Span {
-    transition
-        .gate
-        .as_ref()
-        .map_or_else(|| facts.first_line(transition.span), |gate| facts.first_line(gate.span))
+    facts.first_line(transition.gates.first().map_or(transition.span, model::Gate::place))
 }
 
 fn undecided(both: &Both<'_>, pair: &Pair<'_>) -> Change {

@@ -183,7 +183,7 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
 
 fn gates_met(known: &Known<'_, '_>) -> String {
     let facts = known.facts;
-    let gated = (0u32..).map(TransitionId).zip(&facts.transitions).filter(|(_, it)| it.gate.is_some());
+    let gated = (0u32..).map(TransitionId).zip(&facts.transitions).filter(|(_, it)| !it.gates.is_empty());
     let ruled = gated.clone().filter(|(id, _)| facts.is_ruled(*id)).count();
     match gated.count() {
         0 => "there is no gate".to_owned(),

@@ -35,8 +35,8 @@ struct Answers<'m> {
 #[derive(Debug)]
 pub(super) struct Request<'m> {
     pub decision: Decision<'m>,
-    /// The section that its gate has let through.
-    pub section: Option<usize>,
+    /// The sections that its gates have let through.
+    pub sections: Vec<usize>,
     pub by: Actors,
 }
 
@@ -162,7 +162,7 @@ impl<'m> Asked<'m> {
             let decision = search.machine.life(&self.facts(), input).ok()?.decision()?.clone();
             Some(Request {
                 by: search.machine.transition(decision.transition).by,
-                section: decision.seen.and_then(|it| search.sections.find(it.section)),
+                sections: decision.seen.iter().filter_map(|it| search.sections.find(it.section)).collect(),
                 decision,
             })
         };

@@ -1,7 +1,7 @@
 //! What decisions in a state depend on: the sections that its gates and rules read, and the counters that it compares
 //! or raises. Whatever else differs, the core answers alike.
 
-use orange_core::{Gate, Machine};
+use orange_core::{Gate, Machine, SectionGate};
 
 use super::counters::Counters;
 use super::sections::Sections;
@@ -33,16 +33,18 @@ pub(super) struct Set(u8);
 impl Reads {
     /// What each state of a machine reads, by its number.
     pub(super) fn of(machine: &Machine<'_>, sections: &Sections<'_>, counters: &Counters) -> Vec<Self> {
-        let section = |set: &mut Set, gate: &Gate<'_>| set.extend(sections.find(gate.section));
+        let section = |set: &mut Set, gate: &SectionGate<'_>| set.extend(sections.find(gate.section));
         let of = |state| {
             let mut it = Self { decisions: machine.decisions_of(state), ..Self::default() };
-            machine.transition_gates_of(state).for_each(|gate| section(&mut it.gated, gate));
+            let gated = machine.transition_gates_of(state).filter_map(Gate::section);
+            gated.for_each(|gate| section(&mut it.gated, gate));
             if !machine.exit_rules_of(state).is_empty() {
                 it.ruled = it.gated;
             }
-            machine.artifacts_of(state).for_each(|gate| section(&mut it.ruled, gate));
+            let ruled = machine.artifacts_of(state).filter_map(Gate::section);
+            ruled.for_each(|gate| section(&mut it.ruled, gate));
             machine.counters_of(state).for_each(|id| it.counters.extend(counters.slot(id)));
-            for gate in machine.gates_of(state).filter(|gate| gate.fresh) {
+            for gate in machine.gates_of(state).filter_map(Gate::section).filter(|gate| gate.fresh) {
                 section(&mut it.fresh, gate);
                 gate.verdict.iter().for_each(|_| section(&mut it.judged, gate));
             }

@@ -1,6 +1,6 @@
 //! What can stand in the sections that gates read, as far as any gate can tell it apart.
 
-use orange_core::{Condition, Gate, Heading, Machine, Seen, When, check_gate, fingerprint, section};
+use orange_core::{Fields, Heading, Machine, SectionGate, Seen, When, check_section, fingerprint, section};
 
 use super::task::{ABSENT, ContentId, Task};
 
@@ -39,10 +39,10 @@ impl<'m> Sections<'m> {
     /// The sections of a machine, in the order in which its transitions and rules name them.
     pub fn of(machine: &Machine<'m>) -> Self {
         let mut all: Vec<Section<'m>> = Vec::new();
-        let gates: Vec<Gate<'m>> = gates(machine).collect();
+        let gates: Vec<&SectionGate<'m>> = gates(machine).collect();
         for gate in &gates {
             if all.iter().all(|it| it.heading != gate.section) {
-                let same: Vec<_> = gates.iter().filter(|it| it.section == gate.section).collect();
+                let same: Vec<_> = gates.iter().copied().filter(|it| it.section == gate.section).collect();
                 all.push(Section::distinguished(gate.section, &same));
             }
         }
@@ -95,12 +95,9 @@ impl<'m> Sections<'m> {
     }
 }
 
-fn gates<'m>(machine: &Machine<'m>) -> impl Iterator<Item = Gate<'m>> + use<'m> {
-    let of_rules = machine.exit_rules.iter().filter_map(|rule| match rule.condition {
-        Condition::Artifact(gate) => Some(gate),
-        Condition::Always | Condition::NoArtifact | Condition::Ended(_) => None,
-    });
-    machine.transitions.iter().filter_map(|it| it.gate).chain(of_rules)
+fn gates<'m>(machine: &Machine<'m>) -> impl Iterator<Item = &'m SectionGate<'m>> + use<'m> {
+    let of_rules = machine.exit_rules.iter().flat_map(|rule| rule.condition.section_gates());
+    machine.transitions.iter().flat_map(|it| it.section_gates()).chain(of_rules)
 }
 
 fn level(heading: &str) -> usize {
@@ -109,10 +106,10 @@ fn level(heading: &str) -> usize {
 
 impl<'m> Section<'m> {
     /// The contents that some gate judges differently from all others before them.
-    fn distinguished(heading: &'m str, gates: &[&Gate<'_>]) -> Self {
+    fn distinguished(heading: &'m str, gates: &[&SectionGate<'_>]) -> Self {
         let judged = |it: &Content| -> Vec<bool> {
             let body = it.text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
-            gates.iter().map(|gate| check_gate(gate, &body, &[]).is_ok()).collect()
+            gates.iter().map(|gate| check_section(gate, &body, &[]).is_ok()).collect()
         };
         let mut kept: Vec<(Content, Vec<bool>)> = Vec::new();
         let mut blank: Option<Content> = None;
@@ -137,10 +134,7 @@ impl<'m> Section<'m> {
 }
 
 /// Contents of a section, the absent one first: enough that every judgement which these gates can come to is among them.
-pub(crate) fn candidates(gates: &[&Gate<'_>]) -> Vec<Content> {
-    let mut fields: Vec<&str> = gates.iter().flat_map(|gate| gate.fields).copied().collect();
-    fields.sort_unstable();
-    fields.dedup();
+pub(crate) fn candidates(gates: &[&SectionGate<'_>]) -> Vec<Content> {
     let verdicts: &[(&str, &str)] = if gates.iter().any(|gate| gate.verdict.is_some()) {
         &[
             ("Verdict: PASS", "Verdict: PASS"),
@@ -157,7 +151,7 @@ pub(crate) fn candidates(gates: &[&Gate<'_>]) -> Vec<Content> {
         Content { label: "absent".to_owned(), text: None },
         Content { label: "empty".to_owned(), text: Some(String::new()) },
     ];
-    let sets = field_sets(gates, &fields);
+    let sets = field_sets(gates);
     for (label, text) in bases {
         all.push(Content { label: label.to_owned(), text: Some(text.to_owned()) });
         for set in &sets {
@@ -170,16 +164,28 @@ pub(crate) fn candidates(gates: &[&Gate<'_>]) -> Vec<Content> {
 }
 
 /// Sets of fields, the smallest first, that together satisfy every combination of the gates' wishes there is.
-fn field_sets<'g>(gates: &[&Gate<'g>], fields: &[&'g str]) -> Vec<Vec<&'g str>> {
+fn field_sets<'g>(gates: &[&SectionGate<'g>]) -> Vec<Vec<&'g str>> {
     let hits = |set: &[&str]| -> Vec<bool> {
-        gates.iter().map(|gate| gate.fields.iter().any(|it| set.contains(it))).collect()
+        gates.iter().map(|gate| gate.fields.lacking(|it| set.contains(&it)).is_none()).collect()
     };
+    // What satisfies a wish: one of its fields where one is enough, and otherwise all of them.
+    let mut additions: Vec<Vec<&str>> = Vec::new();
+    for gate in gates {
+        match gate.fields {
+            Fields::Any(names) => additions.extend(names.iter().map(|name| vec![*name])),
+            Fields::All(names) => additions.push(names.to_vec()),
+        }
+    }
+    additions.sort_unstable();
+    additions.dedup();
     let mut sets: Vec<Vec<&str>> = vec![Vec::new()];
     let mut at = 0;
     while at < sets.len() && sets.len() < MAX_CONTENTS {
-        for field in fields {
+        for addition in &additions {
             let mut larger = sets[at].clone();
-            larger.push(field);
+            larger.extend(addition);
+            larger.sort_unstable();
+            larger.dedup();
             if sets.iter().all(|it| hits(it) != hits(&larger)) {
                 sets.push(larger);
             }

@@ -53,7 +53,7 @@ impl<'m> Explorer<'_, 'm> {
                     return;
                 }
                 let requests = self.decisions.requests(self.search, &written);
-                for request in requests.iter().filter(|it| it.section == Some(section)) {
+                for request in requests.iter().filter(|it| it.sections.contains(&section)) {
                     if let Some(by) = self.asker(task, request.by) {
                         self.request(from, &written, &request.decision, by, Some(wrote));
                     }
@@ -237,7 +237,8 @@ impl<'m> Explorer<'_, 'm> {
     /// Writes the status, and what is known then of the sections.
     fn enter(&mut self, task: &mut Task, decision: &Decision<'m>) {
         task.status = decision.to;
-        if let Some(section) = decision.seen.and_then(|it| self.search.sections.find(it.section)) {
+        let seen = decision.seen.iter().filter_map(|it| self.search.sections.find(it.section));
+        for section in seen {
             let written = task.section(section);
             task.write(section, Written { seen: written.content != ABSENT, ..written });
         }

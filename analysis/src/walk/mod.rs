@@ -418,7 +418,7 @@ impl<'m> Walk<'m> {
 
     fn fire(&mut self, decision: &Decision<'m>) -> Vec<Happened> {
         self.waiting = None;
-        self.passed.extend(decision.seen.map(|seen| (seen.section, seen)));
+        self.passed.extend(decision.seen.iter().map(|seen| (seen.section, *seen)));
         self.stood.clone_from(&decision.entered);
         self.task.status = decision.to;
         let (hooks, story) = self.run_hooks(decision, 0);

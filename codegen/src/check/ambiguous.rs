@@ -57,7 +57,7 @@ fn ambiguous(
             Diagnostic::new(&A07, place(second), message)
         }
     };
-    let gated = [first, second].iter().any(|it| it.gate.is_some());
+    let gated = [first, second].iter().any(|it| !it.gates.is_empty());
     let gates = if gated { " (a gate does not choose between transitions, only `when` does)" } else { "" };
     let help = match (&first.when, &second.when) {
         (None, None) => format!("delete one of them, or give each a `when` that excludes the other{gates}"),

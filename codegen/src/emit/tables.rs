@@ -1,8 +1,9 @@
 //! `MACHINE`: the tables as statics.
 
 use orange_core::{
-    Actor, Actors, Commands, Condition, Ending, ExitRule, Gate, Guard, HarnessOf, Hook, OnFailure, Outcome,
-    Permissions, Piece, Prompt, Range, Spawn, State, StateId, Transition, Value, Verdict,
+    Actor, Actors, Commands, Condition, Ending, ExitRule, Fields, Gate, Guard, HarnessOf, Hook, OnFailure,
+    Outcome, Permissions, Piece, Prompt, Range, SectionGate, Spawn, State, StateId, Transition, Value,
+    Verdict,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -98,7 +99,7 @@ fn transition(emission: &Emission<'_>, transition: &Transition<'_>) -> TokenStre
     let [from, to] = [transition.from, transition.to].map(|it| state_id(emission, it));
     let by = actors(transition.by);
     let guard = option(transition.guard.as_ref().map(guard));
-    let gate = option(transition.gate.as_ref().map(gate));
+    let gates = gates(transition.gates);
     let hooks = transition.hooks.iter().map(|it| hook(emission, it));
     let on_hook_failure = option(transition.on_hook_failure.map(|it| state_id(emission, it)));
     quote! {
@@ -107,7 +108,7 @@ fn transition(emission: &Emission<'_>, transition: &Transition<'_>) -> TokenStre
             to: #to,
             by: #by,
             guard: #guard,
-            gate: #gate,
+            gates: #gates,
             hooks: &[#(#hooks),*],
             on_hook_failure: #on_hook_failure,
         }
@@ -135,20 +136,35 @@ fn range(range: &Range) -> TokenStream {
     quote!(orange::Range { counter: orange::CounterId(#counter), low: #low, high: #high })
 }
 
-fn gate(gate: &Gate<'_>) -> TokenStream {
-    let Gate { required, strict, fields, fresh, .. } = gate;
+fn gates(gates: &[Gate<'_>]) -> TokenStream {
+    let each = gates.iter().map(|gate| match gate {
+        Gate::Section(gate) => {
+            let gate = section_gate(gate);
+            quote!(orange::Gate::Section(#gate))
+        }
+    });
+    quote!(&[#(#each),*])
+}
+
+fn section_gate(gate: &SectionGate<'_>) -> TokenStream {
+    let SectionGate { required, strict, fields, fresh, .. } = gate;
     let section = text::lines(gate.section);
     let verdict = option(gate.verdict.map(|verdict| match verdict {
         Verdict::Pass => quote!(orange::Verdict::Pass),
         Verdict::Fail => quote!(orange::Verdict::Fail),
     }));
+    let fields = match fields {
+        Fields::Any(names) => quote!(Any(&[#(#names),*])),
+        Fields::All([]) => quote!(NONE),
+        Fields::All(names) => quote!(All(&[#(#names),*])),
+    };
     quote! {
-        orange::Gate {
+        orange::SectionGate {
             section: #section,
             required: #required,
             verdict: #verdict,
             strict: #strict,
-            fields: &[#(#fields),*],
+            fields: orange::Fields::#fields,
             fresh: #fresh,
         }
     }
@@ -216,8 +232,8 @@ fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {
     let condition = match &rule.condition {
         Condition::Always => quote!(Always),
         Condition::Artifact(it) => {
-            let gate = gate(it);
-            quote!(Artifact(#gate))
+            let gates = gates(it);
+            quote!(Artifact(#gates))
         }
         Condition::NoArtifact => quote!(NoArtifact),
         Condition::Ended(it) => {

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell};
 
-use orange_core::{Counter, ExitRule, Guard, Hook, Piece, Prompt, Range, State, StateId, Transition};
+use orange_core::{Counter, ExitRule, Gate, Guard, Hook, Piece, Prompt, Range, State, StateId, Transition};
 
 /// What a lowered machine borrows besides the workflow. It may hold several machines.
 #[derive(Debug, Default)]
@@ -12,6 +12,7 @@ pub struct Arena<'a> {
     pub(super) words: Pool<&'a str>,
     pub(super) numbers: Pool<i32>,
     pub(super) pieces: Pool<Piece<'a>>,
+    pub(super) gates: Pool<Gate<'a>>,
     pub(super) hooks: Pool<Hook<'a>>,
     pub(super) clauses: Pool<(Guard<'a>, StateId)>,
     pub(super) states: Pool<State<'a>>,

@@ -25,8 +25,8 @@ use orange_core::{Machine, TransitionId, fnv1a};
 use crate::catalogue::S08;
 use crate::guard::Guard;
 use crate::model::{
-    Condition, Definition, Ending, ExitRule, Gate, Hook, Outcome, Piece, Prompt, Spawn, Steps, Transition,
-    Workflow,
+    Condition, Definition, Ending, ExitRule, Fields, Gate, Hook, Outcome, Piece, Prompt, SectionGate, Spawn,
+    Steps, Transition, Workflow,
 };
 use crate::{Checked, Diagnostic};
 
@@ -131,7 +131,7 @@ impl<'a> Lowering<'a> {
             to: transition.to.value,
             by: transition.by,
             guard: transition.when.as_ref().map(|guard| self.guard(guard)),
-            gate: transition.gate.as_ref().map(|gate| self.gate(gate)),
+            gates: self.gates(&transition.gates),
             hooks: self.arena.hooks.keep(transition.hooks.iter().map(|hook| self.hook(hook))),
             on_hook_failure: transition.on_hook_failure.map(|it| it.value),
         }
@@ -146,13 +146,24 @@ impl<'a> Lowering<'a> {
         core::Guard { text: &guard.text, any_of: self.arena.conjunctions.keep(any_of) }
     }
 
-    fn gate(&self, gate: &'a Gate) -> core::Gate<'a> {
-        core::Gate {
+    fn gates(&self, gates: &'a [Gate]) -> &'a [core::Gate<'a>] {
+        self.arena.gates.keep(gates.iter().map(|gate| match gate {
+            Gate::Section(gate) => core::Gate::Section(self.section_gate(gate)),
+        }))
+    }
+
+    fn section_gate(&self, gate: &'a SectionGate) -> core::SectionGate<'a> {
+        let names = gate.fields.names().iter().map(|field| field.value.as_str());
+        let names = self.arena.words.keep(names);
+        core::SectionGate {
             section: &gate.section.value,
             required: gate.required,
             verdict: gate.verdict.map(|verdict| verdict.value),
             strict: gate.strict,
-            fields: self.arena.words.keep(gate.fields.iter().map(|field| field.value.as_str())),
+            fields: match gate.fields {
+                Fields::Any(_) => core::Fields::Any(names),
+                Fields::All(_) => core::Fields::All(names),
+            },
             fresh: gate.fresh,
         }
     }
@@ -175,7 +186,7 @@ impl<'a> Lowering<'a> {
         core::ExitRule {
             state: rule.status.value,
             condition: match &rule.condition {
-                Condition::HasArtifact(gate) => core::Condition::Artifact(self.gate(gate)),
+                Condition::HasArtifact(gates) => core::Condition::Artifact(self.gates(gates)),
                 Condition::NoArtifact => core::Condition::NoArtifact,
                 Condition::Always => core::Condition::Always,
                 Condition::Ended(it) => core::Condition::Ended(self.ending(it)),

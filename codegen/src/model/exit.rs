@@ -2,7 +2,7 @@
 
 use super::decoder::{Decoder, Field, Fields};
 use super::ending;
-use super::gate::{flag, gate};
+use super::gate::{flag, gates};
 use super::keys::{CLAUSE, EXIT_MONITORING, EXIT_RULE};
 use super::scope::Scope;
 use super::{
@@ -73,12 +73,12 @@ fn rule(
 ) -> Option<ExitRule> {
     let fields = decoder.object(node, &EXIT_RULE)?;
     let status = fields.get("status").and_then(|it| scope.some_state(decoder, &it));
-    let condition = condition(decoder, &fields);
+    let condition = condition(decoder, scope, &fields);
     let outcome = outcome(decoder, scope, &fields, choices);
     Some(ExitRule { span: node.span, status: status?, condition: condition?, outcome: outcome? })
 }
 
-fn condition(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Condition> {
+fn condition(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fields: &Fields<'_>) -> Option<Condition> {
     let artifact = fields.get("has_artifact");
     let absent = fields.get("no_artifact");
     let ended = fields.get("exit").or(fields.get("on_output"));
@@ -89,7 +89,9 @@ fn condition(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Condition
     let no_artifact = flag(decoder, fields, "no_artifact");
     let ending = ended.and_then(|_| ending::ending(decoder, fields));
     match (artifact, ended) {
-        (Some(artifact), _) => gate(decoder, &artifact).map(Condition::HasArtifact),
+        (Some(artifact), _) => {
+            Some(gates(decoder, scope, &artifact)).filter(|it| !it.is_empty()).map(Condition::HasArtifact)
+        }
         (None, Some(_)) => ending.map(Condition::Ended),
         (None, None) if no_artifact => Some(Condition::NoArtifact),
         (None, None) => Some(Condition::Always),

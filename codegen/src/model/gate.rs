@@ -1,23 +1,91 @@
-//! Gates: what one section of the body must say.
+//! Gates: what sections of the body must say.
 
 use orange_core::Heading;
 
 use super::actors::actors;
-use super::decoder::{Decoder, Field, Fields};
-use super::keys::{GATE, WRITERS};
-use super::{Gate, Verdict};
-use crate::catalogue::S04;
+use super::decoder::{self, Decoder, Entry, Field, shortened};
+use super::keys::{ALL_FIELDS, ALL_GATES, GATE, WRITERS};
+use super::scope::Scope;
+use super::{Fields, Gate, NamedGate, SectionGate, Verdict};
+use crate::catalogue::{A17, S04};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
+use crate::syntax::limits::{MAX_GATES, exceeded};
+use crate::syntax::{Kind, Node};
 
 const VERDICTS: [(&str, Verdict); 2] =
     [(Verdict::Pass.as_str(), Verdict::Pass), (Verdict::Fail.as_str(), Verdict::Fail)];
 
-/// A gate, or the artifact of an exit rule.
-pub(super) fn gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Gate> {
+/// The gates of a transition or of an exit rule: one, the name of one, or `all` of several. Those that are not understood are left
+/// out.
+pub(super) fn gates(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Vec<Gate> {
+    if matches!(field.value.kind, Kind::Sequence(_)) {
+        let message = format!("`{}` takes one gate, and this is a list", field.name);
+        let help = format!("write `{}: {{all: […]}}` for gates that must all hold", field.name);
+        decoder.report(Diagnostic::new(&S04, field.key, message).help(help));
+        return Vec::new();
+    }
+    if !has_key(field.value, "all") {
+        return one(decoder, scope, field).into_iter().collect();
+    }
+    let Some(all) = decoder.object(field.value, &ALL_GATES).and_then(|it| it.get("all")) else {
+        return Vec::new();
+    };
+    let items = decoder.list(&all);
+    if items.is_empty() && matches!(all.value.kind, Kind::Sequence(_)) {
+        let found = Diagnostic::new(&S04, all.value.span, "`all` names no gate");
+        decoder.report(found.help(format!("name one, or delete `{}`", field.name)));
+    }
+    if items.len() > MAX_GATES {
+        decoder.report(exceeded("gates", MAX_GATES, all.key));
+    }
+    let mut gates: Vec<Gate> = Vec::new();
+    for item in items.iter().take(MAX_GATES) {
+        let Some(gate) = one(decoder, scope, &all.item(item)) else { continue };
+        match gates.iter().find_map(|it| in_vain(it, &gate)) {
+            Some(found) => decoder.report(found),
+            None => gates.push(gate),
+        }
+    }
+    gates
+}
+
+/// An entry of `gates`.
+pub(super) fn named(decoder: &mut Decoder<'_>, entry: &Entry<'_>) -> NamedGate {
+    let gate = mapping(decoder, &Field { name: entry.name.value, key: entry.name.span, value: entry.value });
+    NamedGate { name: entry.name.map(str::to_owned), gate }
+}
+
+/// A gate, or the name of one.
+fn one(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Option<Gate> {
+    match &field.value.kind {
+        Kind::Scalar(scalar) if !scalar.is_null() => {
+            let name = Spanned::new(decoder.text(field)?.value.as_str(), field.value.span);
+            let Some(known) = scope.gate_names.id(name.value) else {
+                unknown(decoder, scope, &name);
+                return None;
+            };
+            scope.gates[usize::from(known)].gate.as_ref().map(|it| it.at(name.span))
+        }
+        Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => mapping(decoder, field),
+    }
+}
+
+fn mapping(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Gate> {
+    if has_key(field.value, "all") {
+        let message = "`all` stands in a `gate` or a `has_artifact`, not inside another gate";
+        let found = Diagnostic::new(&S04, field.value.span, message);
+        decoder.report(found.help("write all gates into one list, and under `gates` one gate for each name"));
+        return None;
+    }
+    section_gate(decoder, field).map(Gate::Section)
+}
+
+fn section_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<SectionGate> {
     let fields = decoder.object(field.value, &GATE)?;
     let section = fields.get("section").and_then(|it| heading(decoder, &it));
-    let gate = Gate {
+    let gate = SectionGate {
+        place: fields.span,
         span: fields.span,
         section: section.clone().unwrap_or(Spanned::new(String::new(), fields.span)),
         required: flag(decoder, &fields, "required"),
@@ -25,7 +93,7 @@ pub(super) fn gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Gate>
         strict: flag(decoder, &fields, "strict"),
         fresh: flag(decoder, &fields, "fresh"),
         written_by: fields.get("written_by").map(|it| actors(decoder, &it, &WRITERS)),
-        fields: fields.get("fields").map(|it| names(decoder, &it)).unwrap_or_default(),
+        fields: fields.get("fields").map_or(Fields::All(Vec::new()), |it| wanted_fields(decoder, &it)),
     };
     if gate.strict && fields.get("verdict").is_none() {
         let at = fields.get("strict").map_or(fields.span, |it| it.key);
@@ -38,8 +106,65 @@ pub(super) fn gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Gate>
     section.is_some().then_some(gate)
 }
 
+impl Gate {
+    /// Whether it asks for the same as another one.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Section(one), Self::Section(other)) => one.asks() == other.asks(),
+        }
+    }
+}
+
+impl SectionGate {
+    fn asks(&self) -> impl PartialEq + use<'_> {
+        let Self { section, required, verdict, strict, fresh, fields, .. } = self;
+        let each = matches!(fields, Fields::All(_));
+        let names: Vec<&str> = fields.names().iter().map(|it| it.value.as_str()).collect();
+        let verdict = verdict.map(|it| it.value);
+        (section.value.as_str(), (*required, verdict, *strict, *fresh), (each, names))
+    }
+}
+
+fn has_key(node: &Node, name: &str) -> bool {
+    let is_it = |key: &Node| matches!(&key.kind, Kind::Scalar(scalar) if scalar.text.value == name);
+    matches!(&node.kind, Kind::Mapping(entries) if entries.iter().any(|(key, _)| is_it(key)))
+}
+
+/// Why the second of two gates of one list has no meaning: it is the first once more, or excludes it.
+fn in_vain(first: &Gate, second: &Gate) -> Option<Diagnostic> {
+    if first.is_same(second) {
+        let found = Diagnostic::new(&S04, second.place(), "`all` has this gate twice")
+            .label(first.place(), "the first time")
+            .label(second.place(), "the second time");
+        return Some(found.help("delete one of the two"));
+    }
+    let (Gate::Section(one), Gate::Section(other)) = (first, second);
+    let verdicts = one.verdict.zip(other.verdict).filter(|_| one.section.value == other.section.value);
+    let (wanted, excluded) = verdicts.filter(|(one, other)| one.value != other.value)?;
+    let message = format!("`all` asks `{}` for both verdicts, and it has one", one.section.value);
+    let found = Diagnostic::new(&S04, second.place(), message)
+        .label(first.place(), format!("asks for {}", wanted.value))
+        .label(second.place(), format!("asks for {}", excluded.value));
+    Some(found.help("make two transitions or two exit rules of them"))
+}
+
+fn unknown(decoder: &mut Decoder<'_>, scope: &Scope<'_>, name: &Spanned<&str>) {
+    let word = shortened(name.value);
+    if Heading::parse(name.value).is_some() {
+        let message = format!("`{word}` is a heading, and no name of a gate");
+        let help = format!("write `{{section: \"{word}\"}}`");
+        decoder.report(Diagnostic::new(&A17, name.span, message).help(help));
+    } else if scope.gates.is_empty() {
+        let message = format!("unknown gate `{word}`: there are none");
+        let help = format!("write it under `gates:` as `{word}: {{section: …}}`");
+        decoder.report(Diagnostic::new(&A17, name.span, message).help(help));
+    } else {
+        decoder.unknown(&A17, ("gate", "gates"), name, scope.gate_names.names());
+    }
+}
+
 /// `true` only when it says so.
-pub(super) fn flag(decoder: &mut Decoder<'_>, fields: &Fields<'_>, name: &str) -> bool {
+pub(super) fn flag(decoder: &mut Decoder<'_>, fields: &decoder::Fields<'_>, name: &str) -> bool {
     fields.get(name).and_then(|it| decoder.boolean(&it)).unwrap_or(false)
 }
 
@@ -58,11 +183,20 @@ fn heading(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spanned<Strin
     None
 }
 
-/// The names of `fields`: each stands before a `:` at the start of a line.
+/// `fields`: a list of which one is enough, or `all` of a list.
+fn wanted_fields(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Fields {
+    if !matches!(field.value.kind, Kind::Mapping(_)) {
+        return Fields::Any(names(decoder, field));
+    }
+    let all = decoder.object(field.value, &ALL_FIELDS).and_then(|it| it.get("all"));
+    Fields::All(all.map(|it| names(decoder, &it)).unwrap_or_default())
+}
+
+/// Names of fields: each stands before a `:` at the start of a line.
 fn names(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Vec<Spanned<String>> {
     let items = decoder.list(field);
     if items.is_empty() {
-        let message = "`fields` names no field";
+        let message = format!("`{}` names no field", field.name);
         decoder.report(Diagnostic::new(&S04, field.value.span, message).help("name one, or delete `fields`"));
     }
     items.iter().filter_map(|item| name(decoder, &field.item(item))).collect()

@@ -61,6 +61,8 @@ pub enum Takes {
     List(&'static Takes),
     /// One of these, or a list of them.
     OneOrList(&'static Takes),
+    /// One of these; no two of them have the same shape, which is a text, a list, or an object with a key that it must have.
+    OneOf(&'static [Takes]),
     /// A mapping from any name to these.
     Map(&'static Takes),
 }
@@ -72,6 +74,8 @@ pub enum Names {
     States,
     /// `prompts`
     Prompts,
+    /// `gates`
+    Gates,
     /// `review_round`, `crash_count` and `fields`
     Counters,
     /// `steps`
@@ -108,6 +112,11 @@ pub static WORKFLOW: Object = Object {
             "Work may be merged although no person was asked; false by default.",
         ),
         required("states", Takes::Map(&Takes::Object(&STATE)), "The states."),
+        key(
+            "gates",
+            Takes::Map(&Takes::Object(&GATE)),
+            "Gates with names, which transitions and exit rules use.",
+        ),
         key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The transitions between them."),
         key("exit_monitoring", Takes::Object(&EXIT_MONITORING), "What happens when an agent has died."),
         key("prompts", Takes::Map(&Takes::Text), "The first messages of agents."),
@@ -156,7 +165,11 @@ pub static TRANSITION: Object = Object {
         required("from", Takes::OneOrList(&STATE_NAME), "The state it leaves, or several."),
         required("to", Takes::OneOrList(&STATE_NAME), "The state it leads to, or several."),
         key("by", Takes::OneOrList(&Takes::Word(&ACTORS)), "Who may ask; anyone by default."),
-        key("gate", Takes::Object(&GATE), "What the task's body must contain."),
+        key(
+            "gate",
+            GATES,
+            "What the task's body must contain: a gate, the name of one, or `all` of several.",
+        ),
         key("when", Takes::Guard, "Under which counter values it is open."),
         key(
             "reset",
@@ -182,7 +195,27 @@ const ACTORS: [&str; 4] = {
     names
 };
 
-/// A gate, which is also the `has_artifact` of an exit rule.
+/// A gate, the name of one, or several that must all hold; `has_artifact` takes the same.
+const GATES: Takes =
+    Takes::OneOf(&[Takes::Name(Names::Gates), Takes::Object(&ALL_GATES), Takes::Object(&GATE)]);
+
+/// Several gates.
+pub static ALL_GATES: Object = Object {
+    what: "a list of gates",
+    keys: &[required(
+        "all",
+        Takes::List(&Takes::OneOf(&[Takes::Name(Names::Gates), Takes::Object(&GATE)])),
+        "The gates, or their names; each of them must hold.",
+    )],
+};
+
+/// Several fields.
+pub static ALL_FIELDS: Object = Object {
+    what: "a list of fields",
+    keys: &[required("all", Takes::List(&Takes::Text), "It must have a line for each of these names.")],
+};
+
+/// One gate.
 pub static GATE: Object = Object {
     what: "a gate",
     keys: &[
@@ -196,8 +229,8 @@ pub static GATE: Object = Object {
         ),
         key(
             "fields",
-            Takes::List(&Takes::Text),
-            "It must have a line `NAME: something` for one of these names.",
+            Takes::OneOf(&[Takes::Object(&ALL_FIELDS), Takes::List(&Takes::Text)]),
+            "It must have a line `NAME: something` for one of these names, or for `all` of them.",
         ),
         key(
             "fresh",
@@ -294,7 +327,7 @@ pub static EXIT_RULE: Object = Object {
     what: "an exit rule",
     keys: &[
         required("status", STATE_NAME, "The state it is for."),
-        key("has_artifact", Takes::Object(&GATE), "It applies when the body has this."),
+        key("has_artifact", GATES, "It applies when the body has this: as a `gate` says it."),
         key("no_artifact", Takes::Boolean, "It applies when no has_artifact of the same state holds."),
         key("exit", Takes::Object(&EXIT), "It applies when the agent ended with one of these."),
         key(
@@ -431,6 +464,7 @@ mod tests {
             Takes::Object(object) => objects(object, all),
             Takes::Tagged(_, tagged) => tagged.iter().for_each(|it| objects(it, all)),
             Takes::List(it) | Takes::OneOrList(it) | Takes::Map(it) => inner(it, all),
+            Takes::OneOf(several) => several.iter().for_each(|it| inner(it, all)),
             Takes::Text
             | Takes::Boolean
             | Takes::Integer(_)

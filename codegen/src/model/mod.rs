@@ -75,6 +75,8 @@ pub struct Workflow {
     pub unattended: bool,
     /// In source order; a [`StateId`] is an index here.
     pub states: Vec<State>,
+    /// In source order.
+    pub gates: Vec<NamedGate>,
     /// In source order; `from: [a, b]` and `to: [c, d]` are one transition for each two states, by `to`, then `from`.
     pub transitions: Vec<Transition>,
     /// What happens when an agent has died.
@@ -125,17 +127,35 @@ pub struct Transition {
     pub by: Actors,
     /// Under which counter values.
     pub when: Option<Guard>,
-    /// What the body must contain.
-    pub gate: Option<Gate>,
+    /// What the body must contain; each of them must hold.
+    pub gates: Vec<Gate>,
     /// The side effects of the transition, in order.
     pub hooks: Vec<Hook>,
     /// Where the task goes when one of them fails and stops the others.
     pub on_hook_failure: Option<Spanned<StateId>>,
 }
 
+/// One requirement of a transition or of an exit rule.
+#[derive(Clone, Debug)]
+pub enum Gate {
+    /// The body has this section.
+    Section(SectionGate),
+}
+
+/// A gate under `gates`.
+#[derive(Clone, Debug)]
+pub struct NamedGate {
+    /// Its name, where it is declared.
+    pub name: Spanned<String>,
+    /// The gate, as far as it was understood.
+    pub gate: Option<Gate>,
+}
+
 /// What one section of the body must say. All parts that are asked for must hold.
 #[derive(Clone, Debug)]
-pub struct Gate {
+pub struct SectionGate {
+    /// Where a transition or a rule has it: the whole mapping, or the name of a gate under `gates`.
+    pub place: Span,
     /// The whole mapping.
     pub span: Span,
     /// The heading, `#`s included: `## Review`.
@@ -150,8 +170,71 @@ pub struct Gate {
     pub fresh: bool,
     /// Who writes it, as the author declares; the checks of authority read this.
     pub written_by: Option<Actors>,
-    /// It must have a line `NAME: something` for one of these names; empty when none is asked for.
-    pub fields: Vec<Spanned<String>>,
+    /// The lines `NAME: something` that it must have.
+    pub fields: Fields,
+}
+
+/// The names for which a section must have a line.
+#[derive(Clone, Debug)]
+pub enum Fields {
+    /// One of these; there is at least one.
+    Any(Vec<Spanned<String>>),
+    /// Each of these; empty when none is asked for.
+    All(Vec<Spanned<String>>),
+}
+
+impl Gate {
+    /// What it asks of a section, if it reads one.
+    pub fn section(&self) -> Option<&SectionGate> {
+        match self {
+            Self::Section(gate) => Some(gate),
+        }
+    }
+
+    /// Where a transition or a rule has it.
+    pub fn place(&self) -> Span {
+        match self {
+            Self::Section(gate) => gate.place,
+        }
+    }
+
+    /// Where it says what it asks for.
+    pub fn span(&self) -> Span {
+        match self {
+            Self::Section(gate) => gate.span,
+        }
+    }
+
+    /// The verdict that it asks for.
+    pub fn verdict(&self) -> Option<Spanned<Verdict>> {
+        match self {
+            Self::Section(gate) => gate.verdict,
+        }
+    }
+
+    /// The same gate, had in another place.
+    fn at(&self, place: Span) -> Self {
+        match self {
+            Self::Section(gate) => Self::Section(SectionGate { place, ..gate.clone() }),
+        }
+    }
+}
+
+impl Fields {
+    /// The names.
+    pub fn names(&self) -> &[Spanned<String>] {
+        match self {
+            Self::Any(names) | Self::All(names) => names,
+        }
+    }
+
+    /// Whether a line is missing, where `has` returns which names have one.
+    pub fn is_lacking(&self, has: impl Fn(&str) -> bool) -> bool {
+        match self {
+            Self::Any(names) => !names.iter().any(|name| has(&name.value)),
+            Self::All(names) => !names.iter().all(|name| has(&name.value)),
+        }
+    }
 }
 
 /// One side effect of a transition: an action, and what the file says of its parameters.
@@ -236,14 +319,36 @@ pub struct ExitRule {
 /// When an exit rule applies.
 #[derive(Clone, Debug)]
 pub enum Condition {
-    /// The artifact is there.
-    HasArtifact(Gate),
+    /// Each of these gates holds; there is at least one.
+    HasArtifact(Vec<Gate>),
     /// No `has_artifact` rule of the same state holds.
     NoArtifact,
     /// The agent ended like this.
     Ended(Ending),
     /// Always.
     Always,
+}
+
+impl Transition {
+    /// What it asks of sections.
+    pub fn section_gates(&self) -> impl Iterator<Item = &SectionGate> {
+        self.gates.iter().filter_map(Gate::section)
+    }
+}
+
+impl Condition {
+    /// What it asks of sections.
+    pub fn section_gates(&self) -> impl Iterator<Item = &SectionGate> {
+        self.gates().iter().filter_map(Gate::section)
+    }
+
+    /// The gates that it asks for.
+    pub fn gates(&self) -> &[Gate] {
+        match self {
+            Self::HasArtifact(gates) => gates,
+            Self::NoArtifact | Self::Ended(_) | Self::Always => &[],
+        }
+    }
 }
 
 /// `exit` and `on_output`: how an agent ended. A part that is empty is for every end.

@@ -7,14 +7,14 @@ use super::keys::WORKFLOW;
 use super::scope::{Scope, Table};
 use super::transitions::Ends;
 use super::{Counter, StateId, Steps, Workflow};
-use super::{exit, header, prompts, states, steps, transitions};
+use super::{exit, gate, header, prompts, states, steps, transitions};
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
 use crate::recognise::Kind;
 use crate::source::Source;
 use crate::span::{Span, Spanned};
-use crate::syntax::limits::{MAX_COUNTERS, MAX_PROMPTS, MAX_STATES, exceeded};
+use crate::syntax::limits::{MAX_COUNTERS, MAX_NAMED_GATES, MAX_PROMPTS, MAX_STATES, exceeded};
 use crate::syntax::{Kind as NodeKind, Node};
 
 /// A definition as far as it could be understood.
@@ -77,6 +77,9 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<MachineDraft> {
     add_all(&mut scope.states, &state_entries);
     add_all(&mut scope.prompts, &prompt_entries);
     counters(decoder, &mut scope, fields.get("fields").as_ref());
+    let gate_entries = fields.get("gates").map(|it| gate_names(decoder, &it)).unwrap_or_default();
+    add_all(&mut scope.gate_names, &gate_entries);
+    scope.gates = gate_entries.iter().map(|entry| gate::named(decoder, entry)).collect();
 
     let initial = fields.get("initial").and_then(|it| scope.some_state(decoder, &it));
     let initial = initial.map_or(StateId(0), |it| it.value);
@@ -101,6 +104,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<MachineDraft> {
         unattended: flag(decoder, &fields, "unattended"),
         commands: commands.resolve(&scope, initial, &declared.transitions),
         counters: scope.counters,
+        gates: scope.gates,
         states,
         transitions: declared.transitions,
         exit_monitoring: exits.monitoring,
@@ -134,6 +138,13 @@ fn prompt_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'
             Diagnostic::new(&S04, name.span, "a prompt needs a name").help("name what the prompt is for"),
         );
     }
+    entries
+}
+
+fn gate_names<'n>(decoder: &mut Decoder<'_>, field: &Field<'n>) -> Vec<Entry<'n>> {
+    let mut entries = decoder.names(field);
+    truncate(decoder, &mut entries, "gates", MAX_NAMED_GATES, field.key);
+    entries.iter().for_each(|it| header::check_identifier(decoder, &it.name, "gate", "handoff"));
     entries
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::decoder::{Decoder, Field, shortened};
-use super::{Counter, CounterId, PromptId, StateId};
+use super::{Counter, CounterId, NamedGate, PromptId, StateId};
 use crate::catalogue::{A12, Check, S04};
 use crate::diag::Diagnostic;
 use crate::guard::{Guard, parse};
@@ -15,6 +15,9 @@ use crate::suggest;
 pub(crate) struct Scope<'n> {
     pub(crate) states: Table<'n>,
     pub(crate) prompts: Table<'n>,
+    pub(crate) gate_names: Table<'n>,
+    /// By number of their names.
+    pub(crate) gates: Vec<NamedGate>,
     pub(crate) counters: Vec<Counter>,
     counter_ids: HashMap<String, CounterId>,
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::actors::actors;
 use super::decoder::{Decoder, Field};
-use super::gate::gate;
+use super::gate::gates;
 use super::hooks::{hooks, resets};
 use super::keys::TRANSITION;
 use super::scope::Scope;
@@ -95,7 +95,7 @@ fn transition(
     let to = fields.get("to").map_or(vec![None], |it| states(decoder, scope, &it, &A01));
     let by = fields.get("by").map_or(Actors::ANYONE, |it| actors(decoder, &it, &Actor::ALL));
     let when = fields.get("when").map(|it| scope.guard(decoder, &it));
-    let gate = fields.get("gate").and_then(|it| gate(decoder, &it));
+    let gates = fields.get("gate").map(|it| gates(decoder, scope, &it)).unwrap_or_default();
     let mut all_hooks = fields.get("reset").map(|it| resets(decoder, scope, &it)).unwrap_or_default();
     all_hooks.extend(fields.get("hooks").map(|it| hooks(decoder, scope, &it)).unwrap_or_default());
     let on_hook_failure = fields.get("on_hook_failure").and_then(|it| scope.some_state(decoder, &it));
@@ -120,7 +120,7 @@ fn transition(
             to,
             by,
             when,
-            gate: gate.clone(),
+            gates: gates.clone(),
             hooks: all_hooks.clone(),
             on_hook_failure,
         });

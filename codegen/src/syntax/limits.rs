@@ -20,6 +20,10 @@ pub const MAX_HOOKS: usize = 100;
 pub const MAX_ALL_HOOKS: usize = 500_000;
 /// Prompts of one workflow, and steps of a step workflow.
 pub const MAX_PROMPTS: usize = 10_000;
+/// Named gates of one workflow.
+pub const MAX_NAMED_GATES: usize = 10_000;
+/// Gates of one `all`.
+pub const MAX_GATES: usize = 16;
 /// Counters of one workflow.
 pub const MAX_COUNTERS: usize = 1_000;
 /// Comparisons of one guard.

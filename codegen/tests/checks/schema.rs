@@ -155,6 +155,58 @@ fn every_action_has_exactly_its_parameters() {
 }
 
 #[test]
+fn s04_gates_of_one_list_all_hold() {
+    let gate =
+        |gate: &str| SOUND.replace(REVIEW, &format!("  - {{from: agent-review, to: done, gate: {gate}}}\n"));
+    let review = "{section: \"## Review\", verdict: PASS}";
+    check(&gate(&format!("{{all: [{review}, {{section: \"## Notes\"}}]}}")), &[]);
+    check(&gate("{all: []}"), &["S04 error «[]» `all` names no gate"]);
+    check(
+        &gate(&format!("{{all: [{review}, {review}]}}")),
+        &[&format!("S04 error «{review}» `all` has this gate twice")],
+    );
+    let other = "{section: \"## Review\", verdict: FAIL}";
+    check(
+        &gate(&format!("{{all: [{review}, {other}]}}")),
+        &[&format!("S04 error «{other}» `all` asks `## Review` for both verdicts, and it has one")],
+    );
+    check(
+        &gate(&format!("{{all: [{{all: [{review}]}}]}}")),
+        &[&format!(
+            "S04 error «{{all: [{review}]}}» `all` stands in a `gate` or a `has_artifact`, not inside another gate"
+        )],
+    );
+    check(&gate(&format!("[{review}]")), &["S04 error «gate» `gate` takes one gate, and this is a list"]);
+}
+
+#[test]
+fn a17_a_gate_has_a_name_that_is_declared() {
+    let named = |gates: &str, gate: &str| {
+        SOUND
+            .replace(REVIEW, &format!("  - {{from: agent-review, to: done, gate: {gate}}}\n"))
+            .replace("states:", &format!("{gates}states:"))
+    };
+    let handoff = "gates: {handoff: {section: \"## Handoff\"}}\n";
+    check(&named(handoff, "handoff"), &[]);
+    check(&named(handoff, "{all: [handoff, {section: \"## Notes\"}]}"), &[]);
+    check(
+        &named(handoff, "{all: [handoff, {section: \"## Handoff\"}]}"),
+        &["S04 error «{section: \"## Handoff\"}» `all` has this gate twice"],
+    );
+    let text = named(handoff, "handof");
+    check(&text, &["A17 error «handof» unknown gate `handof`"]);
+    story(&text, &[], "did you mean `handoff`?");
+    story(&named("", "handoff"), &[], "write it under `gates:` as `handoff: {section: …}`");
+    story(&named(handoff, "\"## Handoff\""), &[], "write `{section: \"## Handoff\"}`");
+    check(
+        &named("gates: {both: {all: [{section: \"## A\"}]}}\n", "both"),
+        &[
+            "S04 error «{all: [{section: \"## A\"}]}» `all` stands in a `gate` or a `has_artifact`, not inside another gate",
+        ],
+    );
+}
+
+#[test]
 fn s04_gates_ask_for_what_can_be_there() {
     let gate =
         |gate: &str| SOUND.replace(REVIEW, &format!("  - {{from: agent-review, to: done, gate: {gate}}}\n"));
@@ -177,6 +229,8 @@ fn s04_gates_ask_for_what_can_be_there() {
         &["S04 error «DONE:» `fields` takes text, and this is a mapping"],
     );
     check(&gate("{required: true}"), &["S09 error «{required: true}» a gate needs the key `section`"]);
+    check(&gate("{section: \"## Handoff\", fields: {all: [DONE, REMAINING]}}"), &[]);
+    check(&gate("{section: \"## Handoff\", fields: {all: []}}"), &["S04 error «[]» `all` names no field"]);
 }
 
 #[test]

@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 
 use crate::exit::DEFAULT_STUCK_AFTER;
 use crate::{
-    Actor, Actors, CRASH_COUNT, Condition, CounterId, Gate, Guard, Hook, Machine, Outcome, REVIEW_ROUND,
-    StateId,
+    Actor, Actors, CRASH_COUNT, CounterId, Gate, Guard, Hook, Machine, Outcome, REVIEW_ROUND, StateId,
 };
 
 impl<'m> Machine<'m> {
@@ -52,15 +51,12 @@ impl<'m> Machine<'m> {
 
     /// The gates of the transitions out of a state.
     pub fn transition_gates_of(&self, state: StateId) -> impl Iterator<Item = &'m Gate<'m>> {
-        self.transitions[self.row(state)].iter().filter_map(|it| it.gate.as_ref())
+        self.transitions[self.row(state)].iter().flat_map(|it| it.gates)
     }
 
-    /// The artifacts of the exit rules of a state.
+    /// The gates that the exit rules of a state ask for.
     pub fn artifacts_of(&self, state: StateId) -> impl Iterator<Item = &'m Gate<'m>> {
-        self.exit_rules[self.exit_rules_of(state)].iter().filter_map(|rule| match &rule.condition {
-            Condition::Artifact(gate) => Some(gate),
-            Condition::Always | Condition::NoArtifact | Condition::Ended(_) => None,
-        })
+        self.exit_rules[self.exit_rules_of(state)].iter().flat_map(|rule| rule.condition.gates())
     }
 
     /// The actor of `by` that asks first: the agent of the state if it is alive, another living agent, or a person.

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use crate::section::{fingerprint, section};
 use crate::{
-    Actor, CRASH_COUNT, CounterId, Forced, Gate, Hook, Machine, Rejection, Seen, StateId, Transition,
-    TransitionId, When, check_gate,
+    Actor, CRASH_COUNT, CounterId, Forced, Gate, Hook, Lack, Machine, Rejection, SectionGate, Seen, StateId,
+    TransitionId, When, check_section,
 };
 
 /// All that a decision needs to know about a task.
@@ -33,8 +33,8 @@ pub struct Decision<'m> {
     pub to: StateId,
     /// Why it fires.
     pub cause: Cause,
-    /// The content that passed its gate, for later gates that require fresh content.
-    pub seen: Option<Seen<'m>>,
+    /// The content that passed its gates, for later gates that require fresh content: each section once.
+    pub seen: Vec<Seen<'m>>,
     /// The content of the sections for which gates in the state it enters require something new.
     pub entered: Vec<Seen<'m>>,
     /// The side effects, in order.
@@ -95,9 +95,19 @@ impl View<'_> {
         self.counters.get(usize::from(id.0)).copied().unwrap_or_default()
     }
 
-    /// Checks the gate against the task's body.
-    pub fn check(&self, gate: &Gate<'_>) -> Result<(), crate::Missing> {
-        check_gate(gate, self.body, self.seen)
+    /// Checks that each of these gates holds; the error is the first that does not.
+    pub fn check(&self, gates: &[Gate<'_>]) -> Result<(), Lack> {
+        self.lacks(gates).next().map_or(Ok(()), Err)
+    }
+
+    /// Every gate that does not hold, in order.
+    pub fn lacks(&self, gates: &[Gate<'_>]) -> impl Iterator<Item = Lack> {
+        gates.iter().enumerate().filter_map(|(gate, it)| {
+            let missing = match it {
+                Gate::Section(it) => check_section(it, self.body, self.seen).err()?,
+            };
+            Some(Lack { gate, missing })
+        })
     }
 }
 
@@ -111,9 +121,7 @@ impl<'m> Machine<'m> {
         if !transition.by.allows(actor) {
             return Err(Rejection::NotAllowed { transition: id, actor });
         }
-        if let Some(gate) = &transition.gate {
-            view.check(gate).map_err(|missing| Rejection::GateFailed { transition: id, missing })?;
-        }
+        view.check(transition.gates).map_err(|lack| Rejection::GateFailed { transition: id, lack })?;
         Ok(self.fire(view, id, Cause::Request(actor)))
     }
 
@@ -141,7 +149,7 @@ impl<'m> Machine<'m> {
             from: transition.from,
             to: transition.to,
             cause,
-            seen: seen_by(transition, view.body),
+            seen: contents(transition.section_gates(), view.body, When::Passed),
             entered: self.standing(transition.to, view.body, When::Entered),
             effects: self.bind(transition.hooks, view),
             closing: self.closing(cause),
@@ -179,17 +187,9 @@ impl<'m> Machine<'m> {
     /// The content of the sections for which gates and exit rules of a state require something new. At the start of an agent
     /// only sections with a verdict count: a verdict that the agent finds is not its own.
     pub fn standing(&self, state: StateId, body: &str, when: When) -> Vec<Seen<'m>> {
-        let gates = self.gates_of(state).filter(|gate| gate.fresh);
+        let gates = self.gates_of(state).filter_map(Gate::section).filter(|gate| gate.fresh);
         let gates = gates.filter(|gate| when != When::Started || gate.verdict.is_some());
-        let mut standing: Vec<Seen<'m>> = Vec::new();
-        for Gate { section: heading, .. } in gates {
-            if let Some(content) = section(body, heading)
-                && standing.iter().all(|seen| seen.section != *heading)
-            {
-                standing.push(Seen { section: heading, fingerprint: fingerprint(content), when });
-            }
-        }
-        standing
+        contents(gates, body, when)
     }
 
     /// The gates of the transitions out of a state, and the artifacts of its exit rules.
@@ -217,11 +217,15 @@ impl Choice {
     }
 }
 
-fn seen_by<'m>(transition: &Transition<'m>, body: &str) -> Option<Seen<'m>> {
-    let gate = transition.gate?;
-    section(body, gate.section).map(|content| Seen {
-        section: gate.section,
-        fingerprint: fingerprint(content),
-        when: When::Passed,
-    })
+/// The content of the sections that these gates read, each section once.
+fn contents<'m>(gates: impl Iterator<Item = &'m SectionGate<'m>>, body: &str, when: When) -> Vec<Seen<'m>> {
+    let mut contents: Vec<Seen<'m>> = Vec::new();
+    for SectionGate { section: heading, .. } in gates {
+        if let Some(content) = section(body, heading)
+            && contents.iter().all(|seen| seen.section != *heading)
+        {
+            contents.push(Seen { section: heading, fingerprint: fingerprint(content), when });
+        }
+    }
+    contents
 }

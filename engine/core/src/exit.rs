@@ -2,8 +2,11 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use crate::{CRASH_COUNT, Cause, Decision, End, Ending, Gate, Guard, Machine, Rejection, StateId, View};
+use crate::{
+    CRASH_COUNT, Cause, Decision, End, Ending, Gate, Guard, Machine, Rejection, SectionGate, StateId, View,
+};
 
 /// The number of crashes after which a task escalates, unless the workflow says otherwise.
 pub const DEFAULT_STUCK_AFTER: u32 = 2;
@@ -27,8 +30,8 @@ pub struct ExitRule<'a> {
 pub enum Condition<'a> {
     /// Always.
     Always,
-    /// The body passes this gate.
-    Artifact(Gate<'a>),
+    /// Each of these gates holds; there is at least one.
+    Artifact(&'a [Gate<'a>]),
     /// No artifact rule of the same state applies.
     NoArtifact,
     /// The agent ended like this.
@@ -201,12 +204,8 @@ impl<'m> Machine<'m> {
 
     /// Whether the transition depends on a verdict, which any agent in the worktree may have written.
     fn takes_verdict(&self, condition: &Condition<'_>, decision: &Decision<'_>) -> bool {
-        let gate = self.transition(decision.transition).gate.as_ref();
-        let artifact = match condition {
-            Condition::Artifact(artifact) => Some(artifact),
-            Condition::Always | Condition::NoArtifact | Condition::Ended(_) => None,
-        };
-        gate.into_iter().chain(artifact).any(|it| it.verdict.is_some())
+        let gates = self.transition(decision.transition).gates;
+        gates.iter().chain(condition.gates()).any(|it| it.verdict().is_some())
     }
 
     /// An exit rule whose transition is refused, or depends on a verdict that may be another agent's, counts as a crash under
@@ -246,14 +245,29 @@ impl<'m> Machine<'m> {
         let to = self.commands.crash?;
         let open = self.resolve(view.status, to, view.counters).ok();
         let id = open.or_else(|| self.between(view.status, to).next())?;
-        Some(Decision { seen: None, ..self.fire(view, id, Cause::Escalation) })
+        Some(Decision { seen: Vec::new(), ..self.fire(view, id, Cause::Escalation) })
     }
 
     fn is_met(&self, index: usize, view: &View<'_>, end: &End<'_>) -> bool {
         match &self.exit_rules[index].condition {
-            Condition::Artifact(gate) => view.check(gate).is_ok(),
+            Condition::Artifact(gates) => view.check(gates).is_ok(),
             Condition::Ended(ending) => ending.fits(end),
             Condition::Always | Condition::NoArtifact => false,
+        }
+    }
+}
+
+impl<'a> Condition<'a> {
+    /// What it asks of sections.
+    pub fn section_gates(&self) -> impl Iterator<Item = &'a SectionGate<'a>> + use<'a> {
+        self.gates().iter().filter_map(Gate::section)
+    }
+
+    /// The gates that it asks for.
+    pub const fn gates(&self) -> &'a [Gate<'a>] {
+        match self {
+            Condition::Artifact(gates) => gates,
+            Condition::Always | Condition::NoArtifact | Condition::Ended(_) => &[],
         }
     }
 }

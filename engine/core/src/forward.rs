@@ -16,7 +16,7 @@ impl Machine<'_> {
                 Rejection::NoTransition { .. } | Rejection::NotAllowed { .. } | Rejection::GuardFailed { .. },
             ) => false,
         });
-        let has_gate = |choice: &Choice| self.transition(choice.transition).gate.is_some();
+        let has_gate = |choice: &Choice| !self.transition(choice.transition).gates.is_empty();
         if choices.iter().any(has_gate) {
             choices.retain(has_gate);
         } else {

@@ -30,9 +30,16 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// One requirement of a transition, or of an exit rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate<'a> {
+    /// The task's body has this.
+    Section(SectionGate<'a>),
+}
+
 /// What one section must contain. Every part that is set must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gate<'a> {
+pub struct SectionGate<'a> {
     /// The heading, `#`s included: `## Review`. The section must exist.
     pub section: &'a str,
     /// It must have a line that is not blank.
@@ -41,11 +48,61 @@ pub struct Gate<'a> {
     pub verdict: Option<Verdict>,
     /// The verdict must be the first line that is not blank, as `Verdict: PASS` or `Verdict: FAIL`.
     pub strict: bool,
-    /// It must have a line `NAME: something` for one of these names, unless this is empty.
-    pub fields: &'a [&'a str],
+    /// The lines `NAME: something` that it must have.
+    pub fields: Fields<'a>,
     /// Its content must be newer than the task's arrival in the state and the start of the agent that judges there, and must
     /// differ from the content that last passed a gate on this section.
     pub fresh: bool,
+}
+
+/// The names for which a section must have a line `NAME: something`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fields<'a> {
+    /// One of these.
+    Any(&'a [&'a str]),
+    /// Each of these.
+    All(&'a [&'a str]),
+}
+
+impl<'a> Gate<'a> {
+    /// What it asks of a section, if it reads one.
+    pub const fn section(&self) -> Option<&SectionGate<'a>> {
+        match self {
+            Gate::Section(gate) => Some(gate),
+        }
+    }
+
+    /// The verdict that it asks for.
+    pub const fn verdict(&self) -> Option<Verdict> {
+        match self {
+            Gate::Section(gate) => gate.verdict,
+        }
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// No line is asked for.
+    pub const NONE: Fields<'static> = Fields::All(&[]);
+
+    /// The names.
+    pub const fn names(&self) -> &'a [&'a str] {
+        match self {
+            Fields::Any(names) | Fields::All(names) => names,
+        }
+    }
+
+    /// Whether it asks for nothing.
+    pub const fn is_empty(&self) -> bool {
+        self.names().is_empty()
+    }
+
+    /// The number of the first name that has to get a line, where `has` returns which names have one.
+    pub fn lacking(&self, has: impl Fn(&str) -> bool) -> Option<usize> {
+        match self {
+            Fields::Any(names) => (!names.iter().any(|name| has(name))).then_some(0),
+            Fields::All(names) => names.iter().position(|name| !has(name)),
+        }
+    }
 }
 
 /// The content of a section at an earlier time.
@@ -70,6 +127,15 @@ pub enum When {
     Started,
 }
 
+/// A gate that does not hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Its number among the gates of its transition or exit rule.
+    pub gate: usize,
+    /// Why it does not.
+    pub missing: Missing,
+}
+
 /// Why a gate does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
@@ -89,8 +155,11 @@ pub enum Missing {
         /// The verdict that stands there.
         found: Verdict,
     },
-    /// None of the fields has a line.
-    Field,
+    /// A field has no line: one of those of which each must have one, or the first of those of which none has.
+    Field {
+        /// Its number among the gate's fields.
+        field: usize,
+    },
     /// The content is the same as at an earlier time.
     Fresh {
         /// That time.
@@ -98,8 +167,9 @@ pub enum Missing {
     },
 }
 
-/// Checks that the body passes the gate. `seen` has the earlier content of sections, which a fresh gate refuses.
-pub fn check_gate(gate: &Gate<'_>, body: &str, seen: &[Seen<'_>]) -> Result<(), Missing> {
+/// Checks that the body has the section that the gate asks for. `seen` has the earlier content of sections, which a fresh gate
+/// refuses.
+pub fn check_section(gate: &SectionGate<'_>, body: &str, seen: &[Seen<'_>]) -> Result<(), Missing> {
     let content = section(body, gate.section).ok_or(Missing::Section)?;
     let blank = visible_lines(content).all(is_blank);
     if blank && (gate.required || gate.verdict.is_some() || !gate.fields.is_empty()) {
@@ -111,8 +181,8 @@ pub fn check_gate(gate: &Gate<'_>, body: &str, seen: &[Seen<'_>]) -> Result<(), 
             return Err(Missing::OtherVerdict { found });
         }
     }
-    if !gate.fields.is_empty() && !has_field(content, gate.fields) {
-        return Err(Missing::Field);
+    if let Some(field) = gate.fields.lacking(|name| has_field(content, name)) {
+        return Err(Missing::Field { field });
     }
     let own = fingerprint(content);
     let is_it = |seen: &&Seen<'_>| seen.section == gate.section && seen.fingerprint == own;
@@ -191,13 +261,11 @@ pub fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-fn has_field(content: &str, names: &[&str]) -> bool {
+fn has_field(content: &str, name: &str) -> bool {
     prose_lines(content).any(|(_, line)| {
-        names.iter().any(|name| {
-            line.strip_prefix(name)
-                .and_then(|rest| rest.strip_prefix(':'))
-                .is_some_and(|value| !value.trim().is_empty())
-        })
+        line.strip_prefix(name)
+            .and_then(|rest| rest.strip_prefix(':'))
+            .is_some_and(|value| !value.trim().is_empty())
     })
 }
 
@@ -206,12 +274,18 @@ mod tests {
     use super::*;
     use alloc::format;
 
-    const HANDOFF: Gate<'_> =
-        Gate { section: "## S", required: false, verdict: None, strict: false, fields: &[], fresh: false };
+    const HANDOFF: SectionGate<'_> = SectionGate {
+        section: "## S",
+        required: false,
+        verdict: None,
+        strict: false,
+        fields: Fields::NONE,
+        fresh: false,
+    };
 
     #[track_caller]
-    fn check(gate: Gate<'_>, content: &str, expect: Result<(), Missing>) {
-        assert_eq!(check_gate(&gate, &format!("intro\n## S\n{content}"), &[]), expect);
+    fn check(gate: SectionGate<'_>, content: &str, expect: Result<(), Missing>) {
+        assert_eq!(check_section(&gate, &format!("intro\n## S\n{content}"), &[]), expect);
     }
 
     #[track_caller]
@@ -221,25 +295,25 @@ mod tests {
 
     #[test]
     fn a_section_alone_needs_no_content_and_required_does() {
-        let required = Gate { required: true, ..HANDOFF };
+        let required = SectionGate { required: true, ..HANDOFF };
         check(HANDOFF, "", Ok(()));
         check(required, " \n\t\n", Err(Missing::Content));
         check(required, "\nx", Ok(()));
-        assert_eq!(check_gate(&HANDOFF, "# S", &[]), Err(Missing::Section));
+        assert_eq!(check_section(&HANDOFF, "# S", &[]), Err(Missing::Section));
     }
 
     #[test]
     fn a_comment_is_not_read() {
-        let required = Gate { required: true, ..HANDOFF };
+        let required = SectionGate { required: true, ..HANDOFF };
         check(required, "<!-- what was done -->\n", Err(Missing::Content));
         check(required, "<!--\nwhat was done\n-->\nall of it", Ok(()));
-        let pass = Gate { verdict: Some(Verdict::Pass), ..HANDOFF };
+        let pass = SectionGate { verdict: Some(Verdict::Pass), ..HANDOFF };
         check(pass, "<!--\nVerdict: PASS\n-->\nsee above", Err(Missing::Verdict));
         check(pass, "<!-- PASS or FAIL -->\nVerdict: PASS", Ok(()));
-        check(Gate { strict: true, ..pass }, "<!-- PASS or FAIL -->\nVerdict: PASS", Ok(()));
-        check(Gate { strict: true, ..pass }, "<!--\nVerdict: PASS\n-->", Err(Missing::Content));
-        let done = Gate { fields: &["DONE"], ..HANDOFF };
-        check(done, "<!--\nDONE: x\n-->\nlater", Err(Missing::Field));
+        check(SectionGate { strict: true, ..pass }, "<!-- PASS or FAIL -->\nVerdict: PASS", Ok(()));
+        check(SectionGate { strict: true, ..pass }, "<!--\nVerdict: PASS\n-->", Err(Missing::Content));
+        let done = SectionGate { fields: Fields::Any(&["DONE"]), ..HANDOFF };
+        check(done, "<!--\nDONE: x\n-->\nlater", Err(Missing::Field { field: 0 }));
     }
 
     #[test]
@@ -266,7 +340,7 @@ mod tests {
 
     #[test]
     fn strict_wants_the_verdict_first() {
-        let strict = Gate { verdict: Some(Verdict::Pass), strict: true, ..HANDOFF };
+        let strict = SectionGate { verdict: Some(Verdict::Pass), strict: true, ..HANDOFF };
         check(strict, "\n  verdict: pass \r\nfine", Ok(()));
         check(strict, "Looks good.\nVerdict: PASS", Err(Missing::Verdict));
         check(strict, "Verdict: PASS, mostly", Err(Missing::Verdict));
@@ -281,25 +355,34 @@ mod tests {
 
     #[test]
     fn one_field_with_something_after_the_colon_is_enough() {
-        let fields = Gate { fields: &["DONE", "REMAINING"], ..HANDOFF };
+        let fields = SectionGate { fields: Fields::Any(&["DONE", "REMAINING"]), ..HANDOFF };
         check(fields, "REMAINING: tests", Ok(()));
-        check(fields, "DONE:\nREMAINING: ", Err(Missing::Field));
-        check(fields, "done: x\nUNDONE: y", Err(Missing::Field));
-        check(fields, "```\nDONE: x\n```", Err(Missing::Field));
+        check(fields, "DONE:\nREMAINING: ", Err(Missing::Field { field: 0 }));
+        check(fields, "done: x\nUNDONE: y", Err(Missing::Field { field: 0 }));
+        check(fields, "```\nDONE: x\n```", Err(Missing::Field { field: 0 }));
+    }
+
+    #[test]
+    fn all_fields_need_a_line_each() {
+        let fields = SectionGate { fields: Fields::All(&["DONE", "REMAINING"]), ..HANDOFF };
+        check(fields, "REMAINING: tests\nDONE: code", Ok(()));
+        check(fields, "REMAINING: tests", Err(Missing::Field { field: 0 }));
+        check(fields, "DONE: code\nREMAINING:", Err(Missing::Field { field: 1 }));
+        check(fields, "", Err(Missing::Content));
     }
 
     #[test]
     fn fresh_wants_other_content_than_any_that_stood_there() {
-        let fresh = Gate { fresh: true, ..HANDOFF };
+        let fresh = SectionGate { fresh: true, ..HANDOFF };
         let at = |section, content: &str, when| Seen { section, fingerprint: fingerprint(content), when };
         let seen = [
             at("## T", "new", When::Passed),
             at("## S", "old\n", When::Passed),
             at("## S", "older", When::Entered),
         ];
-        assert_eq!(check_gate(&fresh, "## S\nold", &seen), Err(Missing::Fresh { when: When::Passed }));
-        assert_eq!(check_gate(&fresh, "## S\nolder", &seen), Err(Missing::Fresh { when: When::Entered }));
-        assert_eq!(check_gate(&fresh, "## S\nnew", &seen), Ok(()));
-        assert_eq!(check_gate(&HANDOFF, "## S\nold", &seen), Ok(()));
+        assert_eq!(check_section(&fresh, "## S\nold", &seen), Err(Missing::Fresh { when: When::Passed }));
+        assert_eq!(check_section(&fresh, "## S\nolder", &seen), Err(Missing::Fresh { when: When::Entered }));
+        assert_eq!(check_section(&fresh, "## S\nnew", &seen), Ok(()));
+        assert_eq!(check_section(&HANDOFF, "## S\nold", &seen), Ok(()));
     }
 }

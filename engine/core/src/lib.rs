@@ -42,7 +42,7 @@ pub use command::{COMMANDS, unknown_command};
 pub use decide::{Cause, Choice, Decision, Effect, View};
 pub use end::{End, Ending, Limit};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};
-pub use gate::{Gate, Missing, Seen, Verdict, When, check_gate, has_word};
+pub use gate::{Fields, Gate, Lack, Missing, SectionGate, Seen, Verdict, When, check_section, has_word};
 pub use guard::{Guard, Range};
 pub use hash::fnv1a;
 pub use hook::{HarnessOf, Hook, OnFailure, Permissions, Spawn};
@@ -60,4 +60,4 @@ pub use workflow::Workflow;
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.
-pub const ABI: u32 = 6;
+pub const ABI: u32 = 7;

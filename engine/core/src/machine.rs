@@ -1,6 +1,6 @@
 //! The machine: the compiled, immutable tables of one workflow.
 
-use crate::{Actor, Actors, ExitRule, Gate, Guard, Hook, Prompt, Rejection};
+use crate::{Actor, Actors, ExitRule, Gate, Guard, Hook, Prompt, Rejection, SectionGate};
 
 /// The number of a state, in source order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,8 +96,8 @@ pub struct Transition<'a> {
     pub by: Actors,
     /// The condition over counters.
     pub guard: Option<Guard<'a>>,
-    /// The requirement of an artifact.
-    pub gate: Option<Gate<'a>>,
+    /// What it requires; each of them must hold.
+    pub gates: &'a [Gate<'a>],
     /// The side effects, in order.
     pub hooks: &'a [Hook<'a>],
     /// The state to which the task goes when one of the hooks fails and stops the others.
@@ -119,6 +119,13 @@ pub struct Commands {
     pub cancel: Option<StateId>,
     /// The target of escalations.
     pub crash: Option<StateId>,
+}
+
+impl<'a> Transition<'a> {
+    /// What it asks of sections.
+    pub fn section_gates(&self) -> impl Iterator<Item = &'a SectionGate<'a>> + use<'a> {
+        self.gates.iter().filter_map(Gate::section)
+    }
 }
 
 impl<'a> Machine<'a> {

@@ -5,7 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::section::is_hidden;
-use crate::{Actor, CounterId, Gate, Machine, Missing, StateId, TransitionId, View, When};
+use crate::{
+    Actor, CounterId, Fields, Gate, Lack, Machine, Missing, SectionGate, StateId, TransitionId, View, When,
+};
 
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +33,12 @@ pub enum Rejection {
         /// The requested state.
         to: StateId,
     },
-    /// The artifact does not meet the gate.
+    /// A gate does not hold.
     GateFailed {
         /// The transition.
         transition: TransitionId,
-        /// What is wrong with the artifact.
-        missing: Missing,
+        /// The first of its gates that does not.
+        lack: Lack,
     },
 }
 
@@ -78,15 +80,10 @@ impl Rejection {
                     .collect::<Vec<_>>();
                 format!("{from_name} → {to_name} is open when {guards}, and {}", values.join(", "))
             }
-            Rejection::GateFailed { transition, missing } => {
-                let Some(gate) = &machine.transition(transition).gate else { return String::new() };
-                let is_hidden = missing == Missing::Section && is_hidden(view.body, gate.section);
-                let note = if is_hidden {
-                    ": it stands in a code block or a comment only, where it is no heading"
-                } else {
-                    ""
-                };
-                missing.message(gate) + note
+            Rejection::GateFailed { transition, .. } => {
+                let gates = machine.transition(transition).gates;
+                let lacks = view.lacks(gates).map(|lack| lack.message(gates, view));
+                lacks.collect::<Vec<_>>().join(", and ")
             }
         }
     }
@@ -114,19 +111,47 @@ impl Rejection {
                     .filter(|target| *target != to && machine.resolve(from, *target, view.counters).is_ok());
                 format!("open from {} now: {}", machine.state(from).name, names(machine, open))
             }
-            Rejection::GateFailed { transition, missing } => {
+            Rejection::GateFailed { transition, .. } => {
                 let transition = machine.transition(transition);
                 let to = machine.state(transition.to).name;
-                let Some(gate) = &transition.gate else { return String::new() };
-                format!("{}, then run `orange task update --status {to}` again", missing.remedy(gate))
+                let remedies = remedies(transition.gates, view);
+                format!("{remedies}, then run `orange task update --status {to}` again")
             }
         }
     }
 }
 
+impl Lack {
+    /// What the gate lacks, in one sentence.
+    fn message(&self, gates: &[Gate<'_>], view: &View<'_>) -> String {
+        match &gates[self.gate] {
+            Gate::Section(gate) => {
+                let is_hidden = self.missing == Missing::Section && is_hidden(view.body, gate.section);
+                let note = if is_hidden {
+                    ": it stands in a code block or a comment only, where it is no heading"
+                } else {
+                    ""
+                };
+                self.missing.message(gate) + note
+            }
+        }
+    }
+}
+
+/// What to do about every gate that does not hold, as the beginning of a sentence about what to run next.
+fn remedies(gates: &[Gate<'_>], view: &View<'_>) -> String {
+    let lacks: Vec<Lack> = view.lacks(gates).collect();
+    let is_alone = lacks.len() < 2;
+    let remedy = |lack: &Lack| match &gates[lack.gate] {
+        Gate::Section(gate) if is_alone => lack.missing.remedy(gate),
+        Gate::Section(gate) => format!("for `{}`: {}", gate.section, lack.missing.remedy(gate)),
+    };
+    lacks.iter().map(remedy).collect::<Vec<_>>().join("; ")
+}
+
 impl Missing {
     /// What is wrong with the artifact, in one sentence.
-    pub fn message(&self, gate: &Gate<'_>) -> String {
+    pub fn message(&self, gate: &SectionGate<'_>) -> String {
         let section = gate.section;
         match self {
             Missing::Section => format!("`{section}` is missing from TASK.md"),
@@ -144,8 +169,12 @@ impl Missing {
                 }
                 None => format!("the verdict of `{section}` in TASK.md is {found}"),
             },
-            Missing::Field => {
-                format!("`{section}` in TASK.md has no line that begins with {}", fields(gate))
+            Missing::Field { field } => {
+                let lines = match gate.fields {
+                    Fields::Any(_) => fields(gate),
+                    Fields::All(_) => format!("`{}:`", field_name(gate, *field)),
+                };
+                format!("`{section}` in TASK.md has no line that begins with {lines}")
             }
             Missing::Fresh { when } => {
                 let before = match when {
@@ -159,7 +188,7 @@ impl Missing {
     }
 
     /// What to write instead, as the beginning of a sentence about what to run next.
-    pub fn remedy(&self, gate: &Gate<'_>) -> String {
+    pub fn remedy(&self, gate: &SectionGate<'_>) -> String {
         match self {
             Missing::Section | Missing::Content => format!("write it ({})", what_to_write(gate)),
             Missing::Verdict | Missing::OneVerdict { .. } => {
@@ -168,28 +197,39 @@ impl Missing {
             Missing::OtherVerdict { .. } => {
                 "ask for the state that fits the verdict, or, if the verdict is wrong, correct it".to_string()
             }
-            Missing::Field => format!("write a line `{}: …` into it", gate.fields.first().unwrap_or(&"NAME")),
+            Missing::Field { field } => format!("write a line `{}: …` into it", field_name(gate, *field)),
             Missing::Fresh { .. } => "write what is true now".to_string(),
         }
     }
 }
 
-fn what_to_write(gate: &Gate<'_>) -> String {
+fn field_name<'a>(gate: &SectionGate<'a>, field: usize) -> &'a str {
+    gate.fields.names().get(field).unwrap_or(&"NAME")
+}
+
+fn what_to_write(gate: &SectionGate<'_>) -> String {
     if gate.verdict.is_some() {
         format!("first line `Verdict: {}`, then the reasons", verdict_word(gate))
     } else if gate.fields.is_empty() {
         "at least one line".to_string()
     } else {
-        format!("at least one line that begins with {}", fields(gate))
+        match gate.fields {
+            Fields::Any(_) => format!("at least one line that begins with {}", fields(gate)),
+            Fields::All(_) => format!("lines that begin with {}", fields(gate)),
+        }
     }
 }
 
-fn verdict_word(gate: &Gate<'_>) -> &'static str {
+fn verdict_word(gate: &SectionGate<'_>) -> &'static str {
     gate.verdict.map_or("PASS", |verdict| verdict.as_str())
 }
 
-fn fields(gate: &Gate<'_>) -> String {
-    gate.fields.iter().map(|name| format!("`{name}:`")).collect::<Vec<_>>().join(" or ")
+fn fields(gate: &SectionGate<'_>) -> String {
+    let names: Vec<_> = gate.fields.names().iter().map(|name| format!("`{name}:`")).collect();
+    match gate.fields {
+        Fields::Any(_) => names.join(" or "),
+        Fields::All(_) => names.join(" and "),
+    }
 }
 
 fn guards_between(machine: &Machine<'_>, from: StateId, to: StateId) -> String {

@@ -11,15 +11,18 @@ pub(crate) const REVIEW: StateId = StateId(2);
 pub(crate) const STUCK: StateId = StateId(3);
 pub(crate) const DONE: StateId = StateId(4);
 
-const REVIEW_GATE: Gate<'_> = Gate {
+const REVIEW_SECTION: SectionGate<'_> = SectionGate {
     section: "## Review",
     required: false,
     verdict: Some(Verdict::Fail),
     strict: false,
-    fields: &[],
+    fields: Fields::NONE,
     fresh: false,
 };
-const HANDOFF: Gate<'_> = Gate { section: "## Handoff", required: true, verdict: None, ..REVIEW_GATE };
+const HANDOFF_SECTION: SectionGate<'_> =
+    SectionGate { section: "## Handoff", required: true, verdict: None, ..REVIEW_SECTION };
+const REVIEW_GATE: &[Gate<'_>] = &[Gate::Section(REVIEW_SECTION)];
+const HANDOFF: &[Gate<'_>] = &[Gate::Section(HANDOFF_SECTION)];
 const UNDER_2: Guard<'_> =
     Guard { text: "review_round < 2", any_of: &[&[Range { counter: REVIEW_ROUND, low: 0, high: 1 }]] };
 const FROM_2: Guard<'_> = Guard {
@@ -42,7 +45,7 @@ const fn state(name: &str, terminal: bool) -> State<'_> {
 }
 
 const fn transition(from: StateId, to: StateId) -> Transition<'static> {
-    Transition { from, to, by: Actors::ANYONE, guard: None, gate: None, hooks: &[], on_hook_failure: None }
+    Transition { from, to, by: Actors::ANYONE, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
 }
 
 const REVIEWER_OR_HUMAN: Actors = Actors::NONE.with(Actor::Reviewer).with(Actor::Human);
@@ -65,7 +68,7 @@ pub(crate) static MACHINE: Machine<'static> = Machine {
     transitions: &[
         transition(PENDING, WORKING),
         Transition {
-            gate: Some(HANDOFF),
+            gates: HANDOFF,
             hooks: &[
                 Hook::new(Action::KillSession),
                 Hook { counter: Some(REVIEW_ROUND), ..Hook::spawning(Action::SpawnAgent, SPAWN) },
@@ -75,12 +78,12 @@ pub(crate) static MACHINE: Machine<'static> = Machine {
         Transition {
             by: REVIEWER_OR_HUMAN,
             guard: Some(UNDER_2),
-            gate: Some(REVIEW_GATE),
+            gates: REVIEW_GATE,
             ..transition(REVIEW, WORKING)
         },
         Transition {
             guard: Some(FROM_2),
-            gate: Some(REVIEW_GATE),
+            gates: REVIEW_GATE,
             hooks: &[Hook::new(Action::KillSession)],
             ..transition(REVIEW, STUCK)
         },
@@ -195,7 +198,7 @@ fn a_request_that_may_be_is_bound_to_its_effects() {
     let decision = MACHINE.decide(&view, REVIEW, Actor::Worker).unwrap();
     assert_eq!((decision.from, decision.to, decision.closing), (WORKING, REVIEW, Some((CRASH_COUNT, 0))));
     assert_eq!(effects(&decision), vec![("kill_session", None), ("spawn_agent", Some(2))]);
-    assert_eq!(decision.seen.unwrap().section, "## Handoff");
+    assert_eq!(decision.seen.iter().map(|seen| seen.section).collect::<Vec<_>>(), ["## Handoff"]);
 }
 
 #[test]
@@ -305,11 +308,12 @@ fn a_verdict_moves_nothing_on_while_another_agent_lives() {
 
 #[test]
 fn entering_a_state_records_the_sections_of_its_fresh_gates() {
-    let fresh = Gate { fresh: true, ..REVIEW_GATE };
-    let noted = [Gate { section: "## Notes", ..fresh }, Gate { verdict: None, ..fresh }, fresh];
-    let rules = noted.map(|gate| ExitRule {
+    let fresh = SectionGate { fresh: true, ..REVIEW_SECTION };
+    let noted = [SectionGate { section: "## Notes", ..fresh }, SectionGate { verdict: None, ..fresh }, fresh];
+    let noted = noted.map(|gate| [Gate::Section(gate)]);
+    let rules = noted.each_ref().map(|gates| ExitRule {
         state: REVIEW,
-        condition: Condition::Artifact(gate),
+        condition: Condition::Artifact(gates),
         outcome: Outcome::MarkDead,
     });
     let machine = Machine { exit_rules: &rules, ..MACHINE };
@@ -354,9 +358,9 @@ fn without_a_declared_transition_a_task_stays_and_says_so() {
 #[test]
 fn a_failed_gate_on_an_exit_rules_transition_is_a_crash() {
     let mut machine = MACHINE;
-    let loose = Gate { required: false, ..HANDOFF };
+    let loose = [Gate::Section(SectionGate { required: false, ..HANDOFF_SECTION })];
     let rules =
-        [ExitRule { condition: Condition::Artifact(loose), ..MACHINE.exit_rules[0] }, MACHINE.exit_rules[1]];
+        [ExitRule { condition: Condition::Artifact(&loose), ..MACHINE.exit_rules[0] }, MACHINE.exit_rules[1]];
     machine.exit_rules = &rules;
     let ExitDecision::Crash { count: 1, reason, .. } =
         machine.decide_exit(&view(WORKING, &[], "## Handoff\n"), &End::default())
@@ -417,12 +421,58 @@ fn other_states_are_marked_dead() {
 
 #[test]
 fn a_fresh_gate_refuses_what_it_has_seen() {
-    let gate = Gate { fresh: true, ..REVIEW_GATE };
+    let gates = [Gate::Section(SectionGate { fresh: true, ..REVIEW_SECTION })];
     let old = Seen { section: "## Review", fingerprint: fingerprint("FAIL: tests\n"), when: When::Entered };
     let seen = [old];
     let view = View { seen: &seen, ..view(REVIEW, &[], "## Review\nFAIL: tests") };
-    assert_eq!(view.check(&gate), Err(Missing::Fresh { when: When::Entered }));
-    assert_eq!(View { body: "## Review\nFAIL: docs", ..view }.check(&gate), Ok(()));
+    let stale = Lack { gate: 0, missing: Missing::Fresh { when: When::Entered } };
+    assert_eq!(view.check(&gates), Err(stale));
+    assert_eq!(View { body: "## Review\nFAIL: docs", ..view }.check(&gates), Ok(()));
+}
+
+/// The machine, where the way to a review asks for a handoff, for notes and for each of two fields.
+fn with_several_gates(judge: impl FnOnce(&Machine<'_>)) {
+    let notes = SectionGate { section: "## Notes", ..HANDOFF_SECTION };
+    let fields = SectionGate { fields: Fields::All(&["DONE", "RISKS"]), ..HANDOFF_SECTION };
+    let gates = [Gate::Section(notes), Gate::Section(fields), HANDOFF[0]];
+    let mut transitions = MACHINE.transitions.to_vec();
+    transitions[1].gates = &gates;
+    let mut rules = MACHINE.exit_rules.to_vec();
+    rules[0].condition = Condition::Artifact(&gates);
+    judge(&Machine { transitions: &transitions, exit_rules: &rules, ..MACHINE });
+}
+
+#[test]
+fn every_gate_has_to_hold_and_each_that_does_not_is_named() {
+    with_several_gates(|machine| {
+        let both = "## Handoff\nDONE: all\nRISKS: none\n## Notes\nx";
+        let decision = machine.decide(&view(WORKING, &[], both), REVIEW, Actor::Worker).unwrap();
+        let seen: Vec<_> = decision.seen.iter().map(|seen| seen.section).collect();
+        assert_eq!(seen, ["## Notes", "## Handoff"]);
+        let view = view(WORKING, &[], "## Handoff\nDONE: all");
+        let rejection = machine.decide(&view, REVIEW, Actor::Worker).unwrap_err();
+        let lack = Lack { gate: 0, missing: Missing::Section };
+        assert_eq!(rejection, Rejection::GateFailed { transition: TransitionId(1), lack });
+        assert_eq!(
+            rejection.message(machine, &view),
+            "`## Notes` is missing from TASK.md, and `## Handoff` in TASK.md has no line that begins with `RISKS:`"
+        );
+        assert_eq!(
+            rejection.help(machine, &view),
+            "for `## Notes`: write it (at least one line); for `## Handoff`: write a line `RISKS: …` into it, then run `orange \
+             task update --status agent-review` again"
+        );
+    });
+}
+
+#[test]
+fn an_exit_rule_applies_when_every_gate_of_it_holds() {
+    with_several_gates(|machine| {
+        let decide = |body| machine.decide_exit(&view(WORKING, &[], body), &End::default());
+        let both = "## Handoff\nDONE: all\nRISKS: none\n## Notes\nx";
+        assert!(matches!(decide(both), ExitDecision::Advance { .. }));
+        assert!(matches!(decide("## Handoff\nDONE: all\nRISKS: none"), ExitDecision::Crash { .. }));
+    });
 }
 
 /// Where the state is left once its work is done.

@@ -167,7 +167,7 @@ impl TaskHistory {
         match &record.event {
             Event::TransitionStarted(plan) => {
                 self.restarts = 0;
-                self.pass(plan.gate.as_ref());
+                self.pass(plan.gate.iter().chain(&plan.passed));
                 self.entered.clone_from(&plan.stood);
                 self.found.clear();
                 let agents = &self.agents;
@@ -202,7 +202,7 @@ impl TaskHistory {
                 self.open.as_mut().map_or(&mut self.kept, |open| &mut open.kept).insert(kept.clone());
             }
             Event::StatusChanged { gate, .. } => {
-                self.pass(gate.as_ref());
+                self.pass(gate);
                 self.open = None;
             }
             Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn) => {
@@ -307,10 +307,8 @@ impl TaskHistory {
         self.conversations.insert(agent.actor.clone(), conversation);
     }
 
-    fn pass(&mut self, gate: Option<&Pass>) {
-        if let Some(pass) = gate {
-            self.passes.insert(pass.section.clone(), pass.clone());
-        }
+    fn pass<'p>(&mut self, passed: impl IntoIterator<Item = &'p Pass>) {
+        self.passes.extend(passed.into_iter().map(|pass| (pass.section.clone(), pass.clone())));
     }
 }
 

@@ -138,7 +138,7 @@ pub struct Next {
     pub allowed: bool,
     /// The guard of the transition.
     pub guard: Option<&'static str>,
-    /// What its gate asks for, in words.
+    /// What its gates ask for, in words.
     pub gate: Option<String>,
     /// What is still missing.
     pub missing: Option<String>,

@@ -172,7 +172,7 @@ pub struct Transition {
     pub by: Vec<&'static str>,
     /// Its guard.
     pub guard: Option<&'static str>,
-    /// What its gate asks for, in words.
+    /// What its gates ask for, in words.
     pub gate: Option<String>,
     /// Its hooks, in order.
     pub hooks: Vec<&'static str>,
@@ -211,9 +211,9 @@ pub struct Duty<'m> {
     pub by: Vec<&'static str>,
     /// Its guard.
     pub guard: Option<&'m str>,
-    /// What its gate asks for, in words.
+    /// What its gates ask for, in words.
     pub gate: Option<String>,
-    /// An example of a section that passes the gate, if the gate does not refuse it as old.
+    /// An example of the sections that pass the gates, if none of these refuses it as old.
     pub write: Option<String>,
     /// The command that asks for it.
     pub run: String,

@@ -1,7 +1,7 @@
 //! What a workflow asks of agents, status by status: what to write, what to run, what is refused and why. It reads
 //! the machine, and leaves out hooks, which agents need not know.
 
-use orange_core::{Actor, Gate, Machine, StateId, Transition, Verdict};
+use orange_core::{Actor, Fields, Gate, Machine, SectionGate, StateId, Transition, Verdict};
 
 use crate::answer::{Contract, Duty, StatusContract};
 
@@ -16,18 +16,59 @@ pub fn text(contract: &Contract<'_>) -> String {
     contract.statuses.iter().map(describe).collect::<Vec<_>>().join("\n\n")
 }
 
-/// An example of a section that passes the gate, if the gate does not refuse it as old.
-pub fn example(gate: &Gate<'_>) -> String {
-    let content = match (gate.verdict, gate.fields.first()) {
-        (Some(verdict), _) => format!("Verdict: {verdict}\nThe reasons, each with its place in the code."),
-        (None, Some(field)) => format!("{field}: what there is to say about it"),
-        (None, None) => "What there is to say, in at least one line.".to_owned(),
-    };
-    format!("{}\n\n{content}", gate.section)
+/// An example of the sections that pass the gates, if none of these refuses it as old.
+pub fn example(gates: &[Gate<'_>]) -> Option<String> {
+    let all: Vec<&SectionGate<'_>> = gates.iter().filter_map(Gate::section).collect();
+    let mut headings: Vec<&str> = Vec::new();
+    for gate in &all {
+        if !headings.contains(&gate.section) {
+            headings.push(gate.section);
+        }
+    }
+    let sections = headings.iter().map(|heading| {
+        let same: Vec<_> = all.iter().copied().filter(|it| it.section == *heading).collect();
+        format!("{heading}\n\n{}", content(&same).join("\n"))
+    });
+    Some(sections.collect::<Vec<_>>().join("\n\n")).filter(|it| !it.is_empty())
 }
 
-/// What a gate asks for, in a few words.
-pub fn gate_words(gate: &Gate<'_>) -> String {
+/// An example of the content of a section that these gates read.
+fn content(gates: &[&SectionGate<'_>]) -> Vec<String> {
+    let verdict = gates.iter().find_map(|it| it.verdict);
+    let mut lines: Vec<String> = Vec::new();
+    if let Some(verdict) = verdict {
+        lines.push(format!("Verdict: {verdict}"));
+        lines.push("The reasons, each with its place in the code.".to_owned());
+    }
+    for name in gates.iter().flat_map(|it| wanted_fields(it.fields)) {
+        let line = format!("{name}: what there is to say about it");
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    if lines.is_empty() {
+        lines.push("What there is to say, in at least one line.".to_owned());
+    }
+    lines
+}
+
+/// Names of which lines are enough.
+fn wanted_fields<'a>(fields: Fields<'a>) -> &'a [&'a str] {
+    match fields {
+        Fields::Any(names) => names.get(..1).unwrap_or_default(),
+        Fields::All(names) => names,
+    }
+}
+
+/// What gates ask for, in a few words; nothing where there are none.
+pub fn gate_words(gates: &[Gate<'_>]) -> Option<String> {
+    let each = gates.iter().map(|gate| match gate {
+        Gate::Section(gate) => section_words(gate),
+    });
+    Some(each.collect::<Vec<_>>().join(" and ")).filter(|it| !it.is_empty())
+}
+
+fn section_words(gate: &SectionGate<'_>) -> String {
     let mut wants = Vec::new();
     if let Some(verdict) = gate.verdict {
         let place = if gate.strict { "first line " } else { "" };
@@ -36,7 +77,10 @@ pub fn gate_words(gate: &Gate<'_>) -> String {
         wants.push("not empty".to_owned());
     }
     if !gate.fields.is_empty() {
-        wants.push(format!("a line {}", fields(gate)));
+        wants.push(match gate.fields {
+            Fields::Any(_) => format!("a line {}", fields(gate)),
+            Fields::All(_) => format!("lines {}", fields(gate)),
+        });
     }
     if gate.fresh {
         wants.push("rewritten".to_owned());
@@ -77,8 +121,8 @@ fn duty<'m>(machine: &'m Machine<'m>, transition: &Transition<'m>) -> Duty<'m> {
         to,
         by: askers(transition),
         guard: transition.guard.map(|guard| guard.text),
-        gate: transition.gate.as_ref().map(gate_words),
-        write: transition.gate.as_ref().map(example),
+        gate: gate_words(transition.gates),
+        write: example(transition.gates),
         run: format!("orange task update --status {to}"),
         refused: refused(transition),
     }
@@ -117,14 +161,15 @@ fn refused(transition: &Transition<'_>) -> Vec<String> {
         }
     }
     reasons.extend(transition.guard.map(|guard| format!("unless {}", guard.text)));
-    if let Some(gate) = &transition.gate {
-        reasons.push(format!("while `{}` {}", gate.section, joined_with_or(&faults(gate))));
-    }
+    let faulty = |gate: &Gate<'_>| match gate {
+        Gate::Section(gate) => format!("while `{}` {}", gate.section, joined_with_or(&faults(gate))),
+    };
+    reasons.extend(transition.gates.iter().map(faulty));
     reasons
 }
 
 /// Everything that can be wrong with the section of a gate.
-fn faults(gate: &Gate<'_>) -> Vec<String> {
+fn faults(gate: &SectionGate<'_>) -> Vec<String> {
     let mut faults = vec!["is missing".to_owned()];
     if gate.required || gate.verdict.is_some() || !gate.fields.is_empty() {
         faults.push("is empty".to_owned());
@@ -138,7 +183,10 @@ fn faults(gate: &Gate<'_>) -> Vec<String> {
         faults.push(format!("says {other}"));
     }
     if !gate.fields.is_empty() {
-        faults.push(format!("has no line {}", fields(gate)));
+        faults.push(match gate.fields {
+            Fields::Any(_) => format!("has no line {}", fields(gate)),
+            Fields::All(_) => format!("lacks one of the lines {}", fields(gate)),
+        });
     }
     if gate.fresh {
         faults.push("is what was accepted before".to_owned());
@@ -146,22 +194,29 @@ fn faults(gate: &Gate<'_>) -> Vec<String> {
     faults
 }
 
-fn fields(gate: &Gate<'_>) -> String {
-    let names: Vec<_> = gate.fields.iter().map(|name| format!("`{name}:`")).collect();
-    joined_with_or(&names)
+fn fields(gate: &SectionGate<'_>) -> String {
+    let names: Vec<_> = gate.fields.names().iter().map(|name| format!("`{name}:`")).collect();
+    match gate.fields {
+        Fields::Any(_) => joined_with_or(&names),
+        Fields::All(_) => joined(&names, "and"),
+    }
 }
 
 fn joined_with_or(words: &[String]) -> String {
+    joined(words, "or")
+}
+
+fn joined(words: &[String], last_word: &str) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+        [first @ .., last] => format!("{} {last_word} {last}", first.join(", ")),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use orange_core::Actors;
+    use orange_core::{Actors, View};
 
     use super::*;
     use crate::flow::tests::MACHINES;
@@ -217,19 +272,48 @@ In stuck:
 
     #[test]
     fn a_gate_in_a_few_words() {
-        let gate = Gate {
+        let gate = SectionGate {
             section: "## S",
             required: false,
             verdict: None,
             strict: false,
-            fields: &[],
+            fields: Fields::NONE,
             fresh: false,
         };
-        assert_eq!(gate_words(&gate), "`## S`");
-        let fields = Gate { fields: &["A", "B"], ..gate };
-        assert_eq!(gate_words(&fields), "`## S` (a line `A:` or `B:`)");
+        assert_eq!(section_words(&gate), "`## S`");
+        let fields = SectionGate { fields: Fields::Any(&["A", "B"]), ..gate };
+        assert_eq!(section_words(&fields), "`## S` (a line `A:` or `B:`)");
         assert_eq!(joined_with_or(&faults(&fields)), "is missing, is empty or has no line `A:` or `B:`");
-        let strict = Gate { verdict: Some(Verdict::Pass), strict: true, fresh: true, ..gate };
-        assert_eq!(gate_words(&strict), "`## S` (first line `Verdict: PASS`, rewritten)");
+        let strict = SectionGate { verdict: Some(Verdict::Pass), strict: true, fresh: true, ..gate };
+        assert_eq!(section_words(&strict), "`## S` (first line `Verdict: PASS`, rewritten)");
+        assert_eq!(gate_words(&[]), None);
+        let both = SectionGate { section: "## T", fields: Fields::All(&["A", "B"]), ..gate };
+        let gates = [strict, both].map(Gate::Section);
+        let words = "`## S` (first line `Verdict: PASS`, rewritten) and `## T` (lines `A:` and `B:`)";
+        assert_eq!(gate_words(&gates).as_deref(), Some(words));
+        assert_eq!(
+            joined_with_or(&faults(&both)),
+            "is missing, is empty or lacks one of the lines `A:` and `B:`"
+        );
+    }
+
+    #[test]
+    fn an_example_has_each_section_once_with_all_that_its_gates_want() {
+        let gate = SectionGate {
+            section: "## S",
+            required: false,
+            verdict: Some(Verdict::Pass),
+            strict: true,
+            fields: Fields::NONE,
+            fresh: false,
+        };
+        let fields = SectionGate { verdict: None, strict: false, fields: Fields::All(&["A", "B"]), ..gate };
+        let other = SectionGate { section: "## T", fields: Fields::Any(&["C", "D"]), ..fields };
+        let gates = [gate, other, fields].map(Gate::Section);
+        let body = example(&gates).unwrap();
+        let view = View { status: StateId(0), counters: &[], body: &body, seen: &[] };
+        assert_eq!(view.check(&gates), Ok(()), "{body}");
+        assert_eq!(body.matches("## S").count(), 1);
+        assert_eq!(example(&[]), None);
     }
 }

@@ -198,7 +198,7 @@ fn transition(machine: &'static Machine<'static>, it: &orange_core::Transition<'
         to: machine.state(it.to).name,
         by: askers(it),
         guard: it.guard.map(|guard| guard.text),
-        gate: it.gate.as_ref().map(gate_words),
+        gate: gate_words(it.gates),
         hooks: it.hooks.iter().map(|hook| hook.name()).collect(),
     }
 }

@@ -149,7 +149,8 @@ fn plan(machine: &Machine<'_>, locked: &LockedTask, decision: &Decision<'_>) -> 
         cause: recorded(decision.cause),
         actor: decision.cause.actor().into(),
         hooks: decision.effects.iter().enumerate().map(hook).collect(),
-        gate: decision.seen.map(|seen| pass(locked, seen)),
+        gate: None,
+        passed: passed(locked, &decision.seen),
         stood: decision.entered.iter().copied().map(Pass::of).collect(),
     }
 }
@@ -170,10 +171,13 @@ pub fn forced(machine: &Machine<'static>, from: &str, what: Forced, by: Actor, t
     (Event::TransitionStarted(plan), Set::new().status(to))
 }
 
-fn pass(locked: &LockedTask, seen: Seen<'_>) -> Pass {
+fn passed(locked: &LockedTask, seen: &[Seen<'_>]) -> Vec<Pass> {
+    if seen.is_empty() {
+        return Vec::new();
+    }
     // A worktree whose commit is unknown is no reason to refuse.
     let commit = locked.worktree().and_then(|worktree| git::stands_on(&worktree).unwrap_or_default());
-    Pass { commit, ..Pass::of(seen) }
+    seen.iter().map(|seen| Pass { commit: commit.clone(), ..Pass::of(*seen) }).collect()
 }
 
 /// The journal's word for the cause of a transition.

@@ -1,9 +1,9 @@
 //! The flow on a real store, with a small machine and no agents.
 
 use orange_core::{
-    Action, Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Gate, Guard, HarnessOf, Hook,
-    MAX_RESTARTS, Machine, OnFailure, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range,
-    Spawn, State, StateId, Transition, Verdict,
+    Action, Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Fields, Gate, Guard, HarnessOf,
+    Hook, MAX_RESTARTS, Machine, OnFailure, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND,
+    Range, Spawn, State, StateId, Transition, Verdict,
 };
 
 use crate::answer::TransitionResult;
@@ -23,10 +23,21 @@ const REVIEW: StateId = StateId(2);
 const STUCK: StateId = StateId(3);
 const DONE: StateId = StateId(4);
 
-const HANDOFF: Gate<'_> =
-    Gate { section: "## Handoff", required: true, verdict: None, strict: false, fields: &[], fresh: true };
-const FAIL: Gate<'_> =
-    Gate { section: "## Review", required: false, verdict: Some(Verdict::Fail), fresh: false, ..HANDOFF };
+const HANDOFF: SectionGate<'_> = SectionGate {
+    section: "## Handoff",
+    required: true,
+    verdict: None,
+    strict: false,
+    fields: Fields::NONE,
+    fresh: true,
+};
+const FAIL: SectionGate<'_> = SectionGate {
+    section: "## Review",
+    required: false,
+    verdict: Some(Verdict::Fail),
+    fresh: false,
+    ..HANDOFF
+};
 const UNDER_2: Guard<'_> =
     Guard { text: "review_round < 2", any_of: &[&[Range { counter: REVIEW_ROUND, low: 0, high: 1 }]] };
 
@@ -47,7 +58,7 @@ const fn state(name: &str, agent: Actor) -> State<'_> {
 }
 
 const fn transition(from: StateId, to: StateId) -> Transition<'static> {
-    Transition { from, to, by: Actors::ANYONE, guard: None, gate: None, hooks: &[], on_hook_failure: None }
+    Transition { from, to, by: Actors::ANYONE, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
 }
 
 const fn on_crash(state: StateId) -> ExitRule<'static> {
@@ -76,7 +87,7 @@ static MACHINE: Machine<'static> = Machine {
     transitions: &[
         transition(PENDING, WORKING),
         Transition {
-            gate: Some(HANDOFF),
+            gates: &[Gate::Section(HANDOFF)],
             hooks: &[
                 Hook { field: "first", value: "done", ..Hook::new(Action::SetField) },
                 Hook { counter: Some(REVIEW_ROUND), ..Hook::new(Action::Increment) },
@@ -91,7 +102,7 @@ static MACHINE: Machine<'static> = Machine {
             ..transition(WORKING, REVIEW)
         },
         transition(WORKING, STUCK),
-        Transition { guard: Some(UNDER_2), gate: Some(FAIL), ..transition(REVIEW, WORKING) },
+        Transition { guard: Some(UNDER_2), gates: &[Gate::Section(FAIL)], ..transition(REVIEW, WORKING) },
         Transition { guard: Some(UNDER_2), ..transition(REVIEW, STUCK) },
         transition(REVIEW, DONE),
         Transition { hooks: &[Hook::spawning(Action::SpawnReviewer, ABSENT)], ..transition(STUCK, REVIEW) },

@@ -149,6 +149,7 @@ fn keys_inside(takes: &'static Takes, keys: &mut BTreeSet<&'static str>) {
             }
         }
         Takes::List(inner) | Takes::OneOrList(inner) | Takes::Map(inner) => keys_inside(inner, keys),
+        Takes::OneOf(several) => several.iter().for_each(|it| keys_inside(it, keys)),
         Takes::Text
         | Takes::Boolean
         | Takes::Integer(_)

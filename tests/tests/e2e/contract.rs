@@ -68,7 +68,7 @@ fn the_engine_accepts_and_refuses_what_the_contract_says() {
             let run = format!("run `orange task update --status {}`", machine.state(transition.to).name);
             assert!(said.contains(&run), "{}: {said}", machine.name);
 
-            let body = transition.gate.as_ref().map(contract::example).unwrap_or_default();
+            let body = contract::example(transition.gates).unwrap_or_default();
             let open = counters(machine, transition, true).unwrap();
             assert_eq!(
                 ask(machine, transition, &open, &body, actor),
@@ -84,11 +84,13 @@ fn the_engine_accepts_and_refuses_what_the_contract_says() {
                 );
             }
 
-            if let Some(gate) = &transition.gate {
-                assert!(said.contains(&contract::gate_words(gate)), "{}: {said}", machine.name);
+            if let Some(words) = contract::gate_words(transition.gates) {
+                assert!(said.contains(&words), "{}: {said}", machine.name);
                 let refused = ask(machine, transition, &open, "", actor);
                 assert!(matches!(refused, Err(Rejection::GateFailed { .. })), "{refused:?}");
-                assert!(said.contains(&format!("while `{}` is missing", gate.section)), "{said}");
+                for gate in transition.section_gates() {
+                    assert!(said.contains(&format!("while `{}` is missing", gate.section)), "{said}");
+                }
             }
             if let Some(closed) = counters(machine, transition, false) {
                 let alone = machine.between(transition.from, transition.to).count() == 1;

@@ -23,7 +23,7 @@ fn what_passed_is_on_record_with_the_commit_it_was_about() {
     let first = commit(&world, &task, "first");
     task.write("## Handoff\n\nDONE: all of it");
     task.ok("update", &["--status", "agent-review"]);
-    let gate = &task.events_of("transition.started").pop().unwrap()["gate"];
+    let gate = &task.events_of("transition.started").pop().unwrap()["passed"][0];
     assert_eq!((&gate["section"], &gate["commit"]), (&json!("## Handoff"), &json!(first)));
     let expect = json!({ "## Handoff": { "hash": gate["hash"], "commit": first, "unchanged": true } });
     assert_eq!(task.show()["gates"], expect);
@@ -47,6 +47,49 @@ fn what_passed_is_on_record_with_the_commit_it_was_about() {
         shown.contains(&format!("DONE: all of it  (passed at {}, unchanged since)", &first[..10])),
         "{shown}"
     );
+}
+
+/// Two sections have to be there, of which the same gates are had by an exit rule.
+const SEVERAL: &str = "\
+name: several
+gates:
+  handoff: {section: '## Handoff', fields: {all: [DONE, RISKS]}, fresh: true}
+  notes: {section: '## Notes', required: true, fresh: true}
+states: {pending: {}, working: {respawn_prompt: worker}, done: {terminal: true}, cancelled: {terminal: true}}
+transitions:
+  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
+  - {from: working, to: done, gate: {all: [handoff, notes]}, hooks: [{action: kill_session}, {action: release_workspace}]}
+  - {from: [pending, working], to: cancelled, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring:
+  rules:
+    - {status: working, has_artifact: {all: [handoff, notes]}, then: done}
+    - {status: working, no_artifact: true, action: mark_dead}
+prompts:
+  worker: '{summary}'
+";
+
+#[test]
+fn several_gates_hold_together_and_a_refusal_names_each() {
+    let world = World::new();
+    world.workflow("several.yml", SEVERAL);
+    let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "several"]);
+    let worker = task.agent(1).begun();
+    task.write("## Handoff\n\nDONE: all of it");
+    let refused = task.fails(1, "gate_failed", "update", &["--status", "done"]);
+    let lacks = "`## Handoff` in TASK.md has no line that begins with `RISKS:`, and `## Notes` is missing from TASK.md";
+    assert!(refused.contains(lacks), "{refused}");
+    let next = task.ok("next", &[]);
+    let words = "`## Handoff` (lines `DONE:` and `RISKS:`, rewritten) and `## Notes` (not empty, rewritten)";
+    assert_eq!(next[0]["gate"], words);
+    assert_eq!(next[0]["missing"], lacks);
+
+    task.write("## Handoff\n\nDONE: all of it\nRISKS: none\n\n## Notes\n\nRead them.");
+    kill(worker);
+    task.reaches("done");
+    let passed = &task.events_of("transition.started").pop().unwrap()["passed"];
+    let sections: Vec<_> = passed.as_array().unwrap().iter().map(|it| &it["section"]).collect();
+    assert_eq!(sections, ["## Handoff", "## Notes"]);
+    assert_eq!(task.show()["gates"].as_object().unwrap().len(), 2);
 }
 
 #[test]

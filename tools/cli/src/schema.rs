@@ -95,6 +95,7 @@ impl Defs {
                 let list = Schema { items: boxed(item.clone()), min_items: Some(1), ..Schema::of("array") };
                 Schema { any_of: vec![item, list], ..Schema::default() }
             }
+            Takes::OneOf(several) => self.one_of(several),
             Takes::Map(Takes::Object(object)) => {
                 // Of what has a name there may be nothing more to say: `pending:`.
                 let not_null = Schema { not: boxed(Schema::of("null")), ..Schema::default() };
@@ -102,6 +103,20 @@ impl Defs {
                 Schema::map(Schema { condition: boxed(not_null), then, ..Schema::default() })
             }
             Takes::Map(value) => Schema::map(self.value(value)),
+        }
+    }
+
+    /// One of several values, by their shapes; an error is about the value that is meant.
+    fn one_of(&mut self, several: &[Takes]) -> Schema {
+        match several {
+            [] => Schema::default(),
+            [last] => self.value(last),
+            [first, rest @ ..] => Schema {
+                condition: boxed(shape(first)),
+                then: boxed(self.value(first)),
+                otherwise: boxed(self.one_of(rest)),
+                ..Schema::default()
+            },
         }
     }
 
@@ -129,6 +144,22 @@ impl Defs {
     }
 }
 
+/// What tells a value from others: its kind, and of an object a key that it must have.
+fn shape(takes: &Takes) -> Schema {
+    match takes {
+        Takes::Object(object) => {
+            let required = object.keys.iter().filter(|it| it.required).map(|it| it.name.to_owned());
+            Schema { required: required.take(1).collect(), ..Schema::of("object") }
+        }
+        Takes::List(_) => Schema::of("array"),
+        Takes::Tagged(..) | Takes::Map(_) => Schema::of("object"),
+        Takes::Boolean => Schema::of("boolean"),
+        Takes::Integer(_) => Schema::of("integer"),
+        Takes::Text | Takes::Word(_) | Takes::Name(_) | Takes::Guard | Takes::Heading => Schema::of("string"),
+        Takes::Scalar | Takes::OneOrList(_) | Takes::OneOf(_) => Schema::default(),
+    }
+}
+
 fn boxed(schema: Schema) -> Option<Box<Schema>> {
     Some(Box::new(schema))
 }
@@ -141,7 +172,7 @@ fn name(what: &str) -> String {
 
 fn pattern(names: Names) -> &'static str {
     match names {
-        Names::States => "^[A-Za-z][A-Za-z0-9_-]*$",
+        Names::States | Names::Gates => "^[A-Za-z][A-Za-z0-9_-]*$",
         Names::Counters => "^[a-z_][a-z0-9_]*$",
         Names::Prompts | Names::Steps => r"\S",
     }

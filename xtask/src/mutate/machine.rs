@@ -27,6 +27,10 @@ impl<'m> Maker<'m> {
         for state in entry(tree, "states").iter().flat_map(|it| entries(it.value)) {
             self.state(&names, state);
         }
+        for gate in entry(tree, "gates").iter().flat_map(|it| entries(it.value)) {
+            self.place = format!("gate `{}`", gate.name);
+            self.gate(Kind::Gate, gate.value);
+        }
         for transition in items_of(tree, "transitions") {
             self.transition(&names, transition);
         }
@@ -83,7 +87,7 @@ impl<'m> Maker<'m> {
         }
         if let Some(gate) = entry(transition, "gate") {
             self.leave_out(Kind::Gate, "gate", gate.span());
-            self.gate(Kind::Gate, gate.value);
+            self.gates(Kind::Gate, gate.value);
         }
         let hooks = items_of(transition, "hooks");
         for (at, hook) in hooks.iter().enumerate() {
@@ -123,7 +127,7 @@ impl<'m> Maker<'m> {
             }
         }
         if let Some(artifact) = entry(rule, "has_artifact") {
-            self.gate(Kind::ExitRule, artifact.value);
+            self.gates(Kind::ExitRule, artifact.value);
         }
         if let Some(then) = entry(rule, "then") {
             self.another(Kind::ExitRule, "then", then.value, &names.states);
@@ -147,6 +151,17 @@ impl<'m> Maker<'m> {
         self.flip(Kind::ExitRule, rule, "respawn");
     }
 
+    fn gates(&mut self, kind: Kind, gates: &'m Node) {
+        if entry(gates, "all").is_none() {
+            self.gate(kind, gates);
+        }
+        for gate in items_of(gates, "all") {
+            let named = value(gate, "section").unwrap_or_else(|| text(gate));
+            self.leave_out(kind, &format!("gate {named}"), gate.span);
+            self.gate(kind, gate);
+        }
+    }
+
     fn gate(&mut self, kind: Kind, gate: &'m Node) {
         if let Some(section) = entry(gate, "section") {
             let other = format!("\"{}s\"", text(section.value));
@@ -161,7 +176,9 @@ impl<'m> Maker<'m> {
         if let Some(verdict) = entry(gate, "verdict") {
             self.another(kind, "verdict", verdict.value, &["PASS", "FAIL"]);
         }
-        for field in items_of(gate, "fields") {
+        let fields = entry(gate, "fields").map(|it| it.value);
+        let all = fields.map(|it| items_of(it, "all")).unwrap_or_default();
+        for field in all.iter().chain(items_of(gate, "fields")) {
             self.leave_out(kind, &format!("field {}", text(field)), field.span);
         }
         for key in ["required", "strict", "fresh"] {

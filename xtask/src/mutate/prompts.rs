@@ -102,7 +102,7 @@ fn sections<'f>(
     let between =
         pairs.flat_map(|(it, to)| machine.between(it.state, to).map(move |id| (it, machine.transition(id))));
     let taken = between.filter(|(it, transition)| transition.by.allows(it.actor));
-    taken.filter_map(|(_, transition)| transition.gate).map(|gate| gate.section).collect()
+    taken.flat_map(|(_, transition)| transition.section_gates()).map(|gate| gate.section).collect()
 }
 
 /// What the checks read in a prompt: its commands, the sections of gates, and verdicts, each once.

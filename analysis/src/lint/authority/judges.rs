@@ -8,7 +8,7 @@ use orange_core::{Actor, Actors, PromptId, StateId, TransitionId};
 use crate::lint::Facts;
 use crate::search::task::{Agent, Task};
 use crate::search::{ConfigurationId, Edge, EdgeId, ExitResult, SearchStep};
-use orange_codegen::model::{Condition, Gate};
+use orange_codegen::model::SectionGate;
 
 /// The agents that a task can have.
 const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
@@ -227,7 +227,7 @@ fn decided(facts: &Facts<'_>, edge: &Edge) -> Option<TransitionId> {
         | SearchStep::Retry => return None,
     };
     let transition = facts.transition(id);
-    let is_gated = transition.gate.as_ref().is_some_and(|it| it.verdict.is_some());
+    let is_gated = transition.section_gates().any(|it| it.verdict.is_some());
     let is_exit = matches!(edge.step, SearchStep::Exit { .. });
     let is_ruled = is_exit && artifacts(facts, transition.from.value).any(|it| it.verdict.is_some());
     (is_gated || is_ruled).then_some(id)
@@ -264,7 +264,7 @@ fn lives(facts: &Facts<'_>, edge: &Edge, before: &Task, agent: Actor) -> (bool, 
 fn verdicts(facts: &Facts<'_>) -> BTreeMap<(StateId, String), Verdicts> {
     let mut all: BTreeMap<(StateId, String), Verdicts> = BTreeMap::new();
     for (state, _) in facts.states() {
-        let gates = facts.leaving(state).filter_map(|(_, it)| it.gate.as_ref());
+        let gates = facts.leaving(state).flat_map(|(_, it)| it.section_gates());
         for gate in gates.chain(artifacts(facts, state)) {
             let Some(verdict) = &gate.verdict else { continue };
             let known = all.entry((state, gate.section.value.clone())).or_insert(Verdicts {
@@ -292,12 +292,9 @@ fn either(one: Actors, other: Actors) -> Actors {
     both.fold(Actors::NONE, Actors::with)
 }
 
-fn artifacts<'f>(facts: &Facts<'f>, state: StateId) -> impl Iterator<Item = &'f Gate> + use<'f> {
+fn artifacts<'f>(facts: &Facts<'f>, state: StateId) -> impl Iterator<Item = &'f SectionGate> + use<'f> {
     let rules: Vec<_> = facts.machine.exit_rules_of(state).map(|at| facts.exit_rules[at]).collect();
-    rules.into_iter().filter_map(|rule| match &rule.condition {
-        Condition::HasArtifact(gate) => Some(gate),
-        Condition::NoArtifact | Condition::Always | Condition::Ended(_) => None,
-    })
+    rules.into_iter().flat_map(|rule| rule.condition.section_gates())
 }
 
 /// By state: whether agents work there. They judge where a verdict leads out, unless that is where agents begin.

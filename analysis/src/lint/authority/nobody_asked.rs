@@ -40,7 +40,7 @@ fn finding(facts: &Facts<'_>, run: &[EdgeId]) -> Option<Diagnostic> {
     let deletes = |hook: &Hook| hook.action.traits().remote == Some(Remote::Deletes);
     let is_request = matches!(last.step, SearchStep::Request { .. });
     // `destructive-ungated` reports that.
-    if is_request && transition.gate.is_none() && transition.hooks.iter().any(deletes) {
+    if is_request && transition.gates.is_empty() && transition.hooks.iter().any(deletes) {
         return None;
     }
     let (place, arrow) = (facts.first_line(transition.span), facts.arrow(transition));

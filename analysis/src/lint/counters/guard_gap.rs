@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use orange_core::{Gate, TransitionId, Verdict, check_gate};
+use orange_core::{Fields, SectionGate, TransitionId, Verdict, check_section};
 
 use super::C23;
 use super::shared::undecided;
@@ -30,7 +30,7 @@ struct Gap<'f> {
 }
 
 /// What tells two gates on one section apart, but for `fresh`.
-type Wish<'f> = (&'f str, bool, Option<bool>, bool, &'f [&'f str]);
+type Wish<'f> = (&'f str, bool, Option<bool>, bool, (bool, &'f [&'f str]));
 
 /// Which contents of their sections the gates of a workflow let through.
 struct Judge<'f> {
@@ -60,13 +60,14 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 impl<'f> Judge<'f> {
-    fn of(&mut self, gate: &Gate<'f>) -> Rc<[bool]> {
+    fn of(&mut self, gate: &SectionGate<'f>) -> Rc<[bool]> {
         let verdict = gate.verdict.map(|it| it == Verdict::Pass);
-        let wish = (gate.section, gate.required, verdict, gate.strict, gate.fields);
+        let fields = (matches!(gate.fields, Fields::All(_)), gate.fields.names());
+        let wish = (gate.section, gate.required, verdict, gate.strict, fields);
         let judged = self.known.entry(wish).or_insert_with(|| {
             let lets = |content: &Content| {
                 let body = content.text.as_ref().map(|text| format!("{}\n{text}\n", gate.section));
-                check_gate(gate, &body.unwrap_or_default(), &[]).is_ok()
+                check_section(gate, &body.unwrap_or_default(), &[]).is_ok()
             };
             contents(self.facts, gate.section).iter().map(lets).collect()
         });
@@ -81,8 +82,9 @@ fn contents<'f>(facts: &'f Facts<'_>, section: &str) -> &'f [Content] {
 /// The gaps out of a state, by the cells alone. Contents that open the same gates are one.
 fn gaps_of<'f>(judge: &mut Judge<'f>, state: StateId, found: &mut Vec<Diagnostic>) -> Vec<Gap<'f>> {
     let facts = judge.facts;
-    let gated: Vec<(TransitionId, Gate<'f>)> =
-        facts.leaving(state).filter_map(|(id, _)| Some((id, facts.machine.transition(id).gate?))).collect();
+    let gates = |id: TransitionId| facts.machine.transition(id).section_gates().map(move |gate| (id, gate));
+    let gated: Vec<(TransitionId, &SectionGate<'f>)> =
+        facts.leaving(state).flat_map(|(id, _)| gates(id)).collect();
     if gated.iter().all(|(id, _)| facts.transition(*id).when.is_none()) {
         return Vec::new();
     }
@@ -104,8 +106,7 @@ fn gaps_in<'f>(
     let mut seen: Vec<Vec<TransitionId>> = Vec::new();
     let mut gaps = Vec::new();
     for (at, content) in contents(facts, section).iter().enumerate() {
-        let opened = judged.iter().filter(|(_, it, lets)| *it == section && lets[at]);
-        let opened: Vec<TransitionId> = opened.map(|(id, ..)| *id).collect();
+        let opened = opened(judged, section, at);
         if opened.is_empty() || seen.contains(&opened) {
             continue;
         }
@@ -124,11 +125,22 @@ fn gaps_in<'f>(
     gaps
 }
 
+/// The transitions of which every gate on a section lets a content of it through. What their other gates read can be written,
+/// too.
+fn opened(judged: &[(TransitionId, &str, Rc<[bool]>)], section: &str, content: usize) -> Vec<TransitionId> {
+    let of_section = || judged.iter().filter(|(_, it, _)| *it == section);
+    let is_closed = |id: TransitionId| of_section().any(|(it, _, lets)| *it == id && !lets[content]);
+    let mut opened: Vec<TransitionId> =
+        of_section().map(|(id, ..)| *id).filter(|id| !is_closed(*id)).collect();
+    opened.dedup();
+    opened
+}
+
 /// The guards that decide where these gates are open; none when one transition has no guard. A transition without a gate, of an
 /// agent or an exit rule, counts, too.
 fn guards_behind<'f>(facts: &Facts<'f>, state: StateId, opened: &[TransitionId]) -> Option<Vec<&'f Guard>> {
     let leaving = facts.leaving(state).filter(|(id, transition)| {
-        let ungated = transition.gate.is_none() && facts.actor_kinds[id.0 as usize] != ActorKind::Person;
+        let ungated = transition.gates.is_empty() && facts.actor_kinds[id.0 as usize] != ActorKind::Person;
         ungated || opened.contains(id)
     });
     leaving.map(|(_, transition)| transition.when.as_ref()).collect()

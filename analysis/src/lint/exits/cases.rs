@@ -2,7 +2,7 @@
 //! and what then happens.
 
 use orange_core::{
-    Condition, Gate, Outcome, Seen, StateId, TransitionId, When, check_gate, fingerprint, section,
+    Outcome, SectionGate, Seen, StateId, TransitionId, When, check_section, fingerprint, section,
 };
 
 use crate::lint::Facts;
@@ -109,7 +109,7 @@ impl Cases {
         for part in &mut cases.parts {
             let number = facts.search.sections.find(&part.heading);
             let can_be_stale = number.is_some_and(|number| stale >> number & 1 == 1);
-            let gates: Vec<&Gate<'_>> =
+            let gates: Vec<&SectionGate<'_>> =
                 askers.iter().map(|(_, gate)| *gate).filter(|gate| gate.section == part.heading).collect();
             part.contents = contents(&gates, can_be_stale);
         }
@@ -123,9 +123,15 @@ impl Cases {
         is_there || ends::fits(facts.machine, rule, &ends::example(facts.machine, case.end))
     }
 
-    /// Whether the gate of this transition lets it through; one without a gate does.
+    /// Whether the gates of this transition let it through; one without a gate does.
     pub fn passes(&self, case: &Case, transition: TransitionId) -> bool {
         self.judgement(case, Asker::Transition(transition)).unwrap_or(true)
+    }
+
+    /// The section that the first gate of this transition reads which does not let it through.
+    pub fn refused_section(&self, case: &Case, transition: TransitionId) -> Option<&str> {
+        let mut readers = self.readers.iter().filter(|it| it.asker == Asker::Transition(transition));
+        readers.find(|it| !self.is_passed(case, it)).map(|it| self.parts[it.part].heading.as_str())
     }
 
     /// What stands in a section.
@@ -155,9 +161,15 @@ impl Cases {
         Some(&self.parts[at].contents[case.choice[at]])
     }
 
+    /// Whether everything that it asks for is there; nothing where it asks for nothing.
     fn judgement(&self, case: &Case, asker: Asker) -> Option<bool> {
-        let Reader { part, place, .. } = self.readers.iter().find(|it| it.asker == asker)?;
-        Some(self.parts[*part].contents[case.choice[*part]].passes[*place])
+        let mut readers = self.readers.iter().filter(|it| it.asker == asker).peekable();
+        readers.peek()?;
+        Some(readers.all(|it| self.is_passed(case, it)))
+    }
+
+    fn is_passed(&self, case: &Case, Reader { part, place, .. }: &Reader) -> bool {
+        self.parts[*part].contents[case.choice[*part]].passes[*place]
     }
 
     fn add_reader(&mut self, asker: Asker, heading: &str) {
@@ -195,14 +207,13 @@ impl Cases {
 }
 
 /// The artifacts of a state's rules, and the gates of the transitions that these can take.
-fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, &'f Gate<'f>)> {
+fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, &'f SectionGate<'f>)> {
     let machine = facts.machine;
     let mut askers = Vec::new();
     let mut targets = Vec::new();
     for rule in machine.exit_rules_of(state) {
-        if let Condition::Artifact(gate) = &machine.exit_rules[rule].condition {
-            askers.push((Asker::Rule(rule), gate));
-        }
+        let artifacts = machine.exit_rules[rule].condition.section_gates();
+        askers.extend(artifacts.map(|gate| (Asker::Rule(rule), gate)));
         match machine.exit_rules[rule].outcome {
             Outcome::Then(to) => targets.push(to),
             Outcome::ThenWhen(clauses) => targets.extend(clauses.iter().map(|(_, to)| *to)),
@@ -212,13 +223,13 @@ fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, &'f Gate<'f>)> {
     targets.sort_unstable();
     targets.dedup();
     for id in targets.into_iter().flat_map(|to| machine.between(state, to)) {
-        askers.extend(machine.transition(id).gate.as_ref().map(|gate| (Asker::Transition(id), gate)));
+        askers.extend(machine.transition(id).section_gates().map(|gate| (Asker::Transition(id), gate)));
     }
     askers
 }
 
 /// The contents of a section that its readers judge differently, or that a reader of the finding would.
-fn contents(gates: &[&Gate<'_>], can_be_stale: bool) -> Vec<Judged> {
+fn contents(gates: &[&SectionGate<'_>], can_be_stale: bool) -> Vec<Judged> {
     let mut kept: Vec<Judged> = Vec::new();
     let candidates = candidates(gates);
     let stale =
@@ -234,7 +245,7 @@ fn contents(gates: &[&Gate<'_>], can_be_stale: bool) -> Vec<Judged> {
     kept
 }
 
-fn judge(gates: &[&Gate<'_>], content: &Content, seen: bool) -> Judged {
+fn judge(gates: &[&SectionGate<'_>], content: &Content, seen: bool) -> Judged {
     let Content { label, text } = content;
     let heading = gates.first().map_or("", |gate| gate.section);
     let body = text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
@@ -249,6 +260,6 @@ fn judge(gates: &[&Gate<'_>], content: &Content, seen: bool) -> Judged {
         Some(text) if text.is_empty() => Standing::Empty,
         Some(_) => Standing::Written,
     };
-    let passes = gates.iter().map(|gate| check_gate(gate, &body, stale.as_slice()).is_ok()).collect();
+    let passes = gates.iter().map(|gate| check_section(gate, &body, stale.as_slice()).is_ok()).collect();
     Judged { standing, label: label.clone(), passes }
 }

@@ -1,6 +1,6 @@
 //! Which exit rule decided in a step of the search.
 
-use orange_core::{Condition, Gate, Seen, When, check_gate, fingerprint, section};
+use orange_core::{SectionGate, Seen, When, check_section, fingerprint, section};
 
 use crate::lint::Facts;
 use crate::search::ends;
@@ -12,7 +12,7 @@ use crate::search::{Edge, SearchStep};
 #[derive(Debug)]
 pub struct Deciding {
     /// By exit rule of the machine; nothing for those without an artifact.
-    artifacts: Vec<Option<Artifact>>,
+    artifacts: Vec<Vec<Artifact>>,
 }
 
 #[derive(Debug)]
@@ -24,9 +24,10 @@ struct Artifact {
 
 impl Deciding {
     pub(super) fn of(facts: &Facts<'_>) -> Self {
-        let artifacts = facts.machine.exit_rules.iter().map(|rule| match &rule.condition {
-            Condition::Artifact(gate) => Artifact::of(gate, &facts.search.sections),
-            Condition::Always | Condition::NoArtifact | Condition::Ended(_) => None,
+        let sections = &facts.search.sections;
+        let artifacts = facts.machine.exit_rules.iter().map(|rule| {
+            let gates = rule.condition.section_gates();
+            gates.filter_map(|gate| Artifact::of(gate, sections)).collect()
         });
         Self { artifacts: artifacts.collect() }
     }
@@ -42,37 +43,39 @@ impl Deciding {
         facts.machine.exit_rule(task.status, |rule| self.holds(facts, rule, edge))
     }
 
-    /// Whether the artifact of a rule is there when a step ends an agent, or it ends as the rule says.
+    /// Whether the artifacts of a rule are there when a step ends an agent, or it ends as the rule says.
     pub(super) fn holds(&self, facts: &Facts<'_>, rule: usize, edge: &Edge) -> bool {
         if let SearchStep::Exit { end, .. } = edge.step
             && ends::fits(facts.machine, rule, &ends::example(facts.machine, end))
         {
             return true;
         }
-        self.artifacts[rule].as_ref().is_some_and(|artifact| {
-            let wrote = edge.step.wrote().filter(|it| usize::from(it.section) == artifact.section);
-            let stands = facts.search.task(edge.from).section(artifact.section);
-            let fresh = |content| Written { content, seen: false, stood: false };
-            let written = wrote.map_or(stands, |it| fresh(it.content));
-            artifact.holds[usize::from(written.content)][usize::from(written.is_stale())]
-        })
+        let artifacts = &self.artifacts[rule];
+        !artifacts.is_empty()
+            && artifacts.iter().all(|artifact| {
+                let wrote = edge.step.wrote().filter(|it| usize::from(it.section) == artifact.section);
+                let stands = facts.search.task(edge.from).section(artifact.section);
+                let fresh = |content| Written { content, seen: false, stood: false };
+                let written = wrote.map_or(stands, |it| fresh(it.content));
+                artifact.holds[usize::from(written.content)][usize::from(written.is_stale())]
+            })
     }
 
-    /// The section that a rule reads.
-    pub(super) fn section(&self, rule: usize) -> Option<usize> {
-        self.artifacts[rule].as_ref().map(|it| it.section)
+    /// The sections that a rule reads.
+    pub(super) fn sections(&self, rule: usize) -> impl Iterator<Item = usize> {
+        self.artifacts[rule].iter().map(|it| it.section)
     }
 }
 
 impl Artifact {
-    fn of(gate: &Gate<'_>, sections: &Sections<'_>) -> Option<Self> {
+    fn of(gate: &SectionGate<'_>, sections: &Sections<'_>) -> Option<Self> {
         let section = sections.find(gate.section)?;
         let contents = &sections.get(section).contents;
         Some(Self { section, holds: contents.iter().map(|it| judge(gate, it)).collect() })
     }
 }
 
-fn judge(gate: &Gate<'_>, content: &Content) -> [bool; 2] {
+fn judge(gate: &SectionGate<'_>, content: &Content) -> [bool; 2] {
     let text = content.text.as_ref();
     let body = text.map(|text| format!("{}\n{text}\n", gate.section)).unwrap_or_default();
     let stale = Seen {
@@ -80,5 +83,5 @@ fn judge(gate: &Gate<'_>, content: &Content) -> [bool; 2] {
         fingerprint: section(&body, gate.section).map(fingerprint).unwrap_or_default(),
         when: When::Passed,
     };
-    [&[][..], &[stale]].map(|seen| check_gate(gate, &body, seen).is_ok())
+    [&[][..], &[stale]].map(|seen| check_section(gate, &body, seen).is_ok())
 }

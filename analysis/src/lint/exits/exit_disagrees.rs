@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Gate, StateId, TransitionId, check_gate};
+use orange_core::{SectionGate, StateId, TransitionId, check_section};
 
 use super::C4E;
 use super::text::condition_of;
@@ -10,7 +10,7 @@ use crate::lint::{ActorKind, Facts};
 use crate::search::task::ABSENT;
 use crate::search::{ConfigurationId, EdgeId, ExitResult, SearchStep, Wrote};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{self, ExitRule};
+use orange_codegen::model::{self, ExitRule, Gate};
 
 /// A request and an end after the same words, of which the engine thinks differently.
 struct Disagreement {
@@ -91,12 +91,12 @@ impl Disagreement {
             machine.exit_rules_of(transition.from).filter(|at| leads(facts.exit_rules[*at], transition.to));
         let leading: Vec<usize> = leading.collect();
         let is_ruled =
-            !leading.is_empty() && leading.iter().all(|at| facts.deciding().section(*at).is_some());
+            !leading.is_empty() && leading.iter().all(|at| facts.deciding().sections(*at).next().is_some());
         let deciding = facts.deciding().rule(facts, exit);
         let is_shadowed =
             leading.iter().any(|at| Some(*at) != deciding && facts.deciding().holds(facts, *at, exit));
-        let is_work =
-            transition.gate.is_some() && facts.actor_kinds[self.transition.0 as usize] != ActorKind::Person;
+        let is_work = !transition.gates.is_empty()
+            && facts.actor_kinds[self.transition.0 as usize] != ActorKind::Person;
         match self.outcome {
             ExitResult::Advance(_) => is_ruled && !is_shadowed,
             ExitResult::Escalate(_) | ExitResult::Crash { .. } => {
@@ -110,19 +110,23 @@ impl Disagreement {
 }
 
 impl Disagreement {
-    /// Whether the gate lets the agent leave only because it takes a verdict from prose: `loose-verdict` says so.
+    /// Whether a gate lets the agent leave only because it takes a verdict from prose: `loose-verdict` says so.
     fn is_loose(&self, facts: &Facts<'_>) -> bool {
-        let Some(gate) = facts.machine.transition(self.transition).gate else { return false };
+        facts.machine.transition(self.transition).section_gates().any(|gate| self.is_loose_by(facts, gate))
+    }
+
+    fn is_loose_by(&self, facts: &Facts<'_>, gate: &SectionGate<'_>) -> bool {
         let request = facts.search.edge(self.request);
         let Some(at) = facts.search.sections.find(gate.section) else { return false };
-        let content = request.step.wrote().map(|it| it.content);
+        let wrote = request.step.wrote().filter(|it| usize::from(it.section) == at);
+        let content = wrote.map(|it| it.content);
         let stands = facts.search.task(request.from).section(at).content;
         let section = facts.search.sections.get(at);
         let text =
             section.contents[usize::from(content.unwrap_or(stands))].text.as_deref().unwrap_or_default();
-        let strict = Gate { strict: true, fresh: false, ..gate };
+        let strict = SectionGate { strict: true, fresh: false, ..*gate };
         let is_prose =
-            !gate.strict && check_gate(&strict, &format!("{}\n{text}\n", section.heading), &[]).is_err();
+            !gate.strict && check_section(&strict, &format!("{}\n{text}\n", section.heading), &[]).is_err();
         gate.verdict.is_some() && is_prose
     }
 }
@@ -147,7 +151,7 @@ fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
         }
     };
     let message = format!("{arrow} lets an agent leave {words}, and one that ends with the same {becomes}");
-    let place = transition.gate.as_ref().map_or(transition.span, |it| it.span);
+    let place = transition.gates.first().map_or(transition.span, Gate::place);
     let mut found = Diagnostic::new(&C4E, facts.first_line(transition.span), message)
         .label(facts.first_line(place), format!("1. an agent that asks is let through {words}"));
     if let Some(rule) = facts.deciding().rule(facts, facts.search.edge(it.exit)) {
@@ -164,10 +168,10 @@ fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
 /// What stands in the section that the gate reads, or the rules do.
 fn words(facts: &Facts<'_>, it: &Disagreement) -> String {
     let request = facts.search.edge(it.request);
-    let gate = facts.machine.transition(it.transition).gate;
+    let mut gates = facts.machine.transition(it.transition).section_gates();
     let rule = facts.deciding().rule(facts, facts.search.edge(it.exit));
-    let read = gate.and_then(|it| facts.search.sections.find(it.section));
-    let read = read.or_else(|| rule.and_then(|rule| facts.deciding().section(rule)));
+    let read = gates.find_map(|it| facts.search.sections.find(it.section));
+    let read = read.or_else(|| rule.and_then(|rule| facts.deciding().sections(rule).next()));
     let (section, content, when) = match (request.step.wrote(), read) {
         (Some(wrote), _) => (usize::from(wrote.section), wrote.content, ""),
         (None, Some(section)) => {

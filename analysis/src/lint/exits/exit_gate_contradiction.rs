@@ -7,7 +7,7 @@ use super::text::{any_of, artifact, condition_of};
 use crate::lint::Facts;
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::Gate;
+use orange_codegen::model::{SectionGate, Transition};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let cut = facts.exit_cases().iter().filter(|it| it.cut).map(|it| undecided(facts, it));
@@ -26,7 +26,7 @@ fn of_state(facts: &Facts<'_>, cases: &Cases) -> Vec<Diagnostic> {
         if !is_contradiction(&candidates) {
             continue;
         }
-        let Some(gate) = facts.transition(candidates[0].transition).gate.as_ref() else { continue };
+        let Some(gate) = refusing(facts, cases, &candidates[0]) else { continue };
         let section = gate.section.value.as_str();
         // Rules of one state that all contradict the gates on one section have one cause.
         match found.iter_mut().find(|(known, _)| *known == section) {
@@ -38,10 +38,10 @@ fn of_state(facts: &Facts<'_>, cases: &Cases) -> Vec<Diagnostic> {
 }
 
 /// The same with a further rule.
-fn also(facts: &Facts<'_>, found: Diagnostic, advance: &Advance<'_>, gate: &Gate) -> Diagnostic {
+fn also(facts: &Facts<'_>, found: Diagnostic, advance: &Advance<'_>, gate: &SectionGate) -> Diagnostic {
     found
         .label(condition_of(facts, facts.exit_rules[advance.rule]), "what this one applies to")
-        .label(facts.first_line(gate.span), "is refused here, too")
+        .label(facts.first_line(gate.place), "is refused here, too")
 }
 
 fn finding(
@@ -52,7 +52,7 @@ fn finding(
 ) -> Option<Diagnostic> {
     let rule = facts.exit_rules[advance.rule];
     let transition = facts.transition(candidates[0].transition);
-    let (gate, case) = (transition.gate.as_ref()?, candidates[0].refused[0]);
+    let (gate, case) = (refusing(facts, cases, &candidates[0])?, candidates[0].refused[0]);
     let arrow = facts.arrow(transition);
     let what = cases.tell(case, &gate.section.value)?;
     let message =
@@ -62,9 +62,23 @@ fn finding(
     Some(
         Diagnostic::new(&C41, condition_of(facts, rule), message)
             .label(condition_of(facts, rule), format!("1. applies with {what}"))
-            .label(facts.first_line(gate.span), "2. refuses that, so every such end counts as a crash")
-            .help(format!("let the rule ask for what the gate asks for, `{}`{elsewhere}", artifact(gate))),
+            .label(facts.first_line(gate.place), "2. refuses that, so every such end counts as a crash")
+            .help(format!(
+                "let the rule ask for what the gate asks for, `{}`{elsewhere}",
+                artifact(&transition.gates)
+            )),
     )
+}
+
+/// The gate that refuses the first case which is refused.
+pub(super) fn refusing<'f>(
+    facts: &Facts<'f>,
+    cases: &Cases,
+    candidate: &Candidate<'_>,
+) -> Option<&'f SectionGate> {
+    let transition: &Transition = facts.transition(candidate.transition);
+    let section = cases.refused_section(candidate.refused.first()?, candidate.transition)?;
+    transition.section_gates().find(|it| it.section.value == section)
 }
 
 /// The states to which some gate lets through what the rule applies with.

@@ -3,7 +3,7 @@
 use super::C42;
 use super::advance::{self, Advance, Candidate};
 use super::cases::Cases;
-use super::exit_gate_contradiction::is_contradiction;
+use super::exit_gate_contradiction::{is_contradiction, refusing};
 use super::text::{artifact, condition_of};
 use crate::lint::Facts;
 use orange_codegen::diag::Diagnostic;
@@ -34,7 +34,7 @@ fn finding(
 ) -> Option<Diagnostic> {
     let rule = facts.exit_rules[advance.rule];
     let transition = facts.transition(candidate.transition);
-    let (gate, case) = (transition.gate.as_ref()?, candidate.refused.first()?);
+    let (gate, case) = (refusing(facts, cases, candidate)?, candidate.refused.first()?);
     let what = cases.tell(case, &gate.section.value)?;
     let message = format!(
         "this exit rule applies with {what}, and the gate of {} then refuses",
@@ -43,7 +43,7 @@ fn finding(
     Some(
         Diagnostic::new(&C42, condition_of(facts, rule), message)
             .label(condition_of(facts, rule), format!("1. applies with {what}"))
-            .label(facts.first_line(gate.span), "2. refuses that, so the agent's end counts as a crash")
-            .help(format!("let the rule ask for what the gate asks for: `{}`", artifact(gate))),
+            .label(facts.first_line(gate.place), "2. refuses that, so the agent's end counts as a crash")
+            .help(format!("let the rule ask for what the gate asks for: `{}`", artifact(&transition.gates))),
     )
 }

@@ -90,8 +90,8 @@ fn verdict_rules<'r>(
     heading: &'r str,
 ) -> impl Iterator<Item = usize> + 'r {
     facts.machine.exit_rules_of(cases.state).filter(move |rule| {
-        matches!(facts.machine.exit_rules[*rule].condition,
-            Condition::Artifact(gate) if gate.section == heading && gate.verdict.is_some())
+        let mut artifacts = facts.machine.exit_rules[*rule].condition.section_gates();
+        artifacts.any(|gate| gate.section == heading && gate.verdict.is_some())
     })
 }
 

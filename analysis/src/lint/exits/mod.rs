@@ -20,7 +20,7 @@ mod rule_needs_live_session;
 mod stale_artifact;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(super) mod text;
 
 use std::cell::OnceCell;
 

@@ -13,7 +13,7 @@ use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
-use orange_codegen::model::{Condition, Gate, Outcome as RuleOutcome, Transition};
+use orange_codegen::model::{Outcome as RuleOutcome, SectionGate, Transition};
 use orange_codegen::source::Format;
 
 /// What is accepted: a section, in a state.
@@ -83,27 +83,26 @@ fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, Visits> {
     for (id, edge) in facts.search.edges() {
         let Some(transition) = gated_step(edge).filter(|_| is_started(facts, edge)) else { continue };
         let status = facts.search.task(edge.from).status;
-        let gate = facts.machine.transition(transition).gate;
-        let gated = gate.and_then(|it| facts.search.sections.find(it.section));
+        let gates = facts.machine.transition(transition).section_gates();
+        let gated: BTreeSet<usize> = gates.filter_map(|it| facts.search.sections.find(it.section)).collect();
         let rule = facts.deciding().rule(facts, edge);
-        let ruled = rule.and_then(|it| facts.deciding().section(it));
-        if let Some(section) = gated {
+        let ruled: BTreeSet<usize> = rule.into_iter().flat_map(|it| facts.deciding().sections(it)).collect();
+        for section in gated.iter().copied() {
             let visits = places.entry((status, section)).or_default();
             visits.steps.passing.push(id);
             if is_stale(facts, edge, section) {
                 visits.steps.accepting.insert(id, Owner::Gate(transition));
-                visits.rules.extend(rule.filter(|_| ruled == gated).map(|rule| (transition, rule)));
+                visits.rules.extend(rule.filter(|_| ruled.contains(&section)).map(|rule| (transition, rule)));
             }
         }
-        if let (Some(rule), Some(section)) = (rule, ruled)
-            && ruled != gated
-        {
+        let Some(rule) = rule else { continue };
+        for section in ruled.difference(&gated).copied() {
             let visits = places.entry((status, section)).or_default();
             // Without a gate, the transition does not record what it has accepted.
-            if gate.is_none() {
+            if gated.is_empty() {
                 visits.steps.passing.push(id);
             }
-            if is_stale(facts, edge, section) || (gate.is_none() && stands(edge, section)) {
+            if is_stale(facts, edge, section) || (gated.is_empty() && stands(edge, section)) {
                 visits.steps.accepting.insert(id, Owner::Rule(rule));
             }
         }
@@ -148,16 +147,16 @@ fn finding(facts: &Facts<'_>, accepted: &Acceptance<'_>) -> Option<Diagnostic> {
     let state = facts.name(accepted.place.0);
     let (who, gate, rule) = acceptors(facts, accepted)?;
     let message = format!("{who} accepts a `{heading}` that was written in an earlier visit to `{state}`");
-    let place = facts.first_line(gate.span);
+    let place = facts.first_line(gate.place);
     let mut story = Vec::new();
-    match let_through(facts, accepted).filter(|(first, _)| first.span != gate.span) {
+    match let_through(facts, accepted).filter(|(first, _)| first.place != gate.place) {
         Some((first, arrow)) => {
-            story.push((facts.first_line(first.span), format!("the gate of {arrow} lets it through")));
+            story.push((facts.first_line(first.place), format!("the gate of {arrow} lets it through")));
             story.push((place, "accepts the same once more".to_owned()));
         }
         None => story.push((place, "lets it through, and in the next visit the same once more".to_owned())),
     }
-    let ruled = rule.map(|rule| facts.first_line(rule.span));
+    let ruled = rule.map(|rule| facts.first_line(rule.place));
     story.extend(ruled.map(|span| (span, "so does the exit rule, when the agent ends".to_owned())));
     let found = story
         .into_iter()
@@ -178,8 +177,8 @@ fn finding(facts: &Facts<'_>, accepted: &Acceptance<'_>) -> Option<Diagnostic> {
 fn mend<'g>(
     facts: &Facts<'_>,
     accepted: &Acceptance<'_>,
-    gate: &'g Gate,
-    rule: Option<&'g Gate>,
+    gate: &'g SectionGate,
+    rule: Option<&'g SectionGate>,
 ) -> (String, Option<Fix>) {
     let why = "what was let through once then has to be rewritten";
     let ungated = ungated(facts, accepted);
@@ -194,6 +193,8 @@ fn mend<'g>(
             format!("write `gate: {asks}` into {arrows}{here}: {why}")
         }
     };
+    // A gate with a name can be both.
+    let rule = rule.filter(|it| it.span != gate.span);
     let fresh = std::iter::once(gate).chain(rule).filter(|it| !it.fresh);
     let fresh = fresh.map(|it| edit::put_first(facts.source, it.span, ("fresh", "true")));
     let gates = ungated.iter().map(|it| {
@@ -215,7 +216,7 @@ fn ungated<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Vec<&'f Transiti
         RuleOutcome::Crash { .. } | RuleOutcome::MarkDead | RuleOutcome::Wait { .. } => Vec::new(),
     };
     let leaving = facts.leaving(accepted.place.0).map(|(_, transition)| transition);
-    leaving.filter(|it| targets.contains(&it.to.value) && it.gate.is_none()).collect()
+    leaving.filter(|it| targets.contains(&it.to.value) && it.gates.is_empty()).collect()
 }
 
 /// The finding that coming back takes too many steps to look at them all.
@@ -232,28 +233,33 @@ fn undecided(facts: &Facts<'_>, places: usize) -> Diagnostic {
 fn acceptors<'f>(
     facts: &Facts<'f>,
     accepted: &Acceptance<'_>,
-) -> Option<(String, &'f Gate, Option<&'f Gate>)> {
+) -> Option<(String, &'f SectionGate, Option<&'f SectionGate>)> {
+    let heading = facts.search.sections.get(accepted.place.1).heading;
     match accepted.owner {
         Owner::Gate(id) => {
             let transition = facts.transition(id);
-            let rule = accepted.visits.rules.get(&id).and_then(|rule| artifact(facts, *rule));
-            Some((format!("the gate of {}", facts.arrow(transition)), transition.gate.as_ref()?, rule))
+            let rule = accepted.visits.rules.get(&id).and_then(|rule| artifact(facts, *rule, heading));
+            Some((format!("the gate of {}", facts.arrow(transition)), on(transition, heading)?, rule))
         }
-        Owner::Rule(rule) => Some(("this exit rule".to_owned(), artifact(facts, rule)?, None)),
+        Owner::Rule(rule) => Some(("this exit rule".to_owned(), artifact(facts, rule, heading)?, None)),
     }
 }
 
-fn artifact<'f>(facts: &Facts<'f>, rule: usize) -> Option<&'f Gate> {
-    match &facts.exit_rules[rule].condition {
-        Condition::HasArtifact(gate) => Some(gate),
-        Condition::NoArtifact | Condition::Always | Condition::Ended(_) => None,
-    }
+/// The gate of a transition that reads a section.
+fn on<'f>(transition: &'f Transition, heading: &str) -> Option<&'f SectionGate> {
+    transition.section_gates().find(|it| it.section.value == heading)
+}
+
+/// The artifact of a rule that is a section.
+fn artifact<'f>(facts: &Facts<'f>, rule: usize, heading: &str) -> Option<&'f SectionGate> {
+    let mut artifacts = facts.exit_rules[rule].condition.section_gates();
+    artifacts.find(|it| it.section.value == heading)
 }
 
 /// The gate that let it through in the earlier visit: the last one of the run before it was accepted again.
-fn let_through<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Option<(&'f Gate, String)> {
+fn let_through<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Option<(&'f SectionGate, String)> {
     let before = accepted.run.iter().rev().skip(1);
     let id = before.copied().find(|id| accepted.visits.steps.passing.contains(id))?;
     let transition = facts.transition(facts.search.edge(id).step.transition()?);
-    Some((transition.gate.as_ref()?, facts.arrow(transition)))
+    Some((on(transition, facts.search.sections.get(accepted.place.1).heading)?, facts.arrow(transition)))
 }

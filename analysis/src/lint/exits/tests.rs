@@ -103,6 +103,54 @@ fn a_gate_that_refuses_everything_is_one_finding() {
 }
 
 #[test]
+fn rules_and_gates_are_compared_as_the_lists_that_they_are() {
+    let both = r###", gate: {all: [{section: "## Review", verdict: PASS}, {section: "## Notes", required: true}]}"###;
+    let rules = |artifact: &str| {
+        format!(
+            "    - {{status: agent-review, has_artifact: {artifact}, then: reviewing}}\n    - {{status: agent-review, action: \
+             mark_dead}}"
+        )
+    };
+    let pass = r###"{section: "## Review", verdict: PASS}"###;
+    check(
+        "C42",
+        &reviewed([both, FAIL], &rules(pass)),
+        &[
+            "this exit rule applies with no `## Notes`, and the gate of `agent-review → reviewing` then refuses",
+        ],
+    );
+    let same = format!("{{all: [{pass}, {{section: \"## Notes\", required: true}}]}}");
+    check("C42", &reviewed([both, FAIL], &rules(&same)), &[]);
+    check("C41", &reviewed([both, FAIL], &rules(&same)), &[]);
+    let other = same.replace("PASS", "FAIL");
+    check(
+        "C41",
+        &reviewed([both, FAIL], &rules(&other)),
+        &[
+            "this exit rule takes `agent-review → reviewing`, whose gate refuses everything that the rule applies to",
+        ],
+    );
+}
+
+#[test]
+fn a_gate_for_every_field_is_met_by_all_of_them() {
+    let fields = r###", gate: {section: "## Review", fields: {all: [A, B, C, D, E, F, G, H]}}"###;
+    let rules = r###"
+    - {status: agent-review, has_artifact: {section: "## Review", fields: [A, B]}, then: reviewing}
+    - {status: agent-review, action: mark_dead}"###;
+    let source = reviewed([fields, FAIL], rules);
+    check("C41", &source, &[]);
+    check("C06", &source, &[]);
+    check(
+        "C42",
+        &source,
+        &[
+            "this exit rule applies with a `## Review` with text and A, and the gate of `agent-review → reviewing` then refuses",
+        ],
+    );
+}
+
+#[test]
 fn a_plain_rule_needs_guards_that_are_never_all_closed() {
     let rules = "    - {status: agent-review, then: reviewing}";
     let guarded = [r#", when: "review_round < 2""#, ""];

@@ -1,25 +1,40 @@
 //! What the lints of exit rules point at, and tell somebody to write.
 
 use crate::lint::Facts;
-use orange_codegen::model::{Condition, ExitRule, Gate};
+use orange_codegen::model::{Condition, ExitRule, Fields, Gate, SectionGate};
 use orange_codegen::span::Span;
 
 /// Where a rule says when it applies: its artifact, how the agent ended, or its first line.
 pub fn condition_of(facts: &Facts<'_>, rule: &ExitRule) -> Span {
-    match &rule.condition {
-        Condition::HasArtifact(gate) => facts.first_line(gate.span),
-        Condition::Ended(ending) => facts.first_line(ending.span),
-        Condition::NoArtifact | Condition::Always => facts.first_line(rule.span),
+    let place = match &rule.condition {
+        Condition::HasArtifact(gates) => gates.first().map_or(rule.span, Gate::place),
+        Condition::Ended(ending) => ending.span,
+        Condition::NoArtifact | Condition::Always => rule.span,
+    };
+    facts.first_line(place)
+}
+
+/// The artifacts that ask for what gates ask for: `has_artifact: {section: "## Handoff", required: true}`.
+pub fn artifact(gates: &[Gate]) -> String {
+    format!("has_artifact: {}", all_of(gates))
+}
+
+/// Gates as they are written: one, or `{all: […]}`.
+pub fn all_of(gates: &[Gate]) -> String {
+    let each: Vec<String> = gates
+        .iter()
+        .map(|gate| match gate {
+            Gate::Section(gate) => wishes(gate, gate.fresh),
+        })
+        .collect();
+    match &each[..] {
+        [one] => one.clone(),
+        several => format!("{{all: [{}]}}", several.join(", ")),
     }
 }
 
-/// The artifact that asks for what a gate asks for: `has_artifact: {section: "## Handoff", required: true}`.
-pub fn artifact(gate: &Gate) -> String {
-    format!("has_artifact: {}", wishes(gate, gate.fresh))
-}
-
 /// What a gate asks for, as it is written: `{section: "## Handoff", required: true}`.
-pub fn wishes(gate: &Gate, fresh: bool) -> String {
+pub fn wishes(gate: &SectionGate, fresh: bool) -> String {
     let mut text = format!("{{section: \"{}\"", gate.section.value);
     if let Some(verdict) = &gate.verdict {
         text += &format!(", verdict: {}", verdict.value);
@@ -29,9 +44,12 @@ pub fn wishes(gate: &Gate, fresh: bool) -> String {
             text += &format!(", {flag}: true");
         }
     }
-    if !gate.fields.is_empty() {
-        let names: Vec<&str> = gate.fields.iter().map(|it| it.value.as_str()).collect();
-        text += &format!(", fields: [{}]", names.join(", "));
+    if !gate.fields.names().is_empty() {
+        let names: Vec<&str> = gate.fields.names().iter().map(|it| it.value.as_str()).collect();
+        text += &match gate.fields {
+            Fields::Any(_) => format!(", fields: [{}]", names.join(", ")),
+            Fields::All(_) => format!(", fields: {{all: [{}]}}", names.join(", ")),
+        };
     }
     text + "}"
 }

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Actor, StateId, TransitionId, check_gate};
+use orange_core::{Actor, StateId, TransitionId, check_section};
 
 use super::C12;
 use crate::lint::Facts;
+use crate::lint::exits::text::all_of;
 use crate::search::task::ABSENT;
 use crate::search::task::MAX_SECTIONS;
 use crate::search::{ConfigurationId, Edge, EdgeId, SearchStep};
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Gate, Transition};
+use orange_codegen::model::{SectionGate, Transition};
 
 /// Steps that are looked at for all gates together.
 const MAX_STEPS: usize = 2_000_000;
@@ -29,7 +30,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             continue;
         };
         let last = round.last().and_then(|id| facts.search.edge(*id).step.transition());
-        if reported.insert((last, gated.section)) {
+        // Gates of one transition have one cause, and so have those on one section.
+        let declared = gated.transition.declaration;
+        let is_new = [(last, Err(declared)), (last, Ok(gated.section))].map(|it| reported.insert(it));
+        if is_new == [true; 2] {
             found.push(finding(facts, &gated, &round));
         }
     }
@@ -39,21 +43,21 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// A transition with a gate that an absent section does not pass.
 struct Gated<'f> {
     transition: &'f Transition,
-    gate: &'f Gate,
+    gate: &'f SectionGate,
     /// The number of its section.
     section: usize,
 }
 
 fn gated<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Gated<'f>> {
+    let (machine, search) = (facts.machine, facts.search);
     let all = (0u32..).map(TransitionId).zip(facts.transitions.iter().copied());
-    all.filter_map(|(id, transition)| {
-        let asked = facts.machine.transition(id).gate?;
-        let section = facts.search.sections.find(asked.section)?;
-        let leads_on = transition.from.value != transition.to.value;
-        (leads_on && check_gate(&asked, "", &[]).is_err()).then_some(Gated {
-            transition,
-            gate: transition.gate.as_ref()?,
-            section,
+    let leading_on = all.filter(|(_, transition)| transition.from.value != transition.to.value);
+    leading_on.flat_map(move |(id, transition)| {
+        let asked = machine.transition(id).section_gates().zip(transition.section_gates());
+        let asked = asked.filter(|(asked, _)| check_section(asked, "", &[]).is_err());
+        asked.filter_map(move |(asked, gate)| {
+            let section = search.sections.find(asked.section)?;
+            Some(Gated { transition, gate, section })
         })
     })
 }
@@ -148,7 +152,7 @@ fn finding(facts: &Facts<'_>, gated: &Gated<'_>, round: &[EdgeId]) -> Diagnostic
     let first = round.first().map_or(0, |id| facts.search.edge(*id).from);
     let run: Vec<EdgeId> = facts.search.run_to(first).into_iter().chain(round.iter().copied()).collect();
     let found = Diagnostic::new(&C12, facts.first_line(last.span), message).label(
-        facts.first_line(gated.gate.span),
+        facts.first_line(gated.gate.place),
         format!("1. {} asks for `{section}`", facts.arrow(gated.transition)),
     );
     let found = (2..).zip(&path).fold(found, |found, (number, transition)| {
@@ -158,22 +162,8 @@ fn finding(facts: &Facts<'_>, gated: &Gated<'_>, round: &[EdgeId]) -> Diagnostic
     found.trace(facts.tell(&run, format!("no `{section}`"))).help(format!(
         "give {} the gate, too, `gate: {}`, or, if that is for a person to decide, `by: human`",
         facts.arrow(last),
-        written(gated.gate)
+        all_of(&gated.transition.gates)
     ))
-}
-
-/// The gate as one line.
-fn written(gate: &Gate) -> String {
-    let mut parts = vec![format!("section: \"{}\"", gate.section.value)];
-    parts.extend(gate.required.then(|| "required: true".to_owned()));
-    parts.extend(gate.verdict.map(|it| format!("verdict: {}", it.value.as_str())));
-    parts.extend(gate.strict.then(|| "strict: true".to_owned()));
-    if !gate.fields.is_empty() {
-        let fields: Vec<&str> = gate.fields.iter().map(|it| it.value.as_str()).collect();
-        parts.push(format!("fields: [{}]", fields.join(", ")));
-    }
-    parts.extend(gate.fresh.then(|| "fresh: true".to_owned()));
-    format!("{{{}}}", parts.join(", "))
 }
 
 fn undecided(facts: &Facts<'_>) -> Diagnostic {

@@ -15,6 +15,7 @@ mod reasons;
 mod tests;
 mod unbounded_auto_loop;
 mod unreachable_state;
+mod unused_gate;
 mod well_known_missing;
 
 use crate::lint::Facts;
@@ -32,6 +33,7 @@ super::group! {
     C10 "one-way-human-gate" Info one_way_human_gate;
     C11 "near-duplicate-state" Warn near_duplicate_state;
     C12 "gate-bypass" Warn gate_bypass;
+    C13 "unused-gate" Warn unused_gate;
 }
 
 /// The state that a task is most easily ended in; `None` where no state is terminal.

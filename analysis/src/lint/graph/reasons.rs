@@ -36,7 +36,7 @@ impl<'f> Reasons<'f> {
         self.guard(id).or_else(|| self.nobody(id)).unwrap_or_else(|| {
             let transition = self.facts.transition(id);
             Reason {
-                span: transition.gate.as_ref().map_or(transition.span, |gate| gate.section.span),
+                span: transition.section_gates().next().map_or(transition.span, |gate| gate.section.span),
                 words: "what it asks for never comes together: its guard, its gate, and who may take it"
                     .to_owned(),
                 help: "ask for less, or delete the transition".to_owned(),

@@ -20,7 +20,7 @@ fn asks(facts: &Facts<'_>, edge: &Edge) -> Option<Actor> {
         return None;
     };
     let transition = facts.machine.transition(transition);
-    (transition.gate.is_none() && removes(transition.hooks).is_some()).then_some(by)
+    (transition.gates.is_empty() && removes(transition.hooks).is_some()).then_some(by)
 }
 
 fn removes(hooks: &[Hook<'_>]) -> Option<usize> {

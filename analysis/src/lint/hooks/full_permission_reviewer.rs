@@ -32,7 +32,7 @@ fn is_full_judge(facts: &Facts<'_>, transition: &Transition<'_>, hook: &Hook<'_>
 
 fn finding(facts: &Facts<'_>, id: TransitionId, at: usize) -> Option<Diagnostic> {
     let transition = facts.transition(id);
-    let mut gates = facts.leaving(transition.to.value).filter_map(|(_, it)| it.gate.as_ref());
+    let mut gates = facts.leaving(transition.to.value).flat_map(|(_, it)| it.section_gates());
     let (gate, verdict) = gates.find_map(|gate| Some((gate, gate.verdict.as_ref()?)))?;
     let prompt = facts.machine.transition(id).hooks[at].spawn()?.prompt;
     let prompt = facts.machine.prompt(prompt).name;

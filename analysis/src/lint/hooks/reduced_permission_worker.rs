@@ -36,7 +36,8 @@ fn finding(facts: &Facts<'_>, id: TransitionId, at: usize) -> Option<Diagnostic>
     let mut leaving = facts.leaving(transition.to.value);
     let gate = leaving.find_map(|(id, it)| {
         let leads_on = facts.machine.state(facts.machine.transition(id).to).agent != Actor::Worker;
-        it.gate.as_ref().filter(|gate| leads_on && gate.verdict.is_none())
+        let is_judged = it.section_gates().any(|gate| gate.verdict.is_some());
+        it.section_gates().next().filter(|_| leads_on && !is_judged)
     })?;
     let prompt = facts.machine.transition(id).hooks[at].spawn()?.prompt;
     let prompt = facts.machine.prompt(prompt).name;

@@ -4,10 +4,10 @@ use super::C8A;
 use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
-use orange_codegen::model::{Condition, Gate};
+use orange_codegen::model::SectionGate;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let mut loose: Vec<(&str, Vec<&Gate>)> = Vec::new();
+    let mut loose: Vec<(&str, Vec<&SectionGate>)> = Vec::new();
     for gate in gates(facts).filter(|gate| gate.verdict.is_some() && !gate.strict) {
         let section = gate.section.value.as_str();
         match loose.iter_mut().find(|(heading, _)| *heading == section) {
@@ -22,19 +22,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 /// The gates of transitions, then the artifacts of exit rules.
-fn gates<'f>(facts: &Facts<'f>) -> impl Iterator<Item = &'f Gate> {
-    let artifacts = facts.exit_rules.iter().filter_map(|rule| match &rule.condition {
-        Condition::HasArtifact(gate) => Some(gate),
-        Condition::NoArtifact | Condition::Always | Condition::Ended(_) => None,
-    });
-    let gates = facts.transitions.iter().filter_map(|transition| transition.gate.as_ref());
+fn gates<'f>(facts: &Facts<'f>) -> impl Iterator<Item = &'f SectionGate> {
+    let artifacts = facts.exit_rules.iter().flat_map(|rule| rule.condition.section_gates());
+    let gates = facts.transitions.iter().flat_map(|transition| transition.section_gates());
     gates.chain(artifacts).collect::<Vec<_>>().into_iter()
 }
 
 /// All gates on a section are one finding: a verdict that one of them reads otherwise than the rest is no help.
-fn finding(facts: &Facts<'_>, section: &str, gates: &[&Gate]) -> Option<Diagnostic> {
+fn finding(facts: &Facts<'_>, section: &str, gates: &[&SectionGate]) -> Option<Diagnostic> {
     let (first, others) = gates.split_first()?;
-    let place = |gate: &Gate| gate.verdict.as_ref().map_or(gate.section.span, |it| it.span);
+    let place = |gate: &SectionGate| gate.verdict.as_ref().map_or(gate.section.span, |it| it.span);
     let message =
         format!("the verdict of `{section}` is taken from the first line of it that has PASS or FAIL");
     let found = Diagnostic::new(&C8A, place(first), message)

@@ -11,7 +11,7 @@ use crate::lint::prompt_facts::{Command, Start, Target};
 use crate::search::task::ABSENT;
 use crate::search::{ExitResult, SearchStep};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Gate, Transition};
+use orange_codegen::model::{Fields, SectionGate, Transition};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let bare = Bare::of(facts);
@@ -25,10 +25,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             let between = facts.machine.between(place.state, to);
             let open = between.filter(|id| facts.machine.transition(*id).by.allows(place.actor));
             let open: Vec<&Transition> = open.map(|id| facts.transition(id)).collect();
-            let Some((transition, gate)) = closed(&it, &open) else { continue };
+            let lacks = |gate: &&SectionGate| bare.may_lack(facts, &it, gate);
+            let Some((transition, gate)) = closed(&it, &open, lacks) else { continue };
             let Some(want) = wanted(&it, gate) else { continue };
             let section = gate.section.value.as_str();
-            if bare.may_lack(facts, &it, gate) && reported.insert((granted.prompt, section)) {
+            if lacks(&gate) && reported.insert((granted.prompt, section)) {
                 found.push(finding(facts, (&it, start), command, (transition, gate, want)));
             }
         }
@@ -36,11 +37,19 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The first of these transitions, when every one has a gate, and the prompt lacks something that each gate wants.
-fn closed<'f>(it: &Prompted<'_>, transitions: &[&'f Transition]) -> Option<(&'f Transition, &'f Gate)> {
-    let gates: Option<Vec<_>> = transitions.iter().map(|it| Some((*it, it.gate.as_ref()?))).collect();
-    let gates = gates?;
-    gates.iter().all(|(_, gate)| wanted(it, gate).is_some()).then(|| gates.first().copied())?
+/// The first of these transitions, when the prompt lacks something that a gate of each of them wants. A gate that refuses what
+/// there is comes first.
+fn closed<'f>(
+    it: &Prompted<'_>,
+    transitions: &[&'f Transition],
+    lacks: impl Fn(&&'f SectionGate) -> bool,
+) -> Option<(&'f Transition, &'f SectionGate)> {
+    let closing = |of: &&'f Transition| {
+        let unnamed = || of.section_gates().filter(|gate| wanted(it, gate).is_some());
+        Some((*of, unnamed().find(&lacks).or_else(|| unnamed().next())?))
+    };
+    let gates: Option<Vec<_>> = transitions.iter().map(closing).collect();
+    gates?.first().copied()
 }
 
 /// What a gate wants and a prompt does not name.
@@ -53,7 +62,7 @@ enum Want {
     Fields,
 }
 
-fn wanted(it: &Prompted<'_>, gate: &Gate) -> Option<Want> {
+fn wanted(it: &Prompted<'_>, gate: &SectionGate) -> Option<Want> {
     let text = &it.prompt.text.value;
     if named_section(it, &gate.section.value).is_none() {
         return Some(Want::Section);
@@ -64,15 +73,14 @@ fn wanted(it: &Prompted<'_>, gate: &Gate) -> Option<Want> {
     if gate.verdict.is_some() && gate.strict && !it.reading.verdict_line {
         return Some(Want::Line);
     }
-    let has_field = gate.fields.iter().any(|field| text.contains(field.value.as_str()));
-    (!gate.fields.is_empty() && !has_field).then_some(Want::Fields)
+    gate.fields.is_lacking(|field| text.contains(field)).then_some(Want::Fields)
 }
 
 fn finding(
     facts: &Facts<'_>,
     (it, start): (&Prompted<'_>, &Start),
     command: &Command,
-    (transition, gate, want): (&Transition, &Gate, Want),
+    (transition, gate, want): (&Transition, &SectionGate, Want),
 ) -> Diagnostic {
     let (name, arrow, section) = (it.name, facts.arrow(transition), &gate.section.value);
     let missing = match want {
@@ -95,17 +103,17 @@ fn finding(
 }
 
 /// A line for the prompt that asks for what a gate wants.
-fn line(gate: &Gate) -> String {
+fn line(gate: &SectionGate) -> String {
     let section = &gate.section.value;
-    let fields: Vec<&str> = gate.fields.iter().map(|it| it.value.as_str()).collect();
-    match (&gate.verdict, fields.is_empty()) {
-        (Some(_), _) => {
-            format!("Write {section} to TASK.md; its first line is Verdict: PASS or Verdict: FAIL")
-        }
-        (None, true) => format!("Write {section} to TASK.md"),
-        (None, false) => {
-            format!("Write {section} to TASK.md, with a line that begins with {}:", fields.join(": or "))
-        }
+    let fields: Vec<&str> = gate.fields.names().iter().map(|it| it.value.as_str()).collect();
+    let lines = match gate.fields {
+        _ if fields.is_empty() => String::new(),
+        Fields::Any(_) => format!(", with a line that begins with {}:", fields.join(": or ")),
+        Fields::All(_) => format!(", with lines that begin with {}:", fields.join(": and ")),
+    };
+    match &gate.verdict {
+        Some(_) => format!("Write {section} to TASK.md; its first line is Verdict: PASS or Verdict: FAIL"),
+        None => format!("Write {section} to TASK.md{lines}"),
     }
 }
 
@@ -146,7 +154,7 @@ impl Bare {
     }
 
     /// Whether an agent may be started with a prompt while the gate would refuse what there is.
-    fn may_lack(&self, facts: &Facts<'_>, it: &Prompted<'_>, gate: &Gate) -> bool {
+    fn may_lack(&self, facts: &Facts<'_>, it: &Prompted<'_>, gate: &SectionGate) -> bool {
         let Some(section) = facts.search.sections.find(&gate.section.value) else { return false };
         let prompt = usize::from(it.id.0);
         let has = |of: &[u32]| of[prompt] >> section & 1 == 1;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Actor, Transition, TransitionId, Verdict};
+use orange_core::{Actor, SectionGate, Transition, TransitionId, Verdict};
 
 use super::C82;
 use super::shared::{Origin, Prompted, any_of, names, prompt, prompts, started};
@@ -117,10 +117,15 @@ fn lines(facts: &Facts<'_>, place: AgentInState, targets: &[StateId]) -> String 
 
 fn line(facts: &Facts<'_>, place: AgentInState, to: StateId) -> String {
     let command = format!("`orange task update --status {}`", facts.name(to));
-    let gate = facts.machine.between(place.state, to).find_map(|id| facts.machine.transition(id).gate);
-    match gate.map(|gate| (gate.section, gate.verdict.map(Verdict::as_str))) {
-        Some((section, Some(verdict))) => format!("{command} when {section} says {verdict}"),
-        Some((section, None)) => format!("{command} when {section} is written"),
-        None => command,
-    }
+    let transitions = facts.machine.between(place.state, to).map(|id| facts.machine.transition(id));
+    let gates = transitions.map(|it| it.section_gates()).find_map(|mut gates| {
+        let first = gates.next()?;
+        Some(std::iter::once(first).chain(gates))
+    });
+    let words = |gate: &SectionGate<'_>| match gate.verdict.map(Verdict::as_str) {
+        Some(verdict) => format!("{} says {verdict}", gate.section),
+        None => format!("{} is written", gate.section),
+    };
+    let words: Vec<String> = gates.into_iter().flatten().map(words).collect();
+    if words.is_empty() { command } else { format!("{command} when {}", words.join(" and ")) }
 }

@@ -4,7 +4,7 @@ use orange_core::{PromptId, StateId};
 
 use crate::lint::Facts;
 use crate::lint::prompt_facts::{AgentInState, PromptFacts, Reading, Start, find_heading};
-use orange_codegen::model::{Condition, Gate, Prompt};
+use orange_codegen::model::{Prompt, SectionGate};
 use orange_codegen::span::Span;
 
 /// A prompt with what is known about it.
@@ -173,18 +173,16 @@ pub(super) fn named_section(it: &Prompted<'_>, heading: &str) -> Option<Span> {
 }
 
 /// The gates and rules with a verdict that an agent with these instructions can meet, those of transitions first.
-pub(super) fn verdict_gates<'f>(facts: &Facts<'f>, it: &Instructions<'f>) -> impl Iterator<Item = &'f Gate> {
+pub(super) fn verdict_gates<'f>(
+    facts: &Facts<'f>,
+    it: &Instructions<'f>,
+) -> impl Iterator<Item = &'f SectionGate> {
     let mut states: Vec<StateId> = it.runs.into_iter().flatten().map(|it| it.state).collect();
     states.sort_unstable();
     states.dedup();
-    let transitions: Vec<&Gate> =
-        states.iter().flat_map(|it| facts.leaving(*it)).filter_map(|(_, it)| it.gate.as_ref()).collect();
+    let transitions: Vec<&SectionGate> =
+        states.iter().flat_map(|it| facts.leaving(*it)).flat_map(|(_, it)| it.section_gates()).collect();
     let rules = states.iter().flat_map(|it| facts.machine.exit_rules_of(*it)).map(|at| facts.exit_rules[at]);
-    let artifacts: Vec<&Gate> = rules
-        .filter_map(|it| match &it.condition {
-            Condition::HasArtifact(gate) => Some(gate),
-            Condition::NoArtifact | Condition::Always | Condition::Ended(_) => None,
-        })
-        .collect();
+    let artifacts: Vec<&SectionGate> = rules.flat_map(|it| it.condition.section_gates()).collect();
     transitions.into_iter().chain(artifacts).filter(|it| it.verdict.is_some())
 }

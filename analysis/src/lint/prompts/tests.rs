@@ -176,17 +176,17 @@ fn states_of_a_shared_prompt_need_a_command_each() {
 
 #[test]
 fn a_loose_gate_reads_fail_behind_prose_as_pass() {
-    use orange_core::{Gate, Verdict, check_gate};
+    use orange_core::{Fields, SectionGate, Verdict, check_section};
     let section = "## Review";
-    let gate = Gate {
+    let gate = SectionGate {
         section,
         required: false,
         verdict: Some(Verdict::Pass),
         strict: false,
-        fields: &[],
+        fields: Fields::NONE,
         fresh: false,
     };
-    assert_eq!(check_gate(&gate, "## Review\nAll tests pass.\nFAIL: it leaks\n", &[]), Ok(()));
+    assert_eq!(check_section(&gate, "## Review\nAll tests pass.\nFAIL: it leaks\n", &[]), Ok(()));
 }
 
 /// The findings where this is the worker's message when its task comes back to work, and that is a person's when it is stuck.

@@ -88,7 +88,7 @@ fn leaves_otherwise(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> bool
     let place = start.place;
     let free = |to| {
         let mut between = facts.machine.between(place.state, to).map(|id| facts.machine.transition(id));
-        between.any(|it| it.gate.is_none() && it.by.allows(place.actor))
+        between.any(|it| it.gates.is_empty() && it.by.allows(place.actor))
     };
     let gives_up = [facts.machine.commands.crash, facts.machine.commands.cancel];
     it.reading.targets().any(|(_, to)| !gives_up.contains(&Some(to)) && free(to))

@@ -6,7 +6,7 @@ use super::C88;
 use super::shared::{Origin, Prompted, instructions, named_section, prompts, verdict_gates};
 use crate::lint::Facts;
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Gate, Verdict};
+use orange_codegen::model::{SectionGate, Verdict};
 use orange_codegen::span::Span;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -19,16 +19,17 @@ fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
     if it.reading.verdict_line || !asks() {
         return None;
     }
-    let loose: Vec<&Gate> = verdict_gates(facts, &instructions(facts.prompt_facts, Origin::Prompt(it.id)))
-        .filter(|gate| !gate.strict)
-        .collect();
+    let loose: Vec<&SectionGate> =
+        verdict_gates(facts, &instructions(facts.prompt_facts, Origin::Prompt(it.id)))
+            .filter(|gate| !gate.strict)
+            .collect();
     let gate =
         loose.iter().find(|it| it.verdict.is_some_and(|it| it.value == Verdict::Pass)).or(loose.first())?;
     let named = named_section(it, &gate.section.value)?;
     Some(finding(it, gate, named))
 }
 
-fn finding(it: &Prompted<'_>, gate: &Gate, named: Span) -> Diagnostic {
+fn finding(it: &Prompted<'_>, gate: &SectionGate, named: Span) -> Diagnostic {
     let section = &gate.section.value;
     let message = format!(
         "`{}` shows no line `Verdict: …` for `{section}`, and the gate takes the first line with PASS or FAIL",

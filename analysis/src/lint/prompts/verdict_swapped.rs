@@ -5,7 +5,7 @@ use super::shared::{Instructions, all_instructions};
 use crate::lint::Facts;
 use crate::lint::prompt_facts::Command;
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Gate, StateId, Verdict};
+use orange_codegen::model::{SectionGate, StateId, Verdict};
 use orange_codegen::span::Spanned;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -44,13 +44,21 @@ fn swapped<'f>(
     let said = command.verdict?;
     let gates = gates(facts, by, to)?;
     let wanted = gates.first()?.verdict.as_ref()?;
-    let agrees = |gate: &&Gate| gate.verdict.as_ref().is_some_and(|it| it.value == said);
+    let agrees = |gate: &&SectionGate| gate.verdict.as_ref().is_some_and(|it| it.value == said);
     (!gates.iter().any(agrees)).then_some(Swapped { command, said, wanted })
 }
 
-/// The gates of the transitions that the agent takes with this command, if each of them asks for a verdict.
-fn gates<'f>(facts: &Facts<'f>, by: &Instructions<'f>, to: StateId) -> Option<Vec<&'f Gate>> {
+/// The gates with a verdict of the transitions that the agent takes with this command, if each of these asks for one.
+fn gates<'f>(facts: &Facts<'f>, by: &Instructions<'f>, to: StateId) -> Option<Vec<&'f SectionGate>> {
     let here = by.runs?.iter().filter(|it| it.may_request(facts.machine, to));
     let taken = here.flat_map(|it| facts.machine.between(it.state, to));
-    taken.map(|id| facts.transition(id).gate.as_ref().filter(|it| it.verdict.is_some())).collect()
+    let mut gates = Vec::new();
+    for id in taken {
+        let before = gates.len();
+        gates.extend(facts.transition(id).section_gates().filter(|it| it.verdict.is_some()));
+        if gates.len() == before {
+            return None;
+        }
+    }
+    Some(gates)
 }

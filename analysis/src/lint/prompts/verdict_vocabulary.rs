@@ -5,7 +5,7 @@ use super::shared::{Instructions, all_instructions, any_of, verdict_gates};
 use crate::lint::Facts;
 use crate::lint::prompt_facts::VerdictWord;
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Gate, Verdict};
+use orange_codegen::model::{SectionGate, Verdict};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     all_instructions(facts).filter_map(|it| in_prompt(facts, &it)).collect()
@@ -24,7 +24,7 @@ fn finding(
     facts: &Facts<'_>,
     it: &Instructions<'_>,
     (first, unknown): (&VerdictWord, &[&VerdictWord]),
-    gate: &Gate,
+    gate: &SectionGate,
 ) -> Diagnostic {
     let mut words: Vec<&str> = unknown.iter().map(|it| it.word.as_str()).collect();
     words.dedup();

@@ -167,9 +167,12 @@ objects! {
         /// Its hooks, in order.
         #[serde(default)]
         hooks: Vec<PlannedHook>,
-        /// The gate that it passed.
+        /// The section that passed its gate, in journals from before there were several.
         #[serde(skip_serializing_if = "Option::is_none")]
         gate: Option<Pass>,
+        /// The sections that passed its gates.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        passed: Vec<Pass>,
         /// The content of the sections for which gates in the state it enters require something new.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         stood: Vec<Pass>,

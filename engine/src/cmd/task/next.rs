@@ -36,7 +36,7 @@ fn next(machine: &'static Machine<'static>, choice: &Choice, missing: Option<Str
         to: machine.state(choice.to).name,
         allowed: missing.is_none(),
         guard: transition.guard.map(|guard| guard.text),
-        gate: transition.gate.as_ref().map(gate_words),
+        gate: gate_words(transition.gates),
         missing,
         hooks: transition.hooks.iter().map(|hook| hook.name()).collect(),
     }

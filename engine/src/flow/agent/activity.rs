@@ -214,7 +214,7 @@ fn wants(app: &App, task: &Task, history: &TaskHistory, record: &Spawn) -> Wants
     let view = snapshot.view();
     let mut missing = None;
     for choice in machine.options(&view, actor) {
-        let has_gate = machine.transition(choice.transition).gate.is_some();
+        let has_gate = !machine.transition(choice.transition).gates.is_empty();
         match choice.rejection {
             None if has_gate => return Wants::Request { status: machine.state(choice.to).name.to_owned() },
             Some(Rejection::GateFailed { .. }) => {

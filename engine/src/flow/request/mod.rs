@@ -81,7 +81,7 @@ pub fn decide(
         Goal::Cancel => Input::Cancel { by, is_cut_short: history.open.is_some() },
     };
     let turn = life::ask(app, machine, task, history, input)?;
-    if turn.decision().is_some_and(|decision| decision.seen.is_some()) {
+    if turn.decision().is_some_and(|decision| !decision.seen.is_empty()) {
         let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
         check_no_task_file(app, task, worktree.as_deref())?;
     }

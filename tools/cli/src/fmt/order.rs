@@ -70,10 +70,39 @@ fn value(it: &mut Value<'_>, takes: &'static Takes, sort: bool) {
         (Value::Collection(it), Takes::List(inner) | Takes::OneOrList(inner)) if !it.is_mapping => {
             it.pieces.iter_mut().for_each(|it| value(&mut it.value, inner, sort));
         }
+        (it @ Value::Collection(_), Takes::OneOf(several)) => {
+            if let Some(meant) = several.iter().find(|takes| has_shape(it, takes)) {
+                value(it, meant, sort);
+            }
+        }
         (Value::Collection(it), Takes::Map(inner)) if it.is_mapping => {
             it.pieces.iter_mut().for_each(|it| value(&mut it.value, inner, sort));
         }
         (Value::Leaf { .. } | Value::Collection(_), _) => {}
+    }
+}
+
+/// Whether a list, or an object with a key that it must have, is one of these.
+fn has_shape(it: &Value<'_>, takes: &Takes) -> bool {
+    let Value::Collection(it) = it else { return false };
+    match takes {
+        Takes::Object(object) => {
+            let mut required = object.keys.iter().filter(|key| key.required);
+            it.is_mapping && required.all(|key| it.pieces.iter().any(|it| name(it) == Some(key.name)))
+        }
+        Takes::List(_) => !it.is_mapping,
+        Takes::Text
+        | Takes::Boolean
+        | Takes::Integer(_)
+        | Takes::Word(_)
+        | Takes::Name(_)
+        | Takes::Guard
+        | Takes::Heading
+        | Takes::Scalar
+        | Takes::Tagged(..)
+        | Takes::OneOrList(_)
+        | Takes::OneOf(_)
+        | Takes::Map(_) => false,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use orange_codegen::Span;
 use orange_codegen::model::{
-    Actors, Condition, Ending, ExitMonitoring, ExitRule, Gate, OnFailure, Outcome, StateId, Transition,
-    Workflow,
+    Actors, Condition, Ending, ExitMonitoring, ExitRule, Fields, Gate, OnFailure, Outcome, SectionGate,
+    StateId, Transition, Workflow,
 };
 
 use super::{Edge, Graph, Kind, Mark, Node, Taker};
@@ -67,12 +67,11 @@ fn advances(exits: &ExitMonitoring, state: StateId) -> bool {
 
 impl Edge {
     fn of_transition(transition: &Transition) -> Self {
-        let gate = transition.gate.as_ref().map(gate);
         let when = transition.when.as_ref().map(|it| it.text.clone());
         Self {
             from: usize::from(transition.from.value.0),
             to: usize::from(transition.to.value.0),
-            lines: gate.into_iter().chain(when).collect(),
+            lines: transition.gates.iter().map(gate).chain(when).collect(),
             by: (transition.by != Actors::ANYONE).then(|| actors(transition.by)),
             spans: vec![transition.span],
             ..Self::default()
@@ -98,10 +97,10 @@ impl Edge {
 fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<Edge> {
     let from = rule.status.value;
     let condition = match &rule.condition {
-        Condition::HasArtifact(artifact) => Some(gate(artifact)),
-        Condition::NoArtifact => Some("nothing written".to_owned()),
-        Condition::Ended(ending) => Some(ended(ending)),
-        Condition::Always => None,
+        Condition::HasArtifact(gates) => gates.iter().map(gate).collect(),
+        Condition::NoArtifact => vec!["nothing written".to_owned()],
+        Condition::Ended(ending) => vec![ended(ending)],
+        Condition::Always => Vec::new(),
     };
     let lines = |when: Option<&String>| condition.iter().chain(when).cloned().collect();
     match &rule.outcome {
@@ -155,10 +154,21 @@ fn add_exit(edges: &mut Vec<Edge>, exit: Edge) {
     }
 }
 
-/// `## Review: PASS, strict`
 fn gate(gate: &Gate) -> String {
+    match gate {
+        Gate::Section(gate) => section_gate(gate),
+    }
+}
+
+/// `## Review: PASS, strict`
+fn section_gate(gate: &SectionGate) -> String {
     let verdict = gate.verdict.iter().map(|it| it.value.as_str().to_owned());
-    let fields = gate.fields.iter().map(|it| it.value.clone());
+    let names: Vec<&str> = gate.fields.names().iter().map(|it| it.value.as_str()).collect();
+    let fields = match gate.fields {
+        Fields::Any(_) => names.join(", "),
+        Fields::All(_) => names.join(" and "),
+    };
+    let fields = Some(fields).filter(|it| !it.is_empty());
     let strict = gate.strict.then(|| "strict".to_owned());
     let fresh = gate.fresh.then(|| "fresh".to_owned());
     let asked: Vec<String> = verdict.chain(fields).chain(strict).chain(fresh).collect();
