@@ -387,7 +387,10 @@ fn gate(planned: &PlannedGate) -> SectionGate<'_> {
         required: planned.required,
         verdict: planned.verdict.map(|word| if word == "PASS" { Verdict::Pass } else { Verdict::Fail }),
         strict: planned.strict,
-        fields: if planned.every_field { Fields::All(&planned.fields) } else { Fields::Any(&planned.fields) },
+        fields: match &planned.fields[..] {
+            names if planned.every_field || names.is_empty() => Fields::All(names),
+            names => Fields::Any(names),
+        },
         fresh: planned.fresh,
     }
 }

@@ -298,7 +298,7 @@ In stuck:
     }
 
     #[test]
-    fn an_example_has_each_section_once_with_all_that_its_gates_want() {
+    fn an_example_has_each_section_once_with_all_that_is_wanted() {
         let gate = SectionGate {
             section: "## S",
             required: false,
