@@ -3,7 +3,7 @@
 use orange_core::{
     Action, Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Fields, Gate, Guard, HarnessOf,
     Hook, MAX_RESTARTS, Machine, OnFailure, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND,
-    Range, Spawn, State, StateId, Transition, Verdict,
+    Range, SectionGate, Spawn, State, StateId, Transition, Verdict,
 };
 
 use crate::answer::TransitionResult;
@@ -110,16 +110,28 @@ static MACHINE: Machine<'static> = Machine {
     rows: &[0, 1, 3, 6, 7, 7],
     exit_rules: &[
         ExitRule { state: PENDING, condition: Condition::Always, outcome: Outcome::Then(WORKING) },
-        ExitRule { state: WORKING, condition: Condition::Artifact(HANDOFF), outcome: Outcome::Then(REVIEW) },
+        ExitRule {
+            state: WORKING,
+            condition: Condition::Artifact(&[Gate::Section(HANDOFF)]),
+            outcome: Outcome::Then(REVIEW),
+        },
         on_crash(WORKING),
-        ExitRule { state: REVIEW, condition: Condition::Artifact(FAIL), outcome: Outcome::Then(WORKING) },
+        ExitRule {
+            state: REVIEW,
+            condition: Condition::Artifact(&[Gate::Section(FAIL)]),
+            outcome: Outcome::Then(WORKING),
+        },
         ExitRule {
             state: REVIEW,
             condition: Condition::Ended(Ending { codes: &[75], output: Some("limit"), ..Ending::ANY }),
             outcome: Outcome::Wait { resume_after: 900 },
         },
         on_crash(REVIEW),
-        ExitRule { state: STUCK, condition: Condition::Artifact(HANDOFF), outcome: Outcome::Then(REVIEW) },
+        ExitRule {
+            state: STUCK,
+            condition: Condition::Artifact(&[Gate::Section(HANDOFF)]),
+            outcome: Outcome::Then(REVIEW),
+        },
     ],
     prompts: &[Prompt { name: "worker", pieces: &[Piece::Text("go")] }],
     commands: Commands {
