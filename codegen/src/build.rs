@@ -164,7 +164,7 @@ impl BuildState {
         self.instructions.push(format!("cargo::rerun-if-changed={}", source.path));
         self.report(source, &compilation.diagnostics);
         let checked = compilation.checked.as_ref()?;
-        let prompts = checked.prompt_files().into_iter().filter_map(|it| source.prompt_files.path(it));
+        let prompts = checked.prompt_files().into_keys().filter_map(|it| source.prompt_files.path(it));
         self.instructions.extend(prompts.map(|it| format!("cargo::rerun-if-changed={}", it.display())));
         let options = Options { core: self.core, module: None };
         let (workflow, name) = (checked.name().to_owned(), module_name(checked, &options));

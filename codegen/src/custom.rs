@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use orange_core::Workflow;
+use orange_core::{Compiled, Workflow};
 
 use crate::lower::{Arena, PlanArena, lower, lower_plan};
 use crate::plain::Renderer;
 use crate::{Checked, Diagnostic, Level, PromptFiles, Source, compile};
 
 /// The definitions that were compiled, by their hash: each takes memory once, however often its file is read again.
-static KNOWN: Mutex<BTreeMap<String, Workflow<'static>>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<String, Compiled<'static>>> = Mutex::new(BTreeMap::new());
 
 /// The machine or the plan of a workflow's text, for as long as the process lives; `path` says where the text stands, where the
 /// files of its prompts are, and which language it is in. It goes through the same stages as what is compiled in, and passes the same
@@ -19,18 +19,20 @@ static KNOWN: Mutex<BTreeMap<String, Workflow<'static>>> = Mutex::new(BTreeMap::
 ///
 /// # Errors
 /// All that is wrong with it, each with its place and what to write instead.
-pub fn workflow(path: &str, text: &str) -> Result<Workflow<'static>, String> {
+pub fn workflow(path: &str, text: &str) -> Result<Compiled<'static>, String> {
     let source = Source::new(path, text).with_files(PromptFiles::beside(Path::new(path)));
     let compilation = compile(&source);
     let Some(checked) = compilation.checked else { return Err(rendered(&source, &compilation.diagnostics)) };
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(workflow) = known.get(checked.hash()) {
-        return Ok(*workflow);
+    if let Some(compiled) = known.get(checked.hash()) {
+        return Ok(*compiled);
     }
     let checked: &'static Checked = Box::leak(Box::new(checked));
     let workflow = leaked(checked).map_err(|errors| rendered(&source, &errors))?;
-    known.insert(checked.hash().to_owned(), workflow);
-    Ok(workflow)
+    let files = checked.prompt_files().into_iter().map(|(name, text)| (name, &*text.leak()));
+    let compiled = Compiled { workflow, files: files.collect::<Vec<_>>().leak() };
+    known.insert(checked.hash().to_owned(), compiled);
+    Ok(compiled)
 }
 
 fn leaked(checked: &'static Checked) -> Result<Workflow<'static>, Vec<Diagnostic>> {
@@ -56,7 +58,7 @@ mod tests {
                         transitions:\n  - {from: a, to: b}\n";
 
     fn machine(path: &str, text: &str) -> Result<&'static orange_core::Machine<'static>, String> {
-        workflow(path, text).map(|it| match it {
+        workflow(path, text).map(|it| match it.workflow {
             Workflow::Machine(machine) => machine,
             Workflow::Plan(plan) => panic!("{plan:?}"),
         })
@@ -67,7 +69,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("two.toml");
         let text = "[workflow]\nname = 'two'\n[[steps]]\nid = 'a'\nprompt_file = 'a.md'\n";
-        let compiled = || match workflow(&path.display().to_string(), text) {
+        let compiled = || match workflow(&path.display().to_string(), text).map(|it| it.workflow) {
             Ok(Workflow::Plan(plan)) => plan,
             other => panic!("{other:?}"),
         };

@@ -2,7 +2,7 @@
 
 use orange_core::fnv1a;
 
-use crate::model::{StepPiece, Steps};
+use crate::model::{StepPiece, StepPrompt, Steps, Workflow};
 
 /// The hash of a workflow's source: FNV-1a, 64 bits, as 16 hexadecimal digits.
 ///
@@ -15,16 +15,33 @@ pub fn source(text: &str) -> String {
     format!("{:016x}", fnv1a(kept.map(|(_, byte)| *byte)))
 }
 
-/// The hash of a step workflow: of its source, and of every prompt, since prompts stand in files of their own.
-pub(crate) fn steps(text: &str, steps: &Steps) -> String {
-    let texts = steps.steps.iter().map(|step| step.prompt.pieces.iter().map(written).collect::<String>());
-    // No text has this byte, so that no two prompts read like one.
-    let prompts = texts.flat_map(|text| text.into_bytes().into_iter().chain([0xff]));
-    format!("{:016x}", fnv1a(source(text).into_bytes().into_iter().chain([0xff]).chain(prompts)))
+/// The hash of a state machine workflow: of its source, and of every file that a prompt stands in.
+pub(crate) fn machine(text: &str, workflow: &Workflow) -> String {
+    let files = workflow.prompts.iter().filter(|it| it.file.is_some());
+    with_files(source(text), files.map(|it| it.text.value.clone()))
 }
 
-/// A piece as an author writes it.
-fn written(piece: &StepPiece) -> String {
+/// The hash of a step workflow: of its source, and of every prompt, since prompts stand in files of their own.
+pub(crate) fn steps(text: &str, steps: &Steps) -> String {
+    with_files(source(text), steps.steps.iter().map(|step| written(&step.prompt)))
+}
+
+/// A hash with texts that stand elsewhere; without any, it is the same.
+fn with_files(hash: String, texts: impl Iterator<Item = String>) -> String {
+    // No text has this byte, so that no two texts read like one.
+    let mut texts = texts.flat_map(|text| text.into_bytes().into_iter().chain([0xff])).peekable();
+    if texts.peek().is_none() {
+        return hash;
+    }
+    format!("{:016x}", fnv1a(hash.into_bytes().into_iter().chain([0xff]).chain(texts)))
+}
+
+/// A prompt as an author writes it.
+pub(crate) fn written(prompt: &StepPrompt) -> String {
+    prompt.pieces.iter().map(piece).collect()
+}
+
+fn piece(piece: &StepPiece) -> String {
     match piece {
         StepPiece::Text(text) => text.clone(),
         StepPiece::Value(value) => format!("{{{{{}}}}}", value.name()),

@@ -11,6 +11,7 @@ pub mod emit;
 pub mod fuzzing;
 pub mod guard;
 pub mod hash;
+pub mod included;
 pub mod lower;
 pub mod model;
 pub mod names;

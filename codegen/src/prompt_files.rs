@@ -1,4 +1,4 @@
-//! The files that hold prompts of steps: they stand in the workflow's folder, and nowhere else.
+//! The files that hold prompts: they stand in the workflow's folder, and nowhere else.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -46,8 +46,7 @@ pub enum Fault {
 impl PromptFiles {
     /// Those of a workflow's file.
     pub fn beside(path: &Path) -> PromptFiles {
-        let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        PromptFiles::Folder(folder.to_owned())
+        PromptFiles::Folder(folder_of(path))
     }
 
     /// Where a prompt file stands that [`PromptFiles::read`] finds, for those who watch it.
@@ -71,8 +70,7 @@ impl PromptFiles {
             }
             PromptFiles::Folder(folder) => match read(folder, name) {
                 Err(Fault::Missing(close)) if folder.ends_with("workflows") => {
-                    let parent = folder.parent().filter(|it| !it.as_os_str().is_empty());
-                    match read(parent.unwrap_or(Path::new(".")), name) {
+                    match read(&folder_of(folder), name) {
                         Err(Fault::Missing(other)) => Err(Fault::Missing(close.or(other))),
                         found => found,
                     }
@@ -81,6 +79,11 @@ impl PromptFiles {
             },
         }
     }
+}
+
+/// The folder of a file, as one can open it.
+pub fn folder_of(file: &Path) -> PathBuf {
+    file.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
 fn read(folder: &Path, name: &str) -> Result<String, Fault> {
@@ -111,7 +114,8 @@ fn read(folder: &Path, name: &str) -> Result<String, Fault> {
     }
     match text.strip_prefix('\u{feff}').unwrap_or(&text) {
         blank if blank.trim().is_empty() => Err(Fault::Empty),
-        prompt => Ok(prompt.to_owned()),
+        // A checkout with other line ends is the same definition.
+        prompt => Ok(prompt.replace("\r\n", "\n")),
     }
 }
 

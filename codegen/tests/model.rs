@@ -2,13 +2,14 @@
 
 #![expect(clippy::expect_used, reason = "a test whose workflow does not compile has failed")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use orange_codegen::model::{
     Action, Actor, Actors, Condition, CounterId, Definition, HarnessOf, Hook, Outcome, Permissions, Piece,
     StateId, StepId, Value, Wait, Workflow,
 };
-use orange_codegen::{PromptFiles, Source, compile, lower};
+use orange_codegen::{Compilation, PromptFiles, Source, compile, lower};
 
 #[track_caller]
 fn workflow(text: &str) -> Workflow {
@@ -154,6 +155,55 @@ fn a_step_workflow_without_its_prompts_is_refused() {
     let compilation = compile(&Source::new("dev-task.toml", text));
     let found: Vec<_> = compilation.diagnostics.iter().map(|it| it.code()).collect();
     assert_eq!(found, ["B18"; 5]);
+}
+
+const INCLUDING: &str = "name: flow\nstates: {a: {respawn_prompt: p}, b: {terminal: true}}\n\
+                         transitions: [{from: a, to: b}]\nprompts:\n  p: {include: p.md}\n";
+
+fn including(text: &str) -> Compilation {
+    let files = BTreeMap::from([("p.md".to_owned(), text.to_owned())]);
+    compile(&Source::new("flow.yml", INCLUDING).with_files(PromptFiles::Given(files)))
+}
+
+#[test]
+fn a_prompt_is_the_text_of_the_file_that_it_includes() {
+    let checked = including("# {summary}\n").checked.unwrap();
+    let Definition::Machine(workflow) = checked.definition() else { panic!("a state machine") };
+    let prompt = &workflow.prompts[0];
+    let pieces = [Piece::Text("# ".to_owned()), Piece::Value(Value::Summary), Piece::Text("\n".to_owned())];
+    assert_eq!(prompt.pieces, pieces);
+    assert_eq!((prompt.file.as_deref(), &INCLUDING[prompt.span.range()]), (Some("p.md"), "{include: p.md}"));
+    assert_eq!(checked.prompt_files(), BTreeMap::from([("p.md", "# {summary}\n".to_owned())]));
+    let hash = |text: &str| including(text).checked.unwrap().hash().to_owned();
+    assert_eq!(hash("# {summary}\n"), checked.hash());
+    assert_ne!(hash("# {summary}"), checked.hash());
+    let inline = INCLUDING.replace("{include: p.md}", "\"# {summary}\"");
+    let inline_hash = compile(&Source::new("flow.yml", &inline)).checked.unwrap().hash().to_owned();
+    assert_eq!(inline_hash, orange_codegen::hash::source(&inline));
+}
+
+#[test]
+fn a_finding_in_an_included_prompt_names_its_line() {
+    let found = including("Do it.\n\nThis: {sumary}\n").diagnostics;
+    let [unknown] = &found[..] else { panic!("{found:#?}") };
+    let message = "unknown placeholder `{sumary}`: agents will read it as it stands (line 3 of p.md)";
+    assert_eq!((unknown.code(), unknown.message.as_str()), ("C84", message));
+    assert_eq!((&INCLUDING[unknown.span.range()], unknown.fix.is_none()), ("p.md", true));
+}
+
+#[test]
+fn a_prompt_is_a_text_or_includes_a_file() {
+    let codes = |prompt: &str| {
+        let text = INCLUDING.replace("{include: p.md}", prompt);
+        let found = compile(&Source::new("flow.yml", text)).diagnostics;
+        found.iter().map(|it| it.code()).collect::<Vec<_>>()
+    };
+    assert_eq!(codes("{include: p.md}"), ["B18"]);
+    assert_eq!(codes("{include: ../p.md}"), ["B18"]);
+    assert_eq!(codes("{}"), ["S09"]);
+    assert_eq!(codes("{file: p.md}"), ["S09", "S02"]);
+    assert_eq!(codes("{include: 3}"), ["S04"]);
+    assert_eq!(codes("[p.md]"), ["S04"]);
 }
 
 #[test]

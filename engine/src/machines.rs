@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use orange_core::plan::Plan;
-use orange_core::{Machine, Workflow};
+use orange_core::{Compiled, Machine, Workflow};
 
 use crate::files::entries;
 use crate::store::{Home, atomic, home, suggest};
 use crate::{Error, Kind, Result, nofollow};
 
-/// Compiles the text of a custom workflow. The path is for messages, its ending says the language, and the prompts of steps stand
-/// beside it. The result lives as long as the process; the error has all findings.
-pub type Compile = fn(path: &str, text: &str) -> std::result::Result<Workflow<'static>, String>;
+/// Compiles the text of a custom workflow. The path is for messages, its ending says the language, and the files of its prompts
+/// stand beside it. The result lives as long as the process; the error has all findings.
+pub type Compile = fn(path: &str, text: &str) -> std::result::Result<Compiled<'static>, String>;
 
 /// The workflows that are compiled into a binary.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ pub struct Machines {
 struct Custom {
     path: PathBuf,
     text: String,
-    workflow: Result<Workflow<'static>>,
+    compiled: Result<Compiled<'static>>,
     is_fresh: bool,
 }
 
@@ -108,19 +108,20 @@ impl Machines {
         }
         let mut custom = self.custom();
         if let Some(known) = custom.get(name).filter(|known| known.is_fresh) {
-            return known.workflow.clone().map(Some);
+            return known.compiled.clone().map(|it| Some(it.workflow));
         }
         let Some(path) = self.file(name)? else { return Ok(None) };
         let Some(compile) = self.compile else { return Err(not_compiled(name, &path)) };
         let text = read(&path)?;
-        // The prompts of a plan stand in files of their own, so its text does not say whether it is the same.
+        // Of a workflow that includes files, the text does not say whether it is the same.
         let is_same = |known: &Custom| {
-            known.path == path && known.text == text && matches!(known.workflow, Ok(Workflow::Machine(_)))
+            let is_whole = known.compiled.as_ref().is_ok_and(|it| it.files.is_empty());
+            known.path == path && known.text == text && is_whole
         };
         let known = custom.remove(name).filter(is_same);
-        let workflow = known.map_or_else(|| compiled(compile, name, &path, &text), |known| known.workflow);
-        custom.insert(name.to_owned(), Custom { path, text, workflow: workflow.clone(), is_fresh: true });
-        workflow.map(Some)
+        let compiled = known.map_or_else(|| compiled(compile, name, &path, &text), |known| known.compiled);
+        custom.insert(name.to_owned(), Custom { path, text, compiled: compiled.clone(), is_fresh: true });
+        compiled.map(|it| Some(it.workflow))
     }
 
     /// Every workflow: the compiled-in ones, first machines, then plans, both by name; then the custom ones. A custom one with the name of a compiled-in one is an
@@ -158,14 +159,21 @@ impl Machines {
     /// Saves the definition of a custom workflow, so that it can be compared with a later one.
     pub fn keep(&self, machine: &Machine<'_>) -> Result<()> {
         let custom = self.custom();
-        let Some(Custom { path, text, .. }) = custom.get(machine.name) else { return Ok(()) };
-        let extension = path.extension().unwrap_or_default();
-        let kept = self.kept_folder(machine.source_hash).join(machine.name).with_extension(extension);
+        let Some(Custom { path, text, compiled: Ok(compiled), .. }) = custom.get(machine.name) else {
+            return Ok(());
+        };
+        let folder = self.kept_folder(machine.source_hash);
+        let kept = folder.join(machine.name).with_extension(path.extension().unwrap_or_default());
         if nofollow::metadata(&kept).is_ok() {
             return Ok(());
         }
-        home::make_folder(&self.kept_folder(machine.source_hash))?;
-        atomic::write(&kept, text.as_bytes())
+        let texts = compiled.files.iter().map(|(name, text)| (folder.join(name), *text));
+        // The definition comes last, so that it is kept only with all that it includes.
+        for (file, text) in texts.chain([(kept, text.as_str())]) {
+            file.parent().map_or(Ok(()), home::make_folder)?;
+            atomic::write(&file, text.as_bytes())?;
+        }
+        Ok(())
     }
 
     /// The saved definition with this hash.
@@ -269,17 +277,17 @@ fn read(path: &Path) -> Result<String> {
     })
 }
 
-fn compiled(compile: Compile, name: &str, path: &Path, text: &str) -> Result<Workflow<'static>> {
+fn compiled(compile: Compile, name: &str, path: &Path, text: &str) -> Result<Compiled<'static>> {
     let shown = path.display().to_string();
-    let workflow = compile(&shown, text).map_err(|errors| {
+    let compiled = compile(&shown, text).map_err(|errors| {
         Error::new(Kind::Corrupt, format!("the workflow `{name}` cannot be followed:\n{errors}"))
             .help(format!("mend {shown}; `orange-workflow check` says more about it"))
     })?;
-    if workflow.name() == name {
-        return Ok(workflow);
+    let called = compiled.workflow.name();
+    if called == name {
+        return Ok(compiled);
     }
-    let message =
-        format!("{shown} calls its workflow `{}`, and a workflow is called as its file is", workflow.name());
+    let message = format!("{shown} calls its workflow `{called}`, and a workflow is called as its file is");
     Err(Error::new(Kind::Corrupt, message)
         .help(format!("write `name: {name}`, or give the file the other name")))
 }
@@ -319,7 +327,7 @@ mod tests {
     fn a_custom_workflow_is_looked_for_once_until_a_reload() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
-        let compile: Compile = |_, _| Ok(Workflow::Machine(MACHINES[0]));
+        let compile: Compile = |_, _| Ok(Compiled { workflow: Workflow::Machine(MACHINES[0]), files: &[] });
         let workflows = Workflows { machines: &[], plans: &[] };
         let machines = Machines::new(Built { workflows, compile: Some(compile) }, &home);
         let is_followed = || machines.named("test").map(|machine| machine.name);

@@ -55,7 +55,7 @@ fn expand(input: TokenStream, folder: &Path) -> Result<TokenStream, Vec<String>>
 
 /// Cargo watches included files, and expands the macro again after a change.
 fn watched(source: &Source, compilation: &Compilation, folder: &Path) -> Vec<TokenStream> {
-    let prompts = compilation.checked.iter().flat_map(Checked::prompt_files);
+    let prompts = compilation.checked.iter().flat_map(|it| Checked::prompt_files(it).into_keys());
     let prompts = prompts.filter_map(|it| source.prompt_files.path(it));
     let prompts = prompts.map(|it| below(folder, &it));
     [source.path.clone()]

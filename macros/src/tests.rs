@@ -75,6 +75,14 @@ fn the_files_of_prompts_are_watched() {
 }
 
 #[test]
+fn the_files_that_prompts_include_are_watched() {
+    let expanded = expand(quote!("ui/workflows/including.yml"), fixtures()).unwrap().to_string();
+    assert!(
+        expanded.contains(r#":: core :: env ! ("CARGO_MANIFEST_DIR") , "/" , "ui/workflows/including.md""#)
+    );
+}
+
+#[test]
 fn prompts_beside_the_folder_of_the_package_are_found() {
     assert_eq!(below(Path::new("/a/workflows"), Path::new("/a/workflows/do/plan.md")), "do/plan.md");
     assert_eq!(below(Path::new("/a/workflows"), Path::new("/a/do/plan.md")), "../do/plan.md");

@@ -13,7 +13,9 @@ const TWO: &str = "name: two\nversion: 1\nstates: {open: {}, done: {terminal: tr
 fn build(files: &[(&str, &str)]) -> (tempfile::TempDir, Output) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
-        fs::write(folder.path().join(name), text).unwrap();
+        let file = folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
     }
     let output = workflows(folder.path()).compile();
     (folder, output)
@@ -115,6 +117,17 @@ fn a_step_workflow_becomes_a_plan_and_its_prompts_are_watched() {
     assert!(code.contains("& [& one :: MACHINE]") && code.contains("& [& two_steps :: PLAN]"), "{code}");
     let other = build(&[("one.yml", ONE), ("two-steps.toml", STEPS), ("a.md", "Do it well.")]);
     assert_ne!(code, other.1.code.unwrap());
+}
+
+#[test]
+fn the_file_that_a_prompt_includes_is_watched() {
+    let flow = ONE.to_owned() + "prompts: {worker: {include: do/a.md}}\n";
+    let built = |prompt: &str| build(&[("one.yml", flow.as_str()), ("do/a.md", prompt)]);
+    let (folder, output) = built("Do it.");
+    let watched = lines_of(folder.path(), &output, "rerun-if-changed");
+    assert_eq!(watched[1..], ["one.yml", "do/a.md"]);
+    let (code, other) = (output.code.unwrap(), built("Do it well.").1.code.unwrap());
+    assert!(code.contains("Do it.") && other.contains("Do it well.") && !other.contains("Do it."), "{code}");
 }
 
 #[test]

@@ -177,5 +177,7 @@ pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
         Find::Machine(find) => Some(find),
         Find::Steps(_) => None,
     });
-    finds.flat_map(|find| find(facts)).chain(cut).collect()
+    let mut found: Vec<Diagnostic> = finds.flat_map(|find| find(facts)).chain(cut).collect();
+    facts.workflow.included.relocate(&mut found);
+    found
 }

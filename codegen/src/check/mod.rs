@@ -17,7 +17,7 @@ mod wait;
 
 pub use file_name::same_name;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Level};
 use crate::guard::cells::Work;
@@ -76,7 +76,7 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
 impl Definition {
     fn hash(&self, source: &str) -> String {
         match self {
-            Self::Machine(_) => hash::source(source),
+            Self::Machine(workflow) => hash::machine(source, workflow),
             Self::Steps(steps) => hash::steps(source, steps),
         }
     }
@@ -107,11 +107,17 @@ impl Checked {
         &self.definition
     }
 
-    /// The names of the files that its prompts stand in, each once.
-    pub fn prompt_files(&self) -> BTreeSet<&str> {
+    /// The files that its prompts stand in, each once by its name, with its text.
+    pub fn prompt_files(&self) -> BTreeMap<&str, String> {
         match &self.definition {
-            Definition::Machine(_) => BTreeSet::new(),
-            Definition::Steps(it) => it.steps.iter().filter_map(|step| step.prompt.file.as_deref()).collect(),
+            Definition::Machine(it) => {
+                let prompts = it.prompts.iter();
+                prompts.filter_map(|it| Some((it.file.as_deref()?, it.text.value.clone()))).collect()
+            }
+            Definition::Steps(it) => {
+                let prompts = it.steps.iter().map(|step| &step.prompt);
+                prompts.filter_map(|it| Some((it.file.as_deref()?, hash::written(it)))).collect()
+            }
         }
     }
 
@@ -120,7 +126,7 @@ impl Checked {
         &self.definition.name().value
     }
 
-    /// The hash of the source, see [`hash::source`]; that of a step workflow covers its prompts, too.
+    /// The hash of the source, see [`hash::source`], and of the files that it includes.
     pub fn hash(&self) -> &str {
         &self.hash
     }

@@ -7,6 +7,7 @@ use super::keys::Object;
 use crate::catalogue::{Check, S02, S03, S04, S07, S09};
 use crate::diag::{Diagnostic, Fix};
 use crate::edit;
+use crate::included::Included;
 use crate::source::{Format, Source};
 use crate::span::{Span, Spanned};
 use crate::suggest;
@@ -21,6 +22,7 @@ pub struct Decoder<'s> {
     /// The language in which helps say what to write.
     format: Format,
     found: Vec<Diagnostic>,
+    included: Included,
     suggestions: usize,
 }
 
@@ -55,7 +57,13 @@ pub struct Entry<'n> {
 impl<'s> Decoder<'s> {
     /// Reads from this source, and has found nothing yet.
     pub fn new(source: &'s Source) -> Self {
-        Self { source: &source.text, format: source.format, found: Vec::new(), suggestions: MAX_SUGGESTIONS }
+        Self {
+            source: &source.text,
+            format: source.format,
+            found: Vec::new(),
+            included: Included::of(&source.text),
+            suggestions: MAX_SUGGESTIONS,
+        }
     }
 
     /// Adds a finding.
@@ -63,8 +71,19 @@ impl<'s> Decoder<'s> {
         self.found.push(diagnostic);
     }
 
+    /// Takes in the text of another file, which the source names here; nothing if there is too much already.
+    pub fn include(&mut self, name: &Spanned<String>, text: String) -> Option<Text> {
+        self.included.add(name, text)
+    }
+
+    /// The files whose texts were taken in.
+    pub fn included(&self) -> &Included {
+        &self.included
+    }
+
     /// Everything that was found.
-    pub fn finish(self) -> Vec<Diagnostic> {
+    pub fn finish(mut self) -> Vec<Diagnostic> {
+        self.included.relocate(&mut self.found);
         self.found
     }
 

@@ -119,8 +119,18 @@ pub static WORKFLOW: Object = Object {
         ),
         key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The transitions between them."),
         key("exit_monitoring", Takes::Object(&EXIT_MONITORING), "What happens when an agent has died."),
-        key("prompts", Takes::Map(&Takes::Text), "The first messages of agents."),
+        key(
+            "prompts",
+            Takes::Map(&Takes::OneOf(&[Takes::Text, Takes::Object(&PROMPT)])),
+            "The first messages of agents.",
+        ),
     ],
+};
+
+/// A prompt that stands in a file.
+pub static PROMPT: Object = Object {
+    what: "a prompt",
+    keys: &[required("include", Takes::Text, "The file with its text, in the folder of the workflow.")],
 };
 
 /// `commands`

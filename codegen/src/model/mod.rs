@@ -12,6 +12,7 @@ mod gate;
 mod header;
 mod hooks;
 pub mod keys;
+mod prompt_file;
 mod prompts;
 mod resolve;
 mod scope;
@@ -34,6 +35,7 @@ pub use orange_core::{
 
 pub use crate::guard::Counter;
 use crate::guard::Guard;
+use crate::included::Included;
 use crate::span::{Span, Spanned};
 use crate::syntax::Text;
 
@@ -83,6 +85,8 @@ pub struct Workflow {
     pub exit_monitoring: ExitMonitoring,
     /// In source order; a [`PromptId`] is an index here.
     pub prompts: Vec<Prompt>,
+    /// The files that prompts stand in.
+    pub included: Included,
 }
 
 /// One state.
@@ -407,8 +411,12 @@ pub struct Clause {
 pub struct Prompt {
     /// Its key under `prompts`.
     pub name: Spanned<String>,
+    /// Its value there: the text, or what names the file.
+    pub span: Span,
     /// The text as written, placeholders included.
     pub text: Text,
+    /// The file that the text stands in; absent where the workflow has it.
+    pub file: Option<String>,
     /// The text in pieces; joined in order they are the prompt.
     pub pieces: Vec<Piece>,
 }

@@ -1,24 +1,48 @@
 //! Prompts: texts with placeholders, parsed once.
 
 use super::decoder::{Decoder, Entry, Field};
+use super::keys::PROMPT;
+use super::prompt_file;
 use super::scope::Scope;
 use super::{Piece, Prompt, Value};
 use crate::catalogue::C84;
 use crate::diag::Diagnostic;
+use crate::prompt_files::PromptFiles;
 use crate::suggest;
-use crate::syntax::Text;
+use crate::syntax::{Kind, Text};
 
 /// The prompts, in the order of the scope's table. One whose value is no text is empty.
-pub(super) fn prompts(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entries: &[Entry<'_>]) -> Vec<Prompt> {
-    entries.iter().map(|entry| prompt(decoder, scope, entry)).collect()
+pub(super) fn prompts(
+    decoder: &mut Decoder<'_>,
+    files: &PromptFiles,
+    scope: &Scope<'_>,
+    entries: &[Entry<'_>],
+) -> Vec<Prompt> {
+    entries.iter().map(|entry| prompt(decoder, files, scope, entry)).collect()
 }
 
-fn prompt(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entry: &Entry<'_>) -> Prompt {
+fn prompt(decoder: &mut Decoder<'_>, files: &PromptFiles, scope: &Scope<'_>, entry: &Entry<'_>) -> Prompt {
     let field = Field { name: entry.name.value, key: entry.name.span, value: entry.value };
-    let text = decoder.text(&field).cloned().unwrap_or_else(|| Text::empty(entry.value.span));
+    let (text, file) = match entry.value.kind {
+        Kind::Mapping(_) => included(decoder, files, &field),
+        Kind::Scalar(_) | Kind::Sequence(_) => (decoder.text(&field).cloned(), None),
+    };
+    let text = text.unwrap_or_else(|| Text::empty(entry.value.span));
     let pieces = pieces(decoder, scope, &text);
     look_alikes(decoder, scope, &text);
-    Prompt { name: entry.name.map(str::to_owned), text, pieces }
+    Prompt { name: entry.name.map(str::to_owned), span: entry.value.span, text, file, pieces }
+}
+
+/// The text of `{include: FILE}`, and the name of the file.
+fn included(
+    decoder: &mut Decoder<'_>,
+    files: &PromptFiles,
+    field: &Field<'_>,
+) -> (Option<Text>, Option<String>) {
+    let fields = decoder.object(field.value, &PROMPT);
+    let name = fields.and_then(|it| it.get("include")).and_then(|it| decoder.string(&it));
+    let text = name.as_ref().and_then(|name| prompt_file::read(decoder, files, name));
+    (text, name.map(|it| it.value))
 }
 
 /// Cuts a text at its placeholders.

@@ -11,6 +11,7 @@ use super::{exit, gate, header, prompts, states, steps, transitions};
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
+use crate::prompt_files::PromptFiles;
 use crate::recognise::Kind;
 use crate::source::Source;
 use crate::span::{Span, Spanned};
@@ -51,9 +52,10 @@ impl Draft {
 /// beginning could be understood, and adds all that is wrong to `found`.
 pub fn resolve(tree: &Node, source: &Source, kind: Kind, found: &mut Vec<Diagnostic>) -> Option<Draft> {
     let mut decoder = Decoder::new(source);
+    let files = &source.prompt_files;
     let draft = match kind {
-        Kind::Machine => workflow(&mut decoder, tree).map(|draft| Draft::Machine(Box::new(draft))),
-        Kind::Steps => steps::steps(&mut decoder, tree, &source.prompt_files).map(Draft::Steps),
+        Kind::Machine => workflow(&mut decoder, tree, files).map(|draft| Draft::Machine(Box::new(draft))),
+        Kind::Steps => steps::steps(&mut decoder, tree, files).map(Draft::Steps),
     };
     found.extend(decoder.finish());
     draft
@@ -65,7 +67,7 @@ pub fn no_workflow(span: Span, message: &str) -> Diagnostic {
         .help("a workflow begins with `name:` and has `states:` and `transitions:`, or in TOML `[workflow]` and `[[steps]]`")
 }
 
-fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<MachineDraft> {
+fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Option<MachineDraft> {
     let fields = decoder.object(tree, &WORKFLOW)?;
     let name = header::name(decoder, &fields);
     let version = header::version(decoder, &fields);
@@ -93,7 +95,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<MachineDraft> {
     let exits = fields.get("exit_monitoring").map(|it| exit::exit_monitoring(decoder, &scope, &it));
     let mut exits = exits.unwrap_or_default();
     exits.monitoring.rules.splice(0..0, states.iter().filter_map(|state| state.timeout.clone()));
-    let prompts = prompts::prompts(decoder, &scope, &prompt_entries);
+    let prompts = prompts::prompts(decoder, files, &scope, &prompt_entries);
 
     let commands = commands.unwrap_or_else(Written::default);
     let workflow = Workflow {
@@ -109,6 +111,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node) -> Option<MachineDraft> {
         transitions: declared.transitions,
         exit_monitoring: exits.monitoring,
         prompts,
+        included: decoder.included().clone(),
     };
     let crash_is_unknown = commands.crash_is_unknown();
     Some(MachineDraft { workflow, ends: declared.ends, choices: exits.choices, crash_is_unknown })

@@ -1,15 +1,14 @@
 //! Prompts of steps: in the workflow or in a file beside it, with placeholders in double braces.
 
 use super::decoder::{Decoder, Fields, shortened};
+use super::prompt_file::{self, WRITE};
 use super::{StepPiece, StepPrompt, StepValue};
-use crate::catalogue::{B18, B19, S04, S09};
+use crate::catalogue::{B19, S04, S09};
 use crate::diag::Diagnostic;
-use crate::prompt_files::{Fault, MAX_PROMPT_BYTES, PromptFiles};
+use crate::prompt_files::PromptFiles;
 use crate::span::{Span, Spanned};
 use crate::suggest;
-
-/// What an empty prompt lacks.
-const WRITE: &str = "write what the agent is to do";
+use crate::syntax::Text;
 
 /// The prompt of a step. One that is not there is reported, and empty.
 pub(super) fn prompt(
@@ -30,7 +29,7 @@ pub(super) fn prompt(
                 let message = format!("the prompt of the step `{}` is empty", shortened(&step.value));
                 decoder.report(Diagnostic::new(&S09, text.span, message).help(WRITE));
             }
-            let pieces = pieces(decoder, &text.value, |at, end| (text.locate(at, end), String::new()));
+            let pieces = pieces(decoder, &text);
             StepPrompt { span: text.span, file: None, pieces }
         }
         (None, Some(file)) => match decoder.string(&file) {
@@ -51,60 +50,13 @@ fn empty(span: Span) -> StepPrompt {
 }
 
 fn from_file(decoder: &mut Decoder<'_>, files: &PromptFiles, name: Spanned<String>) -> StepPrompt {
-    let text = match files.read(&name.value) {
-        Ok(text) => text,
-        Err(fault) => {
-            decoder.report(missing(&name, fault));
-            return empty(name.span);
-        }
-    };
-    let pieces = pieces(decoder, &text, |at, _| {
-        let line = text[..at].bytes().filter(|it| *it == b'\n').count() + 1;
-        (name.span, format!(" in line {line} of {}", shortened(&name.value)))
-    });
-    StepPrompt { span: name.span, pieces, file: Some(name.value) }
+    let Some(text) = prompt_file::read(decoder, files, &name) else { return empty(name.span) };
+    StepPrompt { span: name.span, pieces: pieces(decoder, &text), file: Some(name.value) }
 }
 
-fn missing(name: &Spanned<String>, fault: Fault) -> Diagnostic {
-    let shown = shortened(&name.value);
-    let (message, help) = match fault {
-        Fault::Outside => (
-            format!("the prompt file `{shown}` is not in the workflow's folder"),
-            "name a file in the folder of the workflow, without `..`".to_owned(),
-        ),
-        Fault::Missing(close) => (
-            format!("there is no prompt file `{shown}`"),
-            close.map_or("write it, beside the workflow".to_owned(), |it| format!("did you mean `{it}`?")),
-        ),
-        Fault::NoFile => {
-            (format!("the prompt file `{shown}` is no file"), "name a file with the prompt".to_owned())
-        }
-        Fault::TooLong => (
-            format!("the prompt file `{shown}` is longer than {} KiB", MAX_PROMPT_BYTES >> 10),
-            "shorten it: agents read all of it".to_owned(),
-        ),
-        Fault::NoText(byte) => (
-            format!("the prompt file `{shown}` is no UTF-8 text: byte {byte} begins no character"),
-            "save the file as UTF-8".to_owned(),
-        ),
-        Fault::Nul(line) => (
-            format!("the prompt file `{shown}` has the character U+0000 in line {line}, which is no text"),
-            "delete it".to_owned(),
-        ),
-        Fault::Empty => (format!("the prompt file `{shown}` is empty"), WRITE.to_owned()),
-        Fault::Io(error) => {
-            (format!("the prompt file `{shown}` cannot be read: {error}"), "check who may read it".to_owned())
-        }
-    };
-    Diagnostic::new(&B18, name.span, message).help(help)
-}
-
-/// Cuts a text at its placeholders; `place` gives the span of a range of it, and words that say where that is.
-fn pieces(
-    decoder: &mut Decoder<'_>,
-    text: &str,
-    place: impl Fn(usize, usize) -> (Span, String),
-) -> Vec<StepPiece> {
+/// Cuts a text at its placeholders.
+fn pieces(decoder: &mut Decoder<'_>, source: &Text) -> Vec<StepPiece> {
+    let text = source.value.as_str();
     let mut pieces = Vec::new();
     let mut taken = 0;
     for (at, _) in text.match_indices("{{") {
@@ -119,11 +71,10 @@ fn pieces(
                 taken = end;
             }
             None => {
-                let (span, place) = place(at, end);
-                let message = format!("unknown placeholder `{{{{{word}}}}}`{place}");
+                let message = format!("unknown placeholder `{{{{{word}}}}}`");
                 let known = StepValue::ALL.iter().map(|it| it.name());
                 let help = suggest::help(word.trim(), "placeholders", known);
-                decoder.report(Diagnostic::new(&B19, span, message).help_if(help));
+                decoder.report(Diagnostic::new(&B19, source.locate(at, end), message).help_if(help));
             }
         }
     }
@@ -150,8 +101,8 @@ mod tests {
     fn check(text: &str, expect: &[StepPiece], unknown: &[&str]) {
         let source = Source::new("flow.toml", text);
         let mut decoder = Decoder::new(&source);
-        let place = |at: usize, end: usize| (Span::new(at as u32, end as u32), String::new());
-        assert_eq!(pieces(&mut decoder, text, place), expect, "{text}");
+        let decoded = Text::verbatim(text.to_owned(), Span::new(0, text.len() as u32));
+        assert_eq!(pieces(&mut decoder, &decoded), expect, "{text}");
         let found: Vec<&str> = decoder.finish().iter().map(|it| &text[it.span.range()]).collect();
         assert_eq!(found, unknown, "{text}");
     }

@@ -7,8 +7,10 @@ use crate::span::Span;
 pub struct Text {
     /// The text after escapes, folding and indentation were undone.
     pub value: String,
-    /// The whole token in the source.
+    /// The whole token in the source; of an included text the name of its file.
     pub span: Span,
+    /// Behind the last byte that one of its bytes can come from.
+    end: u32,
     /// `(decoded, source)`: from this decoded offset on both run side by side, up to the next entry.
     /// Empty when they do so from the token's start.
     map: Vec<(u32, u32)>,
@@ -37,13 +39,19 @@ impl Text {
 
     /// A token that is its own text.
     pub fn verbatim(value: String, span: Span) -> Self {
-        Self { value, span, map: Vec::new() }
+        Self { value, span, end: span.end, map: Vec::new() }
+    }
+
+    /// The text of another file, whose bytes begin at `start`; the source names it at `span`.
+    pub(crate) fn included(value: String, span: Span, start: u32) -> Self {
+        let end = start + value.len() as u32;
+        Self { value, span, end, map: vec![(0, start)] }
     }
 
     /// A token whose text begins at `start` and is written in `notation`. `source` is the whole file.
     pub(crate) fn decoded(value: String, span: Span, start: u32, source: &str, notation: Notation) -> Self {
         let map = Aligner::new(&source[start as usize..span.end as usize], &value, start, notation).run();
-        Self { value, span, map }
+        Self { value, span, end: span.end, map }
     }
 
     /// The source span of a range of the decoded text.
@@ -59,7 +67,7 @@ impl Text {
             Some(last) => self.map[last],
             None => (0, self.span.start),
         };
-        (source + (offset - decoded)).min(self.span.end)
+        (source + (offset - decoded)).min(self.end)
     }
 }
 

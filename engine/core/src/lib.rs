@@ -56,7 +56,7 @@ pub use rejection::Rejection;
 pub use restart::{Delay, MAX_RESTARTS, limit_after, restart_after};
 pub use section::{Heading, fingerprint, section};
 pub use unknown::UnknownName;
-pub use workflow::Workflow;
+pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.

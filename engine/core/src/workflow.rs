@@ -12,6 +12,15 @@ pub enum Workflow<'a> {
     Plan(&'a Plan<'a>),
 }
 
+/// A workflow that was compiled in memory, and the files that it includes.
+#[derive(Clone, Copy, Debug)]
+pub struct Compiled<'a> {
+    /// The workflow.
+    pub workflow: Workflow<'a>,
+    /// The name of each file, which leads from the folder of the workflow to it, and its text.
+    pub files: &'a [(&'a str, &'a str)],
+}
+
 impl<'a> Workflow<'a> {
     /// Its name.
     pub fn name(&self) -> &'a str {

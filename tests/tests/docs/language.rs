@@ -1,13 +1,13 @@
 //! The pages about languages: every workflow and every scenario on them is sound, and every key is there.
 //! `ORANGE_REWRITE=1 cargo test -p orange-tests --test docs` writes the rows of the actions again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use orange_analysis::{plan_scenario, scenario};
 use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::model::keys::{Object, STEP_WORKFLOW, Takes, WORKFLOW};
-use orange_codegen::{Source, compile};
+use orange_codegen::{PromptFiles, Source, compile};
 use orange_core::Action;
 use orange_core::action::{Remote, Starts, Traits, Worktree};
 
@@ -20,10 +20,12 @@ const AUTHORING: &str = "docs/authoring.md";
 fn every_workflow_on_the_page_compiles_without_a_finding() {
     let page = Page::read(PAGE);
     let blocks = page.blocks().into_iter().filter(|block| ["yaml", "toml"].contains(&block.language));
+    let prompts = BTreeMap::from([("prompts/worker.md".to_owned(), "# {summary}\n".to_owned())]);
     let mut count = 0;
     for block in blocks {
         let path = format!("{}.{}", name_of(&block.text), block.language);
-        let found = compile(&Source::new(&path, block.text)).diagnostics;
+        let source = Source::new(&path, block.text).with_files(PromptFiles::Given(prompts.clone()));
+        let found = compile(&source).diagnostics;
         let found: Vec<_> = found.iter().map(|it| format!("{}: {}", it.code(), it.message)).collect();
         assert!(found.is_empty(), "{PAGE}:{}: {found:#?}", block.line);
         count += 1;

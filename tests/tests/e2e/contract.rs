@@ -16,7 +16,7 @@ fn machines() -> Vec<&'static Machine<'static>> {
     let texts = files.iter().map(|file| (file, fs::read_to_string(file).unwrap()));
     let found: Vec<_> = texts
         .filter_map(|(file, text)| orange_codegen::custom::workflow(&file.to_string_lossy(), &text).ok())
-        .filter_map(|it| if let Workflow::Machine(machine) = it { Some(machine) } else { None })
+        .filter_map(|it| if let Workflow::Machine(machine) = it.workflow { Some(machine) } else { None })
         .collect();
     assert!(found.len() >= 3, "{found:?}");
     found

@@ -72,6 +72,33 @@ fn a_custom_step_workflow_is_compiled_with_its_prompts() {
     assert!(refused.contains("`orange task create --workflow default` makes a task"), "{refused}");
 }
 
+#[test]
+fn an_included_prompt_belongs_to_the_definition() {
+    let world = World::new();
+    let file = world.workflow("flow.yml", &(FLOW.to_owned() + "prompts:\n  p: {include: prompts/p.md}\n"));
+    let prompt = file.with_file_name("prompts/p.md");
+    fs::create_dir_all(prompt.parent().unwrap()).unwrap();
+    fs::write(&prompt, "Begin with {summary}\n").unwrap();
+    let task = world.create("fix", "Mend it", &["--workflow", "flow", "--no-spawn"]);
+    let first = task.owned("definition");
+    let kept = world.home().join("workflows/.kept").join(first.as_str().unwrap());
+    assert_eq!(fs::read_to_string(kept.join("prompts/p.md")).unwrap(), "Begin with {summary}\n");
+    fs::write(&prompt, "Begin well with {summary}\n").unwrap();
+    task.ok("update", &["--status", "doing"]);
+    assert_ne!(task.owned("definition"), first);
+    assert_eq!(count(&task, "workflow.changed"), 1);
+    let compared = Command::new(target_program("orange-workflow"))
+        .args(["diff", "--format", "short"])
+        .args([&kept.join("flow.yml"), &file])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(compared.stdout).unwrap();
+    assert!(said.contains("prompt `p`") || said.contains("`p`"), "{said}");
+    fs::remove_file(&prompt).unwrap();
+    let refused = world.fails(6, "corrupt", &["workflow", "show", "flow"]);
+    assert!(refused.contains("error[B18 missing-prompt-file]: there is no prompt file"), "{refused}");
+}
+
 fn count(task: &Task<'_>, kind: &str) -> usize {
     task.events_of(kind).len()
 }

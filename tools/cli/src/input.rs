@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use orange_codegen::catalogue::S08;
+use orange_codegen::prompt_files;
 use orange_codegen::source::is_scenario_file;
 use orange_codegen::syntax::limits;
 use orange_codegen::{Diagnostic, PromptFiles, Source, Span};
@@ -30,8 +31,8 @@ pub(crate) enum Origin {
     Found(PathBuf),
     /// Standard input.
     Stdin,
-    /// A text in memory, which has to be a workflow.
-    Given(Vec<u8>),
+    /// A text in memory, which has to be a workflow, and the folder of the files that it names.
+    Given(Vec<u8>, PathBuf),
 }
 
 /// The files of a run, sorted, each once.
@@ -150,13 +151,14 @@ impl Input {
 
     /// The same input with a text in memory.
     pub(crate) fn with_text(&self, text: &str) -> Self {
-        Self { shown: self.shown.clone(), origin: Origin::Given(text.as_bytes().to_owned()) }
+        let origin = Origin::Given(text.as_bytes().to_owned(), self.files());
+        Self { shown: self.shown.clone(), origin }
     }
 
     /// Reads standard input into memory, since it can be read only once.
     pub(crate) fn hold(&mut self) -> io::Result<()> {
         if self.origin == Origin::Stdin {
-            self.origin = Origin::Given(up_to_limit(io::stdin().lock(), 0)?);
+            self.origin = Origin::Given(up_to_limit(io::stdin().lock(), 0)?, self.files());
         }
         Ok(())
     }
@@ -167,7 +169,7 @@ impl Input {
             Origin::Named(path) => fs::File::open(path).and_then(read_file),
             Origin::Found(path) => open_regular(path).and_then(read_file),
             Origin::Stdin => up_to_limit(io::stdin().lock(), 0),
-            Origin::Given(bytes) => Ok(bytes.clone()),
+            Origin::Given(bytes, _) => Ok(bytes.clone()),
         };
         match read {
             Ok(bytes) if bytes.len() > limits::MAX_BYTES => self.too_large(&bytes),
@@ -206,11 +208,16 @@ impl Input {
     }
 
     fn source(&self, text: String) -> Source {
-        let files = match &self.origin {
-            Origin::Named(path) | Origin::Found(path) => PromptFiles::beside(path),
-            Origin::Stdin | Origin::Given(_) => PromptFiles::Folder(PathBuf::from(".")),
-        };
-        Source::new(&self.shown, text).with_files(files)
+        Source::new(&self.shown, text).with_files(PromptFiles::Folder(self.files()))
+    }
+
+    /// The folder of the files that it names.
+    fn files(&self) -> PathBuf {
+        match &self.origin {
+            Origin::Named(path) | Origin::Found(path) => prompt_files::folder_of(path),
+            Origin::Stdin => PathBuf::from("."),
+            Origin::Given(_, folder) => folder.clone(),
+        }
     }
 
     /// The same for two paths that lead to one file.
@@ -219,7 +226,7 @@ impl Input {
             Origin::Named(path) | Origin::Found(path) => {
                 Some(path.canonicalize().unwrap_or_else(|_| path.clone()))
             }
-            Origin::Stdin | Origin::Given(_) => None,
+            Origin::Stdin | Origin::Given(..) => None,
         }
     }
 }

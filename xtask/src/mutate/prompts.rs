@@ -19,7 +19,8 @@ pub(super) fn mutants(
 ) -> Result<Vec<Mutant>> {
     let before = readings(source).ok_or_else(|| format!("{} does not compile", source.path))?;
     let is_prose = |name: &str, text: &str| {
-        let after = readings(&Source::new(&source.path, text));
+        let changed = Source::new(&source.path, text).with_files(source.prompt_files.clone());
+        let after = readings(&changed);
         after.is_some_and(|after| after.get(name) == before.get(name))
     };
     let mut made = Vec::new();

@@ -12,7 +12,9 @@ use orange_codegen::span::Span;
 const MAX_LABELS: usize = 4;
 
 /// A number in a prompt that bounds a counter.
-pub(in crate::lint) struct Literal {
+pub(in crate::lint) struct Literal<'p> {
+    /// As the prompt says it.
+    pub text: &'p str,
     pub counter: CounterId,
     /// The first value on the other side of the bound.
     pub turn: u32,
@@ -34,13 +36,13 @@ fn in_prompt(facts: &Facts<'_>, prompt: &Prompt, compared: &[&Compare]) -> Vec<D
     let findings = bounds.into_iter().filter_map(|bound| {
         let compare =
             compared.iter().find(|it| (it.counter, turn(it.op, it.value)) == (bound.0, Some(bound.1)))?;
-        let said: Vec<&Literal> = literals.iter().filter(|it| (it.counter, it.turn) == bound).collect();
+        let said: Vec<&Literal<'_>> = literals.iter().filter(|it| (it.counter, it.turn) == bound).collect();
         Some(finding(facts, prompt, compare, &said))
     });
     findings.collect()
 }
 
-fn finding(facts: &Facts<'_>, prompt: &Prompt, compare: &Compare, said: &[&Literal]) -> Diagnostic {
+fn finding(facts: &Facts<'_>, prompt: &Prompt, compare: &Compare, said: &[&Literal<'_>]) -> Diagnostic {
     let text = |span: Span| &facts.source.text[span.range()];
     let name = name(facts, compare.counter);
     let message = format!(
@@ -55,7 +57,7 @@ fn finding(facts: &Facts<'_>, prompt: &Prompt, compare: &Compare, said: &[&Liter
 }
 
 /// `{tries} of 3`, `{tries}/3`, `tries < 3` and, with the last word of the counter's name, `round ≥ 2`.
-pub(in crate::lint) fn literals(facts: &Facts<'_>, prompt: &Prompt) -> Vec<Literal> {
+pub(in crate::lint) fn literals<'p>(facts: &Facts<'_>, prompt: &'p Prompt) -> Vec<Literal<'p>> {
     let text = prompt.text.value.as_str();
     let mut found = Vec::new();
     for (id, counter) in (0u16..).map(CounterId).zip(&facts.workflow.counters) {
@@ -65,7 +67,8 @@ pub(in crate::lint) fn literals(facts: &Facts<'_>, prompt: &Prompt) -> Vec<Liter
             let end = at + word.len() + end;
             let start = text[..at + word.len()].strip_suffix(&counter.name).map_or(at, str::len);
             let start = text[..start].strip_suffix('{').map_or(start, str::len);
-            found.push(Literal { counter: id, turn, span: prompt.text.locate(start, end) });
+            let span = prompt.text.locate(start, end);
+            found.push(Literal { text: &text[start..end], counter: id, turn, span });
         }
     }
     found

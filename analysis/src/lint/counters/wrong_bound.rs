@@ -19,14 +19,19 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-fn in_literal(facts: &Facts<'_>, prompt: &Prompt, it: &Literal, compared: &[&Compare]) -> Option<Diagnostic> {
+fn in_literal(
+    facts: &Facts<'_>,
+    prompt: &Prompt,
+    it: &Literal<'_>,
+    compared: &[&Compare],
+) -> Option<Diagnostic> {
     let of_counter = || compared.iter().filter(|compare| compare.counter == it.counter);
     let first = of_counter().next()?;
     if of_counter().any(|compare| turn(compare.op, compare.value) == Some(it.turn)) {
         return None;
     }
     let text = |span: orange_codegen::span::Span| &facts.source.text[span.range()];
-    let (said, name) = (text(it.span), name(facts, it.counter));
+    let (said, name) = (it.text, name(facts, it.counter));
     let message = format!("the prompt `{}` says `{said}`, and no guard turns there", prompt.name.value);
     Some(
         Diagnostic::new(&C2B, it.span, message)

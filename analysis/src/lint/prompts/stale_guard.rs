@@ -4,7 +4,7 @@ use orange_core::{CounterId, TransitionId};
 
 use super::C85;
 use crate::lint::Facts;
-use crate::lint::counters::literal_equals_bound::literals;
+use crate::lint::counters::literal_equals_bound::{Literal, literals};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::{Hook, Piece, Prompt, Value};
 use orange_codegen::span::Span;
@@ -31,8 +31,8 @@ fn in_hook(facts: &Facts<'_>, id: TransitionId, at: usize) -> Option<Diagnostic>
 
 /// Where the text compares the counter with a number: `round < 2`.
 fn compared(facts: &Facts<'_>, prompt: &Prompt, counter: CounterId) -> Option<Span> {
-    let signs = |span: &Span| facts.source.text[span.range()].contains(['<', '>', '=', '≤', '≥']);
-    literals(facts, prompt).into_iter().filter(|it| it.counter == counter).map(|it| it.span).find(signs)
+    let compares = |it: &Literal<'_>| it.counter == counter && it.text.contains(['<', '>', '=', '≤', '≥']);
+    literals(facts, prompt).into_iter().find(compares).map(|it| it.span)
 }
 
 fn finding(

@@ -24,8 +24,8 @@ fn finding(facts: &Facts<'_>, it: &Prompted<'_>) -> Diagnostic {
 
 /// Takes the prompt away, unless something else may refer to its text.
 fn removal(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Fix> {
-    let entry = it.prompt.name.span.to(it.prompt.text.span);
-    let between = Span::new(it.prompt.name.span.end, it.prompt.text.span.start);
+    let entry = it.prompt.name.span.to(it.prompt.span);
+    let between = Span::new(it.prompt.name.span.end, it.prompt.span.start);
     if facts.source.text.get(between.range())?.contains(['&', '*']) {
         return None;
     }

@@ -70,9 +70,9 @@ impl Formatting<'_> {
         };
         match (Likeness::of(&source), &input.origin) {
             (Likeness::Workflow(_), _)
-            | (Likeness::Almost(_), Origin::Named(_) | Origin::Stdin | Origin::Given(_)) => {}
+            | (Likeness::Almost(_), Origin::Named(_) | Origin::Stdin | Origin::Given(..)) => {}
             (Likeness::Almost(_) | Likeness::Other, Origin::Found(_)) => return Ok(()),
-            (Likeness::Other, Origin::Named(_) | Origin::Stdin | Origin::Given(_)) => {
+            (Likeness::Other, Origin::Named(_) | Origin::Stdin | Origin::Given(..)) => {
                 return Err(Failure::new(
                     format!("{shown} is no workflow"),
                     "name a file that has `states` or `steps`",
@@ -95,7 +95,7 @@ impl Formatting<'_> {
         match &input.origin {
             _ if self.args.check && changes => put(&mut self.out, format_args!("{shown}\n")),
             _ if self.args.check => {}
-            Origin::Stdin | Origin::Given(_) => self.out.push_str(&text),
+            Origin::Stdin | Origin::Given(..) => self.out.push_str(&text),
             Origin::Named(path) | Origin::Found(path) if changes => {
                 whole::write_over(path, &source.text, &text)?;
                 put(&mut self.err, format_args!("laid out {shown}\n"));

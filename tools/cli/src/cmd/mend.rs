@@ -33,7 +33,7 @@ pub(super) fn run(args: &args::Check, inputs: &mut [Input], examine: impl Fn(&[I
         let mended = mended(input, file, reach, &examine);
         if args.diff {
             mending.show(unified(&input.shown, &file.source.text, &mended.text));
-        } else if matches!(input.origin, Origin::Given(_)) {
+        } else if matches!(input.origin, Origin::Given(..)) {
             mending.show(mended.text.clone());
         }
         match put_back(args, input, file, &mended) {
@@ -101,7 +101,7 @@ fn put_back(args: &args::Check, input: &mut Input, file: &File, mended: &Mended)
         Origin::Named(path) | Origin::Found(path) if !args.diff => {
             whole::write_over(path, &file.source.text, &mended.text)
         }
-        Origin::Named(_) | Origin::Found(_) | Origin::Stdin | Origin::Given(_) => {
+        Origin::Named(_) | Origin::Found(_) | Origin::Stdin | Origin::Given(..) => {
             *input = input.with_text(&mended.text);
             Ok(())
         }

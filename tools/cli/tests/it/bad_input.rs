@@ -230,6 +230,27 @@ fn a_prompt_file_is_a_short_text_in_the_folder() {
 }
 
 #[test]
+fn an_included_prompt_is_found_beside_its_workflow() {
+    let scratch = Scratch::new();
+    let flow = "name: flow\nstates: {a: {respawn_prompt: p}, b: {terminal: true}}\n\
+                transitions: [{from: a, to: b, by: humann}]\nprompts:\n  p: {include: do/p.md}\n";
+    scratch.write("w/flow.yml", flow);
+    scratch.write("w/do/p.md", "Do {summary}.\n\nThen {sumary}.\n");
+    let run = scratch.run(&["check", "w/flow.yml", "--format", "short"]);
+    assert!(
+        run.out.contains("w/flow.yml:5:16: warn[C84") && run.out.contains("(line 3 of do/p.md)"),
+        "{}",
+        run.out
+    );
+    let run = scratch.run(&["check", "w/flow.yml", "--fix", "--format", "short"]);
+    assert!(scratch.read("w/flow.yml").contains("by: human}") && !run.out.contains("B18"), "{}", run.out);
+    assert_eq!(scratch.read("w/do/p.md"), "Do {summary}.\n\nThen {sumary}.\n");
+    let neat = scratch.run(&["fmt", "w/flow.yml"]);
+    assert_eq!(neat.exit, 0, "{}", neat.err);
+    assert!(scratch.read("w/flow.yml").contains("do/p.md"));
+}
+
+#[test]
 fn a_prompt_has_no_zero_character() {
     let task = "name: flow\nstates: {a: {respawn_prompt: p}, b: {terminal: true}}\ntransitions: [{from: a, to: b}]\nprompts:\n  p: \"x\\0y\"\n";
     let steps = "[workflow]\nname = \"flow\"\n[[steps]]\nid = \"a\"\nprompt = \"x\\u0000y\"\n";
