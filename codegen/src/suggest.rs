@@ -44,7 +44,8 @@ pub(crate) fn list<'k>(known: impl IntoIterator<Item = &'k str>) -> Option<Strin
     (1..=MAX_LIST).contains(&words.len()).then(|| words.join(", "))
 }
 
-fn distance(word: &str, known: &str) -> usize {
+/// The number of edits between two words; none if they are equal but for case, `-` and `_`.
+pub fn distance(word: &str, known: &str) -> usize {
     if alike(word, known) { 0 } else { strsim::damerau_levenshtein(word, known) }
 }
 

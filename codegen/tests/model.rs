@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use orange_codegen::model::{
-    Action, Actor, Actors, Condition, CounterId, Definition, HarnessOf, Hook, Outcome, Permissions, Piece,
+    Action, Actor, Actors, Condition, CounterId, Definition, Hook, Outcome, Permissions, Piece, Role,
     StateId, StepId, Value, Wait, Workflow,
 };
 use orange_codegen::{Compilation, PromptFiles, Source, compile, lower};
@@ -113,9 +113,9 @@ prompts:
     let [worker, reviewer, command] = &it.transitions[2].hooks[..] else {
         panic!("{:#?}", it.transitions[2].hooks)
     };
-    let started = |hook: &Hook| hook.spawn.as_ref().map(|it| (it.harness, it.permissions));
-    assert_eq!(started(worker), Some((HarnessOf::Task, Permissions::Full)));
-    assert_eq!(started(reviewer), Some((HarnessOf::Review, Permissions::Reduced)));
+    let started = |hook: &Hook| hook.spawn.as_ref().map(|it| (it.role, it.permissions));
+    assert_eq!(started(worker), Some((Role::Worker, Permissions::Full)));
+    assert_eq!(started(reviewer), Some((Role::Reviewer, Permissions::Reduced)));
     assert_eq!(reviewer.counter.map(|it| it.value), Some(CounterId(2)));
     assert_eq!(command.action, Action::RunCommand);
     assert_eq!((&command.argv[..], command.timeout), (&["make".to_owned(), "1".to_owned()][..], 60));

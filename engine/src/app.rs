@@ -107,6 +107,14 @@ impl App {
         harness::named(&self.home.harnesses_toml(), name)
     }
 
+    /// The names of a task's harnesses: its own two, and those that its workflow names. One may come several times.
+    pub fn harnesses_of<'t>(&self, task: &'t Task) -> impl Iterator<Item = &'t str> {
+        // A task whose workflow is gone has its own.
+        let machine = self.machine_of(&task.owned).ok().filter(|_| task.kind == DirKind::Task);
+        let own = [task.harness.as_str(), task.review_harness.as_str()];
+        own.into_iter().chain(machine.into_iter().flat_map(|it| it.harnesses()))
+    }
+
     /// Every harness, built in or in `harnesses.toml`.
     pub fn harnesses(&self) -> Result<Vec<Harness>> {
         harness::all(&self.home.harnesses_toml())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use orange_core::{Condition, Guard, Hook, Outcome, Spawn, StateId, Transition};
+use orange_core::{Condition, Guard, Hook, Outcome, StateId, Transition};
 
 use crate::lint::Facts;
 
@@ -87,10 +87,12 @@ impl Teller<'_> {
         let counter = hook.counter.map(|it| self.0.machine.counter(it).name);
         let on_failure = hook.on_failure;
         match (hook.spawn(), counter) {
-            (Some(Spawn { prompt, harness, permissions, .. }), _) => {
-                let prompt = self.0.machine.prompt(*prompt).name;
+            (Some(spawn), _) => {
+                let orange_core::Spawn { prompt, role, harness, permissions, model, effort } = *spawn;
+                let prompt = self.0.machine.prompt(prompt).name;
                 let (name, message) = (hook.name(), hook.message);
-                format!("{name} {prompt} {harness:?} {permissions:?} {counter:?} {message:?} {on_failure:?}")
+                let agent = format!("{role:?} {harness:?} {permissions:?} {model:?} {effort:?}");
+                format!("{name} {prompt} {agent} {counter:?} {message:?} {on_failure:?}")
             }
             (None, Some(counter)) => format!("increment {counter} {on_failure:?}"),
             (None, None) => format!("{hook:?}"),

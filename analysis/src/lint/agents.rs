@@ -105,7 +105,7 @@ impl<'f> Facts<'f> {
     }
 
     /// The hooks of a step's transition that start an agent. One that tells a worker starts one only where none is alive.
-    pub(crate) fn starting(&self, edge: &Edge) -> Vec<(HookIndex, &'f Spawn)> {
+    pub(crate) fn starting(&self, edge: &Edge) -> Vec<(HookIndex, &'f Spawn<'f>)> {
         let Some(id) = edge.step.transition() else { return Vec::new() };
         let hooks = self.machine.transition(id).hooks;
         if hooks.iter().all(|hook| hook.spawn().is_none()) {

@@ -2,7 +2,7 @@
 
 use orange_core::{
     Actor, Actors, Commands, Condition, Ending, ExitRule, Fields, Gate, Guard, HarnessOf, Hook, OnFailure,
-    Outcome, Permissions, Piece, Prompt, Range, SectionGate, Spawn, State, StateId, Transition, Value,
+    Outcome, Permissions, Piece, Prompt, Range, Role, SectionGate, Spawn, State, StateId, Transition, Value,
     Verdict,
 };
 use proc_macro2::{Literal, TokenStream};
@@ -208,23 +208,34 @@ fn entry(name: &str, value: Option<impl ToTokens>) -> TokenStream {
     value.map(|value| quote!(#name: #value,)).unwrap_or_default()
 }
 
-fn spawn(emission: &Emission<'_>, spawn: &Spawn) -> TokenStream {
+fn spawn(emission: &Emission<'_>, spawn: &Spawn<'_>) -> TokenStream {
     let prompt = &emission.prompts[usize::from(spawn.prompt.0)];
+    let role = match spawn.role {
+        Role::Worker => quote!(Worker),
+        Role::Reviewer => quote!(Reviewer),
+    };
     let harness = match spawn.harness {
         HarnessOf::Task => quote!(Task),
         HarnessOf::Review => quote!(Review),
+        HarnessOf::Named(name) => quote!(Named(#name)),
     };
     let permissions = match spawn.permissions {
         Permissions::Full => quote!(Full),
         Permissions::Reduced => quote!(Reduced),
     };
-    quote! {
-        orange::Spawn {
-            prompt: Prompt::#prompt.id(),
-            harness: orange::HarnessOf::#harness,
-            permissions: orange::Permissions::#permissions,
-        }
-    }
+    let usual = quote!(orange::Spawn::new(
+        Prompt::#prompt.id(),
+        orange::Role::#role,
+        orange::Permissions::#permissions,
+    ));
+    // What follows from the role is not written.
+    let harness = (spawn.harness != spawn.role.harness()).then(|| quote!(orange::HarnessOf::#harness));
+    let text = |text: Option<&str>| text.map(|text| quote!(Some(#text)));
+    let said: TokenStream =
+        [entry("harness", harness), entry("model", text(spawn.model)), entry("effort", text(spawn.effort))]
+            .into_iter()
+            .collect();
+    if said.is_empty() { usual } else { quote!(orange::Spawn { #said ..#usual }) }
 }
 
 fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {

@@ -1,9 +1,10 @@
 //! What the tables say of a state and the workflow only implies: who works there, how it starts again, whether it waits.
 
 use orange_core as core;
-use orange_core::{Action, Actor, HarnessOf, Permissions, PromptId, StateId};
+use orange_core::{Action, Actor, Permissions, PromptId, Role, StateId};
 
-use crate::model::{Hook, Outcome, Spawn, Workflow};
+use super::settings_of;
+use crate::model::{AgentSettings, Hook, Outcome, Spawn, Workflow};
 
 /// Looked up once, so that no state searches the whole workflow.
 pub(super) struct Facts<'w> {
@@ -65,7 +66,7 @@ impl<'w> Facts<'w> {
             .find(|starter| starter.spawn.prompt.value == prompt)
             .or(self.first_with[usize::from(prompt.0)].as_ref())
             .or(into.first());
-        Some(again(prompt, model))
+        Some(again(prompt, model, settings_of(self.workflow, id)))
     }
 
     /// Whose death the exit rules of the state are about.
@@ -73,7 +74,7 @@ impl<'w> Facts<'w> {
         let into = &self.spawns_into[usize::from(id.0)];
         let reviews = match self.respawn(id).as_ref().and_then(core::Hook::spawn) {
             Some(spawn) => spawn.actor() == Actor::Reviewer,
-            None => into.iter().any(|starter| starter.spawn.harness == HarnessOf::Review),
+            None => into.iter().any(|starter| starter.spawn.role == Role::Reviewer),
         };
         if reviews { Actor::Reviewer } else { Actor::Worker }
     }
@@ -84,11 +85,11 @@ fn starter(hook: &Hook) -> Option<Starter<'_>> {
 }
 
 /// It counts nothing up: a second start is not a second round.
-fn again<'w>(prompt: PromptId, model: Option<&Starter<'_>>) -> core::Hook<'w> {
-    let (harness, permissions) = model.map_or((HarnessOf::Task, Permissions::Full), |starter| {
-        (starter.spawn.harness, starter.spawn.permissions)
-    });
-    let spawn = core::Spawn { prompt, harness, permissions };
+fn again<'w>(prompt: PromptId, model: Option<&Starter<'w>>, state: &'w AgentSettings) -> core::Hook<'w> {
+    let spawn = match model {
+        Some(starter) => core::Spawn { prompt, ..super::spawn(starter.spawn, state) },
+        None => super::set(core::Spawn::new(prompt, Role::Worker, Permissions::Full), &[state]),
+    };
     let action = model.filter(|it| it.action.starts_beside()).map_or(Action::SpawnAgent, |it| it.action);
     core::Hook::spawning(action, spawn)
 }

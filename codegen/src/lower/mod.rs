@@ -25,8 +25,8 @@ use orange_core::{Machine, TransitionId, fnv1a};
 use crate::catalogue::S08;
 use crate::guard::Guard;
 use crate::model::{
-    Condition, Definition, Ending, ExitRule, Fields, Gate, Hook, Outcome, Piece, Prompt, SectionGate, Spawn,
-    Steps, Transition, Workflow,
+    AgentSettings, Condition, Definition, Ending, ExitRule, Fields, Gate, HarnessName, Hook, Outcome, Piece,
+    Prompt, SectionGate, Spawn, StateId, Steps, Transition, Workflow,
 };
 use crate::{Checked, Diagnostic};
 
@@ -132,7 +132,10 @@ impl<'a> Lowering<'a> {
             by: transition.by,
             guard: transition.when.as_ref().map(|guard| self.guard(guard)),
             gates: self.gates(&transition.gates),
-            hooks: self.arena.hooks.keep(transition.hooks.iter().map(|hook| self.hook(hook))),
+            hooks: self
+                .arena
+                .hooks
+                .keep(transition.hooks.iter().map(|it| self.hook(it, transition.to.value))),
             on_hook_failure: transition.on_hook_failure.map(|it| it.value),
         }
     }
@@ -168,10 +171,11 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn hook(&self, hook: &'a Hook) -> core::Hook<'a> {
+    /// A hook of a transition to this state.
+    fn hook(&self, hook: &'a Hook, to: StateId) -> core::Hook<'a> {
         core::Hook {
             action: hook.action,
-            spawn: hook.spawn.as_ref().map(spawn),
+            spawn: hook.spawn.as_ref().map(|it| spawn(it, settings_of(self.workflow, to))),
             counter: hook.counter.map(|it| it.value),
             message: hook.message.as_ref().map_or("", |it| &it.value),
             field: &hook.field,
@@ -222,8 +226,34 @@ impl<'a> Lowering<'a> {
     }
 }
 
-fn spawn(spawn: &Spawn) -> core::Spawn {
-    core::Spawn { prompt: spawn.prompt.value, harness: spawn.harness, permissions: spawn.permissions }
+/// What a state says about its agents.
+fn settings_of(workflow: &Workflow, state: StateId) -> &AgentSettings {
+    &workflow.states[usize::from(state.0)].agent
+}
+
+/// The start of an agent for a state with these settings, which hold where the hook says nothing.
+fn spawn<'w>(spawn: &'w Spawn, state: &'w AgentSettings) -> core::Spawn<'w> {
+    let usual = core::Spawn::new(spawn.prompt.value, spawn.role, spawn.permissions);
+    set(usual, &[&spawn.agent, state])
+}
+
+/// The start of an agent with these settings, of which the first that says something counts.
+fn set<'w>(usual: core::Spawn<'w>, settings: &[&'w AgentSettings]) -> core::Spawn<'w> {
+    let harness = settings.iter().find_map(|it| it.harness.as_ref());
+    core::Spawn {
+        harness: harness.map_or(usual.harness, |it| harness_of(&it.value)),
+        model: settings.iter().find_map(|it| it.model.as_deref()),
+        effort: settings.iter().find_map(|it| it.effort.as_deref()),
+        ..usual
+    }
+}
+
+fn harness_of(name: &HarnessName) -> core::HarnessOf<'_> {
+    match name {
+        HarnessName::Task => core::HarnessOf::Task,
+        HarnessName::Review => core::HarnessOf::Review,
+        HarnessName::Named(name) => core::HarnessOf::Named(name),
+    }
 }
 
 fn piece(piece: &Piece) -> core::Piece<'_> {

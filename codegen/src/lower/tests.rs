@@ -1,6 +1,8 @@
 //! What the tables say that the workflow only implies.
 
-use orange_core::{Action, Actor, HarnessOf, Hook, Machine, OnFailure, Permissions, StateId, TransitionId};
+use orange_core::{
+    Action, Actor, HarnessOf, Hook, Machine, OnFailure, Permissions, Role, StateId, TransitionId,
+};
 
 use super::*;
 use crate::{Source, compile};
@@ -72,6 +74,56 @@ fn else_like_the_first_hook_that_enters_the_state() {
 #[test]
 fn else_a_worker_with_all_permissions() {
     check_respawn("  - {from: a, to: b}", ("spawn_agent", HarnessOf::Task, Permissions::Full), Actor::Worker);
+}
+
+#[test]
+fn what_runs_an_agent_is_said_by_its_hook_then_by_its_state() {
+    let body = "states:
+  a: {agent: {effort: low}}
+  b: {respawn_prompt: again, agent: {harness: codex, model: small, effort: high}}
+  c: {respawn_prompt: do, agent: {harness: review}}
+transitions:
+  - {from: a, to: b, hooks: [{action: spawn_agent, prompt: again, model: 4.5}, {action: notify_worker, message: go, prompt: do, harness: pi}]}
+  - {from: b, to: c, hooks: [{action: spawn_agent, prompt: check}, {action: spawn_agent, prompt: check, harness: review, effort: max}]}";
+    with_machine(body, |machine| {
+        let words = |spawn: &orange_core::Spawn<'_>| {
+            format!("{:?} {:?} {:?} {:?}", spawn.role, spawn.harness, spawn.model, spawn.effort)
+        };
+        let hooks = machine.transitions.iter().flat_map(|it| it.hooks).filter_map(Hook::spawn).map(words);
+        let respawns = machine.states.iter().filter_map(|it| it.respawn.as_ref()?.spawn()).map(words);
+        assert_eq!(
+            hooks.chain(respawns).collect::<Vec<_>>(),
+            [
+                r#"Worker Named("codex") Some("4.5") Some("high")"#,
+                r#"Worker Named("pi") Some("small") Some("high")"#,
+                "Worker Review None None",
+                r#"Reviewer Review None Some("max")"#,
+                // The respawn of `b` is like its hook; the prompt of that of `c` is used on the way to `b`.
+                r#"Worker Named("codex") Some("4.5") Some("high")"#,
+                r#"Worker Named("pi") None None"#,
+            ]
+        );
+        assert_eq!(machine.harnesses().collect::<Vec<_>>(), ["codex", "pi", "codex", "pi"]);
+    });
+}
+
+#[test]
+fn a_hook_says_which_agent_it_starts() {
+    let role = |hook: &str| {
+        let mut role = None;
+        let body = format!(
+            "states: {{a: , b: }}\ntransitions: [{{from: a, to: b, hooks: [{{prompt: do, {hook}}}]}}]"
+        );
+        with_machine(&body, |machine| role = machine.transitions[0].hooks[0].spawn().map(|it| it.role));
+        role.unwrap()
+    };
+    assert_eq!(role("action: spawn_agent, harness: codex"), Role::Worker);
+    assert_eq!(role("action: spawn_agent, harness: codex, as: reviewer"), Role::Reviewer);
+    assert_eq!(role("action: spawn_agent, harness: task, as: reviewer"), Role::Reviewer);
+    assert_eq!(role("action: spawn_reviewer, harness: codex"), Role::Reviewer);
+    assert_eq!(role("action: spawn_reviewer, harness: task"), Role::Worker);
+    assert_eq!(role("action: spawn_reviewer, harness: review, as: worker"), Role::Worker);
+    assert_eq!(role("action: notify_worker, message: go, harness: review"), Role::Worker);
 }
 
 #[test]

@@ -3,11 +3,12 @@
 use orange_core::action::{ParameterKind, Starts};
 use orange_core::{Action, Actor};
 
+use super::agents;
 use super::decoder::{Decoder, Field, Fields};
 use super::keys::{ACTIONS, HOOK, INCREMENT_REVIEW_ROUND, Object};
 use super::prompts;
 use super::scope::Scope;
-use super::{HarnessOf, Hook, OnFailure, Permissions, REVIEW_ROUND, Spawn, Value};
+use super::{AgentSettings, Hook, OnFailure, Permissions, REVIEW_ROUND, Role, Spawn, Value};
 use crate::catalogue::{A04, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
@@ -17,7 +18,7 @@ use crate::syntax::{Kind, Node, Text};
 /// Keys of the frontmatter that no hook may write, since the engine owns them; it owns counters, too.
 const ENGINE_KEYS: [&str; 6] = ["status", "workspace", "tmux_session", "workflow", "attention", "id"];
 
-const HARNESSES: [(&str, HarnessOf); 2] = [("task", HarnessOf::Task), ("review", HarnessOf::Review)];
+const ROLES: [(&str, Role); 2] = [("worker", Role::Worker), ("reviewer", Role::Reviewer)];
 pub(super) const PERMISSIONS: [(&str, Permissions); 2] =
     [("full", Permissions::Full), ("reduced", Permissions::Reduced)];
 const ON_FAILURE: [(&str, OnFailure); 2] = [("stop", OnFailure::Stop), ("go-on", OnFailure::GoOn)];
@@ -96,9 +97,9 @@ fn parameters(
     fields: &Fields<'_>,
     hook: &mut Hook,
 ) -> Option<()> {
-    let defaults = (HarnessOf::Task, Permissions::Full);
-    let (mut harness, mut permissions) = hook.action.traits().starts.map_or(defaults, Starts::defaults);
-    let mut prompt = None;
+    let defaults = (Role::Worker, Permissions::Full);
+    let (usual, mut permissions) = hook.action.traits().starts.map_or(defaults, Starts::defaults);
+    let (mut prompt, mut role, mut agent) = (None, None, AgentSettings::default());
     let mut is_whole = true;
     for parameter in hook.action.parameters() {
         let is_read = match (parameter.kind, fields.get(parameter.name)) {
@@ -112,8 +113,21 @@ fn parameters(
                 prompt = scope.prompt(decoder, &field, &A04);
                 prompt.is_some()
             }
+            (ParameterKind::Role, Some(field)) => {
+                role = decoder.word(&field, &ROLES).map(|it| it.value);
+                role.is_some()
+            }
             (ParameterKind::Harness, Some(field)) => {
-                decoder.word(&field, &HARNESSES).map(|it| harness = it.value).is_some()
+                agent.harness = agents::harness(decoder, &field);
+                agent.harness.is_some()
+            }
+            (ParameterKind::Model, Some(field)) => {
+                agent.model = agents::argument(decoder, &field);
+                agent.model.is_some()
+            }
+            (ParameterKind::Effort, Some(field)) => {
+                agent.effort = agents::argument(decoder, &field);
+                agent.effort.is_some()
             }
             (ParameterKind::Permissions, Some(field)) => {
                 decoder.word(&field, &PERMISSIONS).map(|it| permissions = it.value).is_some()
@@ -136,7 +150,10 @@ fn parameters(
         };
         is_whole &= is_read || !parameter.required;
     }
-    hook.spawn = prompt.map(|prompt| Spawn { prompt, harness, permissions });
+    let may_review = hook.action.parameters().iter().any(|it| it.kind == ParameterKind::Role);
+    let implied = agent.harness.as_ref().filter(|_| may_review).and_then(|it| it.value.role());
+    let role = role.or(implied).unwrap_or(usual);
+    hook.spawn = prompt.map(|prompt| Spawn { prompt, role, agent, permissions });
     is_whole.then_some(())
 }
 

@@ -80,6 +80,8 @@ pub enum Names {
     Counters,
     /// `steps`
     Steps,
+    /// Those of the task, and those that are installed where the workflow runs.
+    Harnesses,
 }
 
 const fn key(name: &'static str, takes: Takes, doc: &'static str) -> Key {
@@ -165,6 +167,21 @@ pub static STATE: Object = Object {
         key("entry", Takes::Boolean, "Whether a task may be created here."),
         key("timeout", Takes::Text, "How long a task may stay here: `90s`, `20m`, `2h`, `1d`."),
         key("on_timeout", Takes::Text, "The state that it then goes to, or `notify`, the default."),
+        key("agent", Takes::Object(&AGENT), "What runs the agents that are started for this state."),
+    ],
+};
+
+/// The `agent` of a state.
+pub static AGENT: Object = Object {
+    what: "`agent`",
+    keys: &[
+        key(
+            "harness",
+            Takes::Name(Names::Harnesses),
+            "The harness: one of the task's (task, review), or a name.",
+        ),
+        key("model", Takes::Scalar, "The model, in the harness's own words."),
+        key("effort", Takes::Scalar, "The effort, in the harness's own words."),
     ],
 };
 
@@ -288,9 +305,12 @@ pub static ACTIONS: &[Object] = &{
 
 const COUNT: usize = Action::ALL.len();
 
+/// The most keys that an action has, with `action` and `on_failure`.
+const MAX_KEYS: usize = 9;
+
 /// By action: its keys. The rest of each is not used.
-static PARAMETERS: [[Key; 6]; COUNT] = {
-    let mut keys = [const { [ACTION; 6] }; COUNT];
+static PARAMETERS: [[Key; MAX_KEYS]; COUNT] = {
+    let mut keys = [const { [ACTION; MAX_KEYS] }; COUNT];
     let mut at = 0;
     while at < COUNT {
         let parameters = Action::ALL[at].parameters();
@@ -309,11 +329,12 @@ static PARAMETERS: [[Key; 6]; COUNT] = {
 const fn takes(kind: ParameterKind) -> Takes {
     match kind {
         ParameterKind::Prompt => Takes::Name(Names::Prompts),
-        ParameterKind::Harness => Takes::Word(&["task", "review"]),
+        ParameterKind::Role => Takes::Word(&["worker", "reviewer"]),
+        ParameterKind::Harness => Takes::Name(Names::Harnesses),
         ParameterKind::Permissions => Takes::Word(&["full", "reduced"]),
         ParameterKind::Counter => Takes::Name(Names::Counters),
         ParameterKind::Message | ParameterKind::Field => Takes::Text,
-        ParameterKind::Value => Takes::Scalar,
+        ParameterKind::Model | ParameterKind::Effort | ParameterKind::Value => Takes::Scalar,
         ParameterKind::Argv => Takes::List(&Takes::Scalar),
         ParameterKind::Seconds(_) => Takes::Integer(1),
     }

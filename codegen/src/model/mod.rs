@@ -4,6 +4,7 @@
 //! Ids count in source order. What the engine's tables call the same thing is named the same here.
 
 mod actors;
+mod agents;
 mod commands;
 pub mod decoder;
 mod ending;
@@ -29,8 +30,8 @@ pub use transitions::Ends;
 
 pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId, StepValue};
 pub use orange_core::{
-    Action, Actor, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, HarnessOf,
-    MAX_RESUME_AFTER, OnFailure, Permissions, PromptId, REVIEW_ROUND, StateId, Value, Verdict,
+    Action, Actor, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, MAX_RESUME_AFTER,
+    OnFailure, Permissions, PromptId, REVIEW_ROUND, Role, StateId, Value, Verdict,
 };
 
 pub use crate::guard::Counter;
@@ -107,6 +108,8 @@ pub struct State {
     pub entry: bool,
     /// What follows when a task has been here for too long; it stands before the other exit rules.
     pub timeout: Option<ExitRule>,
+    /// What runs the agents that are started for it, where their hooks do not say.
+    pub agent: AgentSettings,
 }
 
 /// Who alone moves a task on from a state.
@@ -292,10 +295,45 @@ impl Hook {
 pub struct Spawn {
     /// The prompt of the agent.
     pub prompt: Spanned<PromptId>,
-    /// Which of the task's harnesses runs it.
-    pub harness: HarnessOf,
+    /// Which of the task's agents it is.
+    pub role: Role,
+    /// What runs it, as far as the hook says.
+    pub agent: AgentSettings,
     /// What it may do without asking.
     pub permissions: Permissions,
+}
+
+/// What runs an agent, as far as a hook or a state says.
+#[derive(Clone, Debug, Default)]
+pub struct AgentSettings {
+    /// The harness.
+    pub harness: Option<Spanned<HarnessName>>,
+    /// The model, in the harness's own words.
+    pub model: Option<String>,
+    /// The effort, likewise.
+    pub effort: Option<String>,
+}
+
+/// A harness that a workflow names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HarnessName {
+    /// `task`: that of the task's worker.
+    Task,
+    /// `review`: that of its reviewer.
+    Review,
+    /// The one with this name.
+    Named(String),
+}
+
+impl HarnessName {
+    /// The agent that it makes of a hook's agent, where the hook does not say.
+    pub fn role(&self) -> Option<Role> {
+        match self {
+            HarnessName::Task => Some(Role::Worker),
+            HarnessName::Review => Some(Role::Reviewer),
+            HarnessName::Named(_) => None,
+        }
+    }
 }
 
 /// What happens when an agent has died.

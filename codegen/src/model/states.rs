@@ -1,10 +1,11 @@
 //! States, and which of them a task may be created in.
 
+use super::agents;
 use super::decoder::{Decoder, Entry, Field, Fields};
 use super::gate::flag;
 use super::keys::STATE;
 use super::scope::Scope;
-use super::{Condition, Ending, ExitRule, MAX_RESUME_AFTER, Outcome, State, StateId, Wait};
+use super::{AgentSettings, Condition, Ending, ExitRule, MAX_RESUME_AFTER, Outcome, State, StateId, Wait};
 use crate::catalogue::{A05, A06, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
@@ -90,6 +91,7 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Entr
             wait: None,
             entry: false,
             timeout: None,
+            agent: AgentSettings::default(),
         };
     };
     State {
@@ -103,5 +105,6 @@ fn state(decoder: &mut Decoder<'_>, scope: &Scope<'_>, id: StateId, entry: &Entr
         wait: fields.get("wait").and_then(|it| decoder.word(&it, &[("human", Wait::Human)])),
         entry: flag(decoder, &fields, "entry"),
         timeout: timeout(decoder, scope, id, entry.name.span, &fields),
+        agent: fields.get("agent").map_or_else(AgentSettings::default, |it| agents::agent(decoder, &it)),
     }
 }

@@ -1,6 +1,6 @@
 //! The actions: everything that a hook can do, each described once.
 
-use crate::{Actor, HarnessOf, OnFailure, Permissions};
+use crate::{Actor, OnFailure, Permissions, Role};
 
 /// What other rooms ask of an action. One that does nothing of this is [`PLAIN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,11 +70,11 @@ pub const PLAIN: Traits = Traits {
 };
 
 impl Starts {
-    /// The harness and the permissions of the agent where the hook does not say.
-    pub const fn defaults(self) -> (HarnessOf, Permissions) {
+    /// The role and the permissions of the agent where the hook does not say.
+    pub const fn defaults(self) -> (Role, Permissions) {
         match self {
-            Starts::New | Starts::MissingWorker => (HarnessOf::Task, Permissions::Full),
-            Starts::BesideWorker => (HarnessOf::Review, Permissions::Reduced),
+            Starts::New | Starts::MissingWorker => (Role::Worker, Permissions::Full),
+            Starts::BesideWorker => (Role::Reviewer, Permissions::Reduced),
         }
     }
 }
@@ -97,8 +97,14 @@ pub struct Parameter {
 pub enum ParameterKind {
     /// The name of a prompt.
     Prompt,
-    /// Which of the task's two harnesses runs an agent.
+    /// Which of the task's agents it is.
+    Role,
+    /// The harness of an agent: one of the task's two, or a name.
     Harness,
+    /// The model of an agent.
+    Model,
+    /// The effort of an agent.
+    Effort,
     /// What an agent may do.
     Permissions,
     /// The name of a counter.
@@ -128,6 +134,20 @@ const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Paramete
 const PROMPT: Parameter = required("prompt", Kind::Prompt, "The prompt of the agent.");
 const INCREMENT: Parameter =
     optional("increment", Kind::Counter, "The counter that goes up by one before the agent starts.");
+
+const AS: Parameter = optional(
+    "as",
+    Kind::Role,
+    "Which of the task's agents it is; by default as its harness says, else as its action does.",
+);
+const HARNESS: Parameter = optional(
+    "harness",
+    Kind::Harness,
+    "The harness that runs it: one of the task's (task, review), or a name.",
+);
+const MODEL: Parameter =
+    optional("model", Kind::Model, "The model that it uses; the harness's own by default.");
+const EFFORT: Parameter = optional("effort", Kind::Effort, "Its effort; the task's by default.");
 
 macro_rules! actions {
     ($($(#[doc = $doc:literal])+ $action:ident = $name:literal [$($parameter:expr),* $(,)?] $traits:expr;)+) => {
@@ -177,7 +197,10 @@ actions! {
     /// reviewer's `review-<round>`. The hook fails while an earlier agent of the same kind is alive.
     SpawnAgent = "spawn_agent" [
         PROMPT,
-        optional("harness", Kind::Harness, "Which of the task's harnesses runs it; task by default."),
+        AS,
+        HARNESS,
+        MODEL,
+        EFFORT,
         optional("permissions", Kind::Permissions, "What it may do without asking; full by default."),
         INCREMENT,
     ] Traits { starts: Some(Starts::New), ..PLAIN };
@@ -185,7 +208,10 @@ actions! {
     /// The same as `spawn_agent`, with a reviewer's defaults.
     SpawnReviewer = "spawn_reviewer" [
         PROMPT,
-        optional("harness", Kind::Harness, "Which of the task's harnesses runs it; review by default."),
+        AS,
+        HARNESS,
+        MODEL,
+        EFFORT,
         optional("permissions", Kind::Permissions, "What it may do without asking; reduced by default."),
         INCREMENT,
     ] Traits { starts: Some(Starts::BesideWorker), ..PLAIN };
@@ -208,6 +234,9 @@ actions! {
             Kind::Prompt,
             "What a worker is started with where none is alive; without it, the hook fails there.",
         ),
+        HARNESS,
+        MODEL,
+        EFFORT,
     ] Traits { starts: Some(Starts::MissingWorker), tells: Some(Actor::Worker), ..PLAIN };
 
     /// Starts the oldest waiting task of the project, if a worktree is free. Nothing else starts a waiting task, not even a

@@ -2,13 +2,42 @@
 
 use crate::{Action, Actor, CounterId, PromptId};
 
-/// Which of a task's two harnesses runs an agent.
+/// Which of a task's two agents one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HarnessOf {
+pub enum Role {
+    /// The one that does the work.
+    Worker,
+    /// The one that judges it.
+    Reviewer,
+}
+
+impl Role {
+    /// The actor as which the agent makes requests.
+    pub const fn actor(self) -> Actor {
+        match self {
+            Role::Worker => Actor::Worker,
+            Role::Reviewer => Actor::Reviewer,
+        }
+    }
+
+    /// The harness that runs the agent where the workflow does not say.
+    pub const fn harness(self) -> HarnessOf<'static> {
+        match self {
+            Role::Worker => HarnessOf::Task,
+            Role::Reviewer => HarnessOf::Review,
+        }
+    }
+}
+
+/// Which harness runs an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HarnessOf<'a> {
     /// `task.harness`: the worker's.
     Task,
     /// `task.review_harness`: the reviewer's.
     Review,
+    /// The one with this name, whatever the task says.
+    Named(&'a str),
 }
 
 /// What an agent may do without asking.
@@ -31,21 +60,48 @@ pub enum OnFailure {
 
 /// How an agent is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spawn {
+pub struct Spawn<'a> {
     /// The first message of the agent.
     pub prompt: PromptId,
+    /// Which of the task's agents it is.
+    pub role: Role,
     /// The harness that runs it.
-    pub harness: HarnessOf,
+    pub harness: HarnessOf<'a>,
     /// What it may do without asking.
     pub permissions: Permissions,
+    /// The model that it uses, in the harness's own words; the task's where the workflow names none.
+    pub model: Option<&'a str>,
+    /// Its effort, likewise.
+    pub effort: Option<&'a str>,
 }
 
-impl Spawn {
+impl Spawn<'_> {
+    /// An agent with the harness of its role.
+    pub const fn new(prompt: PromptId, role: Role, permissions: Permissions) -> Self {
+        Spawn { prompt, role, harness: role.harness(), permissions, model: None, effort: None }
+    }
+
     /// The actor as which the agent makes requests.
     pub const fn actor(&self) -> Actor {
+        self.role.actor()
+    }
+
+    /// Whether an agent that was started like this can have been this one: the task may have named what is not said here.
+    pub(crate) fn can_be(&self, started: &Spawn<'_>) -> bool {
+        let fits = |said: Option<&str>, was: Option<&str>| said.is_none() || said == was;
+        (self.prompt, self.role, self.permissions) == (started.prompt, started.role, started.permissions)
+            && fits(self.model, started.model)
+            && fits(self.effort, started.effort)
+    }
+}
+
+impl<'a> Spawn<'a> {
+    /// The name of its harness, for a task with these two.
+    pub const fn harness_name(&self, worker: &'a str, reviewer: &'a str) -> &'a str {
         match self.harness {
-            HarnessOf::Task => Actor::Worker,
-            HarnessOf::Review => Actor::Reviewer,
+            HarnessOf::Task => worker,
+            HarnessOf::Review => reviewer,
+            HarnessOf::Named(name) => name,
         }
     }
 }
@@ -56,7 +112,7 @@ pub struct Hook<'a> {
     /// The action.
     pub action: Action,
     /// How it starts an agent.
-    pub spawn: Option<Spawn>,
+    pub spawn: Option<Spawn<'a>>,
     /// The counter that changes before it acts: `reset` sets it back, every other action raises it by one.
     pub counter: Option<CounterId>,
     /// The text for an agent or a person.
@@ -73,7 +129,7 @@ pub struct Hook<'a> {
     pub on_failure: OnFailure,
 }
 
-impl Hook<'_> {
+impl<'a> Hook<'a> {
     /// A hook without parameters.
     pub const fn new(action: Action) -> Self {
         Hook {
@@ -90,7 +146,7 @@ impl Hook<'_> {
     }
 
     /// A hook that starts an agent.
-    pub const fn spawning(action: Action, spawn: Spawn) -> Self {
+    pub const fn spawning(action: Action, spawn: Spawn<'a>) -> Self {
         Hook { spawn: Some(spawn), ..Hook::new(action) }
     }
 
@@ -110,7 +166,7 @@ impl Hook<'_> {
     }
 
     /// How it starts an agent, always or where none is alive.
-    pub const fn spawn(&self) -> Option<&Spawn> {
+    pub const fn spawn(&self) -> Option<&Spawn<'a>> {
         self.spawn.as_ref()
     }
 }

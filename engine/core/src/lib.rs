@@ -45,7 +45,7 @@ pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX
 pub use gate::{Fields, Gate, Lack, Missing, SectionGate, Seen, Verdict, When, check_section, has_word};
 pub use guard::{Guard, Range};
 pub use hash::fnv1a;
-pub use hook::{HarnessOf, Hook, OnFailure, Permissions, Spawn};
+pub use hook::{HarnessOf, Hook, OnFailure, Permissions, Role, Spawn};
 pub use life::{Facts, Forced, Input, LifeEvent, Refusal, Turn};
 pub use machine::{
     CRASH_COUNT, Commands, Counter, CounterId, Machine, PromptId, REVIEW_ROUND, State, StateId, Transition,
@@ -60,4 +60,4 @@ pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;

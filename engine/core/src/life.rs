@@ -36,7 +36,7 @@ pub struct Facts<'v> {
     /// How many agents the engine has started again since the last transition.
     pub restarts: u32,
     /// How the last agent in this state was started.
-    pub last: Option<Spawn>,
+    pub last: Option<Spawn<'v>>,
 }
 
 /// An input to the life of a task.

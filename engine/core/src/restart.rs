@@ -1,6 +1,6 @@
 //! How, how soon and how often an agent is started again.
 
-use crate::{Hook, Machine, Spawn, StateId};
+use crate::{HarnessOf, Hook, Machine, Spawn, StateId};
 
 /// The number of agents that the engine starts again without a transition between them; after that it leaves the task to a
 /// person.
@@ -50,20 +50,39 @@ impl Delay {
     }
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
     /// How a person starts the agent of a state again: with the respawn prompt of the state. A state without one uses the
     /// prompts with which transitions into it start an agent: that of the `last` agent if it is among them, or the first. A
     /// transition from the crash state does not count, since its prompt is about the crash. If no transition into the state
     /// starts an agent, the last agent came from another state, and is started as before.
-    pub fn restart(&self, state: StateId, last: Option<Spawn>) -> Option<Spawn> {
+    pub fn restart(&self, state: StateId, last: Option<Spawn<'_>>) -> Option<Spawn<'a>> {
         let declared = self.state(state).respawn.as_ref().and_then(Hook::spawn);
         let is_own = |from| self.commands.crash != Some(from);
         let into = self.transitions.iter().filter(|it| it.to == state && is_own(it.from));
         let mut own = into.flat_map(|it| it.hooks).filter_map(Hook::spawn);
         let first = own.clone().next();
         let same = last.as_ref().and_then(|last| own.find(|spawn| spawn.prompt == last.prompt));
-        let spawn = declared.or(same).or(first).or(last.as_ref())?;
-        Some(*spawn)
+        declared.or(same).or(first).copied().or_else(|| last.map(|last| self.as_declared(last)))
+    }
+
+    /// The declared start that this one was, or the usual one of its role if the workflow has changed.
+    fn as_declared(&self, last: Spawn<'_>) -> Spawn<'a> {
+        let declared = self.spawns().find(|it| it.can_be(&last)).copied();
+        declared.unwrap_or_else(|| Spawn::new(last.prompt, last.role, last.permissions))
+    }
+
+    /// Every declared start of an agent: those of transitions, then those that respawn.
+    fn spawns(&self) -> impl Iterator<Item = &'a Spawn<'a>> {
+        let of_states = self.states.iter().filter_map(|it| it.respawn.as_ref());
+        self.transitions.iter().flat_map(|it| it.hooks).chain(of_states).filter_map(Hook::spawn)
+    }
+
+    /// The harnesses that it names itself, beside those of the task. A name may come several times.
+    pub fn harnesses(&self) -> impl Iterator<Item = &'a str> {
+        self.spawns().filter_map(|it| match it.harness {
+            HarnessOf::Task | HarnessOf::Review => None,
+            HarnessOf::Named(name) => Some(name),
+        })
     }
 }
 

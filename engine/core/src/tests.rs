@@ -29,8 +29,7 @@ const FROM_2: Guard<'_> = Guard {
     text: "review_round >= 2",
     any_of: &[&[Range { counter: REVIEW_ROUND, low: 2, high: u32::MAX }]],
 };
-const SPAWN: Spawn =
-    Spawn { prompt: PromptId(0), harness: HarnessOf::Review, permissions: Permissions::Reduced };
+const SPAWN: Spawn = Spawn::new(PromptId(0), Role::Reviewer, Permissions::Reduced);
 
 const fn state(name: &str, terminal: bool) -> State<'_> {
     State {
@@ -141,8 +140,8 @@ fn effects(decision: &Decision<'_>) -> Vec<(&'static str, Option<u32>)> {
 }
 
 /// A spawn with this prompt.
-const fn spawn_with(prompt: u16) -> Spawn {
-    Spawn { prompt: PromptId(prompt), harness: HarnessOf::Task, permissions: Permissions::Full }
+const fn spawn_with(prompt: u16) -> Spawn<'static> {
+    Spawn::new(PromptId(prompt), Role::Worker, Permissions::Full)
 }
 
 #[test]

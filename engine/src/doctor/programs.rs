@@ -29,12 +29,8 @@ pub(super) fn gh(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 /// Checks the harnesses of unfinished tasks and missions; of all others, one suffices.
 pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let path = seen.app.path();
-    let mut used: Vec<&str> = seen
-        .unfinished()?
-        .into_iter()
-        .flat_map(|task| [&task.harness, &task.review_harness])
-        .map(String::as_str)
-        .collect();
+    let mut used: Vec<&str> =
+        seen.unfinished()?.into_iter().flat_map(|task| seen.app.harnesses_of(task)).collect();
     used.sort_unstable();
     used.dedup();
     let missing =

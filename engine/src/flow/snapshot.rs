@@ -1,6 +1,6 @@
 //! A task as values for the core.
 
-use orange_core::{Facts, HarnessOf, Machine, Permissions, Seen, Spawn, StateId, View, When};
+use orange_core::{Facts, Machine, Permissions, Role, Seen, Spawn, StateId, View, When};
 
 use crate::app::App;
 use crate::store::event::{self, Pass};
@@ -15,7 +15,7 @@ pub struct Snapshot<'t> {
     seen: Vec<Seen<'t>>,
     task: &'t Task,
     restarts: u32,
-    last: Option<Spawn>,
+    last: Option<Spawn<'t>>,
 }
 
 impl<'t> Snapshot<'t> {
@@ -70,15 +70,17 @@ impl<'t> Snapshot<'t> {
 }
 
 /// How an agent was started, if its workflow still has its prompt.
-fn as_started(machine: &Machine<'_>, record: &event::Spawn) -> Option<Spawn> {
+fn as_started<'t>(machine: &Machine<'_>, record: &'t event::Spawn) -> Option<Spawn<'t>> {
     let reviews = record.actor == event::Actor::Reviewer;
+    let role = if reviews { Role::Reviewer } else { Role::Worker };
+    let permissions = match record.permissions {
+        event::Permissions::Full => Permissions::Full,
+        event::Permissions::Reduced | event::Permissions::Other(_) => Permissions::Reduced,
+    };
     Some(Spawn {
-        prompt: machine.prompt_named(&record.prompt)?,
-        harness: if reviews { HarnessOf::Review } else { HarnessOf::Task },
-        permissions: match record.permissions {
-            event::Permissions::Full => Permissions::Full,
-            event::Permissions::Reduced | event::Permissions::Other(_) => Permissions::Reduced,
-        },
+        model: record.model.as_deref(),
+        effort: record.effort.as_deref(),
+        ..Spawn::new(machine.prompt_named(&record.prompt)?, role, permissions)
     })
 }
 

@@ -1,9 +1,9 @@
 //! The flow on a real store, with a small machine and no agents.
 
 use orange_core::{
-    Action, Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Fields, Gate, Guard, HarnessOf,
-    Hook, MAX_RESTARTS, Machine, OnFailure, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND,
-    Range, SectionGate, Spawn, State, StateId, Transition, Verdict,
+    Action, Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Fields, Gate, Guard, Hook,
+    MAX_RESTARTS, Machine, OnFailure, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range,
+    Role, SectionGate, Spawn, State, StateId, Transition, Verdict,
 };
 
 use crate::answer::TransitionResult;
@@ -42,8 +42,7 @@ const UNDER_2: Guard<'_> =
     Guard { text: "review_round < 2", any_of: &[&[Range { counter: REVIEW_ROUND, low: 0, high: 1 }]] };
 
 /// Nobody has this harness's program in a test.
-const ABSENT: Spawn =
-    Spawn { prompt: PromptId(0), harness: HarnessOf::Review, permissions: Permissions::Full };
+const ABSENT: Spawn = Spawn::new(PromptId(0), Role::Reviewer, Permissions::Full);
 
 const fn state(name: &str, agent: Actor) -> State<'_> {
     State {

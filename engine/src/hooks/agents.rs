@@ -9,7 +9,7 @@ use rustix::process::Pid;
 
 use crate::app::App;
 use crate::drive::git::Git;
-use crate::drive::harness::shell_word;
+use crate::drive::harness::{Harness, shell_word};
 use crate::drive::process::{ProcessRoot, ProcessTree};
 use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
@@ -50,13 +50,23 @@ impl From<Occasion> for Start {
 ///
 /// # Errors
 /// `environment`: tmux or the harness is missing, or the harness would ask a question that nobody answers; `not_found`:
-/// there is no such harness.
-pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn) -> Result<()> {
+/// there is no such harness; `refused`: the harness has no option for a model or an effort that the workflow names.
+pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn<'_>) -> Result<()> {
     app.tmux.check()?;
-    let harness = app.harness(harness_of(task, spawn))?;
-    harness.check(app.path())?;
+    let harness = app.harness(spawn.harness_name(&task.harness, &task.review_harness))?;
+    check_harness(app, &harness, spawn)?;
     let is_full = matches!(spawn.permissions, Permissions::Full);
     setup::check(&app.home, &app.around()?, &harness.name, &app.project_of(task)?.path, is_full)
+}
+
+/// Refuses a harness whose program is not there, or that has no option for what the workflow says of this agent.
+///
+/// # Errors
+/// `environment`, and `refused`.
+pub fn check_harness(app: &App, harness: &Harness, spawn: &orange_core::Spawn<'_>) -> Result<()> {
+    harness.check(app.path())?;
+    harness.check_option("model", &harness.model, spawn.model)?;
+    harness.check_option("effort", &harness.effort, spawn.effort)
 }
 
 /// Starts an agent: writes its prompt and its secret, journals it, then has tmux run the wrapper (`orange agent run`), which
@@ -404,12 +414,19 @@ fn record(
     app: &App,
     machine: &Machine<'_>,
     locked: &LockedTask,
-    spawn: &orange_core::Spawn,
+    spawn: &orange_core::Spawn<'_>,
     counter: Option<&(String, u32)>,
     occasion: Occasion,
 ) -> Result<Spawn> {
     let task = locked.task();
-    let harness = app.harness(harness_of(task, spawn))?;
+    let harness = app.harness(spawn.harness_name(&task.harness, &task.review_harness))?;
+    let (model, effort) = match spawn.harness {
+        HarnessOf::Task | HarnessOf::Review => {
+            (spawn.model.or(task.model.as_deref()), spawn.effort.or(task.effort.as_deref()))
+        }
+        // The task's are words of the task's harnesses.
+        HarnessOf::Named(_) => (spawn.model, spawn.effort),
+    };
     let actor = event::Actor::from(spawn.actor());
     let resumes = occasion == Occasion::Respawn;
     let beginning = trace::beginning(app, locked, &harness, &actor, resumes)?;
@@ -430,6 +447,8 @@ fn record(
         not_resumed: beginning.not_resumed,
         stood: stood(machine, task),
         answers: None,
+        model: model.map(str::to_owned),
+        effort: effort.map(str::to_owned),
         step: None,
         role: None,
         attempt: None,
@@ -447,7 +466,7 @@ fn prompt(
     app: &App,
     machine: &Machine<'_>,
     task: &Task,
-    spawn: &orange_core::Spawn,
+    spawn: &orange_core::Spawn<'_>,
     counter: Option<&(String, u32)>,
 ) -> Result<String> {
     let counters: Vec<_> =
@@ -491,13 +510,6 @@ fn base(app: &App, task: &Task, prompt: &Prompt<'_>) -> Result<Base> {
 
 fn counter_value(task: &Task, name: &str, raised: Option<&(String, u32)>) -> u32 {
     raised.filter(|(raised, _)| raised == name).map_or_else(|| task.counter(name), |(_, value)| *value)
-}
-
-fn harness_of<'t>(task: &'t Task, spawn: &orange_core::Spawn) -> &'t str {
-    match spawn.harness {
-        HarnessOf::Task => &task.harness,
-        HarnessOf::Review => &task.review_harness,
-    }
 }
 
 /// Has tmux start the wrapper, in a window of the task's session if there is one. Returns the session's name.

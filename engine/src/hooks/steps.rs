@@ -122,6 +122,8 @@ fn record(app: &App, locked: &LockedTask, attempt: &Attempt<'_>, is_again: bool)
         session: tmux::session_name(&task.project, &task.branch),
         window: format!("{}-{}", step.id, attempt.number),
         permissions: step.permissions.into(),
+        model: task.model.clone().filter(|_| step.harness.is_none()),
+        effort: task.effort.clone().filter(|_| step.harness.is_none()),
         conversation: beginning.conversation,
         resumed: beginning.resumed,
         not_resumed: beginning.not_resumed,

@@ -174,10 +174,7 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
 /// They are no work, and the next task must not get them. A harness that is no longer in `harnesses.toml` has none.
 fn files_of_harnesses(app: &App, task: &Task) -> Vec<String> {
     let harnesses = match task.kind {
-        DirKind::Task => [&task.harness, &task.review_harness]
-            .into_iter()
-            .filter_map(|name| app.harness(name).ok())
-            .collect(),
+        DirKind::Task => app.harnesses_of(task).filter_map(|name| app.harness(name).ok()).collect(),
         // Any step may have a harness of its own.
         DirKind::Mission => app.harnesses().unwrap_or_default(),
     };

@@ -34,6 +34,8 @@ pub struct Task {
     pub review_harness: String,
     /// The effort of its agents, in their harness's own words.
     pub effort: Option<String>,
+    /// The model of its agents, likewise.
+    pub model: Option<String>,
     /// The values that only the engine changes: status, counters, workspace, session, workflow.
     pub owned: Owned,
     /// A reason for which a person has to act, such as a failed hook.
@@ -72,6 +74,7 @@ impl Task {
             harness: get("harness")?.unwrap_or_else(|| DEFAULT_HARNESS.to_owned()),
             review_harness: get("review_harness")?.unwrap_or_else(|| DEFAULT_HARNESS.to_owned()),
             effort: get("effort")?.filter(|effort| !effort.trim().is_empty()),
+            model: get("model")?.filter(|model| !model.trim().is_empty()),
             owned,
             attention: get("attention")?,
             pr_url: get("pr_url")?,

@@ -154,3 +154,66 @@ fn a_branch_that_another_task_has_is_not_taken_over() {
     two.ok("update", &["--branch", "one"]);
     assert_eq!(two.show()["branch"], "one");
 }
+
+#[test]
+fn a_workflow_says_what_runs_an_agent() {
+    let world = World::new();
+    let program = world.path("asked");
+    write_program(
+        &program,
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" \"as $ORANGE_ACTOR\" > asked.new\necho $$ > pid\nmv asked.new asked.txt\nexec sleep 1000",
+    );
+    let table = "full = ['{prompt}']\nreduced = ['{prompt}']\n";
+    let with_model = format!("binary = '{}'\nmodel = ['--model={{model}}']\n{table}", program.display());
+    fs::write(
+        world.home().join("harnesses.toml"),
+        format!("[own]\neffort = ['--effort={{effort}}']\n{with_model}[plain]\n{with_model}"),
+    )
+    .unwrap();
+    let flow = |harness: &str| {
+        format!(
+            "name: flow
+states:
+  pending: {{}}
+  working: {{respawn_prompt: again, agent: {{model: small, effort: low}}}}
+  judged: {{agent: {{harness: {harness}, effort: high}}}}
+  done: {{terminal: true}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: again, harness: own, effort: max}}]}}
+  - {{from: working, to: judged, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: look, as: reviewer}}]}}
+  - {{from: judged, to: done, hooks: [{{action: kill_session}}, {{action: release_workspace}}]}}
+prompts: {{again: go, look: see}}
+"
+        )
+    };
+    world.workflow("flow.yml", &flow("own"));
+    let task = world.create("fix", "Mend it", &["--workflow", "flow"]);
+    let asked = |expect: &str| {
+        let file = task.worktree().join("asked.txt");
+        world.until(expect, || fs::read_to_string(&file).is_ok_and(|it| it == expect));
+        fs::remove_file(&file).unwrap();
+    };
+    asked("--model=small\n--effort=max\ngo\nas worker\n");
+    kill(fs::read_to_string(task.worktree().join("pid")).unwrap().trim().parse().unwrap());
+    task.has_events(1, "agent.exited");
+    task.ok("respawn", &[]);
+    asked("--model=small\n--effort=max\ngo\nas worker\n");
+
+    // Orange refuses what cannot work while nothing has changed.
+    world.workflow("flow.yml", &flow("onw"));
+    let said = task.fails(3, "not_found", "update", &["--status", "judged"]);
+    assert!(said.contains("did you mean `own`?"), "{said}");
+    world.workflow("flow.yml", &flow("plain"));
+    let said = task.fails(1, "refused", "update", &["--status", "judged"]);
+    assert!(said.contains("the harness plain has no option for `effort: high`"), "{said}");
+    assert_eq!(task.status(), "working");
+
+    world.workflow("flow.yml", &flow("own"));
+    task.ok("update", &["--status", "judged"]);
+    asked("--effort=high\nsee\nas reviewer\n");
+    let started = &task.events_of("agent.spawned")[1];
+    assert_eq!(
+        (&started["actor"], &started["harness"], &started["effort"]),
+        (&json!("reviewer"), &json!("own"), &json!("high"))
+    );
+}

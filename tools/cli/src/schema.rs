@@ -173,6 +173,7 @@ fn name(what: &str) -> String {
 fn pattern(names: Names) -> &'static str {
     match names {
         Names::States | Names::Gates => "^[A-Za-z][A-Za-z0-9_-]*$",
+        Names::Harnesses => "^[A-Za-z0-9_][A-Za-z0-9_-]*$",
         Names::Counters => "^[a-z_][a-z0-9_]*$",
         Names::Prompts | Names::Steps => r"\S",
     }

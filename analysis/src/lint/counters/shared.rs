@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Action, Actor, CRASH_COUNT, HarnessOf, TransitionId};
+use orange_core::{Action, Actor, CRASH_COUNT, Role, TransitionId};
 
 use crate::lint::{ActorKind, Facts};
 use crate::search::{Edge, EdgeId, SearchStep};
@@ -71,7 +71,7 @@ pub(super) fn counts(hook: &Hook) -> Option<Spanned<CounterId>> {
 
 /// Whether the agent is the reviewer, whose window is named after `review_round`.
 pub(super) fn is_reviewer(spawn: &Spawn) -> bool {
-    spawn.harness == HarnessOf::Review
+    spawn.role == Role::Reviewer
 }
 
 /// Whether a step takes a transition that sets the counter back.

@@ -14,8 +14,7 @@ impl<'m> Machine<'m> {
     pub(super) fn spawn(&self, facts: &Facts<'_>, by: Actor) -> Result<Turn<'m>, Refusal> {
         let status = facts.view.status;
         if status == self.initial {
-            let questions = self.commands.clarify.filter(|_| !facts.has_summary);
-            let to = questions.or(self.commands.spawn).ok_or(Refusal::NoState("spawn"))?;
+            let to = self.start(facts.has_summary).ok_or(Refusal::NoState("spawn"))?;
             return self.request(facts, to, by);
         }
         let hook = self.late_start(status, facts.has_worktree).ok_or(Refusal::Started)?;
@@ -24,6 +23,12 @@ impl<'m> Machine<'m> {
         let is_first = is_review(hook) && facts.view.counter(REVIEW_ROUND) == 0;
         let start = Effect { hook: *hook, counter: is_first.then_some((REVIEW_ROUND, 1)) };
         Ok(Turn { effects: Vec::from([acquire, start]), ..Turn::default() })
+    }
+
+    /// Where a task in the initial state goes when it is started.
+    pub fn start(&self, has_summary: bool) -> Option<StateId> {
+        let questions = self.commands.clarify.filter(|_| !has_summary);
+        questions.or(self.commands.spawn)
     }
 
     /// Whether a task still has to get a worktree and an agent.

@@ -7,10 +7,8 @@ use alloc::{format, vec};
 use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
 use crate::*;
 
-const RESPAWN: Hook<'_> = Hook::spawning(
-    Action::SpawnAgent,
-    Spawn { prompt: PromptId(0), harness: HarnessOf::Review, permissions: Permissions::Full },
-);
+const RESPAWN: Hook<'_> =
+    Hook::spawning(Action::SpawnAgent, Spawn::new(PromptId(0), Role::Reviewer, Permissions::Full));
 
 /// The machine, with an agent of the review that can be started again.
 fn machine<'m>(states: &'m [State<'static>]) -> Machine<'m> {

@@ -25,6 +25,12 @@ objects! {
         /// What it may do without asking.
         #[serde(default)]
         permissions: Permissions,
+        /// Its model, if the workflow or the task names one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// Its effort, likewise.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        effort: Option<String>,
         /// The harness's id of its conversation, if it is known before the start.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation: Option<String>,

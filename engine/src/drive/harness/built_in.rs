@@ -4,6 +4,7 @@ use super::{Harness, reporting};
 
 const PROMPT: &str = "{prompt}";
 const EFFORT: &str = "{effort}";
+const MODEL: &[&str] = &["--model", "{model}"];
 
 /// The built-in harnesses.
 pub fn built_in() -> Vec<Harness> {
@@ -29,6 +30,7 @@ fn claude() -> Harness {
             "~/.claude/projects/*/{session}.jsonl",
         ]),
         unset: words(&["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT"]),
+        model: words(MODEL),
         install: "`npm install -g @anthropic-ai/claude-code`, then run `claude` once to log in".to_owned(),
         ..Harness::default()
     }
@@ -68,6 +70,7 @@ fn codex() -> Harness {
             "$CODEX_HOME/sessions/*/*/*/rollout-????-??-??T??-??-??-{session}.jsonl",
             "~/.codex/sessions/*/*/*/rollout-????-??-??T??-??-??-{session}.jsonl",
         ]),
+        model: words(MODEL),
         install: "`npm install -g @openai/codex`, then run `codex` once to log in".to_owned(),
         ..Harness::default()
     }
@@ -83,6 +86,7 @@ fn opencode() -> Harness {
         report_set: words(&[reporting::OPENCODE]),
         report_defaults: words(reporting::OPENCODE_INSTALLS),
         // No `resume`: it leaves out the prompt when it continues a conversation (1.18). No `transcripts`: it has a database.
+        model: words(MODEL),
         install: "`npm install -g opencode-ai`, then run `opencode` once to log in".to_owned(),
         ..Harness::default()
     }
@@ -103,6 +107,7 @@ fn pi() -> Harness {
             "$PI_CODING_AGENT_DIR/sessions/*/*_{session}.jsonl",
             "~/.pi/agent/sessions/*/*_{session}.jsonl",
         ]),
+        model: words(MODEL),
         install: "`npm install -g @earendil-works/pi-coding-agent`, then run `pi` once to log in".to_owned(),
         ..Harness::default()
     }
@@ -124,6 +129,7 @@ fn gemini() -> Harness {
             "GIT_ASKPASS",
             "SSH_ASKPASS",
         ]),
+        model: words(MODEL),
         install: "`npm install -g @google/gemini-cli`, then run `gemini` once to log in".to_owned(),
         ..Harness::default()
     }
@@ -145,6 +151,7 @@ fn copilot() -> Harness {
             "--interactive={prompt}",
         ]),
         effort: words(&["--reasoning-effort", EFFORT]),
+        model: words(MODEL),
         install:
             "`npm install -g @github/copilot`, then run `copilot` once to log in and to trust the repository"
                 .to_owned(),

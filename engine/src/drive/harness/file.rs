@@ -203,6 +203,7 @@ mod tests {
         check_flaw(&format!("[x]\n{WHOLE}review = ['{{prompt}} {{prompt_file}}']"), "5", "once");
         check_flaw(&format!("[x]\n{WHOLE}unset = 'A'"), "5", "is a list");
         check_flaw(&format!("[x]\n{WHOLE}effort = ['--high']"), "5", "level");
+        check_flaw(&format!("[x]\n{WHOLE}model = ['--big']"), "5", "model's name");
         check_flaw(&format!("[x]\n{WHOLE}set = ['A']"), "5", "NAME=value");
         check_flaw(&format!("[x]\n{WHOLE}set = ['ORANGE_TASK=t2']"), "5", "its own");
         check_flaw(&format!("[x]\n{WHOLE}set = ['A={{prompt}}']"), "5", "prompt_file");

@@ -50,6 +50,8 @@ keys! {
     review: Option<Vec<String>> = |entry| prompted(entry).map(Some),
     /// Its arguments for the effort, before the others; empty if it has none.
     effort: Vec<String> = |entry| with(Name::Effort, "the level: `{effort}`", entry),
+    /// Its arguments for the model, before the others; empty if it chooses one itself.
+    model: Vec<String> = |entry| with(Name::Model, "the model's name: `{model}`", entry),
     /// Its arguments after a person has agreed to its first dialogs, before the others.
     consent: Vec<String> = template,
     /// Its arguments that make it report what it does, before the others; empty if it cannot.

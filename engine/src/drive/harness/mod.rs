@@ -39,6 +39,8 @@ pub struct Start<'s> {
     pub report: bool,
     /// Its effort, in the harness's own words.
     pub effort: Option<&'s str>,
+    /// Its model, likewise.
+    pub model: Option<&'s str>,
     /// Its conversation, if that is known before the start.
     pub conversation: Option<Conversation<'s>>,
     /// The names of its variables, as [`quoted_names`] writes them.
@@ -115,6 +117,16 @@ impl Harness {
         Err(Error::new(Kind::Environment, message).help(help))
     }
 
+    /// Checks that it has an option for this setting of a workflow, whose key in `harnesses.toml` has the same name.
+    pub fn check_option(&self, key: &str, args: &[String], value: Option<&str>) -> Result<()> {
+        let Some(value) = value.filter(|_| args.is_empty()) else { return Ok(()) };
+        let Harness { name, .. } = self;
+        Err(Error::new(Kind::Refused, format!("the harness {name} has no option for `{key}: {value}`")).help(format!(
+            "delete `{key}` where the workflow starts this agent, or give `[{name}]` in harnesses.toml its `{key}`: \
+             [\"--{key}\", \"{{{key}}}\"]"
+        )))
+    }
+
     /// The call that starts it in its worktree.
     pub fn call(&self, start: Start<'_>, places: Places<'_>) -> Result<Call> {
         let text = nofollow::read(places.prompt, nofollow::LONGEST)
@@ -169,6 +181,7 @@ impl Harness {
         let lists = [
             (is_new, &self.session),
             (is_resumed, &self.resume),
+            (start.model.is_some(), &self.model),
             (start.effort.is_some(), &self.effort),
             (start.consent, &self.consent),
             (start.report, &self.report),
@@ -193,6 +206,7 @@ fn values<'v>(start: &'v Start<'v>, prompt: &'v OsStr, places: Places<'v>) -> Va
         prompt,
         prompt_file: places.prompt,
         effort: OsStr::new(start.effort.unwrap_or_default()),
+        model: OsStr::new(start.model.unwrap_or_default()),
         task_dir: places.task_dir,
         worktree: places.worktree,
         repo: places.repo,

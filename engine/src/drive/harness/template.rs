@@ -15,6 +15,8 @@ pub struct Values<'v> {
     pub prompt_file: &'v Path,
     /// `{effort}`: the effort, in the harness's own words.
     pub effort: &'v OsStr,
+    /// `{model}`: the model, likewise.
+    pub model: &'v OsStr,
     /// `{task_dir}`: the folder of the task in the store.
     pub task_dir: &'v Path,
     /// `{worktree}`: the folder that the agent works in.
@@ -40,6 +42,8 @@ pub enum Name {
     PromptFile,
     /// `{effort}`
     Effort,
+    /// `{model}`
+    Model,
     /// `{task_dir}`
     TaskDir,
     /// `{worktree}`
@@ -73,10 +77,11 @@ enum Piece<'t> {
     Other(&'t str),
 }
 
-const NAMES: [(&str, Name); 10] = [
+const NAMES: [(&str, Name); 11] = [
     ("prompt", Name::Prompt),
     ("prompt_file", Name::PromptFile),
     ("effort", Name::Effort),
+    ("model", Name::Model),
     ("task_dir", Name::TaskDir),
     ("worktree", Name::Worktree),
     ("repo", Name::Repo),
@@ -94,6 +99,7 @@ impl Values<'_> {
             Name::Prompt => self.prompt,
             Name::PromptFile => self.prompt_file.as_os_str(),
             Name::Effort => self.effort,
+            Name::Model => self.model,
             Name::TaskDir => self.task_dir.as_os_str(),
             Name::Worktree => self.worktree.as_os_str(),
             Name::Repo => self.repo.as_os_str(),
@@ -221,6 +227,7 @@ mod tests {
         Values {
             prompt: OsStr::new("do {effort}"),
             prompt_file: Path::new("/task/1.md"),
+            model: OsStr::new("m"),
             effort: OsStr::new("high"),
             task_dir: Path::new("/task"),
             worktree: Path::new("/wt"),

@@ -32,6 +32,7 @@ const FULL: Start<'static> = Start {
     variables: "",
     report: false,
     effort: None,
+    model: None,
     conversation: None,
 };
 const REDUCED: Start<'static> = Start { full: false, ..FULL };
@@ -79,6 +80,22 @@ fn a_prompt_that_cannot_be_an_argument_is_named_by_its_file() {
 }
 
 #[test]
+fn a_model_and_an_effort_come_first() {
+    let start = Start { model: Some("m"), effort: Some("high"), ..FULL };
+    for harness in built_in() {
+        let args = harness.args(start, b"go".to_vec(), places());
+        assert_eq!(args[..2], ["--model", "m"], "{}", harness.name);
+        assert_eq!(args.iter().any(|arg| arg.to_string_lossy().contains("high")), !harness.effort.is_empty());
+    }
+    assert!(named("pi").check_option("effort", &named("pi").effort, Some("high")).is_ok());
+    let gemini = named("gemini");
+    assert!(gemini.check_option("effort", &gemini.effort, None).is_ok());
+    let refusal = gemini.check_option("effort", &gemini.effort, Some("high")).unwrap_err();
+    assert_eq!(refusal.message, "the harness gemini has no option for `effort: high`");
+    assert!(refusal.help.ends_with("its `effort`: [\"--effort\", \"{effort}\"]"), "{}", refusal.help);
+}
+
+#[test]
 fn every_template_has_a_place_for_the_prompt() {
     for harness in built_in() {
         let count = |args: &[String], name| args.iter().map(|arg| template::count(arg, name)).sum::<usize>();
@@ -86,7 +103,14 @@ fn every_template_has_a_place_for_the_prompt() {
             assert_eq!(count(args, template::Name::Prompt), 1, "{}", harness.name);
         }
         assert!(harness.set.iter().all(|variable| variable.contains('=')), "{}", harness.name);
-        let lists = [&harness.full, &harness.reduced, &harness.effort, &harness.consent, &harness.mcp];
+        let lists = [
+            &harness.full,
+            &harness.reduced,
+            &harness.effort,
+            &harness.model,
+            &harness.consent,
+            &harness.mcp,
+        ];
         for args in lists.into_iter().chain([&harness.session, &harness.resume, &harness.set]) {
             assert_eq!(args.iter().find_map(|arg| template::flaw(arg)), None, "{}", harness.name);
         }

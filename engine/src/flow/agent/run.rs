@@ -75,7 +75,8 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
         consent: Record::read(&app.home)?.has(&spawn.harness, &project.path),
         mcp: mcp::is_installed(app),
         report,
-        effort: task.effort.as_deref(),
+        effort: spawn.effort.as_deref(),
+        model: spawn.model.as_deref(),
         conversation: conversation(dir, &spawn)?,
         variables: &quoted_names(std::env::vars_os().map(|(name, _)| name)),
     };

@@ -1,13 +1,13 @@
 //! Creates a task, and starts it.
 
-use orange_core::{Actor, Machine, StateId};
+use orange_core::{Actor, Hook, Machine, Spawn, StateId};
 
 use crate::app::App;
 use crate::drive::git::{BranchState, Git};
 use crate::flow::request::{Goal, request};
 use crate::flow::snapshot::state_named;
 use crate::flow::spawn;
-use crate::hooks::pull_request;
+use crate::hooks::{agents, pull_request};
 use crate::store::projects::Project;
 use crate::store::{self, Draft, Task, TaskDir};
 use crate::{Error, Kind, Result};
@@ -53,7 +53,7 @@ pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
     if new.no_spawn {
         check_can_wait(machine, start)?;
     } else if starts_agent(machine, start) {
-        check_environment(app, new.project, harness_of(machine, new, start))?;
+        check_environment(app, new, first_spawn(machine, new, start))?;
     }
 
     let draft = draft(app, machine, new, begins_in(machine, start));
@@ -161,13 +161,15 @@ fn check_work(machine: &Machine<'_>, new: NewTask<'_>, start: Start) -> Result<(
         .help("give the name of one that is here or on the remote, or leave out --status"))
 }
 
-/// The harness of the agent that is started first.
-fn harness_of<'a>(machine: &Machine<'_>, new: NewTask<'a>, start: Start) -> &'a str {
-    let reviews = match start {
-        Start::Spawn | Start::To(_) => false,
-        Start::In(state) => machine.state(state).agent == Actor::Reviewer,
+/// How the first agent is started, if the workflow says.
+fn first_spawn(machine: &'static Machine<'static>, new: NewTask<'_>, start: Start) -> Option<Spawn<'static>> {
+    let to = match start {
+        Start::In(state) => return machine.state(state).respawn.as_ref().and_then(Hook::spawn).copied(),
+        Start::To(state) => Some(state),
+        Start::Spawn => machine.start(new.summary.is_some()),
     };
-    if reviews { new.review_harness } else { new.harness }
+    let leading = machine.between(machine.initial, to?).map(|id| machine.transition(id));
+    leading.flat_map(|it| it.hooks).find_map(Hook::spawn).copied()
 }
 
 fn starts_agent(machine: &Machine<'_>, start: Start) -> bool {
@@ -189,10 +191,16 @@ fn check_can_wait(machine: &Machine<'_>, start: Start) -> Result<()> {
 }
 
 /// What no agent can do without. A task that waits for a worktree is made; one that waits for a program is not.
-fn check_environment(app: &App, project: &Project, harness: &str) -> Result<()> {
+fn check_environment(app: &App, new: NewTask<'_>, spawn: Option<Spawn<'_>>) -> Result<()> {
     app.tmux.check()?;
-    app.harness(harness)?.check(app.path())?;
-    let git = Git::at(&project.path);
+    match spawn {
+        Some(spawn) => {
+            let harness = app.harness(spawn.harness_name(new.harness, new.review_harness))?;
+            agents::check_harness(app, &harness, &spawn)?;
+        }
+        None => app.harness(new.harness)?.check(app.path())?,
+    }
+    let git = Git::at(&new.project.path);
     git.check()?;
     git.check_identity()
 }

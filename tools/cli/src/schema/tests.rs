@@ -128,7 +128,7 @@ fn what_is_wrong_is_refused_at_its_place() {
     refuses("spawn_agent", "spwan_agent", "at /transitions/0/hooks/0/action");
     refuses(", prompt: p", "", "\"prompt\" is a required property at /transitions/0/hooks/0");
     refuses("spawn_agent, prompt: p", "kill_session, prompt: p", "at /transitions/0/hooks/0");
-    refuses("spawn_agent", "spawn_agent, harness: tasks", "at /transitions/0/hooks/0/harness");
+    refuses("spawn_agent", "spawn_agent, harness: two words", "at /transitions/0/hooks/0/harness");
     refuses("{p: x}", "[p]", "at /prompts");
 }
 

@@ -1,0 +1,62 @@
+//! What runs an agent: the harness, the model and the effort that a hook or a state names.
+
+use super::decoder::{Decoder, Field};
+use super::keys::AGENT;
+use super::{AgentSettings, HarnessName};
+use crate::catalogue::S04;
+use crate::diag::Diagnostic;
+use crate::span::Spanned;
+use crate::suggest;
+
+/// The words for the task's own harnesses. What is almost one of them is no name.
+const TASK: &str = "task";
+const REVIEW: &str = "review";
+
+/// `agent` of a state.
+pub(super) fn agent(decoder: &mut Decoder<'_>, field: &Field<'_>) -> AgentSettings {
+    let Some(fields) = decoder.object(field.value, &AGENT) else { return AgentSettings::default() };
+    AgentSettings {
+        harness: fields.get("harness").and_then(|it| harness(decoder, &it)),
+        model: fields.get("model").and_then(|it| argument(decoder, &it)),
+        effort: fields.get("effort").and_then(|it| argument(decoder, &it)),
+    }
+}
+
+/// One of the task's harnesses, or a name. Which names there are is known where the workflow runs.
+pub(super) fn harness(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spanned<HarnessName>> {
+    let text = &decoder.text(field)?.value;
+    let name = match text.as_str() {
+        TASK => HarnessName::Task,
+        REVIEW => HarnessName::Review,
+        name if suggest::distance(name, TASK) <= 1 || suggest::distance(name, REVIEW) <= 2 => {
+            decoder.word(field, &[(TASK, ()), (REVIEW, ())]);
+            return None;
+        }
+        name if is_name(name) => HarnessName::Named(name.to_owned()),
+        _ => {
+            let message = format!("`{}` is no name of a harness", super::decoder::shortened(text));
+            let help = "write `task`, `review`, or a name such as `codex`: letters, digits, `-` and `_`";
+            decoder.report(Diagnostic::new(&S04, field.value.span, message).help(help));
+            return None;
+        }
+    };
+    Some(Spanned::new(name, field.value.span))
+}
+
+/// The rule of `harnesses.toml`.
+fn is_name(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    !name.is_empty() && name.chars().all(is_plain) && !name.starts_with('-')
+}
+
+/// A word for the program's command line that is not blank and no option.
+pub(super) fn argument(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<String> {
+    let text = decoder.scalar(field)?.value;
+    if text.trim().is_empty() || text.starts_with('-') || text.contains(char::is_control) {
+        let message = format!("`{}` is no value of `{}`", super::decoder::shortened(&text), field.name);
+        let help = format!("write the {} as the harness's own option takes it", field.name);
+        decoder.report(Diagnostic::new(&S04, field.value.span, message).help(help));
+        return None;
+    }
+    Some(text)
+}
