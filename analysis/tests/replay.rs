@@ -76,6 +76,7 @@ fn replay(walk: &mut Walk<'_>, trace: &Trace) -> Result<(), String> {
                 | Happened::Crashed { .. }
                 | Happened::Marked { .. }
                 | Happened::HooksWait { .. }
+                | Happened::Answers { .. }
                 | Happened::WillFail { .. }
                 | Happened::Over { .. }
                 | Happened::Waits { .. } => {}

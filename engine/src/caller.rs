@@ -26,6 +26,8 @@ pub const ATTEMPT: &str = "ORANGE_ATTEMPT";
 pub const RELAYED: &str = "ORANGE_RELAYED";
 /// The program that an agent's harness reports to: `orange` itself, as an absolute path.
 pub const PROGRAM: &str = "ORANGE_PROGRAM";
+/// The task whose gate has asked this program.
+pub const GATE: &str = "ORANGE_GATE";
 /// The [`ACTOR`] of processes that `orange` starts for itself, which belong to no agent.
 pub const ENGINE: &str = "engine";
 

@@ -148,7 +148,7 @@ fn deaths_end_as_the_documents_say() {
             let found = with_view(&task, |view| {
                 let end =
                     End { code: end.0, signal: end.1, output: &end.2, is_beside: task.beside, ..End::PLAIN };
-                fate(machine, machine.decide_exit(view, &end))
+                fate(machine, machine.decide_exit(view, &end).unwrap())
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
             answers.count(&match expect {
@@ -369,7 +369,13 @@ fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {
 
 fn with_view<T>(task: &Task, judge: impl FnOnce(&View<'_>) -> T) -> T {
     let seen = seen_of(task);
-    judge(&View { status: id(task.status), counters: &task.counters, body: &task.body, seen: &seen })
+    judge(&View {
+        status: id(task.status),
+        counters: &task.counters,
+        body: &task.body,
+        seen: &seen,
+        answers: orange_core::Answers::default(),
+    })
 }
 
 fn seen_of(task: &Task) -> Vec<Seen<'_>> {
@@ -428,6 +434,7 @@ fn refusal(rejection: Rejection) -> Refusal {
         Rejection::NotAllowed { .. } => Refusal::NotAllowed,
         Rejection::GuardFailed { .. } => Refusal::GuardFailed,
         Rejection::GateFailed { lack: it, .. } => Refusal::GateFailed(lack(it.missing)),
+        Rejection::NotAsked { .. } => panic!("no program is in these workflows"),
     }
 }
 
@@ -440,6 +447,9 @@ fn lack(missing: Missing) -> Lack {
         Missing::OtherVerdict { .. } => Lack::OtherVerdict,
         Missing::Field { .. } => Lack::Field,
         Missing::Fresh { .. } => Lack::Fresh,
+        Missing::Answer | Missing::Success | Missing::Checks { .. } => {
+            panic!("neither programs nor checks are in these workflows")
+        }
     }
 }
 

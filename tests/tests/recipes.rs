@@ -179,7 +179,7 @@ const RULE: Recipe = Recipe {
         ),
         before(
             "engine/core/src/life/ended.rs",
-            "        let exit = self.decide_exit(&facts.view, end);\n        let reason",
+            "        let exit = self.decide_exit(&facts.view, end)?;\n",
             "        let end = &End { restarts: end.restarts.max(facts.restarts), ..*end };\n",
         ),
         before(

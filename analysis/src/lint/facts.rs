@@ -9,6 +9,7 @@ use super::prompt_facts::PromptFacts;
 use super::state_graph::StateGraph;
 use super::{authority, exits, prompts};
 use crate::search::ends::RuleIndex;
+use crate::search::sections::{Asked, SUCCEEDS};
 use crate::search::{self, ConfigurationId, Edge, EdgeId, FailedHook, Search, SearchStep, ends};
 use crate::walk::{Act, Ended};
 use orange_codegen::diag;
@@ -214,6 +215,13 @@ impl<'f> Facts<'f> {
         let wrote = edge.step.wrote().map(|it| {
             let section = self.search.sections.get(usize::from(it.section));
             let text = section.written(it.content).text.clone().unwrap_or_default();
+            match section.asked {
+                Some(Asked::Program(argv)) => {
+                    return Act::Answer { program: argv.join(" "), succeeds: text == SUCCEEDS };
+                }
+                Some(Asked::Checks) => return Act::Checks { word: text },
+                None => {}
+            }
             let times = written.entry(it.section).or_insert(0);
             *times += 1;
             Act::Write { heading: section.heading.to_owned(), text: repeated(text, *times) }
@@ -267,7 +275,12 @@ impl<'f> Facts<'f> {
     fn does(&self, step: &SearchStep, to: &str) -> String {
         let wrote = step.wrote().map(|it| {
             let section = self.search.sections.get(usize::from(it.section));
-            format!("writes {} ({})", section.heading, section.written(it.content).label)
+            let label = &section.written(it.content).label;
+            match section.asked {
+                Some(asked @ Asked::Program(_)) => format!("`{}` {label}", asked.name()),
+                Some(Asked::Checks) => format!("the checks are {label}"),
+                None => format!("writes {} ({label})", section.heading),
+            }
         });
         let then = match step {
             SearchStep::Start => Some("spawn".to_owned()),

@@ -3,7 +3,7 @@
 use orange_core::Actor;
 
 use super::{Expect, Given, Scenario, ScenarioStep, Scenarios};
-use crate::walk::{Act, Ended};
+use crate::walk::{Act, CHECKS, Ended};
 use orange_codegen::catalogue::{S04, S09};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::decoder::{Decoder, Field, Fields};
@@ -68,6 +68,13 @@ static STEP: Object = Object {
         key("respawn", Takes::Boolean, "`orange task respawn`."),
         key("fail", Takes::Text, "The next hook with this action fails."),
         key("retry_hooks", Takes::Boolean, "`orange task update --retry-hooks`."),
+        key(
+            "program",
+            Takes::Text,
+            "A program that gates ask, by its command line: it succeeds from now on.",
+        ),
+        key("succeeds", Takes::Boolean, "Whether it does; true by default."),
+        key("checks", Takes::Word(&CHECK_WORDS), "The checks of the pull request, from now on."),
         key("expect", Takes::Object(&EXPECT), "What is expected then."),
     ],
 };
@@ -85,6 +92,7 @@ static EXPECT: Object = Object {
 };
 
 const REJECTIONS: [&str; 5] = ["no_transition", "not_allowed", "guard_failed", "gate_failed", "hooks_wait"];
+const CHECK_WORDS: [&str; 4] = [CHECKS[0].0, CHECKS[1].0, CHECKS[2].0, CHECKS[3].0];
 const ASKING: [(&str, Actor); 3] =
     [("worker", Actor::Worker), ("reviewer", Actor::Reviewer), ("human", Actor::Human)];
 const ENDING: [(&str, Actor); 2] = [("worker", Actor::Worker), ("reviewer", Actor::Reviewer)];
@@ -167,7 +175,7 @@ fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
 
 /// A step says exactly one thing that is done.
 fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
-    let said = ["spawn", "write", "request", "end", "respawn", "fail", "retry_hooks"];
+    let said = ["spawn", "write", "request", "end", "respawn", "fail", "retry_hooks", "program", "checks"];
     let said = said.map(|name| fields.get(name));
     let said: Vec<Field<'_>> = said.into_iter().flatten().collect();
     let [one] = &said[..] else {
@@ -175,13 +183,13 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
             [] => "this step does nothing",
             _ => "this step does several things",
         };
-        let help =
-            "write exactly one of `spawn`, `write`, `request`, `end`, `respawn`, `fail` and `retry_hooks`";
+        let help = "write exactly one of `spawn`, `write`, `request`, `end`, `respawn`, `fail`, `retry_hooks`, `program` and `checks`";
         decoder.report(Diagnostic::new(&S04, fields.span, message).help(help));
         return None;
     };
     only_with(decoder, fields, one, ("text", "write"));
     only_with(decoder, fields, one, ("by", "request"));
+    only_with(decoder, fields, one, ("succeeds", "program"));
     for key in ["code", "signal", "output"] {
         only_with(decoder, fields, one, (key, "end"));
     }
@@ -190,6 +198,14 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
         "respawn" => done(decoder, one).then_some(Act::Respawn),
         "retry_hooks" => done(decoder, one).then_some(Act::RetryHooks),
         "fail" => Some(Act::Fail { hook: decoder.string(one)?.value }),
+        "program" => {
+            let succeeds = fields.get("succeeds").and_then(|it| decoder.boolean(&it)).unwrap_or(true);
+            Some(Act::Answer { program: decoder.string(one)?.value, succeeds })
+        }
+        "checks" => {
+            let words = CHECK_WORDS.map(|it| (it, it));
+            decoder.word(one, &words).map(|it| Act::Checks { word: it.value.to_owned() })
+        }
         "end" => {
             let ended = ended(decoder, fields);
             decoder.word(one, &ENDING).map(|it| Act::End { agent: it.value, ended })
@@ -298,7 +314,7 @@ mod tests {
             "workflow: flow.yml\nscenarios:\n  - name: all of it\n    given: {status: a, body: x, counters: {tries: 1}, agents: [worker], \
              workspace: true}\n    steps:\n      - {write: '## S', text: t}\n      - {request: b, by: worker, expect: {status: b, \
              rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit}\n      \
-             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n",
+             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n      - {program: make test, succeeds: false}\n      - {checks: green}\n",
             &[],
         );
     }

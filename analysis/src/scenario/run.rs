@@ -90,6 +90,7 @@ fn transition(happened: &Happened) -> Option<TransitionId> {
         | Happened::Crashed { .. }
         | Happened::Marked { .. }
         | Happened::HooksWait { .. }
+        | Happened::Answers { .. }
         | Happened::WillFail { .. }
         | Happened::Over { .. }
         | Happened::Waits { .. } => None,
@@ -137,6 +138,7 @@ impl Comparison {
             | Happened::Crashed { .. }
             | Happened::Marked { .. }
             | Happened::HooksWait { .. }
+            | Happened::Answers { .. }
             | Happened::WillFail { .. }
             | Happened::Over { .. }
             | Happened::Waits { .. } => None,
@@ -194,6 +196,7 @@ fn hooks_of(happened: &Happened) -> Vec<&'static str> {
         | Happened::Refused { .. }
         | Happened::Marked { .. }
         | Happened::HooksWait { .. }
+        | Happened::Answers { .. }
         | Happened::WillFail { .. }
         | Happened::Over { .. }
         | Happened::Waits { .. } => Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use orange_core::{Actor, Actors, Decision, End, Facts, Input, Seen, Turn, View};
+use orange_core::{Actor, Actors, Answer, Checks, Decision, End, Facts, Input, Seen, Turn, View};
 
 use super::Search;
 use super::ends::{self, RuleIndex};
@@ -35,7 +35,7 @@ struct Answers<'m> {
 #[derive(Debug)]
 pub(super) struct Request<'m> {
     pub decision: Decision<'m>,
-    /// The sections that its gates have let through.
+    /// The sections that its gates have let through, and what they have asked.
     pub sections: Vec<usize>,
     pub by: Actors,
 }
@@ -119,7 +119,8 @@ pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<Turn<'m>> {
         Input::Respawn { is_alive: task.agent(state.agent) == Agent::Live }
     };
     let counters = search.counters.values(task);
-    let view = View { status: task.status, counters: &counters, body: "", seen: &[] };
+    let view =
+        View { status: task.status, counters: &counters, body: "", seen: &[], answers: Default::default() };
     search.machine.life(&Facts { has_worktree: task.workspace, ..facts(view) }, input).ok()
 }
 
@@ -142,16 +143,21 @@ struct Asked<'m> {
     counters: Vec<u32>,
     body: String,
     seen: Vec<Seen<'m>>,
+    programs: Vec<Answer<'m>>,
+    checks: Checks,
 }
 
 impl<'m> Asked<'m> {
     fn about(search: &Search<'m>, task: &Task) -> Self {
         let (body, seen) = search.sections.body(task);
-        Self { task: *task, counters: search.counters.values(task), body, seen }
+        let (programs, checks) = search.sections.answers(task);
+        Self { task: *task, counters: search.counters.values(task), body, seen, programs, checks }
     }
 
     fn facts(&self) -> Facts<'_> {
-        facts(View { status: self.task.status, counters: &self.counters, body: &self.body, seen: &self.seen })
+        let answers = orange_core::Answers { programs: &self.programs, checks: self.checks };
+        let (counters, seen) = (&self.counters, &self.seen);
+        facts(View { status: self.task.status, counters, body: &self.body, seen, answers })
     }
 
     /// The engine always may, so that its answer is everybody's whom `by` names.
@@ -162,7 +168,11 @@ impl<'m> Asked<'m> {
             let decision = search.machine.life(&self.facts(), input).ok()?.decision()?.clone();
             Some(Request {
                 by: search.machine.transition(decision.transition).by,
-                sections: decision.seen.iter().filter_map(|it| search.sections.find(it.section)).collect(),
+                sections: {
+                    let seen = decision.seen.iter().filter_map(|it| search.sections.find(it.section));
+                    let gates = search.machine.transition(decision.transition).gates.iter();
+                    seen.chain(gates.filter_map(|gate| search.sections.asked_by(gate))).collect()
+                },
                 decision,
             })
         };
@@ -180,7 +190,7 @@ impl<'m> Asked<'m> {
     /// Whether no rule before this one decides, when the agent ended as it says.
     fn is_decided_by(&self, search: &Search<'m>, rule: RuleIndex) -> bool {
         let end = ends::example(search.machine, Some(rule));
-        search.machine.exit_rule_for(&self.facts().view, &end) == Some(rule.into())
+        search.machine.exit_rule_for(&self.facts().view, &end) == Ok(Some(rule.into()))
     }
 
     fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>, beside: Beside) -> Option<Turn<'m>> {

@@ -38,11 +38,17 @@ impl Reads {
             let mut it = Self { decisions: machine.decisions_of(state), ..Self::default() };
             let gated = machine.transition_gates_of(state).filter_map(Gate::section);
             gated.for_each(|gate| section(&mut it.gated, gate));
+            for gate in machine.transition_gates_of(state) {
+                it.gated.extend(sections.asked_by(gate));
+            }
             if !machine.exit_rules_of(state).is_empty() {
                 it.ruled = it.gated;
             }
             let ruled = machine.artifacts_of(state).filter_map(Gate::section);
             ruled.for_each(|gate| section(&mut it.ruled, gate));
+            for gate in machine.artifacts_of(state) {
+                it.ruled.extend(sections.asked_by(gate));
+            }
             machine.counters_of(state).for_each(|id| it.counters.extend(counters.slot(id)));
             for gate in machine.gates_of(state).filter_map(Gate::section).filter(|gate| gate.fresh) {
                 section(&mut it.fresh, gate);

@@ -1,6 +1,10 @@
-//! What can stand in the sections that gates read, as far as any gate can tell it apart.
+//! What can stand in the sections that gates read, as far as any gate can tell it apart, and what programs and checks can answer:
+//! an answer is as free as what somebody writes.
 
-use orange_core::{Fields, Heading, Machine, SectionGate, Seen, When, check_section, fingerprint, section};
+use orange_core::{
+    Answer, Checks, Fields, Gate, Heading, Machine, Program, SectionGate, Seen, When, check_section,
+    fingerprint, section,
+};
 
 use super::task::{ABSENT, ContentId, Task};
 
@@ -18,12 +22,23 @@ pub struct Sections<'m> {
 /// One section and the contents that its gates can tell apart.
 #[derive(Clone, Debug)]
 pub struct Section<'m> {
-    /// The heading, `#`s included.
+    /// The heading, `#`s included; empty for what is asked.
     pub heading: &'m str,
+    /// What is asked outside of the body, if it is no section: its contents are the answers.
+    pub asked: Option<Asked<'m>>,
     /// By [`ContentId`]; the first one is the absent section.
     pub contents: Vec<Content>,
     /// What can be written in the place of another content and is then judged like the absent section.
     pub blank: Option<Content>,
+}
+
+/// What gates ask outside of the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked<'m> {
+    /// A program, by its command line.
+    Program(&'m [&'m str]),
+    /// The checks of the pull request.
+    Checks,
 }
 
 /// One content of a section, standing for all that every gate judges alike.
@@ -47,6 +62,12 @@ impl<'m> Sections<'m> {
             }
         }
         let mut order: Vec<usize> = (0..all.len()).collect();
+        let rules = machine.exit_rules.iter().flat_map(|rule| rule.condition.gates());
+        for asked in machine.transitions.iter().flat_map(|it| it.gates).chain(rules).filter_map(Asked::by) {
+            if all.iter().all(|it| it.asked != Some(asked)) {
+                all.push(Section::answered(asked));
+            }
+        }
         order.sort_by_key(|at| std::cmp::Reverse(level(all[*at].heading)));
         Self { all, order }
     }
@@ -76,6 +97,28 @@ impl<'m> Sections<'m> {
         self.all.iter().position(|it| it.heading == heading)
     }
 
+    /// The number of what this gate asks outside of the body.
+    pub(super) fn asked_by(&self, gate: &Gate<'_>) -> Option<usize> {
+        let asked = Asked::by(gate)?;
+        self.all.iter().position(|it| it.asked == Some(asked))
+    }
+
+    /// What programs answer, and the checks.
+    pub(super) fn answers(&self, task: &Task) -> (Vec<Answer<'m>>, Checks) {
+        let (mut programs, mut checks) = (Vec::new(), Checks::Red);
+        for (at, section) in self.all.iter().enumerate() {
+            let has_failed = task.section(at).content == ABSENT;
+            match section.asked {
+                Some(Asked::Program(argv)) => {
+                    programs.push(Answer { argv, failure: has_failed.then_some("it fails") });
+                }
+                Some(Asked::Checks) if !has_failed => checks = Checks::Green,
+                Some(Asked::Checks) | None => {}
+            }
+        }
+        (programs, checks)
+    }
+
     /// A body with the sections of a task, and what gates have let through of it.
     pub(super) fn body(&self, task: &Task) -> (String, Vec<Seen<'m>>) {
         let mut body = String::new();
@@ -85,13 +128,40 @@ impl<'m> Sections<'m> {
                 body.extend([*heading, "\n", text, "\n"]);
             }
         }
-        let seen = self.all.iter().enumerate().filter(|(at, _)| task.section(*at).is_stale());
+        let sections = self.all.iter().enumerate().filter(|(_, it)| it.asked.is_none());
+        let seen = sections.filter(|(at, _)| task.section(*at).is_stale());
         let seen = seen.filter_map(|(_, it)| {
             let content = section(&body, it.heading)?;
             Some(Seen { section: it.heading, fingerprint: fingerprint(content), when: When::Passed })
         });
         let seen = seen.collect();
         (body, seen)
+    }
+}
+
+/// The words for a program's answer.
+pub(crate) const SUCCEEDS: &str = "succeeds";
+pub(crate) const FAILS: &str = "fails";
+
+/// Those for checks.
+const GREEN: &str = "green";
+const RED: &str = "red";
+
+impl<'m> Asked<'m> {
+    fn by(gate: &Gate<'m>) -> Option<Self> {
+        match gate {
+            Gate::Command(Program { argv, .. }) => Some(Self::Program(argv)),
+            Gate::Checks => Some(Self::Checks),
+            Gate::Section(_) => None,
+        }
+    }
+
+    /// `make test`, or `the checks of the pull request`.
+    pub fn name(self) -> String {
+        match self {
+            Self::Program(argv) => argv.join(" "),
+            Self::Checks => "the checks of the pull request".to_owned(),
+        }
     }
 }
 
@@ -123,7 +193,19 @@ impl<'m> Section<'m> {
                 kept.push((content, judgement));
             }
         }
-        Self { heading, contents: kept.into_iter().map(|(content, _)| content).collect(), blank }
+        let contents = kept.into_iter().map(|(content, _)| content).collect();
+        Self { heading, asked: None, contents, blank }
+    }
+
+    /// Failure, which is where everything begins, and success.
+    fn answered(asked: Asked<'m>) -> Self {
+        let content = |label: &str| Content { label: label.to_owned(), text: Some(label.to_owned()) };
+        let (bad, good) = match asked {
+            Asked::Program(_) => (FAILS, SUCCEEDS),
+            Asked::Checks => (RED, GREEN),
+        };
+        let contents = vec![Content { text: None, ..content(bad) }, content(good)];
+        Self { heading: "", asked: Some(asked), contents, blank: Some(content(bad)) }
     }
 
     /// What stands there after it was written.

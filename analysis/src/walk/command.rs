@@ -5,6 +5,7 @@ use std::fmt;
 use orange_core::Actor;
 
 use super::{Act, Ended, Impossible};
+use crate::search::sections::{FAILS, SUCCEEDS};
 
 /// One line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,10 @@ respawn                      `orange task respawn`: start its agent again
 fail HOOK                    the next hook with this action fails
 retry-hooks                  `orange task update --retry-hooks`: run those that
                              wait
+program COMMAND: succeeds    what a program that gates ask answers from now on;
+                             or `fails`, as at first
+checks WORD                  the checks of the pull request are green, red,
+                             pending or none from now on
 die [worker|reviewer] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
                              the agent ends: with this exit status, by this
                              signal, so long after the task came to its state,
@@ -73,6 +78,8 @@ impl Command {
                 counter: (*counter).to_owned(),
                 value: value.parse().map_err(|_| Impossible(not_a_value(value)))?,
             },
+            ("program", [_, ..]) => Self::Act(program(rest)?),
+            ("checks", [word]) => Self::Act(Act::Checks { word: (*word).to_owned() }),
             ("spawn", []) => Self::Act(Act::Spawn),
             ("respawn", []) => Self::Act(Act::Respawn),
             ("fail", [hook]) => Self::Act(Act::Fail { hook: (*hook).to_owned() }),
@@ -127,6 +134,18 @@ fn write(rest: &str) -> Result<Act, Impossible> {
     Ok(Act::Write { heading: heading.trim().to_owned(), text: unescaped(text.trim()) })
 }
 
+/// `make test: succeeds`
+fn program(rest: &str) -> Result<Act, Impossible> {
+    let says = rest.rsplit_once(':').map(|(program, answer)| (program.trim().to_owned(), answer.trim()));
+    match says {
+        Some((program, SUCCEEDS)) => Ok(Act::Answer { program, succeeds: true }),
+        Some((program, FAILS)) => Ok(Act::Answer { program, succeeds: false }),
+        Some(_) | None => {
+            Err(Impossible(format!("write the program and its answer: `program {rest}: {SUCCEEDS}`")))
+        }
+    }
+}
+
 fn not_a_value(word: &str) -> String {
     format!("`{word}` is no whole number from 0 to {}", u32::MAX)
 }
@@ -155,6 +174,10 @@ impl fmt::Display for Act {
             Self::Respawn => f.write_str("respawn"),
             Self::Fail { hook } => write!(f, "fail {hook}"),
             Self::RetryHooks => f.write_str("retry-hooks"),
+            Self::Answer { program, succeeds } => {
+                write!(f, "program {program}: {}", if *succeeds { SUCCEEDS } else { FAILS })
+            }
+            Self::Checks { word } => write!(f, "checks {word}"),
             Self::End { agent, ended: Ended { code, signal, output, lasted } } => {
                 write!(f, "die {agent}")?;
                 code.map_or(Ok(()), |code| write!(f, " with {code}"))?;
@@ -192,6 +215,9 @@ mod tests {
         check("respawn");
         check("fail run_command");
         check("retry-hooks");
+        check("program make test: succeeds");
+        check("program ./check a:b: fails");
+        check("checks green");
         check("die reviewer");
         check("die worker with 75 saying API Error: rate limit");
         check("die worker by 9");
@@ -206,6 +232,9 @@ mod tests {
             "status",
             "status a b",
             "status a by cat",
+            "program make",
+            "program make: maybe",
+            "checks",
             "set x",
             "set x -1",
             "dance",

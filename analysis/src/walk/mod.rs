@@ -3,13 +3,14 @@
 mod body;
 pub mod command;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::{
-    Action, Actor, Cause, Choice, CounterId, Decision, Effect, End, Facts, Input, LifeEvent, Machine,
-    Refusal, Seen, StateId, TransitionId, Turn, View, When, section,
+    Action, Actor, Answer, Answers, Cause, Checks, Choice, CounterId, Decision, Effect, End, Facts, Input,
+    LifeEvent, Machine, Program, Refusal, Seen, StateId, TransitionId, Turn, View, When, section,
 };
 
+use crate::search::sections::{FAILS, SUCCEEDS};
 use crate::search::task::{Agent, Event, Task};
 
 /// A task and everything that decisions about it depend on.
@@ -28,7 +29,14 @@ pub struct Walk<'m> {
     failing: Vec<String>,
     /// The hooks that wait, because the first of them has failed.
     waiting: Option<Waiting<'m>>,
+    /// The programs that succeed, by their command lines.
+    succeeding: BTreeSet<String>,
+    checks: Checks,
 }
+
+/// The words for the checks of a pull request.
+pub const CHECKS: [(&str, Checks); 4] =
+    [("green", Checks::Green), ("red", Checks::Red), ("pending", Checks::Pending), ("none", Checks::None)];
 
 /// Hooks of a transition that are still to run.
 #[derive(Clone, Debug)]
@@ -66,6 +74,18 @@ pub enum Act {
     },
     /// `orange task update --retry-hooks`.
     RetryHooks,
+    /// From now on, a program that gates ask succeeds or fails; at first it fails.
+    Answer {
+        /// Its command line.
+        program: String,
+        /// Whether it succeeds.
+        succeeds: bool,
+    },
+    /// From now on, the checks of the pull request are like this; at first there is none.
+    Checks {
+        /// `green`, `red`, `pending` or `none`.
+        word: String,
+    },
     /// An agent ends.
     End {
         /// Which one.
@@ -144,6 +164,13 @@ pub enum Happened {
         /// Why.
         reason: String,
     },
+    /// A program, or the checks of the pull request, answers this from now on.
+    Answers {
+        /// Which.
+        asked: String,
+        /// The answer: `succeeds`.
+        answer: String,
+    },
     /// The next hook with this action will fail.
     WillFail {
         /// The action.
@@ -190,7 +217,9 @@ impl<'m> Walk<'m> {
     pub fn at(machine: &'m Machine<'m>, status: StateId) -> Self {
         let counters = machine.counters.iter().map(|it| it.default).collect();
         let (body, passed, stood, task) = (String::new(), BTreeMap::new(), Vec::new(), Task::new(status));
-        Self { machine, counters, body, passed, stood, task, failing: Vec::new(), waiting: None }
+        let (failing, waiting) = (Vec::new(), None);
+        let (succeeding, checks) = (BTreeSet::new(), Checks::default());
+        Self { machine, counters, body, passed, stood, task, failing, waiting, succeeding, checks }
     }
 
     /// The machine that it walks.
@@ -273,6 +302,8 @@ impl<'m> Walk<'m> {
             Act::Respawn => self.respawn(),
             Act::Fail { hook } => self.fail(hook),
             Act::RetryHooks => self.retry(),
+            Act::Answer { program, succeeds } => self.answer(program, *succeeds),
+            Act::Checks { word } => self.see_checks(word),
             Act::End { agent, ended } => self.end(*agent, ended),
         }
     }
@@ -292,6 +323,31 @@ impl<'m> Walk<'m> {
         };
         self.failing.push(action.name().to_owned());
         Ok(vec![Happened::WillFail { hook: hook.to_owned() }])
+    }
+
+    fn answer(&mut self, program: &str, succeeds: bool) -> Result<Vec<Happened>, Impossible> {
+        let mut gates = self.machine.state_ids().flat_map(|state| self.machine.gates_of(state));
+        let mut asked: Vec<String> =
+            gates.by_ref().filter_map(|it| it.program()).map(ToString::to_string).collect();
+        if !asked.iter().any(|it| it == program) {
+            asked.dedup();
+            let known = if asked.is_empty() { "none".to_owned() } else { asked.join("`, `") };
+            return Err(Impossible(format!("no gate asks `{program}`; these are asked: `{known}`")));
+        }
+        self.succeeding.remove(program);
+        if succeeds {
+            self.succeeding.insert(program.to_owned());
+        }
+        let answer = if succeeds { SUCCEEDS } else { FAILS }.to_owned();
+        Ok(vec![Happened::Answers { asked: program.to_owned(), answer }])
+    }
+
+    fn see_checks(&mut self, word: &str) -> Result<Vec<Happened>, Impossible> {
+        let Some((_, checks)) = CHECKS.iter().find(|(known, _)| *known == word) else {
+            return Err(Impossible(format!("checks are green, red, pending or none, and not `{word}`")));
+        };
+        self.checks = *checks;
+        Ok(vec![Happened::Answers { asked: "checks".to_owned(), answer: word.to_owned() }])
     }
 
     fn retry(&mut self) -> Result<Vec<Happened>, Impossible> {
@@ -477,7 +533,17 @@ impl<'m> Walk<'m> {
 
     fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
         let seen: Vec<Seen<'_>> = self.passed.values().chain(&self.stood).copied().collect();
-        look(&View { status: self.status(), counters: &self.counters, body: &self.body, seen: &seen })
+        let asked = self.machine.gates_of(self.status()).filter_map(|gate| gate.program());
+        let answer = |program: &Program<'m>| {
+            let has_failed = !self.succeeding.contains(&program.to_string());
+            (program.argv, has_failed.then(|| format!("`{program}` fails")))
+        };
+        let known: Vec<(&[&str], Option<String>)> = asked.map(answer).collect();
+        let programs: Vec<Answer<'_>> =
+            known.iter().map(|(argv, failure)| Answer { argv, failure: failure.as_deref() }).collect();
+        let answers = Answers { programs: &programs, checks: self.checks };
+        let (counters, body) = (&self.counters, &self.body);
+        look(&View { status: self.status(), counters, body, seen: &seen, answers })
     }
 
     /// What stands in a section.

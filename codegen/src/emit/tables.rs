@@ -2,8 +2,8 @@
 
 use orange_core::{
     Actor, Actors, Commands, Condition, Ending, ExitRule, Fields, Gate, Guard, HarnessOf, Hook, OnFailure,
-    Outcome, Permissions, Piece, Prompt, Range, Role, SectionGate, Spawn, State, StateId, Transition, Value,
-    Verdict,
+    Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate, Spawn, State, StateId,
+    Transition, Value, Verdict,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -142,6 +142,12 @@ fn gates(gates: &[Gate<'_>]) -> TokenStream {
             let gate = section_gate(gate);
             quote!(orange::Gate::Section(#gate))
         }
+        Gate::Command(Program { argv, timeout }) => {
+            let argv = argv.iter().map(|argument| text::lines(argument));
+            let timeout = Literal::u32_unsuffixed(*timeout);
+            quote!(orange::Gate::Command(orange::Program { argv: &[#(#argv),*], timeout: #timeout }))
+        }
+        Gate::Checks => quote!(orange::Gate::Checks),
     });
     quote!(&[#(#each),*])
 }

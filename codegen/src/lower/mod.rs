@@ -152,6 +152,11 @@ impl<'a> Lowering<'a> {
     fn gates(&self, gates: &'a [Gate]) -> &'a [core::Gate<'a>] {
         self.arena.gates.keep(gates.iter().map(|gate| match gate {
             Gate::Section(gate) => core::Gate::Section(self.section_gate(gate)),
+            Gate::Command(gate) => core::Gate::Command(core::Program {
+                argv: self.arena.words.keep(gate.argv.iter().map(String::as_str)),
+                timeout: gate.timeout,
+            }),
+            Gate::Checks(_) => core::Gate::Checks,
         }))
     }
 

@@ -3,12 +3,13 @@
 use super::decoder::{Decoder, Field, Fields};
 use super::ending;
 use super::gate::{flag, gates};
+use super::hooks::at_least_one;
 use super::keys::{CLAUSE, EXIT_MONITORING, EXIT_RULE};
 use super::scope::Scope;
 use super::{
     Clause, Condition, DEFAULT_STUCK_AFTER, ExitMonitoring, ExitRule, MAX_RESUME_AFTER, Outcome, StateId,
 };
-use crate::catalogue::{A06, C4D, S04, S09};
+use crate::catalogue::{A06, S04, S09};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
 use crate::span::{Span, Spanned};
@@ -53,16 +54,6 @@ pub(super) fn exit_monitoring(decoder: &mut Decoder<'_>, scope: &Scope<'_>, fiel
         exits.monitoring.rules.extend(rule);
     }
     exits
-}
-
-/// A number that means nothing when it is 0; then 1 is taken in its place.
-pub(super) fn at_least_one(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<u32> {
-    let number = decoder.integer(field)?;
-    if number == 0 {
-        let message = format!("`{}: 0` has no meaning", field.name);
-        decoder.report(Diagnostic::new(&C4D, field.value.span, message).help("write 1 or more"));
-    }
-    Some(number.max(1))
 }
 
 fn rule(

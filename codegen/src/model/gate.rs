@@ -1,12 +1,13 @@
-//! Gates: what sections of the body must say.
+//! Gates: what sections of the body must say, which programs must succeed, and whether checks must be green.
 
-use orange_core::Heading;
+use orange_core::{Heading, Program};
 
 use super::actors::actors;
 use super::decoder::{self, Decoder, Entry, Field, shortened};
-use super::keys::{ALL_FIELDS, ALL_GATES, GATE, WRITERS};
+use super::hooks::{argv, at_least_one};
+use super::keys::{ALL_FIELDS, ALL_GATES, CHECKS_GATE, COMMAND_GATE, GATE, GREEN, PROGRAM, WRITERS};
 use super::scope::Scope;
-use super::{Fields, Gate, NamedGate, SectionGate, Verdict};
+use super::{ChecksGate, CommandGate, Fields, Gate, NamedGate, SectionGate, Verdict};
 use crate::catalogue::{A17, S04};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
@@ -78,7 +79,31 @@ fn mapping(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Gate> {
         decoder.report(found.help("write all gates into one list, and under `gates` one gate for each name"));
         return None;
     }
-    section_gate(decoder, field).map(Gate::Section)
+    if has_key(field.value, "command") {
+        command_gate(decoder, field).map(Gate::Command)
+    } else if has_key(field.value, "checks") {
+        checks_gate(decoder, field).map(Gate::Checks)
+    } else {
+        section_gate(decoder, field).map(Gate::Section)
+    }
+}
+
+fn command_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<CommandGate> {
+    let fields = decoder.object(field.value, &COMMAND_GATE)?;
+    let command = decoder.object(fields.get("command")?.value, &PROGRAM)?;
+    let timeout = command.get("timeout").map(|it| at_least_one(decoder, &it));
+    Some(CommandGate {
+        place: fields.span,
+        span: fields.span,
+        argv: command.get("argv").and_then(|it| argv(decoder, &it))?,
+        timeout: timeout.flatten().unwrap_or(Program::TIMEOUT),
+    })
+}
+
+fn checks_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<ChecksGate> {
+    let fields = decoder.object(field.value, &CHECKS_GATE)?;
+    let wanted = fields.get("checks").and_then(|it| decoder.word(&it, &[(GREEN, ())]));
+    wanted.map(|_| ChecksGate { place: fields.span, span: fields.span })
 }
 
 fn section_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<SectionGate> {
@@ -111,6 +136,9 @@ impl Gate {
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Section(one), Self::Section(other)) => one.asks() == other.asks(),
+            (Self::Command(one), Self::Command(other)) => one.argv == other.argv,
+            (Self::Checks(_), Self::Checks(_)) => true,
+            (Self::Section(_) | Self::Command(_) | Self::Checks(_), _) => false,
         }
     }
 }
@@ -138,7 +166,7 @@ fn in_vain(first: &Gate, second: &Gate) -> Option<Diagnostic> {
             .label(second.place(), "the second time");
         return Some(found.help("delete one of the two"));
     }
-    let (Gate::Section(one), Gate::Section(other)) = (first, second);
+    let (one, other) = first.section().zip(second.section())?;
     let verdicts = one.verdict.zip(other.verdict).filter(|_| one.section.value == other.section.value);
     let (wanted, excluded) = verdicts.filter(|(one, other)| one.value != other.value)?;
     let message = format!("`all` asks `{}` for both verdicts, and it has one", one.section.value);

@@ -9,7 +9,7 @@ use super::keys::{ACTIONS, HOOK, INCREMENT_REVIEW_ROUND, Object};
 use super::prompts;
 use super::scope::Scope;
 use super::{AgentSettings, Hook, OnFailure, Permissions, REVIEW_ROUND, Role, Spawn, Value};
-use crate::catalogue::{A04, S04, S09};
+use crate::catalogue::{A04, C4D, S04, S09};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::syntax::limits::{MAX_HOOKS, exceeded};
@@ -104,7 +104,7 @@ fn parameters(
     for parameter in hook.action.parameters() {
         let is_read = match (parameter.kind, fields.get(parameter.name)) {
             (ParameterKind::Seconds(default), field) => {
-                let seconds = field.and_then(|it| super::exit::at_least_one(decoder, &it));
+                let seconds = field.and_then(|it| at_least_one(decoder, &it));
                 hook.timeout = seconds.unwrap_or(default);
                 true
             }
@@ -185,7 +185,18 @@ fn own_field(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) ->
     Some(field.value)
 }
 
-fn argv(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Vec<String>> {
+/// A number that means nothing when it is 0; then 1 is taken in its place.
+pub(super) fn at_least_one(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<u32> {
+    let number = decoder.integer(field)?;
+    if number == 0 {
+        let message = format!("`{}: 0` has no meaning", field.name);
+        decoder.report(Diagnostic::new(&C4D, field.value.span, message).help("write 1 or more"));
+    }
+    Some(number.max(1))
+}
+
+/// The program and its arguments.
+pub(super) fn argv(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Vec<String>> {
     let items = decoder.list(field);
     let argv: Vec<String> =
         items.iter().filter_map(|item| decoder.scalar(&field.item(item))).map(|it| it.value).collect();

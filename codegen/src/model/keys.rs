@@ -114,11 +114,7 @@ pub static WORKFLOW: Object = Object {
             "Work may be merged although no person was asked; false by default.",
         ),
         required("states", Takes::Map(&Takes::Object(&STATE)), "The states."),
-        key(
-            "gates",
-            Takes::Map(&Takes::Object(&GATE)),
-            "Gates with names, which transitions and exit rules use.",
-        ),
+        key("gates", Takes::Map(&NAMED_GATE), "Gates with names, which transitions and exit rules use."),
         key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The transitions between them."),
         key("exit_monitoring", Takes::Object(&EXIT_MONITORING), "What happens when an agent has died."),
         key(
@@ -192,11 +188,7 @@ pub static TRANSITION: Object = Object {
         required("from", Takes::OneOrList(&STATE_NAME), "The state it leaves, or several."),
         required("to", Takes::OneOrList(&STATE_NAME), "The state it leads to, or several."),
         key("by", Takes::OneOrList(&Takes::Word(&ACTORS)), "Who may ask; anyone by default."),
-        key(
-            "gate",
-            GATES,
-            "What the task's body must contain: a gate, the name of one, or `all` of several.",
-        ),
+        key("gate", GATES, "What must hold: a gate, the name of one, or `all` of several."),
         key("when", Takes::Guard, "Under which counter values it is open."),
         key(
             "reset",
@@ -223,15 +215,29 @@ const ACTORS: [&str; 4] = {
 };
 
 /// A gate, the name of one, or several that must all hold; `has_artifact` takes the same.
-const GATES: Takes =
-    Takes::OneOf(&[Takes::Name(Names::Gates), Takes::Object(&ALL_GATES), Takes::Object(&GATE)]);
+const GATES: Takes = Takes::OneOf(&[
+    Takes::Name(Names::Gates),
+    Takes::Object(&ALL_GATES),
+    Takes::Object(&GATE),
+    Takes::Object(&COMMAND_GATE),
+    Takes::Object(&CHECKS_GATE),
+]);
+
+/// What stands under a name in `gates`.
+const NAMED_GATE: Takes =
+    Takes::OneOf(&[Takes::Object(&GATE), Takes::Object(&COMMAND_GATE), Takes::Object(&CHECKS_GATE)]);
 
 /// Several gates.
 pub static ALL_GATES: Object = Object {
     what: "a list of gates",
     keys: &[required(
         "all",
-        Takes::List(&Takes::OneOf(&[Takes::Name(Names::Gates), Takes::Object(&GATE)])),
+        Takes::List(&Takes::OneOf(&[
+            Takes::Name(Names::Gates),
+            Takes::Object(&GATE),
+            Takes::Object(&COMMAND_GATE),
+            Takes::Object(&CHECKS_GATE),
+        ])),
         "The gates, or their names; each of them must hold.",
     )],
 };
@@ -271,6 +277,30 @@ pub static GATE: Object = Object {
         ),
     ],
 };
+
+/// A gate that asks a program.
+pub static COMMAND_GATE: Object = Object {
+    what: "a gate that asks a program",
+    keys: &[required("command", Takes::Object(&PROGRAM), "The program that must succeed in the worktree.")],
+};
+
+/// A program.
+pub static PROGRAM: Object = Object {
+    what: "a command",
+    keys: &[
+        required("argv", Takes::List(&Takes::Text), "The program and its arguments."),
+        key("timeout", Takes::Integer(1), "The seconds that it may take; 600 by default."),
+    ],
+};
+
+/// A gate that reads the checks of the pull request.
+pub static CHECKS_GATE: Object = Object {
+    what: "a gate on checks",
+    keys: &[required("checks", Takes::Word(&[GREEN]), "The checks of the task's pull request are green.")],
+};
+
+/// What checks can be wanted to be.
+pub const GREEN: &str = "green";
 
 /// Who can write a section.
 pub const WRITERS: [Actor; 3] = [Actor::Worker, Actor::Reviewer, Actor::Human];

@@ -147,6 +147,32 @@ pub struct Transition {
 pub enum Gate {
     /// The body has this section.
     Section(SectionGate),
+    /// This program succeeds in the worktree.
+    Command(CommandGate),
+    /// The checks of the pull request are green.
+    Checks(ChecksGate),
+}
+
+/// A program that must succeed.
+#[derive(Clone, Debug)]
+pub struct CommandGate {
+    /// Where a transition or a rule has it: the whole mapping, or the name of a gate under `gates`.
+    pub place: Span,
+    /// The whole mapping.
+    pub span: Span,
+    /// The program and its arguments; at least one word.
+    pub argv: Vec<String>,
+    /// How many seconds it has; at least 1.
+    pub timeout: u32,
+}
+
+/// Checks that must be green.
+#[derive(Clone, Copy, Debug)]
+pub struct ChecksGate {
+    /// Where a transition or a rule has it: the whole mapping, or the name of a gate under `gates`.
+    pub place: Span,
+    /// The whole mapping.
+    pub span: Span,
 }
 
 /// A gate under `gates`.
@@ -195,6 +221,7 @@ impl Gate {
     pub fn section(&self) -> Option<&SectionGate> {
         match self {
             Self::Section(gate) => Some(gate),
+            Self::Command(_) | Self::Checks(_) => None,
         }
     }
 
@@ -202,6 +229,8 @@ impl Gate {
     pub fn place(&self) -> Span {
         match self {
             Self::Section(gate) => gate.place,
+            Self::Command(gate) => gate.place,
+            Self::Checks(gate) => gate.place,
         }
     }
 
@@ -209,6 +238,8 @@ impl Gate {
     pub fn span(&self) -> Span {
         match self {
             Self::Section(gate) => gate.span,
+            Self::Command(gate) => gate.span,
+            Self::Checks(gate) => gate.span,
         }
     }
 
@@ -216,6 +247,7 @@ impl Gate {
     pub fn verdict(&self) -> Option<Spanned<Verdict>> {
         match self {
             Self::Section(gate) => gate.verdict,
+            Self::Command(_) | Self::Checks(_) => None,
         }
     }
 
@@ -223,6 +255,8 @@ impl Gate {
     fn at(&self, place: Span) -> Self {
         match self {
             Self::Section(gate) => Self::Section(SectionGate { place, ..gate.clone() }),
+            Self::Command(gate) => Self::Command(CommandGate { place, ..gate.clone() }),
+            Self::Checks(gate) => Self::Checks(ChecksGate { place, ..*gate }),
         }
     }
 }

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use crate::section::{fingerprint, section};
 use crate::{
-    Actor, CRASH_COUNT, CounterId, Forced, Gate, Hook, Lack, Machine, Rejection, SectionGate, Seen, StateId,
-    TransitionId, When, check_section,
+    Actor, Answer, Answers, Asker, CRASH_COUNT, CounterId, Forced, Gate, Hook, Lack, Machine, Missing,
+    Rejection, SectionGate, Seen, StateId, TransitionId, When, check_section,
 };
 
 /// All that a decision needs to know about a task.
@@ -20,6 +20,8 @@ pub struct View<'v> {
     pub body: &'v str,
     /// The content of sections at three times: when a gate passed, when the state was entered, when its agent was started.
     pub seen: &'v [Seen<'v>],
+    /// What programs have answered, and the checks of the pull request.
+    pub answers: Answers<'v>,
 }
 
 /// The answer to an accepted request: what to do, in order.
@@ -95,9 +97,11 @@ impl View<'_> {
         self.counters.get(usize::from(id.0)).copied().unwrap_or_default()
     }
 
-    /// Checks that each of these gates holds; the error is the first that does not.
+    /// Checks that each of these gates holds; the error is the first that does not. A program is asked last: it runs only if all
+    /// others hold.
     pub fn check(&self, gates: &[Gate<'_>]) -> Result<(), Lack> {
-        self.lacks(gates).next().map_or(Ok(()), Err)
+        let known = self.lacks(gates).find(|lack| lack.missing != Missing::Answer);
+        known.or_else(|| self.lacks(gates).next()).map_or(Ok(()), Err)
     }
 
     /// Every gate that does not hold, in order.
@@ -105,6 +109,14 @@ impl View<'_> {
         gates.iter().enumerate().filter_map(|(gate, it)| {
             let missing = match it {
                 Gate::Section(it) => check_section(it, self.body, self.seen).err()?,
+                Gate::Command(it) => match it.answer(&self.answers) {
+                    None => Missing::Answer,
+                    Some(Answer { failure, .. }) => failure.map(|_| Missing::Success)?,
+                },
+                Gate::Checks => {
+                    let found = self.answers.checks;
+                    found.failure().map(|_| Missing::Checks { found })?
+                }
             };
             Some(Lack { gate, missing })
         })
@@ -121,7 +133,18 @@ impl<'m> Machine<'m> {
         if !transition.by.allows(actor) {
             return Err(Rejection::NotAllowed { transition: id, actor });
         }
-        view.check(transition.gates).map_err(|lack| Rejection::GateFailed { transition: id, lack })?;
+        view.check(transition.gates).map_err(|lack| match lack.missing {
+            Missing::Answer => Rejection::NotAsked { asker: Asker::Transition(id), gate: lack.gate },
+            Missing::Section
+            | Missing::Content
+            | Missing::Verdict
+            | Missing::OneVerdict { .. }
+            | Missing::OtherVerdict { .. }
+            | Missing::Field { .. }
+            | Missing::Fresh { .. }
+            | Missing::Success
+            | Missing::Checks { .. } => Rejection::GateFailed { transition: id, lack },
+        })?;
         Ok(self.fire(view, id, Cause::Request(actor)))
     }
 
@@ -159,7 +182,10 @@ impl<'m> Machine<'m> {
     /// The side effects of a transition, whatever opens it.
     pub fn effects_of(&self, id: TransitionId, counters: &[u32]) -> Vec<Effect<'m>> {
         let transition = self.transition(id);
-        self.bind(transition.hooks, &View { status: transition.from, counters, body: "", seen: &[] })
+        self.bind(
+            transition.hooks,
+            &View { status: transition.from, counters, body: "", seen: &[], answers: Answers::default() },
+        )
     }
 
     /// The value of a counter changes from hook to hook, so that two increments of one counter in one transition both count.
@@ -211,6 +237,11 @@ impl<'m> Machine<'m> {
 }
 
 impl Choice {
+    /// Whether a request is accepted, or depends on the answer of a program alone.
+    pub fn can_be_asked(&self) -> bool {
+        matches!(self.rejection, None | Some(Rejection::NotAsked { .. }))
+    }
+
     /// Why a request would be refused, in words.
     pub fn missing(&self, machine: &Machine<'_>, view: &View<'_>) -> Option<String> {
         self.rejection.map(|rejection| rejection.message(machine, view))

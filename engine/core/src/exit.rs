@@ -5,7 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::{
-    CRASH_COUNT, Cause, Decision, End, Ending, Gate, Guard, Machine, Rejection, SectionGate, StateId, View,
+    Asker, CRASH_COUNT, Cause, Decision, End, Ending, Gate, Guard, Lack, Machine, Missing, Rejection,
+    SectionGate, StateId, View,
 };
 
 /// The number of crashes after which a task escalates, unless the workflow says otherwise.
@@ -137,31 +138,49 @@ impl<'m> Machine<'m> {
     /// The entry of `exit_rules` that applies in a state: the first whose condition holds. `holds` returns whether an entry's
     /// own condition holds: its artifact, or how the agent ended.
     pub fn exit_rule(&self, state: StateId, holds: impl Fn(usize) -> bool) -> Option<usize> {
-        let mut rules = self.exit_rules_of(state);
+        self.first_rule::<Rejection>(state, |rule| Ok(holds(rule))).unwrap_or_default()
+    }
+
+    fn first_rule<E>(
+        &self,
+        state: StateId,
+        holds: impl Fn(usize) -> Result<bool, E>,
+    ) -> Result<Option<usize>, E> {
         let no_artifact = || {
-            self.exit_rules_of(state).all(|index| match self.exit_rules[index].condition {
-                Condition::Artifact(_) => !holds(index),
-                Condition::Always | Condition::NoArtifact | Condition::Ended(_) => true,
-            })
+            for index in self.exit_rules_of(state) {
+                if matches!(self.exit_rules[index].condition, Condition::Artifact(_)) && holds(index)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         };
-        rules.find(|index| match self.exit_rules[*index].condition {
-            Condition::Always => true,
-            Condition::Artifact(_) | Condition::Ended(_) => holds(*index),
-            Condition::NoArtifact => no_artifact(),
-        })
+        for index in self.exit_rules_of(state) {
+            let applies = match self.exit_rules[index].condition {
+                Condition::Always => true,
+                Condition::Artifact(_) | Condition::Ended(_) => holds(index)?,
+                Condition::NoArtifact => no_artifact()?,
+            };
+            if applies {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
     }
 
     /// What happens to a task when the agent of its state ends like this.
-    pub fn decide_exit(&self, view: &View<'_>, end: &End<'_>) -> ExitDecision<'m> {
+    ///
+    /// # Errors
+    /// A program has to answer first.
+    pub fn decide_exit(&self, view: &View<'_>, end: &End<'_>) -> Result<ExitDecision<'m>, Rejection> {
         let state = self.state(view.status).name;
-        let Some(rule) = self.exit_rule_for(view, end) else {
-            return ExitDecision::MarkDead {
+        let Some(rule) = self.exit_rule_for(view, end)? else {
+            return Ok(ExitDecision::MarkDead {
                 reason: format!("the agent ended in {state}, and no exit rule applies"),
-            };
+            });
         };
         let ExitRule { condition, outcome, .. } = &self.exit_rules[rule];
-        match outcome.choose(view.counters) {
-            Exit::Then(to) => self.advance(view, to, condition, end),
+        Ok(match outcome.choose(view.counters) {
+            Exit::Then(to) => self.advance(view, to, condition, end)?,
             Exit::Crash { stuck_after, respawn } => {
                 self.crash(view, stuck_after, respawn, condition.crashed(state))
             }
@@ -172,12 +191,15 @@ impl<'m> Machine<'m> {
             Exit::Unmatched => ExitDecision::MarkDead {
                 reason: format!("the agent ended in {state}, and no clause of its exit rule holds"),
             },
-        }
+        })
     }
 
     /// The entry of `exit_rules` that applies to a task whose agent has ended like this.
-    pub fn exit_rule_for(&self, view: &View<'_>, end: &End<'_>) -> Option<usize> {
-        self.exit_rule(view.status, |index| self.is_met(index, view, end))
+    ///
+    /// # Errors
+    /// A program has to answer first.
+    pub fn exit_rule_for(&self, view: &View<'_>, end: &End<'_>) -> Result<Option<usize>, Rejection> {
+        self.first_rule(view.status, |index| self.is_met(index, view, end))
     }
 
     fn advance(
@@ -186,7 +208,7 @@ impl<'m> Machine<'m> {
         to: StateId,
         condition: &Condition<'_>,
         end: &End<'_>,
-    ) -> ExitDecision<'m> {
+    ) -> Result<ExitDecision<'m>, Rejection> {
         let reason = match self.decide(view, to, crate::Actor::Engine) {
             Ok(decision) if end.is_beside && self.takes_verdict(condition, &decision) => {
                 "the agent ended beside another one, which may have written the verdict that stands there"
@@ -194,12 +216,13 @@ impl<'m> Machine<'m> {
             }
             Ok(decision) => {
                 let decision = Decision { cause: Cause::Exit, ..decision };
-                return ExitDecision::Advance { decision, reason: condition.advanced() };
+                return Ok(ExitDecision::Advance { decision, reason: condition.advanced() });
             }
+            Err(rejection @ Rejection::NotAsked { .. }) => return Err(rejection),
             Err(rejection) => self.refused(view, to, rejection),
         };
         let (stuck_after, respawn) = self.crash_rule(view.status);
-        self.crash(view, stuck_after, respawn, reason)
+        Ok(self.crash(view, stuck_after, respawn, reason))
     }
 
     /// Whether the transition depends on a verdict, which any agent in the worktree may have written.
@@ -248,11 +271,16 @@ impl<'m> Machine<'m> {
         Some(Decision { seen: Vec::new(), ..self.fire(view, id, Cause::Escalation) })
     }
 
-    fn is_met(&self, index: usize, view: &View<'_>, end: &End<'_>) -> bool {
+    fn is_met(&self, index: usize, view: &View<'_>, end: &End<'_>) -> Result<bool, Rejection> {
         match &self.exit_rules[index].condition {
-            Condition::Artifact(gates) => view.check(gates).is_ok(),
-            Condition::Ended(ending) => ending.fits(end),
-            Condition::Always | Condition::NoArtifact => false,
+            Condition::Artifact(gates) => match view.check(gates) {
+                Err(Lack { gate, missing: Missing::Answer }) => {
+                    Err(Rejection::NotAsked { asker: Asker::Rule(index), gate })
+                }
+                checked => Ok(checked.is_ok()),
+            },
+            Condition::Ended(ending) => Ok(ending.fits(end)),
+            Condition::Always | Condition::NoArtifact => Ok(false),
         }
     }
 }

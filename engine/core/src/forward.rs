@@ -11,7 +11,7 @@ impl Machine<'_> {
     pub fn forward(&self, view: &View<'_>, actor: Actor) -> Vec<Choice> {
         let mut choices = self.options(view, actor);
         choices.retain(|choice| match choice.rejection {
-            None | Some(Rejection::GateFailed { .. }) => true,
+            None | Some(Rejection::GateFailed { .. } | Rejection::NotAsked { .. }) => true,
             Some(
                 Rejection::NoTransition { .. } | Rejection::NotAllowed { .. } | Rejection::GuardFailed { .. },
             ) => false,
@@ -25,9 +25,8 @@ impl Machine<'_> {
             let aside = [questions, commands.crash, commands.cancel];
             choices.retain(|choice| !aside.contains(&Some(choice.to)));
         }
-        let is_accepted = |choice: &Choice| choice.rejection.is_none();
-        if choices.iter().any(is_accepted) {
-            choices.retain(is_accepted);
+        if choices.iter().any(Choice::can_be_asked) {
+            choices.retain(Choice::can_be_asked);
         }
         choices
     }

@@ -4,6 +4,7 @@ use alloc::string::String;
 use core::fmt;
 
 use crate::section::{fingerprint, prose_lines, section, visible_lines};
+use crate::{Checks, Program};
 
 /// The judgement of a reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,10 @@ impl fmt::Display for Verdict {
 pub enum Gate<'a> {
     /// The task's body has this.
     Section(SectionGate<'a>),
+    /// This program succeeds in the task's worktree.
+    Command(Program<'a>),
+    /// The checks of the task's pull request are green.
+    Checks,
 }
 
 /// What one section must contain. Every part that is set must hold.
@@ -69,6 +74,15 @@ impl<'a> Gate<'a> {
     pub const fn section(&self) -> Option<&SectionGate<'a>> {
         match self {
             Gate::Section(gate) => Some(gate),
+            Gate::Command(_) | Gate::Checks => None,
+        }
+    }
+
+    /// The program that it asks, if it asks one.
+    pub const fn program(&self) -> Option<&Program<'a>> {
+        match self {
+            Gate::Command(program) => Some(program),
+            Gate::Section(_) | Gate::Checks => None,
         }
     }
 
@@ -76,6 +90,7 @@ impl<'a> Gate<'a> {
     pub const fn verdict(&self) -> Option<Verdict> {
         match self {
             Gate::Section(gate) => gate.verdict,
+            Gate::Command(_) | Gate::Checks => None,
         }
     }
 }
@@ -164,6 +179,15 @@ pub enum Missing {
     Fresh {
         /// That time.
         when: When,
+    },
+    /// The program has not been asked about the present content of the worktree.
+    Answer,
+    /// The program has failed.
+    Success,
+    /// The checks of the pull request are not green.
+    Checks {
+        /// What is known of them.
+        found: Checks,
     },
 }
 

@@ -25,6 +25,7 @@ mod life;
 mod machine;
 pub mod mission;
 pub mod plan;
+mod program;
 mod prompt;
 mod rejection;
 mod restart;
@@ -51,8 +52,9 @@ pub use machine::{
     CRASH_COUNT, Commands, Counter, CounterId, Machine, PromptId, REVIEW_ROUND, State, StateId, Transition,
     TransitionId,
 };
+pub use program::{Answer, Answers, Checks, Program};
 pub use prompt::{ORIGIN_HEAD, Piece, Prompt, Value, Values};
-pub use rejection::Rejection;
+pub use rejection::{Asker, Rejection};
 pub use restart::{Delay, MAX_RESTARTS, limit_after, restart_after};
 pub use section::{Heading, fingerprint, section};
 pub use unknown::UnknownName;

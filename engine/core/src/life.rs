@@ -237,13 +237,17 @@ impl<'m> Machine<'m> {
             Input::Spawn { by } => self.spawn(facts, by),
             Input::Respawn { is_alive } => self.respawn(facts, is_alive),
             Input::Restart { is_alive } => self.start_again(facts, is_alive),
-            Input::Ended { agent, end } => Ok(self.ended(facts, agent, &end)),
+            Input::Ended { agent, end } => self.ended(facts, agent, &end).map_err(not_asked),
             Input::JudgedAgain { agent, end, is_replaced } => {
                 let is_missed = self.is_missed(facts.view.status, facts.has_session, agent, is_replaced);
-                Ok(if is_missed { self.ended(facts, agent, &end) } else { Turn::default() })
+                if is_missed {
+                    self.ended(facts, agent, &end).map_err(not_asked)
+                } else {
+                    Ok(Turn::default())
+                }
             }
             Input::LimitMet { agent, left, reason } => Ok(self.limit_met(facts, agent, left, reason)),
-            Input::Elapsed { has_agent, lasted } => Ok(self.elapsed(facts, has_agent, lasted)),
+            Input::Elapsed { has_agent, lasted } => self.elapsed(facts, has_agent, lasted).map_err(not_asked),
             Input::NotStarted { reason, is_final } => Ok(self.not_started(facts, reason, is_final)),
             Input::HookFailed { hook, transition, cause, reason } => {
                 // A transition that follows a failed hook does not lead to another: two of them could go on for ever.
@@ -271,6 +275,11 @@ impl<'m> Machine<'m> {
     pub fn migrated(&self) -> [(CounterId, u32); 1] {
         [(CRASH_COUNT, 0)]
     }
+}
+
+/// The end of an agent is refused only as long as a program has not answered.
+fn not_asked(rejection: Rejection) -> Refusal {
+    Refusal::Rejected { rejection, is_forcible: false }
 }
 
 impl<'m> Turn<'m> {

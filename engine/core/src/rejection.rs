@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use crate::section::is_hidden;
 use crate::{
-    Actor, CounterId, Fields, Gate, Lack, Machine, Missing, SectionGate, StateId, TransitionId, View, When,
+    Actor, CounterId, Fields, Gate, Lack, Machine, Missing, Program, SectionGate, StateId, TransitionId,
+    View, When,
 };
 
 /// Why a request is refused.
@@ -40,6 +41,22 @@ pub enum Rejection {
         /// The first of its gates that does not.
         lack: Lack,
     },
+    /// All that is missing is the answer of a program.
+    NotAsked {
+        /// What asks it.
+        asker: Asker,
+        /// Which of its gates.
+        gate: usize,
+    },
+}
+
+/// What has gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asker {
+    /// A transition.
+    Transition(TransitionId),
+    /// The entry of `exit_rules` with this number.
+    Rule(usize),
 }
 
 impl Rejection {
@@ -50,6 +67,24 @@ impl Rejection {
             Rejection::NotAllowed { .. } => "not_allowed",
             Rejection::GuardFailed { .. } => "guard_failed",
             Rejection::GateFailed { .. } => "gate_failed",
+            Rejection::NotAsked { .. } => "not_asked",
+        }
+    }
+
+    /// The program that has to answer first, if that is all that is missing.
+    pub fn program<'m>(&self, machine: &Machine<'m>) -> Option<&'m Program<'m>> {
+        match *self {
+            Rejection::NotAsked { asker, gate } => {
+                let gates = match asker {
+                    Asker::Transition(id) => machine.transition(id).gates,
+                    Asker::Rule(rule) => machine.exit_rules[rule].condition.gates(),
+                };
+                gates.get(gate)?.program()
+            }
+            Rejection::NoTransition { .. }
+            | Rejection::NotAllowed { .. }
+            | Rejection::GuardFailed { .. }
+            | Rejection::GateFailed { .. } => None,
         }
     }
 
@@ -82,9 +117,12 @@ impl Rejection {
             }
             Rejection::GateFailed { transition, .. } => {
                 let gates = machine.transition(transition).gates;
-                let lacks = view.lacks(gates).map(|lack| lack.message(gates, view));
+                // A program is asked once all other gates hold.
+                let known = view.lacks(gates).filter(|lack| lack.missing != Missing::Answer);
+                let lacks = known.map(|lack| lack.message(gates, view));
                 lacks.collect::<Vec<_>>().join(", and ")
             }
+            Rejection::NotAsked { .. } => self.program(machine).map(not_asked).unwrap_or_default(),
         }
     }
 
@@ -117,6 +155,11 @@ impl Rejection {
                 let remedies = remedies(transition.gates, view);
                 format!("{remedies}, then run `orange task update --status {to}` again")
             }
+            Rejection::NotAsked { asker: Asker::Transition(id), .. } => {
+                let to = machine.state(machine.transition(id).to).name;
+                format!("`orange task update --status {to}` asks it")
+            }
+            Rejection::NotAsked { asker: Asker::Rule(_), .. } => "the end of the agent asks it".to_string(),
         }
     }
 }
@@ -134,19 +177,32 @@ impl Lack {
                 };
                 self.missing.message(gate) + note
             }
+            Gate::Command(program) => match program.answer(&view.answers).and_then(|it| it.failure) {
+                Some(failure) => failure.to_string(),
+                None => not_asked(program),
+            },
+            Gate::Checks => view.answers.checks.failure().unwrap_or_default().to_string(),
         }
     }
 }
 
 /// What to do about every gate that does not hold, as the beginning of a sentence about what to run next.
 fn remedies(gates: &[Gate<'_>], view: &View<'_>) -> String {
-    let lacks: Vec<Lack> = view.lacks(gates).collect();
+    let lacks: Vec<Lack> = view.lacks(gates).filter(|lack| lack.missing != Missing::Answer).collect();
     let is_alone = lacks.len() < 2;
     let remedy = |lack: &Lack| match &gates[lack.gate] {
         Gate::Section(gate) if is_alone => lack.missing.remedy(gate),
         Gate::Section(gate) => format!("for `{}`: {}", gate.section, lack.missing.remedy(gate)),
+        Gate::Command(program) if is_alone => format!("mend what `{program}` has found"),
+        Gate::Command(program) => format!("for `{program}`: mend what it has found"),
+        Gate::Checks if is_alone => view.answers.checks.remedy().to_string(),
+        Gate::Checks => format!("for the checks: {}", view.answers.checks.remedy()),
     };
     lacks.iter().map(remedy).collect::<Vec<_>>().join("; ")
+}
+
+fn not_asked(program: &Program<'_>) -> String {
+    format!("`{program}` has not been asked about what stands in the worktree now")
 }
 
 impl Missing {
@@ -184,6 +240,7 @@ impl Missing {
                 };
                 format!("`{section}` in TASK.md is as it was when {before}")
             }
+            Missing::Answer | Missing::Success | Missing::Checks { .. } => String::new(),
         }
     }
 
@@ -199,6 +256,7 @@ impl Missing {
             }
             Missing::Field { field } => format!("write a line `{}: …` into it", field_name(gate, *field)),
             Missing::Fresh { .. } => "write what is true now".to_string(),
+            Missing::Answer | Missing::Success | Missing::Checks { .. } => String::new(),
         }
     }
 }

@@ -121,7 +121,7 @@ pub(crate) static MACHINE: Machine<'static> = Machine {
 };
 
 pub(crate) fn view<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> View<'v> {
-    View { status, counters, body, seen: &[] }
+    View { status, counters, body, seen: &[], answers: Answers::default() }
 }
 
 #[track_caller]
@@ -281,13 +281,13 @@ fn options_list_every_target_with_what_is_missing() {
 #[test]
 fn an_agent_that_wrote_its_artifact_is_advanced() {
     let ExitDecision::Advance { decision, .. } =
-        MACHINE.decide_exit(&view(WORKING, &[0, 1], "## Handoff\nx"), &End::default())
+        MACHINE.decide_exit(&view(WORKING, &[0, 1], "## Handoff\nx"), &End::default()).unwrap()
     else {
         panic!("expected an advance")
     };
     assert_eq!((decision.to, decision.cause), (REVIEW, Cause::Exit));
     let ExitDecision::Advance { decision, .. } =
-        MACHINE.decide_exit(&view(REVIEW, &[2], "## Review\nFAIL"), &End::default())
+        MACHINE.decide_exit(&view(REVIEW, &[2], "## Review\nFAIL"), &End::default()).unwrap()
     else {
         panic!("expected an advance")
     };
@@ -297,7 +297,7 @@ fn an_agent_that_wrote_its_artifact_is_advanced() {
 #[test]
 fn a_verdict_moves_nothing_on_while_another_agent_lives() {
     let beside = End { is_beside: true, ..End::default() };
-    let decide = |status, body| MACHINE.decide_exit(&view(status, &[0, 0], body), &beside);
+    let decide = |status, body| MACHINE.decide_exit(&view(status, &[0, 0], body), &beside).unwrap();
     let ExitDecision::Crash { count: 1, reason, .. } = decide(REVIEW, "## Review\nFAIL") else {
         panic!("expected a crash")
     };
@@ -331,12 +331,12 @@ fn entering_a_state_records_the_sections_of_its_fresh_gates() {
 #[test]
 fn crashes_are_counted_and_then_escalate_past_gate_and_guard() {
     let ExitDecision::Crash { count: 1, respawn: true, .. } =
-        MACHINE.decide_exit(&view(REVIEW, &[0, 0], ""), &End::default())
+        MACHINE.decide_exit(&view(REVIEW, &[0, 0], ""), &End::default()).unwrap()
     else {
         panic!("expected a first crash")
     };
     let ExitDecision::Escalate { count: 2, decision, .. } =
-        MACHINE.decide_exit(&view(REVIEW, &[0, 1], ""), &End::default())
+        MACHINE.decide_exit(&view(REVIEW, &[0, 1], ""), &End::default()).unwrap()
     else {
         panic!("expected an escalation")
     };
@@ -347,7 +347,7 @@ fn crashes_are_counted_and_then_escalate_past_gate_and_guard() {
 #[test]
 fn without_a_declared_transition_a_task_stays_and_says_so() {
     let ExitDecision::Crash { count: 2, respawn: false, reason } =
-        MACHINE.decide_exit(&view(WORKING, &[0, 1], ""), &End::default())
+        MACHINE.decide_exit(&view(WORKING, &[0, 1], ""), &End::default()).unwrap()
     else {
         panic!("expected a crash")
     };
@@ -362,7 +362,7 @@ fn a_failed_gate_on_an_exit_rules_transition_is_a_crash() {
         [ExitRule { condition: Condition::Artifact(&loose), ..MACHINE.exit_rules[0] }, MACHINE.exit_rules[1]];
     machine.exit_rules = &rules;
     let ExitDecision::Crash { count: 1, reason, .. } =
-        machine.decide_exit(&view(WORKING, &[], "## Handoff\n"), &End::default())
+        machine.decide_exit(&view(WORKING, &[], "## Handoff\n"), &End::default()).unwrap()
     else {
         panic!("expected a crash")
     };
@@ -384,7 +384,7 @@ fn how_an_agent_ended_is_asked_in_the_order_of_the_rules() {
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     let decide = |body, code, output| {
         let end = End { code, output, ..End::default() };
-        machine.decide_exit(&view(WORKING, &[], body), &end)
+        machine.decide_exit(&view(WORKING, &[], body), &end).unwrap()
     };
     let ExitDecision::Wait { resume_after: 900, reason } = decide("", Some(75), "Rate\nLIMIT") else {
         panic!("expected a wait")
@@ -412,7 +412,7 @@ fn how_an_agent_ended_is_asked_in_the_order_of_the_rules() {
 fn other_states_are_marked_dead() {
     for status in [STUCK, PENDING] {
         assert!(matches!(
-            MACHINE.decide_exit(&view(status, &[], ""), &End::default()),
+            MACHINE.decide_exit(&view(status, &[], ""), &End::default()).unwrap(),
             ExitDecision::MarkDead { .. }
         ));
     }
@@ -467,7 +467,7 @@ fn every_gate_has_to_hold_and_each_that_does_not_is_named() {
 #[test]
 fn an_exit_rule_applies_when_every_gate_of_it_holds() {
     with_several_gates(|machine| {
-        let decide = |body| machine.decide_exit(&view(WORKING, &[], body), &End::default());
+        let decide = |body| machine.decide_exit(&view(WORKING, &[], body), &End::default()).unwrap();
         let both = "## Handoff\nDONE: all\nRISKS: none\n## Notes\nx";
         assert!(matches!(decide(both), ExitDecision::Advance { .. }));
         assert!(matches!(decide("## Handoff\nDONE: all\nRISKS: none"), ExitDecision::Crash { .. }));

@@ -13,9 +13,12 @@ use crate::set::Set;
 
 pub use self::declare::Type;
 pub use self::objects::{
-    CounterValue, EndedAttempt, Exited, Pass, PlannedHook, Report, Spawn, Transition, Waiting,
+    Answer, ChecksSeen, CounterValue, EndedAttempt, Exited, Pass, PlannedHook, Question, Report, Spawn,
+    Transition, Waiting,
 };
-pub use self::words::{Activity, Actor, Cause, Ending, GoesOn, PauseReason, Permissions, StepEnd, Strategy};
+pub use self::words::{
+    Activity, Actor, Cause, Checks, Ending, GoesOn, PauseReason, Permissions, StepEnd, Strategy,
+};
 
 events! {
     /// The task is created, in the first line; its `set` has every value.
@@ -227,6 +230,12 @@ events! {
         /// Its address.
         url: String,
     },
+    /// The checks of the pull request have ended, or begin again, or are those of another commit.
+    "pr.checks" PrChecks(ChecksSeen),
+    /// A gate asks a program, which begins to run in the worktree.
+    "gate.asked" GateAsked(Question),
+    /// The program that a gate has asked has ended, or was stopped.
+    "gate.answered" GateAnswered(Answer),
     /// A program that `run_command` ran has ended; the first 500 and last 1 500 characters of its output, and the file with
     /// more.
     "command.ended" CommandEnded {
@@ -476,6 +485,11 @@ impl Event {
                 | Event::MissionPaused { .. }
                 | Event::MissionCancelled { .. }
         )
+    }
+
+    /// Whether the answer of a program that a gate has asked is not wanted any more.
+    pub fn ends_asking(&self) -> bool {
+        matches!(self, Event::TransitionStarted(_) | Event::TaskMigrated { .. } | Event::TaskDeleted { .. })
     }
 
     /// Whether the hooks that waited run, or never will.

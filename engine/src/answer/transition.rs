@@ -32,6 +32,9 @@ pub struct TransitionResult {
     /// The change of the workflow since the transition before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow_changed: Option<WorkflowChange>,
+    /// For a dry run, the programs that would be asked, and have to succeed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<String>,
     /// Whether nothing was done.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
@@ -136,6 +139,9 @@ pub struct Next {
     pub to: &'static str,
     /// Whether it can be asked for now.
     pub allowed: bool,
+    /// The program that is asked then, if it has not succeeded with what stands in the worktree now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
     /// The guard of the transition.
     pub guard: Option<&'static str>,
     /// What its gates ask for, in words.

@@ -64,6 +64,8 @@ fn wanted_fields<'a>(fields: Fields<'a>) -> &'a [&'a str] {
 pub fn gate_words(gates: &[Gate<'_>]) -> Option<String> {
     let each = gates.iter().map(|gate| match gate {
         Gate::Section(gate) => section_words(gate),
+        Gate::Command(program) => format!("`{program}` succeeds"),
+        Gate::Checks => "the checks of the pull request are green".to_owned(),
     });
     Some(each.collect::<Vec<_>>().join(" and ")).filter(|it| !it.is_empty())
 }
@@ -163,6 +165,8 @@ fn refused(transition: &Transition<'_>) -> Vec<String> {
     reasons.extend(transition.guard.map(|guard| format!("unless {}", guard.text)));
     let faulty = |gate: &Gate<'_>| match gate {
         Gate::Section(gate) => format!("while `{}` {}", gate.section, joined_with_or(&faults(gate))),
+        Gate::Command(program) => format!("while `{program}` fails, which Orange runs in the worktree"),
+        Gate::Checks => "while the checks of the pull request are not green".to_owned(),
     };
     reasons.extend(transition.gates.iter().map(faulty));
     reasons
@@ -216,7 +220,7 @@ fn joined(words: &[String], last_word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use orange_core::{Actors, View};
+    use orange_core::{Actors, Answers, View};
 
     use super::*;
     use crate::flow::tests::MACHINES;
@@ -311,7 +315,8 @@ In stuck:
         let other = SectionGate { section: "## T", fields: Fields::Any(&["C", "D"]), ..fields };
         let gates = [gate, other, fields].map(Gate::Section);
         let body = example(&gates).unwrap();
-        let view = View { status: StateId(0), counters: &[], body: &body, seen: &[] };
+        let view =
+            View { status: StateId(0), counters: &[], body: &body, seen: &[], answers: Answers::default() };
         assert_eq!(view.check(&gates), Ok(()), "{body}");
         assert_eq!(body.matches("## S").count(), 1);
         assert_eq!(example(&[]), None);

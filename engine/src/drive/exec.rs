@@ -84,6 +84,24 @@ pub struct Output {
     pub stderr: Vec<u8>,
 }
 
+/// A captured call that may have been stopped.
+#[derive(Debug)]
+pub struct CallEnd {
+    /// What it wrote, up to then.
+    pub output: Output,
+    /// Why it was stopped, if it did not end by itself.
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a call was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Its time was over.
+    Late,
+    /// Nobody wants its answer any more.
+    Unwanted,
+}
+
 /// A process that is no descendant of this one, started by [`Call::detach`].
 #[derive(Debug)]
 pub struct Detached {
@@ -170,7 +188,17 @@ impl Call {
 
     /// Runs it and returns its output, whatever its exit status. It has no terminal; at the time limit, its process group is
     /// killed, and the call fails.
-    pub fn run(mut self) -> Result<Output> {
+    pub fn run(self) -> Result<Output> {
+        let late = self.late();
+        let CallEnd { output, stopped } = self.run_while(&|| true)?;
+        match stopped {
+            None => Ok(output),
+            Some(Stopped::Late | Stopped::Unwanted) => Err(late),
+        }
+    }
+
+    /// The same, but it is also stopped once `is_wanted` does not hold, and the output of a stopped one is returned.
+    pub fn run_while(mut self, is_wanted: &dyn Fn() -> bool) -> Result<CallEnd> {
         let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let bound = self.copy.as_ref().map(Copy::begin).transpose()?;
@@ -178,23 +206,22 @@ impl Call {
         let mut child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
         fault::step("wait for", &self.program);
         let gathering = Gathering::begin(&mut child, self.input, bound);
-        if !gathering.ends_within(self.bound) {
+        let stopped = gathering.ends_within(self.bound, is_wanted).err();
+        if stopped.is_some() {
             end_group(&child);
-            reap(&mut child, &self.what)?;
-            return Err(Error::new(
-                Kind::Environment,
-                format!(
-                    "`{}` did not end within {} s and was killed",
-                    brief(&self.what),
-                    self.bound.as_secs()
-                ),
-            )
-            .help("find out what it waits for by running it by hand, then repeat the command"));
         }
         let status = reap(&mut child, &self.what)?;
         fault::step("hear from", &self.program);
         let (stdout, stderr) = gathering.taken();
-        Ok(Output { what: self.what, status, stdout, stderr })
+        Ok(CallEnd { output: Output { what: self.what, status, stdout, stderr }, stopped })
+    }
+
+    /// The error of a call whose time is over.
+    pub fn late(&self) -> Error {
+        let message =
+            format!("`{}` did not end within {} s and was killed", brief(&self.what), self.bound.as_secs());
+        Error::new(Kind::Environment, message)
+            .help("find out what it waits for by running it by hand, then repeat the command")
     }
 
     /// Runs it and returns its standard output as text without the last line break.

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use orange_journal::event::Checks;
+
 use super::exec::{Call, GIT_VARIABLES, Output, find_on_path, not_installed};
 use crate::{Error, Kind, Result};
 
@@ -33,6 +35,17 @@ pub struct PullRequest {
     pub commit: Option<String>,
     /// When it was merged (RFC 3339, UTC), if that was asked for.
     pub merged_at: Option<String>,
+    /// The result of its checks, if that was asked for.
+    pub checks: Option<Checked>,
+}
+
+/// The result of a pull request's checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The commit that they examine.
+    pub commit: String,
+    /// The result.
+    pub state: Checks,
 }
 
 /// The state of a pull request.
@@ -82,7 +95,13 @@ impl Gh {
     /// `refused` for what is no pull request's address; `environment` when gh is missing, cannot log in, is too slow or fails.
     pub fn view(&self, url: &str) -> Result<PullRequest> {
         check_url(url)?;
-        let answer = asked(self.call(&["pr", "view", url, "--json", "url,state,mergeCommit"]))?;
+        let answer = asked(self.call(&[
+            "pr",
+            "view",
+            url,
+            "--json",
+            "url,state,mergeCommit,headRefOid,statusCheckRollup",
+        ]))?;
         parse_view(&answer.stdout).ok_or_else(|| unclear(&answer))
     }
 
@@ -185,6 +204,47 @@ struct Listed {
     merged_at: Option<String>,
     #[serde(default)]
     is_cross_repository: bool,
+    #[serde(default)]
+    head_ref_oid: Option<String>,
+    #[serde(default)]
+    status_check_rollup: Option<Vec<Check>>,
+}
+
+/// A check as gh writes it: a run has a status and, at its end, a conclusion; a commit status has a state.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Check {
+    #[serde(default)]
+    conclusion: Option<String>,
+    #[serde(default)]
+    state: Option<String>,
+}
+
+impl Check {
+    fn result(&self) -> Checks {
+        let words = [&self.conclusion, &self.state].into_iter().flatten();
+        let word = words.map(String::as_str).find(|word| !word.is_empty()).unwrap_or_default();
+        match word {
+            "SUCCESS" | "NEUTRAL" | "SKIPPED" => Checks::Green,
+            "" | "PENDING" | "EXPECTED" => Checks::Pending,
+            // A word that is not known here is no success.
+            _ => Checks::Red,
+        }
+    }
+}
+
+/// The result of all checks: one that has failed decides, then one that has not ended.
+fn result(checks: &[Check]) -> Checks {
+    let has = |wanted: Checks| checks.iter().any(|check| check.result() == wanted);
+    if has(Checks::Red) {
+        Checks::Red
+    } else if has(Checks::Pending) {
+        Checks::Pending
+    } else if checks.is_empty() {
+        Checks::None
+    } else {
+        Checks::Green
+    }
 }
 
 #[derive(Deserialize)]
@@ -193,8 +253,11 @@ struct MergeCommit {
 }
 
 impl From<Listed> for PullRequest {
-    fn from(Listed { url, state, merge_commit, merged_at, .. }: Listed) -> PullRequest {
-        PullRequest { url, state, commit: merge_commit.map(|commit| commit.oid), merged_at }
+    fn from(listed: Listed) -> PullRequest {
+        let Listed { url, state, merge_commit, merged_at, head_ref_oid, status_check_rollup, .. } = listed;
+        let checks = head_ref_oid.zip(status_check_rollup);
+        let checks = checks.map(|(commit, checks)| Checked { commit, state: result(&checks) });
+        PullRequest { url, state, commit: merge_commit.map(|commit| commit.oid), merged_at, checks }
     }
 }
 
@@ -230,6 +293,7 @@ mod tests {
             state,
             commit: commit.map(str::to_owned),
             merged_at: None,
+            checks: None,
         });
         assert_eq!(parse_view(json.as_bytes()), expect);
     }
@@ -249,6 +313,37 @@ mod tests {
         check_view(&view("MERGED", "{\"oid\":\"c0ffee\"}"), Some((PrState::Merged, Some("c0ffee"))));
         check_view(&view("ELSEWHERE", "null"), None);
         check_view("no json", None);
+    }
+
+    #[track_caller]
+    fn check_checks(rollup: &str, expect: Checks) {
+        let json = format!(
+            "{{\"headRefOid\":\"c0ffee\",\"mergeCommit\":null,\"state\":\"OPEN\",\"statusCheckRollup\":[{rollup}],\"url\":\"{URL}\"}}"
+        );
+        let expect = Some(Checked { commit: "c0ffee".to_owned(), state: expect });
+        assert_eq!(parse_view(json.as_bytes()).and_then(|pr| pr.checks), expect);
+    }
+
+    #[test]
+    fn checks_are_green_once_all_have_succeeded() {
+        let run = |status: &str, conclusion: &str| {
+            format!(
+                "{{\"__typename\":\"CheckRun\",\"conclusion\":\"{conclusion}\",\"name\":\"ci\",\"status\":\"{status}\"}}"
+            )
+        };
+        let status = |state: &str| {
+            format!("{{\"__typename\":\"StatusContext\",\"context\":\"ci\",\"state\":\"{state}\"}}")
+        };
+        let all = |some: &[String]| some.join(",");
+        let green = run("COMPLETED", "SUCCESS");
+        check_checks("", Checks::None);
+        check_checks(&green, Checks::Green);
+        check_checks(&all(&[green.clone(), run("COMPLETED", "SKIPPED"), status("SUCCESS")]), Checks::Green);
+        check_checks(&all(&[green.clone(), run("IN_PROGRESS", "")]), Checks::Pending);
+        check_checks(&all(&[green.clone(), status("EXPECTED")]), Checks::Pending);
+        check_checks(&all(&[run("QUEUED", ""), run("COMPLETED", "TIMED_OUT"), green]), Checks::Red);
+        check_checks(&status("ERROR"), Checks::Red);
+        check_checks(&run("COMPLETED", "A_NEW_WORD"), Checks::Red);
     }
 
     #[test]

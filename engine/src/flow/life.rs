@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use orange_core::{Actor, Cause, Decision, Effect, Forced, Input, LifeEvent, Machine, Seen, StateId, Turn};
+use orange_core::{
+    Actor, Cause, Decision, Effect, Forced, Input, LifeEvent, Machine, Program, Seen, StateId, Turn,
+};
 
 use crate::Result;
 use crate::app::App;
@@ -22,9 +24,52 @@ pub fn ask(
     history: &TaskHistory,
     input: Input<'_>,
 ) -> Result<Turn<'static>> {
-    let snapshot = Snapshot::of(machine, task, history)?;
-    let facts = snapshot.facts();
-    machine.life(&facts, input).map_err(|no| refusal::error(app, machine, task, history, &facts, no))
+    Snapshot::of(app, machine, task, history)?.with_facts(|facts| {
+        machine.life(facts, input).map_err(|no| refusal::error(app, machine, task, history, facts, no))
+    })
+}
+
+/// The program that has to answer before the core can decide, if it has not answered since this record. Without one, an earlier
+/// failure is an answer, too.
+pub fn program(
+    app: &App,
+    machine: &'static Machine<'static>,
+    task: &Task,
+    history: &TaskHistory,
+    input: Input<'_>,
+    since: Option<u64>,
+) -> Result<Option<Program<'static>>> {
+    let mut snapshot = Snapshot::of(app, machine, task, history)?;
+    since.into_iter().for_each(|since| snapshot.ask_again(since));
+    Ok(snapshot.with_facts(|facts| machine.life(facts, input).err()?.program(machine).copied()))
+}
+
+/// The core's answer if the programs succeed that have not answered, and these.
+pub fn assuming(
+    app: &App,
+    machine: &'static Machine<'static>,
+    task: &Task,
+    history: &TaskHistory,
+    input: Input<'_>,
+) -> Result<(Turn<'static>, Vec<Program<'static>>)> {
+    let mut snapshot = Snapshot::of(app, machine, task, history)?;
+    let mut asked = Vec::new();
+    loop {
+        let answer = snapshot.with_facts(|facts| {
+            machine.life(facts, input).map_err(|no| {
+                let error = || refusal::error(app, machine, task, history, facts, no);
+                no.program(machine).ok_or_else(error)
+            })
+        });
+        match answer {
+            Ok(turn) => return Ok((turn, asked)),
+            Err(Ok(program)) => {
+                snapshot.assume(program);
+                asked.push(*program);
+            }
+            Err(Err(error)) => return Err(error),
+        }
+    }
 }
 
 /// What to record beside a turn.

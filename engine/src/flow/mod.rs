@@ -21,7 +21,7 @@ pub use person::stop::{restart, stop};
 pub use person::{answer, collect, create, delete, merge, project, rebranch, restore, typed, update};
 pub use request::dry_run::{TaskPreview, dry_run};
 pub use request::finish::{abandoned, finish, lock_recovered};
-pub use request::{Goal, complete, definition, refusal, request};
+pub use request::{Goal, ask, complete, definition, refusal, request};
 pub use snapshot::Snapshot;
 pub use watch::leftovers::end_leftovers;
 pub use watch::take_in::{even_out, take_in};

@@ -1,8 +1,12 @@
 //! A task as values for the core.
 
-use orange_core::{Facts, Machine, Permissions, Role, Seen, Spawn, StateId, View, When};
+use orange_core::{
+    Answer, Answers, Checks, Facts, Gate, Machine, Permissions, Program, Role, Seen, Spawn, StateId, View,
+    When,
+};
 
 use crate::app::App;
+use crate::drive::git::{Git, Work};
 use crate::store::event::{self, Pass};
 use crate::store::{Task, TaskHistory, suggest};
 use crate::{Error, Kind, Result};
@@ -16,21 +20,63 @@ pub struct Snapshot<'t> {
     task: &'t Task,
     restarts: u32,
     last: Option<Spawn<'t>>,
+    answers: Vec<KnownAnswer<'t>>,
+    checks: Checks,
+}
+
+/// A program's answer for the present content of the worktree.
+#[derive(Clone, Debug)]
+struct KnownAnswer<'t> {
+    /// The number of the question.
+    asked: u64,
+    answer: Answer<'t>,
 }
 
 impl<'t> Snapshot<'t> {
-    /// The task under its machine.
-    pub fn of(machine: &Machine<'_>, task: &'t Task, history: &'t TaskHistory) -> Result<Snapshot<'t>> {
-        Ok(Snapshot::at(machine, task, history, status_of(machine, task)?))
-    }
-
-    /// The task under its machine, as if it were in this state.
-    pub fn at(
-        machine: &Machine<'_>,
+    /// The task under its machine, with what programs have answered about the present content of its worktree, and what is known
+    /// of its pull request.
+    pub fn of(
+        app: &App,
+        machine: &'static Machine<'static>,
         task: &'t Task,
         history: &'t TaskHistory,
-        status: StateId,
-    ) -> Snapshot<'t> {
+    ) -> Result<Snapshot<'t>> {
+        let status = status_of(machine, task)?;
+        let answers = answers(app, machine, status, task, history)?;
+        let asks_checks = machine.gates_of(status).any(|gate| matches!(gate, Gate::Checks));
+        let checks = if asks_checks { checks(app, task, history)? } else { Checks::default() };
+        Ok(Snapshot { answers, checks, ..Snapshot::at(machine, task, history, status) })
+    }
+
+    /// Leaves out failures that were answered to earlier questions: who asks again wants to know whether that is still so.
+    pub fn ask_again(&mut self, since: u64) {
+        self.answers.retain(|known| known.asked > since || known.answer.failure.is_none());
+    }
+
+    /// Assumes that a program succeeds.
+    pub fn assume(&mut self, program: &Program<'static>) {
+        let answer = Answer { argv: program.argv, failure: None };
+        self.answers.push(KnownAnswer { asked: u64::MAX, answer });
+    }
+
+    /// Lets this function read the facts.
+    pub fn with_facts<T>(&self, read: impl FnOnce(&Facts<'_>) -> T) -> T {
+        let programs: Vec<Answer<'_>> = self.answers.iter().map(|known| known.answer).collect();
+        let owned = &self.task.owned;
+        let answers = Answers { programs: &programs, checks: self.checks };
+        let (status, counters, seen) = (self.status, &self.counters, &self.seen);
+        read(&Facts {
+            view: View { status, counters, body: &self.task.body, seen, answers },
+            has_summary: !self.task.summary.trim().is_empty(),
+            has_worktree: owned.workspace.is_some(),
+            has_session: owned.tmux_session.is_some(),
+            hooks_wait: owned.hooks_wait.is_some(),
+            restarts: self.restarts,
+            last: self.last,
+        })
+    }
+
+    fn at(machine: &Machine<'_>, task: &'t Task, history: &'t TaskHistory, status: StateId) -> Snapshot<'t> {
         let seen = |(pass, when): (&'t Pass, When)| {
             let fingerprint = u64::from_str_radix(&pass.hash, 16).ok()?;
             Some(Seen { section: &pass.section, fingerprint, when })
@@ -46,27 +92,60 @@ impl<'t> Snapshot<'t> {
             task,
             restarts: history.restarts,
             last: last.and_then(|last| as_started(machine, last)),
+            answers: Vec::new(),
+            checks: Checks::default(),
         }
     }
+}
 
-    /// The facts for the core.
-    pub fn facts(&self) -> Facts<'_> {
-        let owned = &self.task.owned;
-        Facts {
-            view: self.view(),
-            has_summary: !self.task.summary.trim().is_empty(),
-            has_worktree: owned.workspace.is_some(),
-            has_session: owned.tmux_session.is_some(),
-            hooks_wait: owned.hooks_wait.is_some(),
-            restarts: self.restarts,
-            last: self.last,
-        }
+/// The answers of the programs that are asked in a state, about the present content of the worktree.
+fn answers<'t>(
+    app: &App,
+    machine: &'static Machine<'static>,
+    status: StateId,
+    task: &'t Task,
+    history: &'t TaskHistory,
+) -> Result<Vec<KnownAnswer<'t>>> {
+    let mut known = Vec::new();
+    for program in machine.gates_of(status).filter_map(Gate::program) {
+        known
+            .extend(history.answers.iter().filter(|(it, _)| it.argv == program.argv).map(|it| (program, it)));
     }
+    // Without an answer there is no need to look.
+    let Some(now) = (if known.is_empty() { None } else { work(app, task)? }) else { return Ok(Vec::new()) };
+    known.retain(|(_, (it, _))| (&it.commit, &it.changes) == (&now.commit, &now.changes));
+    let answer = |(program, (_, answer)): (&Program<'static>, &'t (_, event::Answer))| {
+        let failure = answer.reason.as_deref().filter(|_| !answer.passed);
+        KnownAnswer { asked: answer.asked, answer: Answer { argv: program.argv, failure } }
+    };
+    Ok(known.into_iter().map(answer).collect())
+}
 
-    /// The view for decisions.
-    pub fn view(&self) -> View<'_> {
-        View { status: self.status, counters: &self.counters, body: &self.task.body, seen: &self.seen }
-    }
+/// The content of the task's worktree, if it has one.
+pub fn work(app: &App, task: &Task) -> Result<Option<Work>> {
+    let Some(name) = &task.owned.workspace else { return Ok(None) };
+    Git::at(&app.project_of(task)?.path).work(&app.home.workspace(name)).map(Some)
+}
+
+/// What is known of the checks of the task's pull request: those of another commit than the branch's do not count.
+fn checks(app: &App, task: &Task, history: &TaskHistory) -> Result<Checks> {
+    let Some(url) = &task.pr_url else { return Ok(Checks::NoPullRequest) };
+    let Some(seen) = history.checks.as_ref().filter(|seen| seen.url == *url) else {
+        return Ok(Checks::Unseen);
+    };
+    let git = Git::at(&app.project_of(task)?.path);
+    let tip = match &task.owned.workspace {
+        Some(name) => git.head(&app.home.workspace(name))?,
+        None => git.branch_tip(&task.branch)?,
+    };
+    Ok(match &seen.state {
+        _ if tip.is_some_and(|tip| tip != seen.commit) => Checks::Outdated,
+        event::Checks::Green => Checks::Green,
+        event::Checks::None => Checks::None,
+        event::Checks::Pending => Checks::Pending,
+        event::Checks::Red => Checks::Red,
+        event::Checks::Other(_) => Checks::Unseen,
+    })
 }
 
 /// How an agent was started, if its workflow still has its prompt.

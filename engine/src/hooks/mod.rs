@@ -4,6 +4,7 @@
 
 pub mod agent_processes;
 pub mod agents;
+pub mod program;
 pub mod pull_request;
 pub mod steps;
 pub mod trace;

@@ -158,7 +158,10 @@ mod tests {
         let task = Task { created_at: "2026-03-01T10:00:00.5Z".to_owned(), ..Task::default() };
         let is_of = |state, merged_at: Option<&str>| {
             let merged_at = merged_at.map(str::to_owned);
-            super::is_of(&task, &PullRequest { url: String::new(), state, commit: None, merged_at })
+            super::is_of(
+                &task,
+                &PullRequest { url: String::new(), state, commit: None, merged_at, checks: None },
+            )
         };
         assert!(is_of(PrState::Open, None));
         assert!(is_of(PrState::Merged, Some("2026-03-01T10:00:00Z")));

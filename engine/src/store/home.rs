@@ -278,6 +278,12 @@ impl TaskDir {
         self.path.join(".lock")
     }
 
+    /// The file that carries the lock of a program that a gate asks. It exists while one runs, and after the process was killed
+    /// that ran it.
+    pub fn program_lock(&self) -> PathBuf {
+        self.path.join(".program.lock")
+    }
+
     /// The base of merges with the worktree's copy of `TASK.md`.
     pub fn base(&self) -> PathBuf {
         self.path.join(".TASK.md.base")

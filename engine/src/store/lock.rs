@@ -25,6 +25,8 @@ pub enum Rank {
     Queue,
     /// A project's folder of tasks, while a task is created there.
     Project,
+    /// The program that a gate of a task asks, while it runs.
+    Program,
     /// A task.
     Task,
     /// The pool of worktrees.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use orange_core::{Actor, Machine, Rejection, StateId, Transition, View, Workflow};
+use orange_core::{Actor, Answers, Machine, Rejection, StateId, Transition, View, Workflow};
 use orange_engine::{contract, skill};
 
 fn machines() -> Vec<&'static Machine<'static>> {
@@ -44,7 +44,7 @@ fn ask(
     body: &str,
     actor: Actor,
 ) -> Result<StateId, Rejection> {
-    let view = View { status: transition.from, counters, body, seen: &[] };
+    let view = View { status: transition.from, counters, body, seen: &[], answers: Answers::default() };
     machine.decide(&view, transition.to, actor).map(|decision| decision.to)
 }
 

@@ -41,6 +41,7 @@ mod persistent;
 mod pool;
 mod pr;
 mod processes;
+mod programs;
 mod prompts;
 mod queue;
 mod recorder;

@@ -25,6 +25,8 @@ pub fn all_of(gates: &[Gate]) -> String {
         .iter()
         .map(|gate| match gate {
             Gate::Section(gate) => wishes(gate, gate.fresh),
+            Gate::Command(gate) => format!("{{command: {{argv: [{}]}}}}", gate.argv.join(", ")),
+            Gate::Checks(_) => "{checks: green}".to_owned(),
         })
         .collect();
     match &each[..] {

@@ -72,7 +72,8 @@ fn from_start(
 }
 
 fn names_section(facts: &Facts<'_>, it: &Prompted<'_>, section: u8) -> bool {
-    named_section(it, facts.search.sections.get(usize::from(section)).heading).is_some()
+    let section = facts.search.sections.get(usize::from(section));
+    section.asked.is_none() && named_section(it, section.heading).is_some()
 }
 
 /// Whether a command of the prompt names this state. A name that no state has may have been meant for it.

@@ -6,18 +6,30 @@ use alloc::vec::Vec;
 
 use super::{Facts, LifeEvent, Turn};
 use crate::restart::{MAX_RESTARTS, limit_after, restart_after};
-use crate::{Actor, CRASH_COUNT, Condition, Decision, End, Ending, ExitDecision, Machine, Outcome, StateId};
+use crate::{
+    Actor, CRASH_COUNT, Condition, Decision, End, Ending, ExitDecision, Machine, Outcome, Rejection, StateId,
+};
 
 impl<'m> Machine<'m> {
-    pub(super) fn ended(&self, facts: &Facts<'_>, agent: Actor, end: &End<'_>) -> Turn<'m> {
+    /// A rejection says that a program has to answer first.
+    pub(super) fn ended(
+        &self,
+        facts: &Facts<'_>,
+        agent: Actor,
+        end: &End<'_>,
+    ) -> Result<Turn<'m>, Rejection> {
         let state = self.state(facts.view.status);
         if state.terminal {
-            return Turn::of(Vec::new(), format!("the {agent} ended{}, and the task is over", end.how()));
+            return Ok(Turn::of(Vec::new(), format!("the {agent} ended{}, and the task is over", end.how())));
         }
         if state.agent != agent {
-            return Turn::attention(format!("the {agent} ended in {}{}", state.name, end.how()));
+            return Ok(Turn::attention(format!("the {agent} ended in {}{}", state.name, end.how())));
         }
-        let exit = self.decide_exit(&facts.view, end);
+        let exit = self.decide_exit(&facts.view, end)?;
+        Ok(self.after_exit(facts, end, exit))
+    }
+
+    fn after_exit(&self, facts: &Facts<'_>, end: &End<'_>, exit: ExitDecision<'m>) -> Turn<'m> {
         let reason = format!("{}{}", exit.reason(), end.how());
         if let ExitDecision::Advance { decision, .. } = exit {
             return self.advanced(decision, reason);
@@ -72,26 +84,31 @@ impl<'m> Machine<'m> {
     }
 
     /// The driver first ends a living agent, unless the rule only notifies a person.
-    pub(super) fn elapsed(&self, facts: &Facts<'_>, has_agent: bool, lasted: u32) -> Turn<'m> {
+    pub(super) fn elapsed(
+        &self,
+        facts: &Facts<'_>,
+        has_agent: bool,
+        lasted: u32,
+    ) -> Result<Turn<'m>, Rejection> {
         let status = facts.view.status;
         let end = End { lasted, ..End::PLAIN };
-        let rule = self.exit_rule_for(&facts.view, &end).filter(|rule| self.timeout_of(*rule).is_some());
-        let Some(rule) = rule.filter(|_| !self.state(status).terminal) else { return Turn::default() };
+        let rule = self.exit_rule_for(&facts.view, &end)?.filter(|rule| self.timeout_of(*rule).is_some());
+        let Some(rule) = rule.filter(|_| !self.state(status).terminal) else { return Ok(Turn::default()) };
         if matches!(self.exit_rules[rule].outcome, Outcome::MarkDead) {
             let after = Ending { after: self.timeout_of(rule), ..Ending::ANY };
-            return Turn::attention(format!("the task is still in {} {after}", self.state(status).name));
+            return Ok(Turn::attention(format!("the task is still in {} {after}", self.state(status).name)));
         }
         if has_agent {
-            return Turn::of(Vec::new(), format!("the time in {} is over", self.state(status).name));
+            return Ok(Turn::of(Vec::new(), format!("the time in {} is over", self.state(status).name)));
         }
         // This is no crash: it is asked again as long as the transition is refused.
-        match self.decide_exit(&facts.view, &end) {
+        Ok(match self.decide_exit(&facts.view, &end)? {
             ExitDecision::Advance { decision, reason } => self.advanced(decision, reason),
             ExitDecision::Crash { reason, .. }
             | ExitDecision::Escalate { reason, .. }
             | ExitDecision::MarkDead { reason }
             | ExitDecision::Wait { reason, .. } => Turn::attention(reason),
-        }
+        })
     }
 
     pub(super) fn limit_met(

@@ -73,9 +73,10 @@ impl<'m> Machine<'m> {
     /// A person can override a refusal, but not one that concerns the actor, and not for a finished task.
     pub(super) fn rejected(&self, facts: &Facts<'_>, rejection: Rejection) -> Refusal {
         let is_rule = match rejection {
-            Rejection::NoTransition { .. } | Rejection::GuardFailed { .. } | Rejection::GateFailed { .. } => {
-                true
-            }
+            Rejection::NoTransition { .. }
+            | Rejection::GuardFailed { .. }
+            | Rejection::GateFailed { .. }
+            | Rejection::NotAsked { .. } => true,
             Rejection::NotAllowed { .. } => false,
         };
         Refusal::Rejected { rejection, is_forcible: is_rule && !self.state(facts.view.status).terminal }

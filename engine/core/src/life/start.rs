@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Facts, Refusal, Turn};
-use crate::{Action, Actor, Effect, Hook, Machine, REVIEW_ROUND, Rejection, StateId, View};
+use crate::{Action, Actor, Effect, Hook, Machine, Program, REVIEW_ROUND, Rejection, StateId, View};
 
 impl<'m> Machine<'m> {
     /// A task in the initial state goes to the state where work begins, or, without a summary, to the state that asks for
@@ -98,6 +98,11 @@ impl Refusal {
             Refusal::NoWorktree => "the task has no worktree".into(),
             Refusal::Alive => format!("the {} is alive", state.agent),
         }
+    }
+
+    /// The program that has to answer first, if that is all that is missing.
+    pub fn program<'m>(&self, machine: &Machine<'m>) -> Option<&'m Program<'m>> {
+        self.rejection()?.program(machine)
     }
 
     /// The rejection, if the workflow refuses.

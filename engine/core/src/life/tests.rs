@@ -352,3 +352,80 @@ fn a_timeout_can_leave_the_agent_alone() {
         );
     }
 }
+
+const TEST: Program<'static> = Program { argv: &["make", "test"], timeout: 60 };
+
+/// The machine whose transition from `working` to `review` also asks a program, and the checks of the pull request.
+fn asking(rules: &[ExitRule<'static>], check: impl FnOnce(&Machine<'_>)) {
+    let mut transitions = MACHINE.transitions.to_vec();
+    assert_eq!((transitions[1].from, transitions[1].to), (WORKING, REVIEW));
+    let gates: Vec<Gate<'_>> =
+        [Gate::Command(TEST), Gate::Checks].into_iter().chain(transitions[1].gates.iter().copied()).collect();
+    transitions[1].gates = &gates;
+    check(&Machine { transitions: &transitions, exit_rules: rules, ..MACHINE });
+}
+
+fn with<'v>(facts: Facts<'v>, programs: &'v [Answer<'v>], checks: Checks) -> Facts<'v> {
+    let answers = Answers { programs, checks };
+    Facts { view: View { answers, ..facts.view }, ..facts }
+}
+
+const PASSED: Answer<'static> = Answer { argv: TEST.argv, failure: None };
+const FAILED: Answer<'static> = Answer { argv: TEST.argv, failure: Some("`make` ended with status 2: no") };
+
+#[test]
+fn a_program_is_asked_once_all_other_gates_hold() {
+    asking(MACHINE.exit_rules, |machine| {
+        let asks = |body, programs, checks| {
+            let task = facts(WORKING, &[0, 0], body);
+            let task = with(task, programs, checks);
+            let input = Input::Request { to: REVIEW, by: Actor::Worker };
+            match machine.life(&task, input) {
+                Ok(turn) => words(&turn).join(" "),
+                Err(no) => match no.program(machine) {
+                    Some(program) => format!("asks {program}"),
+                    None => no.message(machine, &task.view),
+                },
+            }
+        };
+        let written = "## Handoff\nx";
+        assert_eq!(asks("", &[], Checks::Green), "`## Handoff` is missing from TASK.md");
+        let pending = "the checks of the pull request have not ended";
+        assert_eq!(asks(written, &[], Checks::Pending), pending);
+        assert_eq!(asks(written, &[], Checks::Green), "asks make test");
+        assert_eq!(asks(written, &[FAILED], Checks::Green), "`make` ended with status 2: no");
+        assert_eq!(asks(written, &[PASSED], Checks::Green), "begin 2");
+        assert_eq!(asks(written, &[PASSED], Checks::Outdated), Checks::Outdated.failure().unwrap());
+    });
+}
+
+#[test]
+fn the_end_of_an_agent_asks_a_program_when_only_that_is_missing() {
+    const ASKED: ExitRule<'static> = ExitRule {
+        state: WORKING,
+        condition: Condition::Artifact(&[Gate::Command(TEST)]),
+        outcome: Outcome::MarkDead,
+    };
+    let then = ExitRule { condition: Condition::Always, outcome: Outcome::Then(REVIEW), ..ASKED };
+    let ended = |rules: &[ExitRule<'static>], body, programs| {
+        let mut answer = String::new();
+        asking(rules, |machine| {
+            let task = with(facts(WORKING, &[0, 0], body), programs, Checks::Green);
+            answer = match machine.life(&task, Input::Ended { agent: Actor::Worker, end: End::PLAIN }) {
+                Ok(turn) => words(&turn).join(" "),
+                Err(no) => format!("asks {}", no.program(machine).unwrap()),
+            };
+        });
+        answer
+    };
+    let written = "## Handoff\nx";
+    // The transition of a rule asks; it is refused without a question where more is missing.
+    assert_eq!(ended(&[then], written, &[]), "asks make test");
+    assert_eq!(ended(&[then], written, &[PASSED]), "advance 2 begin 2");
+    assert!(ended(&[then], written, &[FAILED]).contains("crash 1"));
+    assert!(ended(&[then], "", &[]).contains("crash 1"));
+    // The rule itself asks.
+    assert_eq!(ended(&[ASKED, then], written, &[]), "asks make test");
+    assert_eq!(ended(&[ASKED, then], written, &[PASSED]), "attention");
+    assert!(ended(&[ASKED, then], written, &[FAILED]).contains("crash 1"));
+}

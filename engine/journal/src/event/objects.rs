@@ -1,7 +1,7 @@
 //! The objects that are parts of events.
 
 use crate::event::declare::{objects, take};
-use crate::event::words::{Activity, Actor, Cause, Ending, Permissions, StepEnd};
+use crate::event::words::{Activity, Actor, Cause, Checks, Ending, Permissions, StepEnd};
 
 objects! {
     /// A started agent.
@@ -154,6 +154,55 @@ objects! {
         /// What the task waits for.
         #[serde(default)]
         reason: String,
+    }
+
+    /// The checks of a pull request.
+    ChecksSeen {
+        /// The address of the pull request.
+        url: String,
+        /// The commit that they examine.
+        #[serde(default)]
+        commit: String,
+        /// Their result.
+        #[serde(default)]
+        state: Checks,
+    }
+
+    /// What a gate asks a program.
+    Question {
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// How many seconds it has.
+        #[serde(default)]
+        timeout: u32,
+        /// The commit of the worktree; empty on a branch without commits.
+        #[serde(default)]
+        commit: String,
+        /// A hash of everything in the worktree that differs from the commit and is not ignored; empty if nothing does.
+        #[serde(default)]
+        changes: String,
+        /// On whose behalf.
+        #[serde(default)]
+        actor: Actor,
+    }
+
+    /// A program's answer to a gate.
+    Answer {
+        /// The number of its `gate.asked`.
+        asked: u64,
+        /// Whether it has exited with 0.
+        passed: bool,
+        /// Its exit status, when it ended by itself.
+        code: Option<i32>,
+        /// Why it has not passed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// The first and the last characters of its output.
+        #[serde(default)]
+        output: String,
+        /// The file in the task's folder with more of the output, if there is more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
     }
 
     /// A decided transition, with everything that is needed to finish it after a kill.

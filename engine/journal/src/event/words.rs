@@ -49,6 +49,18 @@ words! {
         PullRequest = "pr",
     }
 
+    /// The result of the checks of a pull request.
+    Checks {
+        /// All of them have succeeded.
+        Green = "green",
+        /// There are none.
+        None = "none",
+        /// Some have not ended, and none has failed.
+        Pending = "pending",
+        /// One has failed.
+        Red = "red",
+    }
+
     /// How the engine knows that an agent ended. For an agent with a wrapper it is the wrapper's report: `exited with 3`.
     Ending {
         /// Orange ended it.

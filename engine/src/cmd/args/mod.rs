@@ -265,6 +265,7 @@ impl Command {
         match self {
             Command::Agent(_) => "agent",
             Command::Task(TaskCommand::Finish { .. }) => "finish",
+            Command::Task(TaskCommand::Ask { .. }) => "ask",
             Command::Task(TaskCommand::SpawnNext { .. }) => "spawn-next",
             Command::Task(_) | Command::Ls(_) => "task",
             Command::Mission(MissionCommand::Advance { .. }) => "advance",
@@ -294,8 +295,9 @@ impl Command {
                     | AgentCommand::Ended(_)
                     | AgentCommand::Resume(_)
                     | AgentCommand::Limited(_)
-            ) | Command::Task(TaskCommand::Finish { .. } | TaskCommand::SpawnNext { .. })
-                | Command::Mission(MissionCommand::Advance { .. })
+            ) | Command::Task(
+                TaskCommand::Finish { .. } | TaskCommand::Ask { .. } | TaskCommand::SpawnNext { .. }
+            ) | Command::Mission(MissionCommand::Advance { .. })
         )
     }
 }

@@ -235,6 +235,16 @@ that has an open pull request keeps it. This needs `gh`, the GitHub command line
         #[arg(value_name = "ID")]
         id: String,
     },
+    /// Run the program that a gate asks; `orange` starts this in a process of its own
+    #[command(hide = true)]
+    Ask {
+        /// The task's id
+        #[arg(value_name = "ID")]
+        id: String,
+        /// The number of the event that asks
+        #[arg(value_name = "SEQ")]
+        seq: u64,
+    },
     /// Start the next waiting task; `orange` starts this in a process of its own when a task is done
     #[command(hide = true)]
     SpawnNext {

@@ -12,15 +12,17 @@ use crate::store::{Task, TaskHistory};
 pub fn commands(app: &App, task: &Task, history: &TaskHistory) -> Result<Vec<String>> {
     let machine = app.machine_of(&task.owned)?;
     let id = &task.id;
-    let snapshot = Snapshot::of(machine, task, history)?;
-    let view = snapshot.view();
-    let state = machine.state(view.status);
+    let snapshot = Snapshot::of(app, machine, task, history)?;
+    let (status, choices) = snapshot.with_facts(|facts| {
+        let view = &facts.view;
+        (view.status, machine.options(view, Actor::Human))
+    });
+    let state = machine.state(status);
     let mut lines = Vec::new();
     if state.respawn.is_some() && task.owned.workspace.is_some() {
         lines.push(format!("orange task respawn {id}    starts its agent again"));
     }
-    let choices = machine.options(&view, Actor::Human);
-    let open = choices.iter().filter(|choice| choice.rejection.is_none());
+    let open = choices.iter().filter(|choice| choice.can_be_asked());
     lines.extend(open.map(|choice| command(machine, id, choice.to)));
     if choices.len() > lines.len() {
         lines.push(format!("orange task next {id}       shows every status, and what is missing for it"));

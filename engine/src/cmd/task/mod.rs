@@ -82,6 +82,9 @@ pub fn run(
         TaskCommand::Merge(args) => changing(app, &args.task, |dir| merge::run(app, dir, args, as_json)),
         TaskCommand::CreatePr(task) => changing(app, task, |dir| merge::create_pr(app, dir)),
         TaskCommand::Finish { id } => finish(app, id),
+        TaskCommand::Ask { id, seq } => {
+            flow::ask::run(app, &find::by_id(&app.home, id)?, *seq).map(|()| Answer::default())
+        }
         TaskCommand::SpawnNext { id } => spawn_next(app, id),
     }
 }

@@ -15,17 +15,19 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;
     let history = journal.history();
-    let snapshot = Snapshot::of(machine, &task, &history)?;
-    let view = snapshot.view();
-    let choices = machine.options(&view, app.caller.actor_for(&task.id, &history));
+    let snapshot = Snapshot::of(app, machine, &task, &history)?;
     let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
-    let message = |no| refusal::message(no, machine, &view, &history, worktree.as_deref());
     let waits = history.waiting_hooks.as_ref().map(|_| refusal::hooks_wait(&task, &history).one_line());
-    let next = |choice: &Choice| {
-        let waits = waits.clone().filter(|_| machine.commands.cancel != Some(choice.to));
-        next(machine, choice, waits.or_else(|| choice.rejection.map(message)))
-    };
-    let next: Vec<Next> = choices.iter().map(next).collect();
+    let next: Vec<Next> = snapshot.with_facts(|facts| {
+        let message = |no| refusal::message(no, machine, &facts.view, &history, worktree.as_deref());
+        let next = |choice: &Choice| {
+            let waits = waits.clone().filter(|_| machine.commands.cancel != Some(choice.to));
+            let rejection = choice.rejection.filter(|_| !choice.can_be_asked());
+            next(machine, choice, waits.or_else(|| rejection.map(message)))
+        };
+        let actor = app.caller.actor_for(&task.id, &history);
+        machine.options(&facts.view, actor).iter().map(next).collect()
+    });
     let lines: Vec<_> = next.iter().map(line).collect();
     Answer::of(&next, if lines.is_empty() { format!("{} is final", task.status()) } else { lines.join("\n") })
 }
@@ -35,6 +37,7 @@ fn next(machine: &'static Machine<'static>, choice: &Choice, missing: Option<Str
     Next {
         to: machine.state(choice.to).name,
         allowed: missing.is_none(),
+        asks: choice.rejection.and_then(|no| no.program(machine)).map(ToString::to_string),
         guard: transition.guard.map(|guard| guard.text),
         gate: gate_words(transition.gates),
         missing,
@@ -44,7 +47,10 @@ fn next(machine: &'static Machine<'static>, choice: &Choice, missing: Option<Str
 
 fn line(next: &Next) -> String {
     match &next.missing {
-        None => format!("✓ {}", next.to),
+        None => match &next.asks {
+            Some(program) => format!("✓ {}, if `{program}` succeeds, which is asked then", next.to),
+            None => format!("✓ {}", next.to),
+        },
         Some(missing) => format!("✗ {}: {missing}", next.to),
     }
 }

@@ -2,18 +2,22 @@
 
 use std::io::{self, Read, Write};
 use std::process::Child;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
+use super::Stopped;
 use super::captured::{Bound, CapturedOutput};
 
 /// How long a program's pipes may stay open after its end: a background process, such as an `ssh` connection master, may hold
 /// them for ever.
 const LINGER: Duration = Duration::from_millis(500);
+
+/// The time between two looks whether anybody still wants its output.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The output of a running child.
 pub(super) struct Gathering {
@@ -40,22 +44,26 @@ impl Gathering {
         Gathering { events, stdout, stderr }
     }
 
-    /// Waits until it has ended and closed its pipes, or [`LINGER`] after its end has passed.
-    pub(super) fn ends_within(&self, bound: Duration) -> bool {
+    /// Waits until it has ended and closed its pipes, or [`LINGER`] after its end has passed. The error says why it does not wait
+    /// any longer.
+    pub(super) fn ends_within(&self, bound: Duration, is_wanted: &dyn Fn() -> bool) -> Result<(), Stopped> {
         let mut until = Instant::now() + bound;
         let mut exited = false;
         let mut open_pipes = 2;
         while !exited || open_pipes > 0 {
-            match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left.min(LOOK)) {
                 Ok(Event::Closed) => open_pipes -= 1,
                 Ok(Event::Exited) => {
                     exited = true;
                     until = until.min(Instant::now() + LINGER);
                 }
-                Err(_) => return exited,
+                Err(_) if !exited && !is_wanted() => return Err(Stopped::Unwanted),
+                Err(RecvTimeoutError::Timeout) if left > LOOK => {}
+                Err(_) => return if exited { Ok(()) } else { Err(Stopped::Late) },
             }
         }
-        true
+        Ok(())
     }
 
     /// Its standard output and its standard error.

@@ -19,6 +19,7 @@ mod scratch;
 mod template;
 #[cfg(test)]
 mod tests;
+mod work;
 mod worktree;
 
 use std::ffi::OsString;
@@ -35,6 +36,7 @@ pub use head::{may_have, stands_on};
 pub use merge::Strategy;
 pub use parse::{Change, Version, Worktree};
 pub use template::Template;
+pub use work::Work;
 
 /// The oldest sufficient git: 2.38 brought `merge-tree --write-tree`.
 pub const OLDEST: Version = Version { major: 2, minor: 38 };
@@ -239,6 +241,11 @@ impl Git {
     /// The commit of a worktree; `None` on a branch without commits.
     pub fn head(&self, worktree: &Path) -> Result<Option<String>> {
         self.commit_in(worktree, "HEAD")
+    }
+
+    /// The commit of a local branch, if there is one.
+    pub fn branch_tip(&self, branch: &str) -> Result<Option<String>> {
+        self.commit_in(&self.repo, &format!("refs/heads/{branch}"))
     }
 
     /// The short name of the commit at which the work in a worktree leaves the default branch; the tip of that branch if they have

@@ -11,6 +11,7 @@ mod odd;
 mod release;
 mod template;
 mod whole;
+mod work;
 mod writers;
 
 use tempfile::TempDir;

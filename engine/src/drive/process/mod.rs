@@ -40,6 +40,8 @@ pub enum ProcessRoot {
     Marked(Process, String, u32),
     /// Every process with this task's id in its environment.
     Task(String),
+    /// Every process of a program that a gate of this task has asked, by its environment.
+    Gate(String),
     /// Every process of one of its agents, by the number of its spawn.
     Agent(String, u32),
 }
@@ -168,6 +170,7 @@ impl ProcessRoot {
                 *one == process && table::is_marked(process.pid, task, *spawn)
             }
             ProcessRoot::Task(task) => table::environment(process.pid).has(caller::TASK, task),
+            ProcessRoot::Gate(task) => table::environment(process.pid).has(caller::GATE, task),
             ProcessRoot::Agent(task, spawn) => table::is_agent(process.pid, task, *spawn),
         }
     }
@@ -220,9 +223,11 @@ fn send(pid: i32, signal: Signal) {
 fn leaders(roots: &[ProcessRoot]) -> Vec<Process> {
     let group = |root: &ProcessRoot| match root {
         ProcessRoot::Session(leader) | ProcessRoot::Group(leader) => Some(*leader),
-        ProcessRoot::Process(_) | ProcessRoot::Marked(..) | ProcessRoot::Task(_) | ProcessRoot::Agent(..) => {
-            None
-        }
+        ProcessRoot::Process(_)
+        | ProcessRoot::Marked(..)
+        | ProcessRoot::Task(_)
+        | ProcessRoot::Gate(_)
+        | ProcessRoot::Agent(..) => None,
     };
     let own = rustix::process::getpid();
     let has_processes =

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use orange_core::{Actor, Rejection};
+use orange_core::{Actor, Machine, Rejection, View};
 
 use crate::answer::{Agent, AgentState, Spending};
 use crate::app::App;
@@ -210,16 +210,19 @@ fn wants(app: &App, task: &Task, history: &TaskHistory, record: &Spawn) -> Wants
     if machine.state(status).agent != actor {
         return Wants::Nothing { status: task.status().to_owned() };
     }
-    let Ok(snapshot) = Snapshot::of(machine, task, history) else { return Wants::Turn };
-    let view = snapshot.view();
+    let Ok(snapshot) = Snapshot::of(app, machine, task, history) else { return Wants::Turn };
+    snapshot.with_facts(|facts| wanted(machine, &facts.view, actor))
+}
+
+fn wanted(machine: &Machine<'_>, view: &View<'_>, actor: Actor) -> Wants {
     let mut missing = None;
-    for choice in machine.options(&view, actor) {
+    for choice in machine.options(view, actor) {
         let has_gate = !machine.transition(choice.transition).gates.is_empty();
         match choice.rejection {
-            None if has_gate => return Wants::Request { status: machine.state(choice.to).name.to_owned() },
-            Some(Rejection::GateFailed { .. }) => {
-                missing = missing.or_else(|| choice.missing(machine, &view))
+            None | Some(Rejection::NotAsked { .. }) if has_gate => {
+                return Wants::Request { status: machine.state(choice.to).name.to_owned() };
             }
+            Some(Rejection::GateFailed { .. }) => missing = missing.or_else(|| choice.missing(machine, view)),
             None | Some(_) => {}
         }
     }

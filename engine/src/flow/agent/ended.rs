@@ -1,11 +1,12 @@
 //! The end of an agent: records it, and does what the exit rules say.
 
-use orange_core::{self as core, Actor, Cause, Input, Limit, Machine, Turn};
+use orange_core::{self as core, Actor, Cause, Input, Limit, Machine, Program, Turn};
 
 use crate::Result;
 use crate::app::App;
 use crate::fault;
 use crate::flow::activity;
+use crate::flow::ask;
 use crate::flow::asked;
 use crate::flow::life::{self, Record};
 use crate::flow::snapshot::status_of;
@@ -37,8 +38,48 @@ pub struct End {
 /// Records an agent's end and applies the exit rules of the task's state; returns what was done, in words. The end is recorded
 /// in one write with what follows, so it is reported again if nothing followed, and a second report of a recorded end
 /// changes nothing.
+///
+/// A program that a gate asks runs before that, and without the task's lock.
 pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
-    let mut locked = lock_recovered(app, dir)?;
+    let locked = lock_recovered(app, dir)?;
+    let asked = ask::answered(app, locked, Actor::Engine, &|locked| program(app, locked, end))?;
+    follow(app, dir, asked, end)
+}
+
+/// The same for a process that cannot wait: where a program has to answer first, it is started, and this is to be repeated.
+pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
+    let locked = lock_recovered(app, dir)?;
+    match ask::begun(app, locked, &|locked| program(app, locked, end))? {
+        Some(locked) => follow(app, dir, locked, end),
+        None => Ok(format!("agent {} has ended, and a gate asks a program", end.spawn)),
+    }
+}
+
+/// The program that has to answer before this end is judged.
+fn program(app: &App, locked: &LockedTask, end: &End) -> Result<Option<Program<'static>>> {
+    let history = locked.history();
+    let Some(record) = history.agents.get(&end.spawn).filter(|_| !history.stopped.contains(&end.spawn))
+    else {
+        return Ok(None);
+    };
+    let agent = record.actor.known().unwrap_or(Actor::Worker);
+    program_of(app, locked, end, agent, false)
+}
+
+fn program_of(
+    app: &App,
+    locked: &LockedTask,
+    end: &End,
+    agent: Actor,
+    is_again: bool,
+) -> Result<Option<Program<'static>>> {
+    let machine = app.machine_of(&locked.task().owned)?;
+    let evidence = Evidence::of(app, locked, end)?;
+    let input = evidence.input(locked, agent, is_again);
+    life::program(app, machine, locked.task(), locked.history(), input, None)
+}
+
+fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &End) -> Result<String> {
     if locked.history().stopped.contains(&end.spawn) {
         agents::end_stopped(app, &mut locked)?;
         drop(locked);
@@ -87,7 +128,7 @@ pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {
 /// Applies the timeout of a task's state: ends and judges the agent of the state, or only notifies a person. Returns what was
 /// done, in words; `None` if nothing was left to do.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
-    let mut locked = lock_recovered(app, dir)?;
+    let locked = lock_recovered(app, dir)?;
     if !is_overdue(app, locked.task(), locked.history()) {
         return Ok(None);
     }
@@ -96,12 +137,17 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut agents = locked.history().agents.values();
     let spawn = agents.find(|record| record.actor == agent.into()).map(|record| record.spawn);
     let input = Input::Elapsed { has_agent: spawn.is_some(), lasted: lasted(locked.history()) };
+    let needs =
+        |locked: &LockedTask| life::program(app, machine, locked.task(), locked.history(), input, None);
+    let Some(mut locked) = ask::begun(app, locked, &needs)? else {
+        return Ok(Some("its time is over, and a gate asks a program".to_owned()));
+    };
     let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
     match spawn {
         Some(spawn) if turn.events.is_empty() && !turn.story.is_empty() => {
             agents::clear_away(app, &locked, spawn)?;
             drop(locked);
-            ended(app, dir, &End { spawn, reason: turn.story, ..End::default() }).map(Some)
+            ended_or_begun(app, dir, &End { spawn, reason: turn.story, ..End::default() }).map(Some)
         }
         _ if turn.events.is_empty() || Some(turn.story.as_str()) == locked.task().attention.as_deref() => {
             Ok(None)
@@ -154,6 +200,12 @@ impl Case<'_> {
         let mut story = Vec::new();
         for _ in self.machine.states {
             let before = self.locked.task().status().to_owned();
+            if self.is_again {
+                let (app, end, actor) = (self.app, self.end, self.actor);
+                let needs = |locked: &LockedTask| program_of(app, locked, end, actor, true);
+                let locked = ask::answered(app, self.locked, Actor::Engine, &needs)?;
+                self = Case { locked, ..self };
+            }
             let turn = self.follows()?;
             self.is_again = true;
             if turn.events.is_empty() && turn.story.is_empty() {
@@ -169,32 +221,9 @@ impl Case<'_> {
 
     /// The core's answer, by the evidence of how the agent ended.
     fn follows(&self) -> Result<Turn<'static>> {
-        let output = self.end.last_lines.join("\n");
-        let record = self.locked.history().agents.get(&self.end.spawn);
-        let lost = record.and_then(|record| lost_conversation(self.app, record, self.end));
-        let limit = limit::of(self.locked.dir(), self.end.spawn);
-        let history = self.locked.history();
-        let end = core::End {
-            code: self.end.code,
-            signal: self.end.signal,
-            output: &output,
-            is_beside: self.is_beside()?,
-            spawn: self.end.spawn,
-            how: &self.end.reason,
-            never_began: !self.has_begun()?,
-            lost: lost.as_deref(),
-            limit: limit.map(|limit| Limit { left: limit::left(&limit, fault::now()) }),
-            is_awaited: history.waiting.as_ref().is_some_and(|waiting| waiting.spawn == self.end.spawn),
-            lasted: lasted(history),
-        };
-        let agent = self.actor;
-        let input = if self.is_again {
-            let is_replaced = history.agents.values().any(|other| other.actor.known() == Some(agent));
-            Input::JudgedAgain { agent, end, is_replaced }
-        } else {
-            Input::Ended { agent, end }
-        };
-        life::ask(self.app, self.machine, self.locked.task(), history, input)
+        let evidence = Evidence::of(self.app, &self.locked, self.end)?;
+        let input = evidence.input(&self.locked, self.actor, self.is_again);
+        life::ask(self.app, self.machine, self.locked.task(), self.locked.history(), input)
     }
 
     fn carry(&mut self, turn: &Turn<'static>) -> Result<String> {
@@ -234,21 +263,70 @@ impl Case<'_> {
         let conversation = activity::at_its_end(self.locked.dir(), spawn, &self.end.reason);
         [exited].into_iter().chain(conversation).map(Into::into).collect()
     }
+}
 
-    /// Whether another agent of the task is alive, or may be because it has not begun.
-    fn is_beside(&self) -> Result<bool> {
-        for other in self.locked.history().agents.keys().filter(|spawn| **spawn != self.end.spawn) {
-            if AgentProcesses::read(self.locked.dir(), *other)?.is_none_or(|processes| processes.is_alive()) {
-                return Ok(true);
-            }
+/// The evidence of how an agent ended.
+struct Evidence<'e> {
+    end: &'e End,
+    output: String,
+    lost: Option<String>,
+    limit: Option<Limit>,
+    is_beside: bool,
+    has_begun: bool,
+}
+
+impl<'e> Evidence<'e> {
+    fn of(app: &App, locked: &LockedTask, end: &'e End) -> Result<Evidence<'e>> {
+        let record = locked.history().agents.get(&end.spawn);
+        let limit = limit::of(locked.dir(), end.spawn);
+        Ok(Evidence {
+            end,
+            output: end.last_lines.join("\n"),
+            lost: record.and_then(|record| lost_conversation(app, record, end)),
+            limit: limit.map(|limit| Limit { left: limit::left(&limit, fault::now()) }),
+            is_beside: is_beside(locked, end)?,
+            has_begun: has_begun(locked, end)?,
+        })
+    }
+
+    fn input(&self, locked: &LockedTask, agent: Actor, is_again: bool) -> Input<'_> {
+        let history = locked.history();
+        let End { spawn, code, signal, reason, .. } = self.end;
+        let end = core::End {
+            code: *code,
+            signal: *signal,
+            output: &self.output,
+            is_beside: self.is_beside,
+            spawn: *spawn,
+            how: reason,
+            never_began: !self.has_begun,
+            lost: self.lost.as_deref(),
+            limit: self.limit,
+            is_awaited: history.waiting.as_ref().is_some_and(|waiting| waiting.spawn == *spawn),
+            lasted: lasted(history),
+        };
+        if is_again {
+            let is_replaced = history.agents.values().any(|other| other.actor.known() == Some(agent));
+            Input::JudgedAgain { agent, end, is_replaced }
+        } else {
+            Input::Ended { agent, end }
         }
-        Ok(false)
     }
+}
 
-    /// Whether its wrapper began to run it, even if the harness could not be run.
-    fn has_begun(&self) -> Result<bool> {
-        let End { code, signal, duration, .. } = self.end;
-        let is_reported = code.is_some() || signal.is_some() || duration.is_some();
-        Ok(is_reported || AgentProcesses::read(self.locked.dir(), self.end.spawn)?.is_some())
+/// Whether another agent of the task is alive, or may be because it has not begun.
+fn is_beside(locked: &LockedTask, end: &End) -> Result<bool> {
+    for other in locked.history().agents.keys().filter(|spawn| **spawn != end.spawn) {
+        if AgentProcesses::read(locked.dir(), *other)?.is_none_or(|processes| processes.is_alive()) {
+            return Ok(true);
+        }
     }
+    Ok(false)
+}
+
+/// Whether its wrapper began to run it, even if the harness could not be run.
+fn has_begun(locked: &LockedTask, end: &End) -> Result<bool> {
+    let End { code, signal, duration, .. } = end;
+    let is_reported = code.is_some() || signal.is_some() || duration.is_some();
+    Ok(is_reported || AgentProcesses::read(locked.dir(), end.spawn)?.is_some())
 }

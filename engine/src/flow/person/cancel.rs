@@ -9,7 +9,7 @@ use crate::flow::life::forced;
 use crate::flow::person::migrate::migration;
 use crate::flow::refusal;
 use crate::flow::request::finish::lock_recovered_or_as_is;
-use crate::flow::request::{begin, carry_out, decide};
+use crate::flow::request::{asked, begin, carry_out, decide};
 use crate::store::{Event, LockedTask, Set, TaskDir};
 use crate::{Error, Result};
 
@@ -28,6 +28,7 @@ pub fn cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
         let begun = forced(machine, locked.task().status(), Forced::Cancel, Actor::Human, to);
         return carry_out(app, write(locked, vec![begun])?);
     }
+    let locked = asked(app, locked, Goal::Cancel)?;
     let turn = decide(app, machine, locked.task(), locked.history(), Goal::Cancel)?;
     if turn.decision().is_none() {
         app.caller.check_person("cancel a task without a transition")?;

@@ -9,7 +9,7 @@ use crate::drive::gh::{Gh, PrState, PullRequest};
 pub use crate::drive::git::Strategy;
 use crate::drive::git::{Git, REMOTE};
 use crate::flow::life::{self, Record};
-use crate::flow::request::{Goal, carry_out, decide};
+use crate::flow::request::{Goal, asked, carry_out, decide};
 use crate::flow::{lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, Rank};
@@ -33,7 +33,7 @@ pub struct Wish {
 /// taken after the push. The command can be repeated after a failure at any point. Another merge in the project is waited
 /// for.
 pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
-    let mut locked = lock_recovered(app, dir)?;
+    let mut locked = asked(app, lock_recovered(app, dir)?, Goal::Merge { force: wish.force })?;
     let machine = app.machine_of(&locked.task().owned)?;
     let turn = turn(app, machine, &locked, wish)?;
     let room = hooks::preflight(app, locked.task(), turn.hooks())?;

@@ -14,24 +14,26 @@ pub fn complete(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let machine = app.machine_of(&task.owned)?;
     let history = journal.history();
-    let snapshot = Snapshot::of(machine, &task, &history)?;
-    let view = snapshot.view();
-    let choices = machine.forward(&view, app.caller.actor_for(&task.id, &history));
+    let snapshot = Snapshot::of(app, machine, &task, &history)?;
     let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
-    let line = |choice: &Choice| {
-        let message = |no| refusal::message(no, machine, &view, &history, worktree.as_deref());
-        let missing = choice.rejection.map(message).map(|missing| format!("    ({missing})"));
-        format!("{}{}", command(machine, &task.id, choice.to), missing.unwrap_or_default())
-    };
+    let choices: Vec<(StateId, String)> = snapshot.with_facts(|facts| {
+        let line = |choice: &Choice| {
+            let message = |no| refusal::message(no, machine, &facts.view, &history, worktree.as_deref());
+            let missing = choice.rejection.map(message).map(|missing| format!("    ({missing})"));
+            format!("{}{}", command(machine, &task.id, choice.to), missing.unwrap_or_default())
+        };
+        let choices = machine.forward(&facts.view, app.caller.actor_for(&task.id, &history));
+        choices.iter().map(|choice| (choice.to, line(choice))).collect()
+    });
     match &choices[..] {
-        [one] => request(app, dir, Goal::Named(machine.state(one.to).name)),
+        [(to, _)] => request(app, dir, Goal::Named(machine.state(*to).name)),
         [] => Err(Error::new(
             Kind::Refused,
             format!("nothing that you may ask for completes {}", task.status()),
         )
         .help(format!("`orange task next {}` shows every status it can go to", task.id))),
         [..] => {
-            let lines: Vec<_> = choices.iter().map(line).collect();
+            let lines: Vec<_> = choices.iter().map(|(_, line)| line.as_str()).collect();
             let message = format!("{} can be completed in more than one way", task.status());
             Err(Error::new(Kind::Refused, message).help(format!("choose one:\n  {}", lines.join("\n  "))))
         }

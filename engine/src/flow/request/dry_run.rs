@@ -4,8 +4,8 @@ use orange_core::{Machine, Turn};
 
 use crate::answer::TransitionResult;
 use crate::app::App;
-use crate::flow::life::closing;
-use crate::flow::request::decide;
+use crate::flow::life::{self, closing};
+use crate::flow::request::check_turn;
 use crate::flow::{Goal, definition};
 use crate::hooks;
 use crate::store::{Event, OpenTransition, Record, Set, Task, TaskDir, TaskHistory, journal};
@@ -15,9 +15,13 @@ use crate::{Result, store};
 pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
     let preview = TaskPreview::of(app, dir)?;
     let machine = app.machine_of(&preview.task.owned)?;
-    let turn = decide(app, machine, &preview.task, &preview.history, goal)?;
-    hooks::dry_run(app, &preview.task, turn.hooks())?;
-    Ok(preview.planned(machine, &turn))
+    let (task, history) = (&preview.task, &preview.history);
+    let (turn, asked) =
+        life::assuming(app, machine, task, history, goal.input(app, machine, task, history)?)?;
+    check_turn(app, task, &turn)?;
+    hooks::dry_run(app, task, turn.hooks())?;
+    let asks = asked.iter().map(ToString::to_string).collect();
+    Ok(TransitionResult { asks, ..preview.planned(machine, &turn) })
 }
 
 /// A task as a request would find it, after an open transition is finished and a new definition is followed.

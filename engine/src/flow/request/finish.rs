@@ -10,7 +10,7 @@ use crate::flow::activity;
 use crate::flow::definition::{self, declared_id, hooks_of};
 use crate::flow::life::{self, Record, cause_of, closing};
 use crate::flow::queue;
-use crate::hooks::{self, HookContext, agents, workspace};
+use crate::hooks::{self, HookContext, agents, program, workspace};
 use crate::store::event::PlannedHook;
 use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory, lock};
 use crate::{Error, Kind, Result, fault};
@@ -76,6 +76,7 @@ pub fn abandoned<'l>(dir: &TaskDir, history: &'l TaskHistory) -> Option<&'l Open
 /// no longer open; or they are dropped, and the transition follows that the workflow names for that. Without an open
 /// transition there is nothing to do.
 pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
+    program::end_asked(locked.dir())?;
     while let Some(pending) = locked.history().open.clone() {
         finish_one(app, locked, &pending)?;
     }

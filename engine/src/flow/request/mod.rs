@@ -1,5 +1,6 @@
 //! A request to move a task, from the lock to the answer.
 
+pub mod ask;
 pub mod complete;
 pub mod definition;
 pub mod dry_run;
@@ -40,8 +41,20 @@ pub enum Goal<'a> {
 
 /// Moves a task for the caller of this process. A hook that fails is no error: the answer has it, and the task's `attention`.
 pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
-    let locked = begun(app, lock_recovered(app, dir)?, goal)?;
-    carry_out(app, locked)
+    let locked = asked(app, lock_recovered(app, dir)?, goal)?;
+    carry_out(app, begun(app, locked, goal)?)
+}
+
+/// The locked task, once the programs have answered that gates ask on the way to the goal. An earlier failure is asked about again.
+pub fn asked(app: &App, locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
+    let by = app.caller.actor_for(&locked.task().id, locked.history());
+    let since = Some(locked.history().last_seq);
+    ask::answered(app, locked, by, &|locked| {
+        let (task, history) = (locked.task(), locked.history());
+        let machine = app.machine_of(&task.owned)?;
+        let input = goal.input(app, machine, task, history)?;
+        life::program(app, machine, task, history, input, since)
+    })
 }
 
 /// Begins the transition; [`carry_out`] does the rest with the locked task.
@@ -73,19 +86,36 @@ pub fn decide(
     history: &TaskHistory,
     goal: Goal<'_>,
 ) -> Result<Turn<'static>> {
-    let by = app.check_caller(task, history)?;
-    let input = match goal {
-        Goal::Named(name) => Input::Request { to: state_named(machine, name)?, by },
-        Goal::Spawn => Input::Spawn { by },
-        Goal::Merge { force } => Input::Merge { by, force, is_merged: history.is_merged },
-        Goal::Cancel => Input::Cancel { by, is_cut_short: history.open.is_some() },
-    };
-    let turn = life::ask(app, machine, task, history, input)?;
+    let turn = life::ask(app, machine, task, history, goal.input(app, machine, task, history)?)?;
+    check_turn(app, task, &turn)?;
+    Ok(turn)
+}
+
+impl Goal<'_> {
+    /// The input of the caller of this process, who must be one that may change the task.
+    pub fn input(
+        self,
+        app: &App,
+        machine: &Machine<'_>,
+        task: &Task,
+        history: &TaskHistory,
+    ) -> Result<Input<'static>> {
+        let by = app.check_caller(task, history)?;
+        Ok(match self {
+            Goal::Named(name) => Input::Request { to: state_named(machine, name)?, by },
+            Goal::Spawn => Input::Spawn { by },
+            Goal::Merge { force } => Input::Merge { by, force, is_merged: history.is_merged },
+            Goal::Cancel => Input::Cancel { by, is_cut_short: history.open.is_some() },
+        })
+    }
+}
+
+fn check_turn(app: &App, task: &Task, turn: &Turn<'_>) -> Result<()> {
     if turn.decision().is_some_and(|decision| !decision.seen.is_empty()) {
         let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
         check_no_task_file(app, task, worktree.as_deref())?;
     }
-    Ok(turn)
+    Ok(())
 }
 
 /// Refuses a branch that contains a `TASK.md`: what passes a gate is going to be merged.

@@ -76,7 +76,7 @@ fn kind_of(rejection: Rejection) -> Kind {
         Rejection::NoTransition { .. } => Kind::NoTransition,
         Rejection::NotAllowed { .. } => Kind::NotAllowed,
         Rejection::GuardFailed { .. } => Kind::GuardFailed,
-        Rejection::GateFailed { .. } => Kind::GateFailed,
+        Rejection::GateFailed { .. } | Rejection::NotAsked { .. } => Kind::GateFailed,
     }
 }
 

@@ -82,6 +82,9 @@ impl TransitionResult {
         if !self.hooks.is_empty() {
             text += &format!("  [{}]", self.hooks.join(", "));
         }
+        for program in &self.asks {
+            text += &format!("\nif `{program}` succeeds, which is asked then");
+        }
         for reference in &self.backed_up {
             text += &format!("\nwork is kept in {reference}");
         }

@@ -7,12 +7,12 @@ use orange_core::mission::MissionStatus;
 
 use crate::app::App;
 use crate::drive::tmux::Pane;
-use crate::flow::agent::ended::{self, End, ended};
+use crate::flow::agent::ended::{self, End, ended_or_begun};
 use crate::flow::mission;
 use crate::flow::person::stop;
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
-use crate::flow::{activity, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
+use crate::flow::{activity, ask, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agent_processes, agents};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
@@ -94,6 +94,13 @@ fn watch(
         Err(error) if error.kind != Kind::Locked => return Err(error),
         Ok(_) | Err(_) => {}
     }
+    if let Some((seq, _)) = &history.asked {
+        // Its process was killed, or it runs; what follows from the answer is for a later round.
+        if !ask::is_running(dir, history) {
+            ask::start(app, dir, *seq)?;
+        }
+        return Ok(Some(stories));
+    }
     if let Some(pending) = &history.open {
         drop(lock_recovered(app, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
@@ -119,7 +126,7 @@ fn watch(
         // The check before the lock may be outdated, so it is repeated under the lock.
         if is_still_missing(app, dir, spawn)? {
             let end = End { spawn, reason: "its pane is gone".to_owned(), ..End::default() };
-            stories.push(ended(app, dir, &end)?);
+            stories.push(ended_or_begun(app, dir, &end)?);
         }
     }
     Ok(Some(stories))

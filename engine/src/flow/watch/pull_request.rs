@@ -4,13 +4,14 @@ use orange_core::{Forced, Input};
 
 use crate::Result;
 use crate::app::App;
-use crate::drive::gh::{PrState, PullRequest};
+use crate::drive::gh::{Checked, PrState, PullRequest};
 use crate::flow::life;
 use crate::flow::lock_recovered;
+use crate::flow::refusal::short;
 use crate::flow::request::{begin, carry_out};
 use crate::hooks;
-use crate::store::event::Strategy;
-use crate::store::{Event, Task, TaskDir};
+use crate::store::event::{ChecksSeen, Strategy};
+use crate::store::{Event, LockedTask, Set, Task, TaskDir};
 
 /// Ends a task whose pull request has ended, on behalf of the engine: a merged one goes to the merged state, a closed one is
 /// cancelled, by the workflow's transition or without one. Returns what was done, in words.
@@ -21,7 +22,7 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
         return Ok(None);
     }
     let (end, events, word) = match pr.state {
-        PrState::Open => return Ok(None),
+        PrState::Open => return checked(locked, pr),
         PrState::Merged => (Forced::Merge, merged(app, locked.task(), pr)?, "merged"),
         PrState::Closed => (Forced::Cancel, vec![Event::PrClosed { url: pr.url.clone() }], "closed"),
     };
@@ -32,6 +33,18 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
     let led_to_it = events.into_iter().map(Into::into).collect();
     let result = carry_out(app, begin(app, machine, locked, &turn, led_to_it)?)?;
     Ok(Some(format!("its pull request was {word}: {}", result.text().replace('\n', "; "))))
+}
+
+/// Records the checks of an open pull request, if they differ from what is recorded. Returns that in words.
+fn checked(mut locked: LockedTask, pr: &PullRequest) -> Result<Option<String>> {
+    let Some(Checked { commit, state }) = pr.checks.clone() else { return Ok(None) };
+    let seen = ChecksSeen { url: pr.url.clone(), commit, state };
+    if locked.history().checks.as_ref() == Some(&seen) {
+        return Ok(None);
+    }
+    let story = format!("the checks of its pull request at {}: {}", short(&seen.commit), seen.state);
+    locked.append(Event::PrChecks(seen), Set::new())?;
+    Ok(Some(story))
 }
 
 /// Links a pull request that somebody has opened for the branch of a task, and continues as [`follow`]. Returns what was done,

@@ -157,6 +157,8 @@ fn add_exit(edges: &mut Vec<Edge>, exit: Edge) {
 fn gate(gate: &Gate) -> String {
     match gate {
         Gate::Section(gate) => section_gate(gate),
+        Gate::Command(gate) => gate.argv.join(" "),
+        Gate::Checks(_) => "checks: green".to_owned(),
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) fn happened(walk: &Walk<'_>, it: &Happened, out: &mut impl Write) -> 
         Happened::HooksWait { hooks, reason } => {
             writeln!(out, "hooks wait (`retry-hooks` runs them): {}: {reason}", hooks.join(", "))
         }
+        Happened::Answers { asked, answer } => writeln!(out, "{asked}: {answer} from now on"),
         Happened::WillFail { hook } => writeln!(out, "the next `{hook}` fails"),
         Happened::Over { reason } => writeln!(out, "nothing follows: {reason}"),
         Happened::Marked { reason } => writeln!(out, "waits for a person: {reason}"),

@@ -1,0 +1,195 @@
+//! What journals add up to, record by record.
+
+use super::*;
+use crate::event::{Cause, Ending};
+
+#[track_caller]
+fn fold(events: Vec<(Event, Set)>) -> TaskHistory {
+    let record = |(seq, (event, set))| Record { seq, timestamp: String::new(), event, set };
+    TaskHistory::fold(&(1..).zip(events).map(record).collect::<Vec<_>>())
+}
+
+fn started() -> (Event, Set) {
+    let hook = |index| PlannedHook { name: "spawn_agent".into(), index, counter: None };
+    let plan = Transition {
+        from: "a".into(),
+        to: "b".into(),
+        hooks: vec![hook(0), hook(1)],
+        ..Transition::default()
+    };
+    (Event::TransitionStarted(plan), Set::new().status("b"))
+}
+
+fn ended(index: usize, error: Option<&str>) -> (Event, Set) {
+    Event::HookEnded { hook: "spawn_agent".into(), index, error: error.map(str::to_owned) }.into()
+}
+
+fn closed() -> (Event, Set) {
+    let gate = Some(Pass { section: "## Review".into(), hash: "h".into(), commit: None });
+    let event = Event::StatusChanged {
+        from: "a".into(),
+        to: "b".into(),
+        cause: Cause::default(),
+        actor: Actor::default(),
+        gate,
+    };
+    (event, Set::new().counter("crash_count", 0))
+}
+
+fn spawned(spawn: u32) -> (Event, Set) {
+    Event::AgentSpawned(Spawn { spawn, ..Spawn::default() }).into()
+}
+
+#[test]
+fn a_transition_is_open_until_its_status_is_changed() {
+    let history = fold(vec![started(), ended(0, None), ended(1, Some("no tmux"))]);
+    let open = history.open.unwrap();
+    assert_eq!((open.seq, history.owned.status.as_str()), (1, "b"));
+    assert_eq!(open.ended, BTreeMap::from([(0, None), (1, Some("no tmux".to_owned()))]));
+
+    let history = fold(vec![started(), ended(0, None), closed()]);
+    assert_eq!((history.open, history.last_seq), (None, 3));
+    assert_eq!(history.passes["## Review"].hash, "h");
+    assert_eq!(history.owned.counters, BTreeMap::from([("crash_count".to_owned(), 0)]));
+}
+
+#[test]
+fn hooks_wait_until_they_are_retried_or_the_task_moves_on() {
+    let waiting = || -> (Event, Set) {
+        let (from, to, hook) = ("a".into(), "b".into(), "spawn_agent".into());
+        let event = Event::HooksWaiting { from, to, hook, index: 0, left: vec!["spawn_agent".into()] };
+        (event, Set::new().hooks_wait(Some("spawn_agent")))
+    };
+    let retried = || -> (Event, Set) {
+        let event = Event::HooksRetried { from: "a".into(), to: "b".into(), actor: Actor::default() };
+        (event, Set::new().hooks_wait(None))
+    };
+    let history = fold(vec![started(), ended(0, Some("no tmux")), waiting()]);
+    assert_eq!((history.open, history.owned.hooks_wait.as_deref()), (None, Some("spawn_agent")));
+    let waits = history.waiting_hooks.unwrap();
+    assert_eq!((waits.seq, waits.error.as_deref()), (1, Some("no tmux")));
+    assert_eq!(waits.left().map(|hook| hook.index).collect::<Vec<_>>(), [0, 1]);
+    let exited = Event::AgentExited(Exited { spawn: 1, ..Exited::default() });
+    let before = [started(), ended(0, Some("no tmux")), spawned(1), waiting(), exited.into()];
+    let history = fold(before.into_iter().chain([retried()]).collect());
+    assert_eq!((history.waiting_hooks, history.owned.hooks_wait), (None, None));
+    let open = history.open.unwrap();
+    assert_eq!((open.seq, open.since, open.ended, open.exited.len()), (1, 6, BTreeMap::new(), 1));
+
+    let history = fold(vec![started(), ended(0, Some("no tmux")), waiting(), started()]);
+    assert_eq!((history.waiting_hooks, history.open.unwrap().seq), (None, 4));
+}
+
+#[test]
+fn an_agent_is_waited_for_until_it_is_there_or_not_wanted() {
+    let waiting = |spawn| {
+        let waiting = Waiting { spawn, until: "2026".into(), after: 9, reason: String::new() };
+        (Event::AgentWaiting(waiting), Set::new().waiting_until(Some("2026")))
+    };
+    let history = fold(vec![spawned(1), waiting(1), waiting(1)]);
+    assert_eq!((history.waiting.map(|it| it.spawn), history.restarts), (Some(1), 2));
+    let over = Set::new().waiting_until(None);
+    let history = fold(vec![waiting(1), (spawned(2).0, over.clone())]);
+    assert_eq!((history.waiting, history.restarts), (None, 1));
+    let history = fold(vec![waiting(1), (started().0, over)]);
+    assert_eq!((history.waiting, history.restarts), (None, 0));
+}
+
+#[test]
+fn a_stopped_agent_is_one_until_its_end_is_on_record() {
+    let stopped = |spawns: &[u32]| -> (Event, Set) {
+        Event::AgentStopped { spawns: spawns.to_vec(), actor: Actor::Human }.into()
+    };
+    let exited = Event::AgentExited(Exited { spawn: 1, ..Exited::default() });
+    let history = fold(vec![spawned(1), spawned(2), stopped(&[1, 2, 7])]);
+    assert_eq!((history.stopped, history.agents.len()), (BTreeSet::from([1, 2]), 2));
+    let history = fold(vec![spawned(1), stopped(&[1]), exited.into()]);
+    assert_eq!((history.stopped.len(), history.agents.len()), (0, 0));
+}
+
+#[test]
+fn what_a_transition_has_kept_is_known_until_it_is_closed() {
+    let kept = |name: &str| -> (Event, Set) {
+        Event::WorkBackedUp { reference: name.to_owned(), commit: String::new() }.into()
+    };
+    let history = fold(vec![kept("before"), started(), kept("now")]);
+    assert_eq!(history.open.unwrap().kept, BTreeSet::from(["now".to_owned()]));
+    assert_eq!(history.kept, BTreeSet::from(["before".to_owned()]));
+}
+
+#[test]
+fn agents_are_alive_until_they_exited() {
+    let exited = Event::AgentExited(Exited { spawn: 1, ..Exited::default() });
+    let history = fold(vec![spawned(1), spawned(2), exited.clone().into(), exited.into()]);
+    assert_eq!((history.agents.keys().copied().collect::<Vec<_>>(), history.last_spawn), (vec![2], 2));
+}
+
+#[test]
+fn an_agent_is_of_a_status_until_the_task_leaves_it_without_it() {
+    let exited = |spawn| -> (Event, Set) { exited_with(spawn, "a") };
+    let here = |events| fold(events).agents_here.into_values().map(|it| it.spawn).collect::<Vec<_>>();
+    let (one, two) = (talking(1, "worker", None), talking(2, "reviewer", None));
+    assert_eq!(here(vec![one.clone(), exited(1)]), [1], "it has ended there");
+    assert_eq!(here(vec![one.clone(), started(), closed()]), [1], "it lives on");
+    assert_eq!(here(vec![one.clone(), exited(1), started(), closed()]), Vec::<u32>::new());
+    assert_eq!(
+        here(vec![one.clone(), started(), exited(1), closed()]),
+        Vec::<u32>::new(),
+        "the transition ended it"
+    );
+    let replaced = vec![one.clone(), started(), exited(1), two.clone(), closed(), exited(2)];
+    assert_eq!(here(replaced), [2]);
+    assert_eq!(here(vec![one, started(), two, exited(2), closed()]), [2, 1], "it could not be started");
+}
+
+#[test]
+fn an_answer_counts_for_the_question_that_is_asked() {
+    let question =
+        |commit: &str| Question { argv: vec!["make".into()], commit: commit.into(), ..Question::default() };
+    let asks = |commit| -> (Event, Set) { Event::GateAsked(question(commit)).into() };
+    let answers = |asked| -> (Event, Set) {
+        Event::GateAnswered(Answer { asked, passed: true, ..Answer::default() }).into()
+    };
+    let known = |events| {
+        let TaskHistory { asked, answers, .. } = fold(events);
+        let answers: Vec<_> = answers.into_iter().map(|(it, answer)| (it.commit, answer.asked)).collect();
+        (asked.map(|(seq, _)| seq), answers)
+    };
+    assert_eq!(known(vec![asks("a")]), (Some(1), vec![]));
+    assert_eq!(known(vec![asks("a"), answers(1), answers(1)]), (None, vec![("a".into(), 1)]));
+    // A later question replaces the one before, whose answer comes late.
+    assert_eq!(known(vec![asks("a"), asks("b"), answers(1)]), (Some(2), vec![]));
+    assert_eq!(known(vec![asks("a"), answers(1), asks("b"), answers(3)]).1, [("b".into(), 3)]);
+    // Nobody waits for the answer once the task has moved.
+    assert_eq!(known(vec![asks("a"), started(), closed(), answers(1)]), (None, vec![]));
+}
+
+fn conversations(events: Vec<(Event, Set)>) -> Vec<(String, u32, String)> {
+    let known = fold(events).conversations.into_iter();
+    known.map(|(actor, it)| (actor.to_string(), it.spawn, it.id)).collect()
+}
+
+fn talking(spawn: u32, actor: &str, id: Option<&str>) -> (Event, Set) {
+    let (actor, conversation) = (Actor::from(actor), id.map(str::to_owned));
+    Event::AgentSpawned(Spawn { spawn, actor, conversation, ..Spawn::default() }).into()
+}
+
+fn exited_with(spawn: u32, id: &str) -> (Event, Set) {
+    let conversation = Some(id.to_owned());
+    Event::AgentExited(Exited { spawn, conversation, ..Exited::default() }).into()
+}
+
+#[test]
+fn the_last_conversation_of_each_actor_is_known() {
+    let know = |actor: &str, spawn, id: &str| (actor.to_owned(), spawn, id.to_owned());
+    let (one, two) = (talking(1, "worker", Some("a")), talking(2, "reviewer", Some("b")));
+    assert_eq!(conversations(vec![one.clone(), two]), [know("reviewer", 2, "b"), know("worker", 1, "a")]);
+    let found = vec![talking(1, "worker", None), exited_with(1, "a")];
+    assert_eq!(conversations(found), [know("worker", 1, "a")]);
+    // A new agent of the actor has a conversation of its own, known or not.
+    assert_eq!(conversations(vec![one.clone(), talking(2, "worker", None)]), []);
+    let late = vec![one.clone(), talking(2, "worker", Some("b")), exited_with(1, "a")];
+    assert_eq!(conversations(late), [know("worker", 2, "b")]);
+    let lost = Event::AgentNotResumed { spawn: 1, conversation: "a".into(), reason: Ending::default() };
+    assert_eq!(conversations(vec![one, lost.into()]), []);
+}

@@ -1,0 +1,117 @@
+//! What a program sees of a worktree: its commit, and everything that differs from that.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::look::{Found, Look, Tree};
+use super::parse::{self, Entry, Object};
+use super::{Git, TASK_FILE};
+use crate::{Error, Kind, Result};
+
+/// The content of a worktree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Its commit; empty on a branch without commits.
+    pub commit: String,
+    /// The hash of what differs from the commit: what is staged, changed, removed, or new and not ignored. Empty if nothing does.
+    pub changes: String,
+}
+
+/// How a file differs from the commit: its mode and object, or that it is gone.
+type Changes = BTreeMap<PathBuf, String>;
+
+impl Git {
+    /// The content of a worktree of this repository. It writes nothing: neither an index nor an object.
+    pub fn work(&self, worktree: &Path) -> Result<Work> {
+        const ATTEMPTS: usize = 3;
+        let there = self.inside(worktree)?;
+        let mut failure = None;
+        // A file may vanish between two looks.
+        for _ in 0..ATTEMPTS {
+            match there.content() {
+                Ok(work) => return Ok(work),
+                Err(error) => failure = Some(error),
+            }
+        }
+        Err(failure.unwrap_or_else(unread))
+    }
+
+    fn content(&self) -> Result<Work> {
+        let commit = self.head(&self.repo)?.unwrap_or_default();
+        let look = self.look(&Tree::new())?;
+        let mut changes = self.staged(&commit)?;
+        changes.extend(removed(&look));
+        changes.extend(self.hashed(&look.uncommitted())?);
+        for repository in &look.walk.repositories {
+            let inner = Git { repo: self.repo.join(repository), env: Vec::new() };
+            let Work { commit, changes: inside } = inner.work(&inner.repo)?;
+            changes.insert(repository.clone(), format!("repository {commit} {inside}"));
+        }
+        changes.remove(Path::new(TASK_FILE));
+        if changes.is_empty() {
+            return Ok(Work { commit, changes: String::new() });
+        }
+        let line = |(path, how): (&PathBuf, &String)| {
+            [how.as_bytes(), b" ", path.as_os_str().as_bytes(), &[0]].concat()
+        };
+        let lines: Vec<u8> = changes.iter().flat_map(line).collect();
+        Ok(Work { commit, changes: self.call().args(["hash-object", "--stdin"]).input(&lines).text()? })
+    }
+
+    /// The files whose index differs from the commit.
+    fn staged(&self, commit: &str) -> Result<Changes> {
+        let committed = if commit.is_empty() { Tree::new() } else { self.tree(commit)? };
+        let entries = self.entries(&self.repo)?;
+        let is_new = |entry: &&Entry| committed.get(&entry.path) != Some(&entry.object());
+        let mut changes: Changes =
+            entries.iter().filter(is_new).map(|entry| (entry.path.clone(), words(&entry.object()))).collect();
+        let known: BTreeSet<&Path> = entries.iter().map(|entry| &*entry.path).collect();
+        let gone = committed.keys().filter(|path| !known.contains(&***path));
+        changes.extend(gone.map(|path| (path.clone(), GONE.to_owned())));
+        Ok(changes)
+    }
+
+    /// The objects of the bytes of these files, and the targets of links.
+    fn hashed(&self, files: &[Found]) -> Result<Changes> {
+        let (links, files): (Vec<&Found>, Vec<&Found>) = files.iter().partition(|file| file.print.is_link);
+        let mut changes = Changes::new();
+        for link in links {
+            let target = std::fs::read_link(self.repo.join(&link.path)).map_err(|_| unread())?;
+            changes.insert(link.path.clone(), format!("{} {}", link.mode(), target.display()));
+        }
+        if files.is_empty() {
+            return Ok(changes);
+        }
+        let lines: Vec<u8> =
+            files.iter().flat_map(|file| parse::quoted(&self.repo.join(&file.path))).collect();
+        let call = self.call().args(["hash-object", "--no-filters", "--stdin-paths"]);
+        let printed = call.input(&lines).text()?;
+        if printed.lines().count() != files.len() {
+            return Err(unread());
+        }
+        let hashed = files.iter().zip(printed.lines());
+        changes.extend(hashed.map(|(file, id)| (file.path.clone(), format!("{} {id}", file.mode()))));
+        Ok(changes)
+    }
+}
+
+const GONE: &str = "gone";
+
+fn words(Object { mode, id }: &Object) -> String {
+    format!("{mode} {id}")
+}
+
+/// The files of the index that the worktree lacks. One that git is told to skip was not removed by anybody.
+fn removed(look: &Look) -> Changes {
+    let found: BTreeSet<&Path> = look.walk.files.iter().map(|found| &*found.path).collect();
+    let is_gone =
+        |entry: &&Entry| !entry.is_repository() && !entry.is_hidden() && !found.contains(&*entry.path);
+    let gone = look.entries.iter().filter(is_gone);
+    gone.map(|entry| (entry.path.clone(), GONE.to_owned())).collect()
+}
+
+fn unread() -> Error {
+    Error::new(Kind::Environment, "git has not read every file of the worktree")
+        .help("something writes there all the time: end it, then repeat this")
+}
