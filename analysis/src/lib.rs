@@ -20,14 +20,20 @@ use orange_codegen::diag;
 use orange_codegen::source::Source;
 use orange_codegen::{Compilation, compile};
 
-/// Compiles one source and, when nothing in it is an error, asks every lint.
+/// Compiles one source and, when nothing in it is an error, asks every lint. One fault is one finding.
 pub fn lint(source: &Source) -> Compilation {
+    let mut compilation = every_finding(source);
+    let found = &mut compilation.diagnostics;
+    *found = lint::causes::only_causes(compilation.checked.as_ref(), std::mem::take(found));
+    diag::sort(found);
+    compilation
+}
+
+/// The same with every finding of every check, also with those that follow from others.
+pub fn every_finding(source: &Source) -> Compilation {
     let mut compilation = compile(source);
     let mut found = compilation.checked.as_ref().map(|it| lint::findings(it, source)).unwrap_or_default();
     compilation.suppressions.apply(&mut found);
-    if let Some(checked) = &compilation.checked {
-        found = lint::causes::only_causes(checked, found);
-    }
     found.extend(compilation.suppressions.faults(catalogue::all(), compilation.checked.is_some()));
     compilation.diagnostics.extend(found);
     diag::sort(&mut compilation.diagnostics);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use orange_analysis::catalogue::{self, Check};
 use orange_analysis::evolution::{self, Change, Side};
-use orange_analysis::lint;
+use orange_analysis::{every_finding, lint};
 use orange_codegen::plain::Renderer;
 use orange_codegen::{Level, Source};
 
@@ -40,7 +40,7 @@ fn source(language: &str, text: &str) -> Source {
 fn output(check: &Check, language: &str, text: &str) -> String {
     let source = source(language, text);
     let renderer = Renderer::new(&source);
-    let found = lint(&source).diagnostics;
+    let found = every_finding(&source).diagnostics;
     let of_check = found.iter().filter(|it| it.code() == check.code);
     of_check.map(|it| renderer.render(it) + "\n").collect::<Vec<_>>().join("\n")
 }
@@ -71,7 +71,7 @@ fn every_page_fires_as_it_says_and_mends_what_it_shows() {
             assert_eq!(&page[printed.clone()], now, "{}: another output", check.name);
         }
         for (language, text) in silent {
-            let found = lint(&source(language, &page[text.clone()])).diagnostics;
+            let found = every_finding(&source(language, &page[text.clone()])).diagnostics;
             let worst = found.iter().map(|it| it.level).min();
             assert!(worst.is_none_or(|it| it > Level::Deny), "{}: {found:#?}", check.name);
             let now = output(check, language, &page[text.clone()]);

@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use orange_analysis::lint;
 use orange_analysis::lint::MAX_TRACED;
 use orange_analysis::search::{Cut, MAX_CONFIGURATIONS, MAX_STEPS, Search};
+use orange_analysis::{every_finding, lint};
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Source, compile};
 
@@ -108,7 +108,7 @@ fn ten_thousand_states_are_decided() {
 #[test]
 fn traces_have_a_bound_however_many_findings_there_are() {
     let spawns = "[{action: spawn_agent, prompt: worker}]";
-    let found = lint(&Source::new("flow.yml", chain(1_000, spawns))).diagnostics;
+    let found = every_finding(&Source::new("flow.yml", chain(1_000, spawns))).diagnostics;
     let traces = found.iter().filter_map(|it| it.trace.as_ref());
     let (traces, steps) = traces.fold((0, 0), |(traces, steps), it| {
         let length = it.steps.iter().map(|step| 1 + step.hooks.len()).sum::<usize>();

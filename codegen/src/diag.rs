@@ -21,6 +21,10 @@ pub struct Diagnostic {
     /// The places involved, in the order of the story. One of them may be the primary span, which
     /// then has that text; otherwise the primary span has none.
     pub labels: Vec<Label>,
+    /// What is missing or unknown, by name: findings about one name are about one fault.
+    pub about: Vec<String>,
+    /// All findings of its fault, this one as it was found among them; nothing where it is the only one.
+    pub fault: Vec<Diagnostic>,
     /// Concrete counter values that show the fault.
     pub witness: Option<Witness>,
     /// The shortest run that leads there.
@@ -109,6 +113,8 @@ impl Diagnostic {
             message: message.into(),
             span,
             labels: Vec::new(),
+            about: Vec::new(),
+            fault: Vec::new(),
             witness: None,
             trace: None,
             help: None,
@@ -119,6 +125,12 @@ impl Diagnostic {
     /// Adds the next place of the story.
     pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
         self.labels.push(Label { span, message: message.into() });
+        self
+    }
+
+    /// Says what is missing or unknown.
+    pub fn about(mut self, name: impl Into<String>) -> Self {
+        self.about.push(name.into());
         self
     }
 

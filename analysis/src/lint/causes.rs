@@ -1,61 +1,288 @@
-//! One fault is one finding: what only follows from another finding at the same place is left out.
+//! One fault is one finding: what only follows from another finding is a label of that one.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 
 use orange_codegen::check::Checked;
-use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::Definition;
+use orange_codegen::diag::{Diagnostic, Level};
+use orange_codegen::model::{Definition, StateId, Workflow};
 use orange_codegen::span::Span;
 
-/// Findings that follow from others, with the codes of those, where both are about one part of the workflow.
-const CAUSES: &[(&str, &[&str])] = &[
-    ("B09", &["B08"]),
-    ("B17", &["B10"]),
-    ("B20", &["B25"]),
-    ("C44", &["C43"]),
-    ("C45", &["C41"]),
-    ("C47", &["C62"]),
-    ("C8B", &["C41"]),
-    ("C4E", &["C12", "C41", "C45"]),
-];
-
-/// Leaves out what follows from other findings of a workflow.
-pub fn only_causes(checked: &Checked, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let parts = parts(checked);
-    let at =
-        |it: &Diagnostic| touched(it, &parts).into_iter().map(|part| (it.code(), part)).collect::<Vec<_>>();
-    let known: HashSet<(&str, u32)> = found.iter().flat_map(at).collect();
-    let follows = |it: &Diagnostic| {
-        let causes = CAUSES.iter().filter(|(code, _)| *code == it.code()).flat_map(|(_, causes)| *causes);
-        let places = touched(it, &parts);
-        causes.into_iter().any(|cause| places.iter().any(|part| known.contains(&(*cause, *part))))
-    };
-    found.iter().filter(|it| !follows(it)).cloned().collect()
+/// What two findings have in common when they are about one fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Link {
+    /// They point at one transition, exit rule, state, prompt or step.
+    Part,
+    /// They are about one state, or about parts of it.
+    State,
+    /// They stand in one workflow.
+    Workflow,
 }
 
-/// The transitions and exit rules, or the steps, each with all that it declares, in source order.
-fn parts(checked: &Checked) -> Vec<Span> {
-    let mut parts: Vec<Span> = match checked.definition() {
-        Definition::Machine(workflow) => {
-            let rules = workflow.exit_monitoring.rules.iter().map(|it| it.span);
-            workflow.transitions.iter().map(|it| it.span).chain(rules).collect()
+use Link::{Part, State, Workflow as Anywhere};
+
+/// Findings with the findings that they follow from, what is nearer to a cause first.
+const CAUSES: &[(&str, &[(&str, Link)])] = &[
+    ("A03", &[("A03", Part)]),
+    ("A09", &[("A09", Part)]),
+    ("B05", &[("B02", Part)]),
+    ("B26", &[("B26", Part)]),
+    ("B27", &[("B07", Part), ("B27", Part)]),
+    ("B09", &[("B08", Part)]),
+    ("B11", &[("B08", Anywhere), ("B09", Anywhere)]),
+    ("B21", &[("B14", Part), ("B21", Part)]),
+    ("B17", &[("B10", Part), ("B21", Part)]),
+    ("B22", &[("B14", Part)]),
+    ("B25", &[("B15", Anywhere)]),
+    ("B20", &[("B14", Anywhere), ("B25", Part)]),
+    ("B24", &[("B20", Part)]),
+    ("CA2", &[("C40", State)]),
+    ("C60", &[("C40", State), ("CA2", Part)]),
+    ("C61", &[("C63", Part), ("C60", Part), ("CA2", Part)]),
+    ("C46", &[("C46", Part), ("C60", State), ("C61", State), ("CA2", State)]),
+    ("C62", &[("C40", State), ("C60", Part), ("C62", Part)]),
+    ("CA0", &[("C62", State)]),
+    ("C4C", &[("C62", Part), ("C4C", Part)]),
+    ("C6B", &[("C60", Part), ("C62", Part)]),
+    ("C29", &[("C62", Part), ("C4C", Part)]),
+    ("C12", &[("C40", State), ("C09", State), ("C62", Part), ("C12", Part)]),
+    ("CA1", &[("C40", State), ("C12", Part)]),
+    ("C42", &[("C8A", Part), ("CA1", Part), ("C12", Part), ("C42", Part)]),
+    ("C43", &[("C41", Part)]),
+    ("C45", &[("C41", Part), ("C42", Part), ("C45", Part)]),
+    ("C44", &[("C41", Part), ("C42", Part), ("C43", Part)]),
+    ("C47", &[("C62", Part)]),
+    ("C05", &[("C25", Anywhere), ("C47", State), ("C46", State), ("C43", State), ("C05", Part)]),
+    ("C49", &[("CA1", Part)]),
+    (
+        "C4E",
+        &[
+            ("C12", Part),
+            ("C41", Part),
+            ("C45", Part),
+            ("C42", Part),
+            ("C43", Part),
+            ("C49", Part),
+            ("CA1", Part),
+            ("C05", Part),
+            ("C46", State),
+            ("C4E", Part),
+        ],
+    ),
+    ("C68", &[("C62", Part), ("C12", Part), ("C4E", Part)]),
+    ("C8B", &[("C41", Part)]),
+    ("C81", &[("C42", Part), ("C12", Part), ("CA0", State), ("C81", Part)]),
+    ("C80", &[("C62", Part), ("C12", State), ("C40", State), ("C60", State), ("C61", State), ("CA2", State)]),
+    (
+        "C82",
+        &[
+            ("C80", Part),
+            ("C8B", Part),
+            ("C62", Part),
+            ("C40", State),
+            ("CA0", State),
+            ("CA2", Part),
+            ("C82", Part),
+        ],
+    ),
+    ("C86", &[("C80", Part), ("C82", Part), ("C62", Part), ("C4C", Part), ("C12", State), ("C40", State)]),
+    (
+        "C83",
+        &[
+            ("C40", Anywhere),
+            ("C68", Anywhere),
+            ("C10", Anywhere),
+            ("C4A", Anywhere),
+            ("CA0", Anywhere),
+            ("C82", Anywhere),
+            ("C86", Anywhere),
+        ],
+    ),
+];
+
+/// Labels of one finding for what follows from it.
+const MAX_LABELS: usize = 4;
+
+/// Leaves out what follows from other findings of a workflow, and makes it labels of these.
+pub fn only_causes(checked: Option<&Checked>, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    found.sort_by_key(order);
+    let parts = checked.map(|it| parts(it.definition())).unwrap_or_default();
+    // Each fault is a list of findings, the first of them its cause.
+    let mut faults: Vec<Vec<&Diagnostic>> = Vec::new();
+    // By subject and code: the first fault of such a finding.
+    let mut known: BTreeMap<Subject<'_>, BTreeMap<&str, usize>> = BTreeMap::new();
+    for it in &found {
+        let subjects = subjects(it, &parts);
+        let same = subjects.iter().find_map(|subject| {
+            let others = known.get(subject).into_iter().flatten();
+            others.filter(|(code, _)| subject.links(code, it.code())).map(|(_, fault)| *fault).min()
+        });
+        let fault = same.unwrap_or(faults.len());
+        match faults.get_mut(fault) {
+            Some(fault) => fault.push(it),
+            None => faults.push(vec![it]),
         }
-        Definition::Steps(steps) => {
-            // The span of a table is its header, and what it declares reaches to the next one.
-            let starts: Vec<u32> = steps.steps.iter().map(|it| it.span.start).chain([u32::MAX]).collect();
-            starts.windows(2).map(|it| Span::new(it[0], it[1])).collect()
+        for subject in subjects {
+            known.entry(subject).or_default().entry(it.code()).or_insert(fault);
         }
+    }
+    let all = |fault: Vec<&Diagnostic>| fault.into_iter().cloned().collect();
+    faults.into_iter().filter_map(|fault| one_finding(all(fault))).collect()
+}
+
+/// The one finding that stands for all findings of one fault.
+pub fn one_finding(mut fault: Vec<Diagnostic>) -> Option<Diagnostic> {
+    fault.sort_by_key(order);
+    let (cause, rest) = fault.split_first()?;
+    let also = |cause: Diagnostic, it: &Diagnostic| {
+        cause.label(it.span, format!("also: {} ({})", it.message, it.code()))
     };
-    parts.sort_unstable_by_key(|part| part.start);
+    let whole = rest.iter().take(MAX_LABELS).fold(cause.clone(), also);
+    Some(if rest.is_empty() { whole } else { Diagnostic { fault, ..whole } })
+}
+
+/// The worst of a fault comes first, and then what is nearest to its cause.
+fn order(it: &Diagnostic) -> (Level, usize, u32) {
+    (it.level, rank(it.code()), it.span.start)
+}
+
+/// How far a finding is from a cause.
+fn rank(code: &str) -> usize {
+    CAUSES.iter().position(|(it, _)| *it == code).map_or(0, |at| at + 1)
+}
+
+/// What a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject<'d> {
+    /// A thing that the check names.
+    Named(&'d str),
+    /// A part of the workflow, by its beginning.
+    Part(u32),
+    /// A place at which it points.
+    Place(u32, u32),
+    /// A state that a part is, or belongs to.
+    State(StateId),
+    /// The workflow.
+    Workflow,
+}
+
+impl Subject<'_> {
+    /// Whether two findings about it are about one fault.
+    fn links(&self, one: &str, other: &str) -> bool {
+        let follows = |it: &str, from: &str| {
+            let causes = CAUSES.iter().filter(|(code, _)| *code == it).flat_map(|(_, causes)| *causes);
+            causes.filter(|(cause, _)| *cause == from).map(|(_, link)| *link).next()
+        };
+        let link = follows(one, other).or_else(|| follows(other, one));
+        match self {
+            Self::Named(_) => true,
+            Self::Part(_) | Self::Place(..) => matches!(link, Some(Link::Part | Link::State)),
+            Self::State(_) => link == Some(Link::State),
+            Self::Workflow => link == Some(Link::Workflow),
+        }
+    }
+}
+
+fn subjects<'d>(found: &'d Diagnostic, declared: &[Declared]) -> Vec<Subject<'d>> {
+    let spans = || [found.span].into_iter().chain(found.labels.iter().map(|label| label.span));
+    let part = |span: Span| {
+        let before = declared.partition_point(|it| it.span.start <= span.start);
+        declared[..before].last().filter(|it| span.start < it.span.end)
+    };
+    let parts: Vec<&Declared> = spans().filter_map(part).collect();
+    let named = found.about.iter().map(|it| Subject::Named(it));
+    let states = parts.iter().flat_map(|it| &it.states).map(|it| Subject::State(*it));
+    named
+        .chain(spans().map(|it| Subject::Place(it.start, it.end)))
+        .chain(parts.iter().map(|it| Subject::Part(it.span.start)))
+        .chain(states)
+        .chain([Subject::Workflow])
+        .collect()
+}
+
+/// A part of a workflow.
+struct Declared {
+    span: Span,
+    states: Vec<StateId>,
+}
+
+/// The parts of a workflow, each with all that it declares, in source order.
+fn parts(definition: &Definition) -> Vec<Declared> {
+    let mut parts = match definition {
+        Definition::Machine(workflow) => of_machine(workflow),
+        // The span of a table is its header, and what it declares reaches to the next one.
+        Definition::Steps(steps) => steps.steps.iter().map(|it| begins(it.span, Vec::new())).collect(),
+    };
+    parts.sort_unstable_by_key(|part| part.span.start);
+    for at in 1..parts.len() {
+        parts[at - 1].span.end = parts[at - 1].span.end.min(parts[at].span.start);
+    }
     parts
 }
 
-/// The parts of the workflow at which a finding points, each by its beginning.
-fn touched(found: &Diagnostic, parts: &[Span]) -> Vec<u32> {
-    let spans = [found.span].into_iter().chain(found.labels.iter().map(|label| label.span));
-    let part = |span: Span| {
-        let before = parts.partition_point(|part| part.start <= span.start);
-        parts[..before].last().filter(|part| span.start < part.end)
-    };
-    spans.filter_map(part).map(|part| part.start).collect()
+fn of_machine(workflow: &Workflow) -> Vec<Declared> {
+    let states = (0u16..).map(StateId).zip(&workflow.states);
+    let states = states.map(|(id, it)| begins(it.name.span, vec![id]));
+    let transitions = workflow.transitions.iter().map(|it| {
+        let states = vec![it.from.value, it.to.value];
+        Declared { span: it.span, states }
+    });
+    let rules = workflow.exit_monitoring.rules.iter();
+    let rules = rules.map(|it| Declared { span: it.span, states: vec![it.status.value] });
+    let prompts = workflow.prompts.iter().map(|it| begins(it.name.span, Vec::new()));
+    states.chain(transitions).chain(rules).chain(prompts).collect()
+}
+
+/// A part that reaches to the next one.
+fn begins(name: Span, states: Vec<StateId>) -> Declared {
+    Declared { span: Span::new(name.start, u32::MAX), states }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orange_codegen::source::Source;
+
+    const DEFAULT: &str = include_str!("../../../workflows/default.yml");
+
+    /// The codes of what is found after these changes, and the labels that tell what follows.
+    #[track_caller]
+    fn check(changes: &[(&str, &str)], expect: &[(&str, usize)]) {
+        let changed = changes.iter().fold(DEFAULT.to_owned(), |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replacen(from, to, 1)
+        });
+        let found = crate::lint(&Source::new("default.yml", changed)).diagnostics;
+        let also =
+            |it: &Diagnostic| it.labels.iter().filter(|label| label.message.starts_with("also: ")).count();
+        let shown = found.iter().filter(|it| it.level <= Level::Info);
+        let found: Vec<(&str, usize)> = shown.map(|it| (it.code(), also(it))).collect();
+        assert_eq!(found, expect);
+    }
+
+    const CANCELLED: (&str, &str) = (
+        "  - from: clarification\n    to: cancelled\n    hooks:\n      - action: kill_session\n",
+        "  - from: clarification\n    to: cancelled\n    hooks:\n",
+    );
+
+    #[test]
+    fn what_follows_from_a_fault_is_a_label_of_it() {
+        check(&[("respawn_prompt: worker_respawn", "respawn_prompt: reviewer")], &[("CA0", MAX_LABELS)]);
+        check(&[("      fresh: true\n    hooks:\n", "    hooks:\n")], &[("C49", 1)]);
+        check(&[CANCELLED], &[("C60", 0)]);
+    }
+
+    #[test]
+    fn two_faults_are_two_findings() {
+        check(&[CANCELLED, ("      fresh: true\n    hooks:\n", "    hooks:\n")], &[("C60", 0), ("C49", 1)]);
+        check(&[("# Task: {summary}", "# Task: {sumary}"), CANCELLED], &[("C60", 0), ("C84", 0)]);
+    }
+
+    #[test]
+    fn nothing_follows_from_what_is_farther_from_a_cause() {
+        for (code, causes) in CAUSES {
+            let (farther, _): (Vec<_>, Vec<_>) =
+                causes.iter().map(|(cause, _)| *cause).partition(|cause| rank(cause) > rank(code));
+            assert_eq!(farther, [""; 0], "{code}");
+        }
+    }
 }

@@ -138,6 +138,14 @@ impl<'f> Facts<'f> {
         (start..end).map(TransitionId).map(|id| (id, self.transition(id)))
     }
 
+    /// Whether a transition gives the task up and takes no verdict for it: it leads to the crash state or to the one of `cancel`.
+    pub fn gives_up(&self, id: TransitionId) -> bool {
+        let Machine { commands, .. } = self.machine;
+        let transition = self.machine.transition(id);
+        let gives_up = [commands.crash, commands.cancel].contains(&Some(transition.to));
+        gives_up && transition.section_gates().all(|gate| gate.verdict.is_none())
+    }
+
     /// The hook of a transition, with its places.
     pub fn hook(&self, id: TransitionId, index: search::HookIndex) -> Option<&'f Hook> {
         self.transition(id).hooks.get(usize::from(index))

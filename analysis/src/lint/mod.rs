@@ -3,7 +3,7 @@
 //! A lint is a file here, a page in `docs/lints/` and a line in the table of its group.
 
 pub(crate) mod agents;
-pub(crate) mod causes;
+pub mod causes;
 mod facts;
 pub(crate) mod prompt_facts;
 mod state_graph;

@@ -31,6 +31,7 @@ fn target(context: &mut CheckContext<'_>, rule: &ExitRule, then: &Spanned<StateI
     )
     .label(rule.status.span, format!("from `{status}`"))
     .label(then.span, format!("to `{to}`"))
+    .about(format!("{status} → {to}"))
     .help(format!("declare `- {{from: {status}, to: {to}}}`{}", instead(context, from)));
     context.report(finding);
 }
@@ -53,6 +54,7 @@ fn crash(context: &mut CheckContext<'_>, rule: &ExitRule, named: Span, stuck_aft
                 .label(rule.status.span, format!("from `{status}`"))
                 .label(named, format!("to `{to}`, the crash state"))
                 .label(context.state(crash).name.span, "declared here")
+                .about(format!("{status} → {to}"))
                 .help(format!("declare `- {{from: {status}, to: {to}}}`"))
         }
         None => {
@@ -63,6 +65,7 @@ fn crash(context: &mut CheckContext<'_>, rule: &ExitRule, named: Span, stuck_aft
             Diagnostic::new(&C46, named, message)
                 .label(rule.status.span, format!("from `{status}`"))
                 .label(named, "to `stuck`, which is not declared")
+                .about("the crash state")
                 .help(format!("declare a state `stuck` and `- {{from: {status}, to: stuck}}`, or name another state with `commands: {{crash: …}}`"))
         }
     };

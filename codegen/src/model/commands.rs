@@ -82,7 +82,8 @@ impl Target {
 }
 
 /// `working` where the initial state leads there; else the only state that it spawns an agent for and that is
-/// not for clarification; else `working` all the same, so that a check can say what is missing.
+/// not for clarification; else that for clarification, if it is the only one; else `working` all the same, so that a check can say what is
+/// missing.
 fn spawn(
     working: Option<StateId>,
     clarify: Option<StateId>,
@@ -95,11 +96,12 @@ fn spawn(
     {
         return Some(working);
     }
-    let mut targets =
-        from_initial().filter(|it| Some(it.to.value) != clarify && it.spawns()).map(|it| it.to.value);
+    let spawning = || from_initial().filter(|it| it.spawns()).map(|it| it.to.value);
+    let mut targets = spawning().filter(|it| Some(*it) != clarify);
     match (targets.next(), targets.next()) {
         (Some(only), None) => Some(only),
-        (Some(_), Some(_)) | (None, _) => working,
+        (Some(_), Some(_)) => working,
+        (None, _) => working.or_else(|| spawning().next()),
     }
 }
 

@@ -98,7 +98,9 @@ impl<'s> Decoder<'s> {
         let help = self.suggest(name.value, plural, known.clone());
         let fix = help.as_ref().and_then(|_| self.respelled(name, known));
         let message = format!("unknown {kind} `{}`", shortened(name.value));
-        self.report(Diagnostic::new(check, name.span, message).help_if(help).fix_if(fix));
+        let found = Diagnostic::new(check, name.span, message.as_str()).help_if(help);
+        // What a fix corrects stays a finding of its own, so that the fix is made everywhere.
+        self.report(if fix.is_none() { found.about(message) } else { found.fix_if(fix) });
     }
 
     /// A help for an unknown word, as long as there are suggestions left.

@@ -12,6 +12,7 @@ mod mistakes;
 mod names;
 mod page;
 mod programs;
+mod realistic;
 mod reliability;
 mod scripts;
 mod storage;

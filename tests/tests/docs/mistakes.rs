@@ -79,7 +79,7 @@ const IN_DEFAULT: &[Mistake] = &[
     ("the verdicts of two gates are swapped", "      verdict: PASS\n      strict: true\n      fresh: true\n    hooks:\n      - action: kill_session\n\n  - from: agent-review\n    to: working\n    by: [reviewer, human]\n    gate:\n      section: \"## Review\"\n      verdict: FAIL", "      verdict: FAIL\n      strict: true\n      fresh: true\n    hooks:\n      - action: kill_session\n\n  - from: agent-review\n    to: working\n    by: [reviewer, human]\n    gate:\n      section: \"## Review\"\n      verdict: PASS"),
     ("the verdict of an exit rule is the other one", "        verdict: PASS\n        strict: true\n        fresh: true\n      then: reviewing", "        verdict: FAIL\n        strict: true\n        fresh: true\n      then: reviewing"),
     ("a verdict is read from prose", "      verdict: PASS\n      strict: true\n", "      verdict: PASS\n"),
-    ("the worker may pass its own review", "    to: reviewing\n    by: [reviewer, human]\n", "    to: reviewing\n"),
+    ("`by` is forgotten where a verdict decides; harmless, since no worker is alive there", "    to: reviewing\n    by: [reviewer, human]\n", "    to: reviewing\n"),
     ("the guard of the transition to a person is forgotten", "    when: \"review_round >= 2\"\n", ""),
     ("a guard is changed, and the exit rule is not", "    when: \"review_round < 2\"\n    hooks", "    when: \"review_round < 3\"\n    hooks"),
     ("the guards of an exit rule leave a gap", "        - when: \"review_round >= 2\"", "        - when: \"review_round > 2\""),
@@ -104,11 +104,19 @@ const IN_DEFAULT: &[Mistake] = &[
     ("a placeholder has two pairs of braces", "    # Task: {summary}\n\n    Project: {project}\n    Branch: {branch}\n\n    Steps", "    # Task: {{summary}}\n\n    Project: {project}\n    Branch: {branch}\n\n    Steps"),
     ("a placeholder is a variable of a shell", "    # Task: {summary}\n\n    Project: {project}\n    Branch: {branch}\n\n    Steps", "    # Task: {summary}\n\n    Project: {project}\n    Branch: $branch\n\n    Steps"),
     ("a prompt has a bound that no guard has", "    Review round: {review_round}\n\n    You MUST", "    Review round: {review_round} of 3\n\n    You MUST"),
+    ("a prompt has a bound in words that no guard has", "    Review round: {review_round}\n\n    You MUST", "    Review round: {review_round}, and there are three rounds.\n\n    You MUST"),
+    ("a placeholder begins with a capital letter", "    # Task: {summary}\n\n    Project: {project}\n    Branch: {branch}\n\n    Steps", "    # Task: {Summary}\n\n    Project: {project}\n    Branch: {branch}\n\n    Steps"),
+    ("a placeholder has angle brackets", "    # Task: {summary}\n\n    Project: {project}\n    Branch: {branch}\n\n    Steps", "    # Task: {summary}\n\n    Project: {project}\n    Branch: <branch>\n\n    Steps"),
     ("a prompt shows another verdict than gates read", "the first line \"Verdict: PASS\" or \"Verdict: FAIL\"", "the first line \"Verdict: APPROVED\" or \"Verdict: REJECTED\""),
     ("the prompt never says to write what the gate asks for", "    6. Write ## Handoff to TASK.md (DONE/REMAINING/DECISIONS/UNCERTAIN)\n    7. {orange} task update --status agent-review (triggers review agent)\n\n    IMPORTANT:\n    - Do NOT push to remote (no git push) — human handles that\n    - Do NOT set --status reviewing directly — always use agent-review\n    - ALWAYS write ## Handoff to TASK.md before setting --status agent-review\n      (the command will fail if ## Handoff is missing or as it was)\n", "    6. Write ## Summary to TASK.md\n    7. {orange} task update --status agent-review (triggers review agent)\n"),
 ];
 
 const IN_MINIMAL: &[Mistake] = &[
+    (
+        "the worktree is given back before the branch is pushed",
+        "      fresh: true\n    hooks:\n      - action: kill_session\n",
+        "      fresh: true\n    hooks:\n      - action: kill_session\n      - action: release_workspace\n      - action: push_branch\n",
+    ),
     (
         "no transition leads from the state for a person back to work",
         "  - from: stuck\n    to: working\n    hooks:\n      - action: spawn_agent\n        prompt: worker\n        harness: task\n        permissions: full\n",

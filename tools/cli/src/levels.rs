@@ -1,7 +1,8 @@
 //! The levels that flags and configurations give to findings.
 
 use orange_analysis::catalogue::{self, Check};
-use orange_codegen::{Diagnostic, Level, suggest};
+use orange_analysis::lint::causes::one_finding;
+use orange_codegen::{Diagnostic, Level, diag, suggest};
 
 use crate::answer::Failure;
 use crate::args;
@@ -102,12 +103,21 @@ impl Levels {
     }
 }
 
-/// Gives each finding its level, the weightiest place last, and drops those that are then off.
+/// Gives each finding its level, the weightiest place last, and drops those that are then off. Of a fault, the worst that is left tells.
 pub(crate) fn apply(places: &[&Levels], findings: &mut Vec<Diagnostic>) {
-    for finding in findings.iter_mut() {
+    let at_its_level = |mut finding: Diagnostic| {
         finding.level = places.iter().fold(finding.level, |level, it| it.of(finding.check, level));
-    }
-    findings.retain(|it| it.level != Level::Allow);
+        (finding.level != Level::Allow).then_some(finding)
+    };
+    let judged = std::mem::take(findings).into_iter().filter_map(|mut finding| {
+        let fault = std::mem::take(&mut finding.fault);
+        if fault.is_empty() {
+            return at_its_level(finding);
+        }
+        one_finding(fault.into_iter().filter_map(at_its_level).collect())
+    });
+    findings.extend(judged);
+    diag::sort(findings);
 }
 
 /// The check of this code or name, or else a help that names one.

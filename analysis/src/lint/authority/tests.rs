@@ -1,6 +1,6 @@
 //! What the pages of these checks don't show: who counts as one that has worked, and what follows from whom.
 
-use crate::lint;
+use crate::every_finding;
 use orange_codegen::Level;
 use orange_codegen::source::Source;
 
@@ -31,7 +31,7 @@ prompts: {{worker: Work., reviewer: Judge.}}
 /// The findings of this group: level, code and message.
 #[track_caller]
 fn check(source: &str, expect: &[&str]) {
-    let found = lint(&Source::new("flow.yml", source)).diagnostics;
+    let found = every_finding(&Source::new("flow.yml", source)).diagnostics;
     assert!(found.iter().all(|it| it.level > Level::Error), "{found:#?}");
     let found = found.iter().filter(|it| it.code().starts_with("CA"));
     let found: Vec<String> =

@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::C26;
 use super::shared::{counted, is_persons_transition, name, sets_back, value_after};
+use orange_core::TransitionId;
+
 use crate::lint::Facts;
 use crate::search::task::MAX_COUNTERS;
 use crate::search::{Edge, EdgeId, Quick, SearchStep};
@@ -44,13 +46,16 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The transitions that some run takes, and that only counters keep closed.
+/// The transitions that some run takes, and that only counters keep closed. One that only persons take bounds what they send back
+/// themselves, and that is meant.
 fn guarded_transitions<'f>(facts: &Facts<'f>) -> Vec<GuardedTransition<'f>> {
     let counted = counted(facts);
     let mut taken = vec![false; facts.transitions.len()];
     for transition in facts.search.edges().filter_map(|(_, edge)| edge.step.transition()) {
         taken[transition.0 as usize] = true;
     }
+    let persons = (0u32..).map(|id| is_persons_transition(facts, TransitionId(id)));
+    let taken = taken.into_iter().zip(persons).map(|(taken, persons)| taken && !persons);
     let transitions: Vec<_> = facts.transitions.iter().zip(taken).collect();
     let pairs =
         transitions.chunk_by(|(a, _), (b, _)| (a.from.value, a.to.value) == (b.from.value, b.to.value));

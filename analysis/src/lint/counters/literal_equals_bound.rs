@@ -1,5 +1,7 @@
 //! C2A: a prompt says a number that a guard has, too.
 
+use std::ops::Range;
+
 use super::C2A;
 use super::shared::{guards, name};
 use crate::lint::Facts;
@@ -56,7 +58,7 @@ fn finding(facts: &Facts<'_>, prompt: &Prompt, compare: &Compare, said: &[&Liter
     found.help("leave the number out; `orange task next` lists the transitions that are open, and why the others are not")
 }
 
-/// `{tries} of 3`, `{tries}/3`, `tries < 3` and, with the last word of the counter's name, `round ≥ 2`.
+/// `{tries} of 3`, `{tries}/3`, `tries < 3` and, with the last word of the counter's name, `round ≥ 2` and `at most 3 rounds`.
 pub(in crate::lint) fn literals<'p>(facts: &Facts<'_>, prompt: &'p Prompt) -> Vec<Literal<'p>> {
     let text = prompt.text.value.as_str();
     let mut found = Vec::new();
@@ -70,8 +72,53 @@ pub(in crate::lint) fn literals<'p>(facts: &Facts<'_>, prompt: &'p Prompt) -> Ve
             let span = prompt.text.locate(start, end);
             found.push(Literal { text: &text[start..end], counter: id, turn, span });
         }
+        found.extend(in_words(text, word).map(|(turn, place)| {
+            let span = prompt.text.locate(place.start, place.end);
+            Literal { text: &text[place], counter: id, turn, span }
+        }));
     }
     found
+}
+
+/// `at most 3 rounds`, `up to three review rounds`: words that say how often, with the number and its place.
+fn in_words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = (u32, Range<usize>)> + use<'t> {
+    const LEADS: [&str; 7] =
+        ["at most ", "up to ", "no more than ", "a maximum of ", "there are ", "you have ", "after "];
+    let lead = |start: usize| LEADS.iter().find(|it| ends_with(&text[..start], it));
+    let plural = word.strip_suffix('s').unwrap_or(word);
+    let ends = text.match_indices(plural).filter_map(move |(at, _)| {
+        let end = at + plural.len();
+        let is_many = text[end..].starts_with('s') && !text[end + 1..].starts_with(char::is_alphanumeric);
+        is_many.then_some((at, end + 1))
+    });
+    ends.filter_map(move |(at, end)| {
+        // At most one word describes them: "3 review rounds".
+        let line = text[..at].rfind('\n').map_or(0, |it| it + 1);
+        let before: Vec<&str> = text[line..at].split_inclusive(' ').collect();
+        let number = (1..=2).find_map(|back| {
+            let start = at - before.iter().rev().take(back).map(|it| it.len()).sum::<usize>();
+            let word = before.iter().rev().nth(back - 1)?;
+            Some((number(word.trim())?, start))
+        });
+        let (value, start) = number?;
+        let lead = lead(start)?;
+        Some((value, start - lead.len()..end))
+    })
+}
+
+/// Whether a text ends with these words, in any case, and with no more of a word before them.
+fn ends_with(text: &str, words: &str) -> bool {
+    let Some(start) = text.len().checked_sub(words.len()).filter(|it| text.is_char_boundary(*it)) else {
+        return false;
+    };
+    text[start..].eq_ignore_ascii_case(words) && !text[..start].ends_with(char::is_alphanumeric)
+}
+
+/// A small number, in digits or as a word.
+fn number(word: &str) -> Option<u32> {
+    const WORDS: [&str; 10] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let spelled = WORDS.iter().position(|it| it.eq_ignore_ascii_case(word));
+    spelled.map(|at| at as u32 + 1).or_else(|| word.parse().ok())
 }
 
 /// Whether the word stands alone here, or ends the counter's whole name that does.

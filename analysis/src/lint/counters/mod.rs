@@ -54,4 +54,4 @@ pub(super) fn undecided(facts: &Facts<'_>, cut: Cut) -> Diagnostic {
 }
 
 /// A number with which counters are compared that is no bound of rounds.
-const FAR: u32 = 1_000;
+const FAR: u32 = 20;

@@ -1,6 +1,6 @@
 //! What the pages of this group do not show.
 
-use crate::lint;
+use crate::every_finding;
 use orange_codegen::diag::Fix;
 use orange_codegen::source::Source;
 
@@ -15,7 +15,7 @@ fn flow(transitions: &str, prompt: &str) -> String {
 
 /// The codes of this group that are found, each with its place and message.
 fn found(text: &str) -> Vec<String> {
-    let compilation = lint(&Source::new("flow.yml", text));
+    let compilation = every_finding(&Source::new("flow.yml", text));
     assert!(compilation.checked.is_some(), "{:#?}", compilation.diagnostics);
     let ours = compilation.diagnostics.iter().filter(|it| it.code().starts_with("C2"));
     ours.map(|it| format!("{} «{}» {}", it.code(), &text[it.span.range()], it.message)).collect()
@@ -32,7 +32,7 @@ fn check(text: &str, expect: &[&str]) {
 
 #[track_caller]
 fn mended(text: &str, code: &str, expect: &str) {
-    let found = lint(&Source::new("flow.yml", text)).diagnostics;
+    let found = every_finding(&Source::new("flow.yml", text)).diagnostics;
     let finding = found.iter().find(|it| it.code() == code).expect("it is found");
     let Fix { edits, safe, .. } = finding.fix.clone().expect("it has a mend");
     assert!(!safe, "another number may have been meant");

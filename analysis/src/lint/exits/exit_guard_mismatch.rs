@@ -8,6 +8,7 @@ use orange_codegen::catalogue::A10;
 use orange_codegen::diag::{Diagnostic, Witness};
 use orange_codegen::guard::cells::Undecided;
 use orange_codegen::guard::{Guard, decide};
+use orange_codegen::model::{Counter, StateId};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let states = facts.asked_cases().map(|it| it.state);
@@ -46,6 +47,7 @@ fn finding(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness:
         Some(clause) => (clause.when.clause, format!("1. leads to `{to}` when {}", clause.when.text)),
         None => (condition_of(facts, rule), format!("1. leads to `{to}` whatever the counters are")),
     };
+    let help = help(facts, advance, guards, &witness);
     let found = Diagnostic::new(&C43, place, message).label(place, chooses).witness(witness);
     let labelled = guards.iter().fold(found, |found, guard| {
         found.label(
@@ -53,7 +55,19 @@ fn finding(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness:
             format!("2. is open when {}; a closed transition counts as a crash", guard.text),
         )
     });
-    labelled.help(match (advance.clause, guards) {
+    labelled.help(help)
+}
+
+/// How to make both agree: where no other transition is open for these values, the guard leaves them out; else the rule
+/// leads them to the wrong state.
+fn help(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness: &Witness) -> String {
+    let from = facts.exit_rules[advance.rule].status.value;
+    let (from_name, to) = (facts.name(from), facts.name(advance.to));
+    match (advance.clause, guards) {
+        (Some(clause), [_]) if !is_open_elsewhere(facts, from, advance.to, witness) => format!(
+            "write `when: \"{}\"` on `{from_name} → {to}`: no other transition is open when {}",
+            clause.when.text, witness.range
+        ),
         (Some(_), [guard]) => {
             format!("write `when: \"{}\"` here, and lead the other values elsewhere", guard.text)
         }
@@ -63,5 +77,16 @@ fn finding(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness:
             guard.text
         ),
         (None, _) => "choose with `then_when`, and lead the other values elsewhere".to_owned(),
-    })
+    }
+}
+
+/// Whether a guard of a transition to another state holds for these values.
+fn is_open_elsewhere(facts: &Facts<'_>, from: StateId, to: StateId, witness: &Witness) -> bool {
+    let value = |counter: &Counter| {
+        let named = witness.values.iter().find(|(name, _)| *name == counter.name);
+        named.map_or(counter.start, |(_, value)| *value)
+    };
+    let values: Vec<u32> = facts.workflow.counters.iter().map(value).collect();
+    let mut others = facts.leaving(from).filter(|(_, it)| it.to.value != to);
+    others.any(|(_, it)| it.when.as_ref().is_some_and(|guard| guard.expr.holds(&values)))
 }

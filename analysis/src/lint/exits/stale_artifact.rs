@@ -90,7 +90,8 @@ fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, Visits> {
         for section in gated.iter().copied() {
             let visits = places.entry((status, section)).or_default();
             visits.steps.passing.push(id);
-            if is_stale(facts, edge, section) {
+            // Why a task was given up once can be why it is given up again.
+            if is_stale(facts, edge, section) && !facts.gives_up(transition) {
                 visits.steps.accepting.insert(id, Owner::Gate(transition));
                 visits.rules.extend(rule.filter(|_| ruled.contains(&section)).map(|rule| (transition, rule)));
             }

@@ -1,6 +1,6 @@
 //! Cases beyond those of the pages: what each lint says of small workflows, and where it is silent.
 
-use crate::lint;
+use crate::every_finding;
 use orange_codegen::Source;
 
 /// A reviewer's workflow around the lines of one test.
@@ -33,7 +33,7 @@ prompts: {{reviewer: Review it.}}
 
 #[track_caller]
 fn check(code: &str, source: &str, expect: &[&str]) {
-    let found = lint(&Source::new("flow.yml", source)).diagnostics;
+    let found = every_finding(&Source::new("flow.yml", source)).diagnostics;
     let wrong: Vec<_> = found.iter().filter(|it| it.level == orange_codegen::Level::Error).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     let found: Vec<_> = found.iter().filter(|it| it.code() == code).map(|it| it.message.as_str()).collect();
@@ -289,7 +289,7 @@ fn what_only_exit_rules_read_is_old_the_second_time_too() {
     // Nobody comes back from `reviewing`.
     check("C49", &source, &[old]);
 
-    let found = lint(&Source::new("flow.yml", source.as_str())).diagnostics;
+    let found = every_finding(&Source::new("flow.yml", source.as_str())).diagnostics;
     let found = found.iter().find(|it| it.code() == "C49").expect("it is found");
     assert_eq!(
         found.help.as_deref(),
@@ -338,7 +338,7 @@ fn rules_about_ends_may_hold_or_not() {
 #[test]
 fn a_rule_about_ends_is_checked_against_gate_and_earlier_rules() {
     let leads_on = after("exit: {code: 0}, then: reviewing");
-    let found = lint(&Source::new("flow.yml", reviewed([PASS, FAIL], &leads_on))).diagnostics;
+    let found = every_finding(&Source::new("flow.yml", reviewed([PASS, FAIL], &leads_on))).diagnostics;
     let messages: Vec<_> = found.iter().filter(|it| it.code() == "C42").map(|it| &it.message).collect();
     assert!(
         messages.len() == 1

@@ -8,7 +8,11 @@ use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::State;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let ends_only = facts.states().filter(|(id, _)| facts.graph.entered[usize::from(id.0)]);
+    // Where tasks only begin, nobody has done any work that could be rejected.
+    let mut follows = vec![false; facts.machine.states.len()];
+    let entered = facts.machine.transitions.iter().filter(|it| facts.graph.entered[usize::from(it.from.0)]);
+    entered.for_each(|it| follows[usize::from(it.to.0)] = true);
+    let ends_only = facts.states().filter(|(id, _)| follows[usize::from(id.0)]);
     let ends_only = ends_only
         .filter(|(id, _)| *id != facts.workflow.initial && facts.waits(*id) && only_ends(facts, *id));
     ends_only.map(|(id, state)| finding(facts, id, state)).collect()

@@ -1,12 +1,12 @@
 //! What the pages of this group do not show.
 
-use crate::lint;
+use crate::every_finding;
 use orange_codegen::Source;
 
 /// The messages of one check about a workflow, which is all but its name.
 #[track_caller]
 fn check(code: &str, text: &str, expect: &[&str]) {
-    let compilation = lint(&Source::new("flow.yml", format!("name: flow\n{text}")));
+    let compilation = every_finding(&Source::new("flow.yml", format!("name: flow\n{text}")));
     assert!(compilation.checked.is_some(), "{:#?}", compilation.diagnostics);
     let found = compilation.diagnostics.iter().filter(|it| it.code() == code);
     assert_eq!(found.map(|it| it.message.as_str()).collect::<Vec<_>>(), expect);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use orange_core::action::{Ends, Worktree};
+use orange_core::action::{Ends, Remote, Worktree};
 use orange_core::{Actor, Hook};
 
 use super::C67;
@@ -63,6 +63,9 @@ fn clash(earlier: &Hook<'_>, later: &Hook<'_>) -> Option<(&'static str, &'static
         }
         (Some(Worktree::Releases), _, Some(Worktree::Uses), _) => {
             ("gives the worktree back", "has no worktree to run in any more")
+        }
+        (Some(Worktree::Releases), ..) if after.remote == Some(Remote::Adds) => {
+            ("gives the worktree back and clears it", "publishes the work only now")
         }
         (Some(Worktree::Uses), _, Some(Worktree::Acquires), _) => {
             ("has no worktree to run in yet", "binds the worktree only now")

@@ -1,6 +1,6 @@
 //! What the pages of these checks don't show: other actors, other kinds of steps, and what other checks report.
 
-use crate::lint;
+use crate::every_finding;
 use orange_codegen::source::Source;
 
 /// A workflow of these transitions; each ends before the next `;`.
@@ -24,7 +24,7 @@ const END: &str = "hooks: [{action: kill_session}, {action: release_workspace}]"
 /// The findings of this group but hook-unneeded: code and message, one per line.
 #[track_caller]
 fn check(source: &str, expect: &[&str]) {
-    let found = lint(&Source::new("flow.yml", source)).diagnostics;
+    let found = every_finding(&Source::new("flow.yml", source)).diagnostics;
     assert!(found.iter().all(|it| it.level > orange_codegen::Level::Error), "{found:#?}");
     let found = found.iter().filter(|it| it.code().starts_with("C6") && it.code() != "C65");
     let found: Vec<String> = found.map(|it| format!("{} {}", it.code(), it.message)).collect();
@@ -183,7 +183,7 @@ fn what_a_fix_mends_is_mended() {
     for lint_of in super::LINTS {
         let page = lint_of.page.1;
         let example = page.split("```").nth(1).and_then(|it| it.strip_prefix("yaml\n")).expect("an example");
-        let found = lint(&Source::new("flow.yml", example)).diagnostics;
+        let found = every_finding(&Source::new("flow.yml", example)).diagnostics;
         for found in found.iter().filter(|it| it.code() == lint_of.page.0.code) {
             let Some(fix) = &found.fix else { continue };
             assert!(!fix.safe, "{}", found.message);
@@ -191,7 +191,7 @@ fn what_a_fix_mends_is_mended() {
             let mut edits = fix.edits.clone();
             edits.sort_by_key(|it| std::cmp::Reverse(it.span.start));
             edits.iter().for_each(|it| mended.replace_range(it.span.range(), &it.text));
-            let left = lint(&Source::new("flow.yml", mended.as_str())).diagnostics;
+            let left = every_finding(&Source::new("flow.yml", mended.as_str())).diagnostics;
             assert!(left.iter().all(|it| it.code() != found.code()), "{mended}\n{left:#?}");
         }
     }

@@ -1,8 +1,9 @@
 //! The literal reading of a text: complete commands `orange task update … --status STATE`, commands that `orange` does not have,
 //! headings `## Section`, and verdicts `Verdict: WORD`.
 //!
-//! Nothing here knows grammar. A command counts wherever it stands, also behind "do not": a check that rests on this reading is a
-//! heuristic, and never denies a workflow.
+//! Nothing here knows grammar. A command counts wherever it stands, also behind "do not", unless it names another task or stands between
+//! fixed words that leave it to a person or say that it is refused. A check that rests on this reading is a heuristic, and never denies a
+//! workflow.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -92,6 +93,9 @@ pub(super) fn read(text: &Text, states: &HashMap<&str, StateId>) -> Reading {
     let commands = ends.into_iter().filter_map(|at| {
         let name = status(value, at)?;
         let before = std::mem::replace(&mut last, name.end)..at;
+        if is_left_to_people(&value[before.clone()]) || is_called_refused(&value[name.end..]) {
+            return None;
+        }
         let written = &value[name.clone()];
         let target = match states.get(written) {
             _ if name.is_empty() || value[name.end..].starts_with(['|', '/']) => Target::Open,
@@ -120,6 +124,27 @@ pub fn find_heading(text: &str, heading: &str) -> Option<Range<usize>> {
 }
 
 const VERDICT: &str = "Verdict:";
+
+/// Whether the sentence before a command leaves it to people: "only a human may run".
+fn is_left_to_people(before: &str) -> bool {
+    const PEOPLE: [&str; 7] = ["human", "humans", "person", "persons", "people", "maintainer", "maintainers"];
+    let sentence = before.rsplit(['\n', ';']).next().and_then(|line| line.rsplit(". ").next());
+    let words =
+        sentence.unwrap_or_default().split(|it: char| !it.is_alphabetic()).filter(|it| !it.is_empty());
+    let mut words = words.skip_while(|it| !it.eq_ignore_ascii_case("only")).skip(1);
+    let is_article = |it: &&str| matches!(*it, "a" | "the");
+    words.by_ref().find(|it| !is_article(it)).is_some_and(|it| PEOPLE.contains(&it))
+}
+
+/// Whether the words behind a command say that it is always refused: "would be refused".
+fn is_called_refused(after: &str) -> bool {
+    let after = after.trim_start_matches(['`', '"', '\'', '*', ' ']);
+    let refused = ["would be refused", "will be refused", "is refused"].iter();
+    refused.filter_map(|it| after.strip_prefix(it)).any(|rest| {
+        let is_condition = |it: &&str| ["if", "when", "while", "until", "unless", "because"].contains(it);
+        !rest.split_whitespace().next().is_some_and(|word| is_condition(&word))
+    })
+}
 
 /// The verdict that the last line of a text names, if it is the only one there.
 fn verdict_before(text: &str) -> Option<Verdict> {
@@ -181,7 +206,7 @@ fn unknown_at(text: &str, at: usize, words: usize) -> Option<UnknownCommand> {
 }
 
 /// Where the value of `--status` stands in the arguments of `orange task update`: one line with at most one id, and other flags with
-/// their values. It is empty where the text leaves the status open.
+/// their values. It is empty where the text leaves the status open. A command with the id of a certain task is for another task.
 fn status(text: &str, mut at: usize) -> Option<Range<usize>> {
     let mut has_id = false;
     loop {
@@ -196,11 +221,17 @@ fn status(text: &str, mut at: usize) -> Option<Range<usize>> {
         }
         if text[at..].starts_with("--") {
             at = skip_blanks(text, argument(text, at)?);
-        } else if std::mem::replace(&mut has_id, true) {
+        } else if !is_open_id(&text[at..]) || std::mem::replace(&mut has_id, true) {
             return None;
         }
         at = argument(text, at)?;
     }
+}
+
+/// Whether an id that begins a text can be that of any task: `{id}`, `<id>`, `$ID`, `ID`.
+fn is_open_id(text: &str) -> bool {
+    text.trim_start_matches('"').starts_with(['{', '<', '$'])
+        || text.starts_with(|it: char| it.is_ascii_uppercase())
 }
 
 fn skip_blanks(text: &str, at: usize) -> usize {
@@ -346,6 +377,21 @@ mod tests {
         check("Do NOT run `orange task update --status done`.", &["done"]);
         check("If it fails: orange task update --status stuck", &["stuck"]);
         check("Do NOT set --status done; set the status to stuck.", &[]);
+    }
+
+    #[test]
+    fn commands_for_others_are_none() {
+        check("Only a human may run `orange task update --status done`.", &[]);
+        check("It is only the maintainers: orange task update --status done", &[]);
+        check("A person decides. When they have: orange task update --status done", &["done"]);
+        check("Only then run orange task update --status done", &["done"]);
+        check("`orange task update --status done` would be refused.", &[]);
+        check("orange task update --status done is refused if the section is missing", &["done"]);
+        check("orange task update web-7 --status done", &[]);
+        check(
+            "orange task update <id> --status done\norange task update ID --status stuck",
+            &["done", "stuck"],
+        );
     }
 
     #[test]

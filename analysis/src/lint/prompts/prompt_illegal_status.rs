@@ -66,7 +66,8 @@ fn illegal(
     for (number, (span, text)) in (1..).zip(story) {
         found = found.label(span, format!("{number}. {text}"));
     }
-    found.help(format!("{}; {AS_TEXT}", help(facts, &it.from, to)))
+    let missing = it.from.iter().map(|from| format!("{} → {to_name}", facts.name(from.state)));
+    missing.fold(found, Diagnostic::about).help(format!("{}; {AS_TEXT}", help(facts, &it.from, to)))
 }
 
 /// Whether transitions lead there, and `by` leaves all of them to others.

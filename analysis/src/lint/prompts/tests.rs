@@ -1,6 +1,6 @@
 //! What the pages do not show: where findings of prompts come at another level, and what they say nothing about.
 
-use crate::lint;
+use crate::every_finding;
 use orange_codegen::Source;
 use orange_codegen::diag::Level;
 
@@ -57,7 +57,7 @@ fn check_in(machine: &str, name: &str, prompt: &str, expect: &[&str]) {
         text += "  worker: \"Write ## Plan (GOAL) and ## Handoff. orange task update --status <status>\"\n";
     }
     let source = Source::new("flow.yml", &text);
-    let found = lint(&source).diagnostics;
+    let found = every_finding(&source).diagnostics;
     assert!(found.iter().all(|it| it.level > Level::Error), "{found:#?}");
     let ours = found.iter().filter(|it| it.code().starts_with("C8") && it.level < Level::Allow);
     let messages: Vec<String> = ours

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::lint;
+use crate::every_finding;
 use orange_codegen::PromptFiles;
 use orange_codegen::source::Source;
 
 /// The codes that are found, each with what it stands at.
 fn found(source: &Source) -> Vec<String> {
-    let compilation = lint(source);
+    let compilation = every_finding(source);
     assert!(compilation.checked.is_some(), "{:#?}", compilation.diagnostics);
     let found = compilation.diagnostics.iter().filter(|it| it.code().starts_with('B') || it.code() == "A10");
     found.map(|it| format!("{} {}", it.code(), &source.text[it.span.range()])).collect()
@@ -44,8 +44,9 @@ fn what_is_wrong_with_dev_task_is_found() {
         "B20 \"do/pr.md\"",
     ];
     assert_eq!(found(&dev_task(DEV_TASK)), expect);
-    let without_files =
-        lint(&Source::new("dev-task.toml", DEV_TASK).with_files(PromptFiles::Given(BTreeMap::new())));
+    let without_files = every_finding(
+        &Source::new("dev-task.toml", DEV_TASK).with_files(PromptFiles::Given(BTreeMap::new())),
+    );
     let missing = without_files.diagnostics.iter().filter(|it| it.code() == "B18");
     assert_eq!(missing.count(), 5);
 }
