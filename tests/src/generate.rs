@@ -40,7 +40,8 @@ pub fn plan(seed: u64) -> Plan {
     let rules = rules(random, &states, &transitions, counters.len());
     let stuck = states.iter().position(|state| state.name == "stuck");
     let crash = if random.chance(50) { Some(random.below(states.len())) } else { stuck };
-    Plan { name: format!("random-{seed}"), states, counters, crash, transitions, rules }
+    let name = format!("random-{seed}");
+    Plan { name, states, counters, crash, transitions, rules, prompts: vec!["again"], ..Plan::default() }
 }
 
 /// A guard of at most `depth` levels over the first `counters` counters, with constants below `limit`.
@@ -121,6 +122,7 @@ pub fn gate(random: &mut Random) -> PlannedGate {
         fields: if random.chance(30) { some_of(random, &FIELDS) } else { Vec::new() },
         every_field: random.chance(40),
         fresh: random.chance(15),
+        written_by: Vec::new(),
     }
 }
 
@@ -146,7 +148,9 @@ fn states(random: &mut Random) -> Vec<PlannedState> {
                 Some(at) if at < 3 => AWKWARD_NAMES[(awkward + at) % AWKWARD_NAMES.len()].to_string(),
                 Some(_) | None => format!("state-{index}"),
             };
-            PlannedState { name, terminal: index > 0 && random.chance(20) }
+            let terminal = index > 0 && random.chance(20);
+            let respawn = (!terminal).then_some("again");
+            PlannedState { name, terminal, respawn, ..PlannedState::default() }
         })
         .collect()
 }
@@ -187,6 +191,7 @@ fn between(random: &mut Random, from: usize, to: usize, counters: usize) -> Vec<
             when,
             gates: if random.chance(40) { gates(random) } else { Vec::new() },
             increments: (0..random.below(3)).map(|_| *random.pick(&INCREMENTED[..counters - 1])).collect(),
+            ..PlannedTransition::default()
         })
         .collect()
 }

@@ -1,8 +1,10 @@
 //! Helpers that the tests of several crates share.
 
+pub mod flows;
 pub mod generate;
 pub mod harnesses;
 pub mod model;
+pub mod monitor;
 pub mod plan;
 pub mod random;
 pub mod reference;

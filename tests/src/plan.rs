@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 /// A workflow. States, counters and prompts are named by their index.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Its name.
     pub name: String,
@@ -13,6 +13,12 @@ pub struct Plan {
     pub counters: Vec<String>,
     /// The target of escalations, if the workflow sets one or has a state `stuck`.
     pub crash: Option<usize>,
+    /// The target of `orange task merge`, where the workflow names one.
+    pub merge: Option<usize>,
+    /// `unattended`
+    pub unattended: bool,
+    /// The names of the prompts.
+    pub prompts: Vec<&'static str>,
     /// In source order.
     pub transitions: Vec<PlannedTransition>,
     /// In source order.
@@ -20,16 +26,24 @@ pub struct Plan {
 }
 
 /// One state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PlannedState {
     /// Its name.
     pub name: String,
     /// Whether no transition leaves it.
     pub terminal: bool,
+    /// `respawn_prompt`
+    pub respawn: Option<&'static str>,
+    /// `entry`
+    pub entry: bool,
+    /// `wait: human`
+    pub waits: bool,
+    /// `timeout`, in seconds, and the state of `on_timeout`.
+    pub timeout: Option<(u32, Option<usize>)>,
 }
 
 /// One transition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PlannedTransition {
     /// The state it leaves.
     pub from: usize,
@@ -43,6 +57,29 @@ pub struct PlannedTransition {
     pub gates: Vec<PlannedGate>,
     /// The counters that its hooks increment, in order.
     pub increments: Vec<usize>,
+    /// The counters of `reset`.
+    pub reset: Vec<usize>,
+    /// The hooks after those that increment.
+    pub hooks: Vec<PlannedHook>,
+    /// `on_hook_failure`
+    pub on_hook_failure: Option<usize>,
+}
+
+/// A hook.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedHook {
+    /// `action`
+    pub action: &'static str,
+    /// The other parameters, as they are written: `message: go on`.
+    pub parameters: Vec<String>,
+    /// `prompt`
+    pub prompt: Option<&'static str>,
+    /// `harness: review`, or `task`.
+    pub harness: Option<&'static str>,
+    /// The counter of `increment`.
+    pub increment: Option<usize>,
+    /// `on_failure`
+    pub on_failure: Option<&'static str>,
 }
 
 /// A gate.
@@ -62,6 +99,8 @@ pub struct PlannedGate {
     pub every_field: bool,
     /// Whether its content must be new.
     pub fresh: bool,
+    /// `written_by`; empty where nobody is declared.
+    pub written_by: Vec<&'static str>,
 }
 
 /// A guard as a tree.
@@ -224,17 +263,20 @@ impl Display for Plan {
         for counter in &self.counters[2..] {
             writeln!(f, "  {counter}: 0")?;
         }
-        if let Some(crash) = self.crash {
-            writeln!(f, "commands:\n  crash: {}", self.state(crash))?;
+        if self.unattended {
+            writeln!(f, "unattended: true")?;
+        }
+        let commands = [("crash", self.crash), ("merge", self.merge)];
+        let named = commands.iter().filter_map(|(command, state)| Some((command, self.state((*state)?))));
+        for (at, (command, state)) in named.enumerate() {
+            writeln!(f, "{}  {command}: {state}", if at == 0 { "commands:\n" } else { "" })?;
         }
         writeln!(f, "\nstates:")?;
         for state in &self.states {
-            writeln!(f, "  {}:\n    terminal: {}", state.name, state.terminal)?;
-            if !state.terminal {
-                writeln!(f, "    respawn_prompt: again")?;
-            }
+            state.write(f, self)?;
         }
-        writeln!(f, "\nprompts: {{again: Go on.}}")?;
+        let prompts: Vec<String> = self.prompts.iter().map(|it| format!("{it}: Go on.")).collect();
+        writeln!(f, "\nprompts: {{{}}}", prompts.join(", "))?;
         writeln!(f, "\ntransitions:{}", if self.transitions.is_empty() { " []" } else { "" })?;
         for transition in &self.transitions {
             transition.write(f, self)?;
@@ -246,6 +288,23 @@ impl Display for Plan {
             rule.write(f, self)?;
         }
         Ok(())
+    }
+}
+
+impl PlannedState {
+    fn write(&self, f: &mut fmt::Formatter<'_>, plan: &Plan) -> fmt::Result {
+        writeln!(f, "  {}:\n    terminal: {}", self.name, self.terminal)?;
+        let timeout = self.timeout.map(|(seconds, to)| {
+            let target = to.map_or(String::new(), |it| format!("\n    on_timeout: {}", plan.state(it)));
+            format!("timeout: {seconds}s{target}")
+        });
+        let keys = [
+            self.respawn.map(|it| format!("respawn_prompt: {it}")),
+            self.entry.then(|| "entry: true".to_owned()),
+            self.waits.then(|| "wait: human".to_owned()),
+            timeout,
+        ];
+        keys.iter().flatten().try_for_each(|it| writeln!(f, "    {it}"))
     }
 }
 
@@ -261,13 +320,39 @@ impl PlannedTransition {
         if !self.gates.is_empty() {
             writeln!(f, "    gate: {}", all_of(&self.gates))?;
         }
-        if !self.increments.is_empty() {
+        if !self.reset.is_empty() {
+            let reset: Vec<&str> = self.reset.iter().map(|it| plan.counters[*it].as_str()).collect();
+            writeln!(f, "    reset: [{}]", reset.join(", "))?;
+        }
+        if let Some(to) = self.on_hook_failure {
+            writeln!(f, "    on_hook_failure: {}", plan.state(to))?;
+        }
+        if !self.increments.is_empty() || !self.hooks.is_empty() {
             writeln!(f, "    hooks:")?;
         }
         for counter in &self.increments {
             writeln!(f, "      - {{action: increment, field: {}}}", plan.counters[*counter])?;
         }
-        Ok(())
+        self.hooks.iter().try_for_each(|hook| hook.write(f, plan))
+    }
+}
+
+impl PlannedHook {
+    /// Whether the hooks after it wait when it fails: by default, those after `run_command` do.
+    pub fn stops(&self) -> bool {
+        self.on_failure.map_or(self.action == "run_command", |it| it == "stop")
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, plan: &Plan) -> fmt::Result {
+        write!(f, "      - {{action: {}", self.action)?;
+        let keys = [
+            self.prompt.map(|it| format!("prompt: {it}")),
+            self.harness.map(|it| format!("harness: {it}")),
+            self.increment.map(|it| format!("increment: {}", plan.counters[it])),
+            self.on_failure.map(|it| format!("on_failure: {it}")),
+        ];
+        self.parameters.iter().chain(keys.iter().flatten()).try_for_each(|it| write!(f, ", {it}"))?;
+        writeln!(f, "}}")
     }
 }
 
@@ -351,6 +436,9 @@ impl Display for PlannedGate {
         }
         if self.fresh {
             write!(f, ", fresh: true")?;
+        }
+        if !self.written_by.is_empty() {
+            write!(f, ", written_by: [{}]", self.written_by.join(", "))?;
         }
         write!(f, "}}")
     }

@@ -183,15 +183,8 @@ fn increments(transition: &PlannedTransition, task: &Task) -> Vec<(usize, u32)> 
 
 /// What the exit rules of a state demand; `has` returns whether the nth rule's artifact exists, or the agent ended as it says.
 pub fn exit(plan: &Plan, status: usize, has: impl Fn(usize) -> bool, counters: &[u32]) -> Says {
-    let rules = rules_of(plan, status);
-    let is_there = |nth: usize| matches!(rules[nth].applies, Applies::HasArtifact(_)) && has(nth);
-    let applies = |nth: usize| match rules[nth].applies {
-        Applies::Always => true,
-        Applies::HasArtifact(_) | Applies::Ended(_) => has(nth),
-        Applies::NoArtifact => !(0..rules.len()).any(is_there),
-    };
-    let Some(nth) = (0..rules.len()).find(|nth| applies(*nth)) else { return Says::Nothing };
-    match &rules[nth].outcome {
+    let Some(nth) = decides(plan, status, has) else { return Says::Nothing };
+    match &rules_of(plan, status)[nth].outcome {
         PlannedOutcome::Then(to) => Says::Then(*to),
         PlannedOutcome::ThenWhen(clauses) => {
             let clause = clauses.iter().find(|(when, _)| holds(when, counters));
@@ -201,6 +194,18 @@ pub fn exit(plan: &Plan, status: usize, has: impl Fn(usize) -> bool, counters: &
         PlannedOutcome::MarkDead => Says::MarkDead,
         PlannedOutcome::Wait(seconds) => Says::Wait(*seconds),
     }
+}
+
+/// The exit rule that decides, by its place among those of the state; `has` as for [`exit`].
+pub fn decides(plan: &Plan, status: usize, has: impl Fn(usize) -> bool) -> Option<usize> {
+    let rules = rules_of(plan, status);
+    let is_there = |nth: usize| matches!(rules[nth].applies, Applies::HasArtifact(_)) && has(nth);
+    let applies = |nth: usize| match rules[nth].applies {
+        Applies::Always => true,
+        Applies::HasArtifact(_) | Applies::Ended(_) => has(nth),
+        Applies::NoArtifact => !(0..rules.len()).any(is_there),
+    };
+    (0..rules.len()).find(|nth| applies(*nth))
 }
 
 /// What happens to a task whose agent ended like this.
@@ -228,7 +233,7 @@ pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
 }
 
 /// Whether an agent ended as a rule says (`docs/workflow.md`, "When an agent has ended").
-fn ended_so(ending: &PlannedEnding, (code, signal, output): &End) -> bool {
+pub fn ended_so(ending: &PlannedEnding, (code, signal, output): &End) -> bool {
     let PlannedEnding { codes, signals, output: wanted } = ending;
     let listed = |number: &Option<i32>, of: &[i32]| number.is_some_and(|it| of.contains(&it));
     let exit = (codes, signals) == (&vec![], &vec![]) || listed(code, codes) || listed(signal, signals);

@@ -23,7 +23,7 @@ impl<'f> Facts<'f> {
         // Hooks that wait may still end it.
         let is_over =
             after.waiting.is_none() && (!after.workspace || self.machine.state(after.status).terminal);
-        let was_over = || before.live_agents() > 0 && !before.workspace;
+        let was_over = || before.live_agents() > 0 && !before.workspace && before.waiting.is_none();
         if is_over && !was_over() { alive(after) } else { None }
     }
 
@@ -51,10 +51,15 @@ impl<'f> Facts<'f> {
         alive.any(|(_, alive)| !self.is_meant_beside(edge, alive))
     }
 
-    /// Whether the agent that is alive was started to run beside a worker: it may have a new one at its side.
+    /// Whether the agent that is alive is a reviewer that was started to run beside a worker: it may have a new one at its side.
     pub(crate) fn is_meant_beside(&self, edge: &Edge, alive: Actor) -> bool {
-        let start = self.start(&self.search.run_to(edge.from), alive);
-        start.is_some_and(|(_, start)| start.hook.action.starts_beside())
+        let mut task = *self.search.task(edge.from);
+        if let Some(id) = edge.step.begins().filter(|_| task.agent(alive) != Agent::Live) {
+            for hook in self.machine.transition(id).hooks {
+                task.apply(hook);
+            }
+        }
+        alive == Actor::Reviewer && task.beside
     }
 
     /// Whether a task that was created past the initial state has not been started: `orange task spawn` gives it a
@@ -106,13 +111,24 @@ impl<'f> Facts<'f> {
 
     /// The hooks of a step's transition that start an agent. One that tells a worker starts one only where none is alive.
     pub(crate) fn starting(&self, edge: &Edge) -> Vec<(HookIndex, &'f Spawn<'f>)> {
-        let Some(id) = edge.step.transition() else { return Vec::new() };
-        let hooks = self.machine.transition(id).hooks;
+        let Some(id) = edge.step.begins() else { return Vec::new() };
+        let all = self.machine.transition(id).hooks;
+        let (hooks, ended) = match edge.step {
+            SearchStep::Failure { hook, failed, .. } => {
+                (&all[..usize::from(hook)], failed.exit.map(|_| failed.by))
+            }
+            SearchStep::Exit { agent, .. } => (all, Some(agent)),
+            SearchStep::Request { .. }
+            | SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Respawn
+            | SearchStep::Retry => (all, None),
+        };
         if hooks.iter().all(|hook| hook.spawn().is_none()) {
             return Vec::new();
         }
         let mut task = *self.search.task(edge.from);
-        if let SearchStep::Exit { agent, .. } = edge.step {
+        if let Some(agent) = ended {
             task.set_agent(agent, Agent::Dead);
         }
         let starting = (0..).zip(hooks).filter_map(|(at, hook)| {

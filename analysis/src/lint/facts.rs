@@ -216,8 +216,17 @@ impl<'f> Facts<'f> {
     /// What does the same as a step in a walk. An end that is judged once more follows from the first by itself.
     fn acts(&self, edge: &Edge, written: &mut Written) -> Vec<Act> {
         let before = self.search.task(edge.from);
-        let follows_failure = matches!(edge.step, SearchStep::Request { by: Actor::Engine, .. });
-        if before.unhandled_exit.is_some() || before.waiting.is_some() && follows_failure {
+        let is_engines = match &edge.step {
+            SearchStep::Request { by, .. } => *by == Actor::Engine,
+            SearchStep::Failure { failed, .. } => failed.by == Actor::Engine,
+            SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Exit { .. }
+            | SearchStep::Respawn
+            | SearchStep::Retry => false,
+        };
+        let is_request = matches!(edge.step, SearchStep::Request { .. });
+        if before.unhandled_exit.is_some() || before.waiting.is_some() && is_engines && is_request {
             return Vec::new();
         }
         let wrote = edge.step.wrote().map(|it| {
@@ -235,6 +244,9 @@ impl<'f> Facts<'f> {
             Act::Write { heading: section.heading.to_owned(), text: repeated(text, *times) }
         });
         let request = |transition: TransitionId| {
+            if is_engines {
+                return Act::Elapse;
+            }
             let to = self.name(self.transition(transition).to.value).to_owned();
             let by = Actor::from_name(self.by(&edge.step)).unwrap_or(Actor::Human);
             Act::Request { to, by }
@@ -257,7 +269,11 @@ impl<'f> Facts<'f> {
             SearchStep::Request { transition, .. } => Some(request(*transition)),
             SearchStep::Exit { agent, end: rule, .. } => Some(end(*agent, *rule)),
         };
-        wrote.into_iter().chain(fails).chain(then).collect()
+        let is_resumed = matches!(
+            edge.step,
+            SearchStep::Exit { outcome: search::ExitResult::Waits { resumed: true }, .. }
+        );
+        wrote.into_iter().chain(fails).chain(then).chain(is_resumed.then_some(Act::Respawn)).collect()
     }
 
     fn by(&self, step: &SearchStep) -> &'static str {
@@ -294,6 +310,7 @@ impl<'f> Facts<'f> {
             SearchStep::Start => Some("spawn".to_owned()),
             SearchStep::Respawn => Some("respawn".to_owned()),
             SearchStep::Write(_) => None,
+            SearchStep::Request { by: Actor::Engine, .. } => Some(format!("goes on to {to}")),
             SearchStep::Request { .. } => Some(format!("--status {to}")),
             SearchStep::Failure { transition, hook, failed } => {
                 let hook = self.machine.transition(*transition).hooks[usize::from(*hook)].name();
@@ -308,7 +325,8 @@ impl<'f> Facts<'f> {
                     search::ExitResult::Crash { respawned: true } => "crashes and is started again",
                     search::ExitResult::Crash { respawned: false } => "crashes",
                     search::ExitResult::Marked => "ends and is shown as dead",
-                    search::ExitResult::Waits => "ends, to be started again after a wait",
+                    search::ExitResult::Waits { resumed: false } => "ends, to be started again after a wait",
+                    search::ExitResult::Waits { resumed: true } => "ends, and is started again after a wait",
                 };
                 let ending = end.and_then(|rule| ends::ending(self.machine, rule.into()));
                 Some(match ending {
@@ -323,7 +341,11 @@ impl<'f> Facts<'f> {
 
 /// A text that is the same to every gate, and another one to a gate that asks for something fresh.
 fn repeated(text: String, times: u32) -> String {
-    if times == 1 || text.is_empty() { text } else { format!("{text}\nWritten again ({times}).") }
+    match times {
+        1 => text,
+        _ if text.is_empty() => format!("<!-- Written again ({times}). -->"),
+        _ => format!("{text}\nWritten again ({times})."),
+    }
 }
 
 fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {

@@ -1,9 +1,9 @@
 //! Runs that no person takes part in: whether each of them ends, and how long the longest one is.
 //!
 //! Agents and the engine move the task on, as `by` and the exit rules let them, until it is in a terminal state or nobody
-//! but a person can. An agent in a state whose only exit rule is `mark_dead` is taken to talk with a person. One that ended
-//! and is not started again waits for a person, too, whatever its state says; one that is started again after a wait counts
-//! as started by a person.
+//! but a person can. An agent in a state whose only exit rule is `mark_dead` is taken to talk with a person. Where one has ended, is
+//! not started again and leaves no other alive, the task waits for a person, too, whatever its state says. An agent that waits is
+//! started again only so often without a transition: a loop takes one.
 
 use std::collections::BTreeSet;
 
@@ -28,8 +28,8 @@ pub struct Unattended<'f> {
 enum Part {
     /// Such a run goes on with it.
     Moves,
-    /// Something is written, and the run is where it was.
-    Writes,
+    /// Something is written, or an agent ends, and the run is where it was.
+    Stays,
     /// It takes a person.
     NeedsPerson,
 }
@@ -72,7 +72,7 @@ impl<'f> Unattended<'f> {
     pub fn loops(&self) -> Vec<Lasso> {
         let (mut seen, mut reported) = (BTreeSet::new(), BTreeSet::new());
         let mut loops = Vec::new();
-        for (id, edge) in self.moves().filter(|(_, edge)| self.turns(edge)) {
+        for (id, edge) in self.turning() {
             if !seen.insert(self.components.number(edge.from)) {
                 continue;
             }
@@ -89,12 +89,12 @@ impl<'f> Unattended<'f> {
     /// The run without a person, and the person's step before it, over which the sum of these weights is largest;
     /// `None` where some loop has no end.
     pub fn longest(&self, weight: impl Fn(EdgeId, &Edge) -> u64) -> Option<Longest> {
-        if self.moves().any(|(_, edge)| self.turns(edge)) {
+        if self.turning().next().is_some() {
             return None;
         }
         let best = self.best(&weight);
         let ahead = |edge: &Edge| best[self.components.number(edge.to) as usize].0;
-        let first = self.search().edges().filter(|(id, _)| self.part[*id as usize] != Part::Writes);
+        let first = self.search().edges().filter(|(id, _)| self.part[*id as usize] != Part::Stays);
         let first = first.map(|(id, edge)| (weight(id, edge) + ahead(edge), id));
         let Some((sum, first)) = first.max_by_key(|(sum, id)| (*sum, std::cmp::Reverse(*id))) else {
             return Some(Longest::default());
@@ -122,6 +122,11 @@ impl<'f> Unattended<'f> {
         best
     }
 
+    /// The steps that take a transition in a loop.
+    fn turning(&self) -> impl Iterator<Item = (EdgeId, &'f Edge)> {
+        self.moves().filter(|(_, edge)| edge.step.begins().is_some() && self.turns(edge))
+    }
+
     /// Whether what follows can come back to where the step began.
     fn turns(&self, edge: &Edge) -> bool {
         self.components.together(edge.from, edge.to)
@@ -145,9 +150,9 @@ impl<'f> Unattended<'f> {
     }
 }
 
-/// Whether a step takes a transition: 1 or 0.
+/// Whether a step takes a transition, all of whose hooks run or only some: 1 or 0.
 pub fn transitions(edge: &Edge) -> u64 {
-    u64::from(edge.step.transition().is_some())
+    u64::from(edge.step.begins().is_some())
 }
 
 /// Whether a step takes this transition: 1 or 0.
@@ -168,17 +173,18 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
         | SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. } => {
             u64::from(!fails(facts.search, edge, OWN_HOOK, None))
         }
-        // The same transition without the failure starts as many, and so does the whole of it for hooks that waited.
-        SearchStep::Failure { .. } | SearchStep::Retry => 0,
+        // The same transition without the failure starts as many.
+        SearchStep::Retry => 0,
         SearchStep::Write(_)
         | SearchStep::Request { .. }
+        | SearchStep::Failure { .. }
         | SearchStep::Exit {
             outcome:
                 ExitResult::Advance(_)
                 | ExitResult::Escalate(_)
                 | ExitResult::Crash { .. }
                 | ExitResult::Marked
-                | ExitResult::Waits,
+                | ExitResult::Waits { .. },
             ..
         } => {
             let starting = facts.starting(edge).into_iter();
@@ -201,7 +207,7 @@ fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> b
 fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
     let status = facts.search.task(edge.from).status;
     match edge.step {
-        SearchStep::Write(_) => Part::Writes,
+        SearchStep::Write(_) => Part::Stays,
         SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => Part::NeedsPerson,
         SearchStep::Request { by: Actor::Engine, .. } if facts.search.task(edge.from).waiting.is_some() => {
             Part::Moves
@@ -217,9 +223,12 @@ fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
             ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {
                 Part::Moves
             }
-            // However often an agent waits, the engine gives up in the end and leaves the task to a person.
-            ExitResult::Crash { respawned: false } | ExitResult::Marked | ExitResult::Waits => {
-                Part::NeedsPerson
+            ExitResult::Waits { resumed: true } => Part::Stays,
+            ExitResult::Crash { respawned: false }
+            | ExitResult::Marked
+            | ExitResult::Waits { resumed: false } => {
+                let goes_on = facts.search.task(edge.to).live_agents() > 0;
+                if goes_on { Part::Stays } else { Part::NeedsPerson }
             }
         },
     }

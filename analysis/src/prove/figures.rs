@@ -54,7 +54,7 @@ impl CountedRun {
         let name = |id| facts.name(facts.search.task(id).status).to_owned();
         let edges = || longest.steps.iter().map(|id| facts.search.edge(*id));
         let start = edges().next().map(|edge| name(edge.from));
-        let after = edges().filter(|edge| edge.step.transition().is_some()).map(|edge| name(edge.to));
+        let after = edges().filter(|edge| edge.step.begins().is_some()).map(|edge| name(edge.to));
         Self { count: longest.sum, states: start.into_iter().chain(after).collect() }
     }
 }
@@ -78,7 +78,10 @@ fn left_to_a_person(facts: &Facts<'_>, edge: &Edge, status: StateId) -> bool {
         }
         SearchStep::Exit {
             outcome:
-                ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Waits,
+                ExitResult::Advance(_)
+                | ExitResult::Escalate(_)
+                | ExitResult::Crash { .. }
+                | ExitResult::Waits { .. },
             ..
         }
         | SearchStep::Start

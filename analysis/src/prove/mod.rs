@@ -90,8 +90,11 @@ pub const RESTS_ON: &[&str] = &[
      values apart.",
     "Hooks do what they are for. What becomes of a task when tmux, git or a disk fails is the engine's matter, and so \
      is a pool without a free worktree.",
+    "A verdict is read alike by strict gates and by others, where it stands in a line `Verdict: …`: nobody writes one for the ones and \
+     another for the others.",
     "Prompts are not read. The checks of prompts are heuristics, and no proof rests on them.",
-    "Not looked at: how long things take, and people who change the frontmatter, a session or a worktree by hand.",
+    "Not looked at: how long things take, limits of an agent's provider, `orange task restart` in a state without a `respawn_prompt`, and \
+     people who change the frontmatter, a session or a worktree by hand, or merge by force.",
 ];
 
 /// What the properties are decided on.

@@ -1,6 +1,6 @@
 //! The properties: what each claims, which run breaks it, and why it holds where none does.
 
-use orange_core::{CRASH_COUNT, StateId, TransitionId};
+use orange_core::{CRASH_COUNT, DEFAULT_STUCK_AFTER, StateId, TransitionId};
 
 use super::{Known, Property, bounds};
 use crate::lint::authority::{Writer, unasked};
@@ -137,16 +137,19 @@ fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
     let (facts, search) = (known.facts, known.facts.search);
     let status = search.task(edge.from).status;
     let SearchStep::Exit { agent, outcome, .. } = edge.step else { return false };
-    let rules = || facts.machine.exit_rules_of(status).map(|at| &facts.exit_rules[at].outcome);
     match outcome {
-        ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Waits => false,
-        ExitResult::Marked => {
-            let own = agent == facts.machine.state(status).agent;
-            own && !facts.waits(status) && !rules().any(|it| matches!(it, Rule::MarkDead))
-        }
+        ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Waits { .. } => false,
+        ExitResult::Marked => agent == facts.machine.state(status).agent && search.deciding(edge).is_none(),
         ExitResult::Crash { .. } => {
-            let count = search.value(search.task(edge.to), CRASH_COUNT);
-            rules().any(|it| matches!(it, Rule::Crash { stuck_after, .. } if count >= *stuck_after))
+            let outcomes = facts.machine.exit_rules_of(status).map(|at| &facts.exit_rules[at].outcome);
+            let limit = |it: &Rule| match it {
+                Rule::Crash { stuck_after, .. } => Some(*stuck_after),
+                Rule::Then(_) | Rule::ThenWhen(_) | Rule::MarkDead | Rule::Wait { .. } => None,
+            };
+            // A rule whose transition is refused counts as the state's first rule for crashes does.
+            let own = search.deciding(edge).and_then(|at| limit(&facts.exit_rules[at].outcome));
+            let limit = own.or_else(|| outcomes.filter_map(limit).next()).unwrap_or(DEFAULT_STUCK_AFTER);
+            search.value(search.task(edge.to), CRASH_COUNT) >= limit
         }
     }
 }
@@ -154,8 +157,9 @@ fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
 fn every_end_counts(known: &Known<'_, '_>) -> String {
     let facts = known.facts;
     let own = |edge: &Edge| match edge.step {
-        SearchStep::Exit { agent, .. } => {
-            agent == facts.machine.state(facts.search.task(edge.from).status).agent
+        SearchStep::Exit { agent, outcome, .. } => {
+            let is_resumed = outcome == ExitResult::Waits { resumed: true };
+            !is_resumed && agent == facts.machine.state(facts.search.task(edge.from).status).agent
         }
         SearchStep::Start
         | SearchStep::Write(_)
@@ -169,7 +173,8 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
     let crashed =
         |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Crash { .. }, .. });
     let crashes = ends.iter().filter(crashed).count();
-    let waited = |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Waits, .. });
+    let waited =
+        |edge: &&&Edge| matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Waits { .. }, .. });
     let waits = ends.iter().filter(waited).count();
     let shown = ends.len() - moved - crashes - waits;
     let waiting =

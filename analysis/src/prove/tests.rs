@@ -256,3 +256,139 @@ fn a_proof_is_the_same_whatever_prompts_say() {
         assert_eq!(format!("{with_command:?}"), format!("{with_prose:?}"));
     }
 }
+
+/// A workflow of these states, transitions and exit rules, each in a line.
+fn flow(states: &str, transitions: &[&str], rules: &[&str]) -> String {
+    let lines = |lines: &[&str]| lines.iter().map(|it| format!("  - {{{it}}}\n")).collect::<String>();
+    let monitoring = match rules.is_empty() {
+        true => String::new(),
+        false => format!("exit_monitoring:\n  rules:\n  {}", lines(rules).replace('\n', "\n  ")),
+    };
+    let transitions = lines(transitions);
+    format!(
+        "name: flow\nstates: {{pending: {{}}, {states}, done: {{terminal: true}}, cancelled: {{terminal: true}}}}\n\
+         transitions:\n{transitions}prompts: {{worker: Do it., reviewer: Judge it.}}\n{monitoring}\n"
+    )
+}
+
+const BEGINS: &str =
+    "from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]";
+const ENDS: &str = "from: [working, checking], to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]";
+
+#[test]
+fn a_timeout_moves_a_task_without_an_agent() {
+    let back = "from: checking, to: working, hooks: [{action: spawn_agent, prompt: worker}]";
+    let leaves = "from: working, to: checking, hooks: [{action: kill_session}]";
+    let checking = "working: {}, checking: {respawn_prompt: worker, timeout: 60s, on_timeout: working}";
+    check_refuted(&flow(checking, &[BEGINS, leaves, back, ENDS], &[]), "loops-bounded", &["C05"]);
+    let merges = ENDS.replace("done, by: human", "done");
+    let checking = checking.replace("on_timeout: working", "on_timeout: done");
+    let by_human = back.replace("to: working,", "to: working, by: human,");
+    let text = flow(
+        &checking,
+        &[
+            BEGINS,
+            &leaves.replace("to: checking,", "to: checking, by: worker,"),
+            &by_human,
+            &merges.replace("[working, checking]", "checking"),
+        ],
+        &[],
+    );
+    check_refuted(&text, "person-asked", &["CA2"]);
+}
+
+#[test]
+fn a_transition_counts_although_its_hook_fails() {
+    let begins = "from: pending, to: working, on_hook_failure: checking, hooks: [{action: acquire_workspace}, {action: run_command, argv: [make]}]";
+    let text =
+        flow("working: {}, checking: {}", &[begins, "from: working, to: checking, by: engine", ENDS], &[]);
+    check_figures(&text, 2, 0, 0);
+}
+
+#[test]
+fn only_the_rule_that_applies_excuses_an_end() {
+    let only = |rule: &str| {
+        flow("working: {}, checking: {}", &[BEGINS, ENDS, "from: working, to: checking, by: human"], &[rule])
+    };
+    check_refuted(
+        &only("status: working, exit: {code: 3}, action: mark_dead")
+            .replace("checking: {}", "checking: {respawn_prompt: worker}"),
+        "no-lost-agent",
+        &["C47"],
+    );
+    let no_checking =
+        |rule: &str| flow("working: {}", &[BEGINS, &ENDS.replace("[working, checking]", "working")], &[rule]);
+    check_refuted(&no_checking("status: working, exit: {code: 3}, action: mark_dead"), "no-lost-agent", &[]);
+    check_proved(
+        &no_checking("status: working, action: mark_dead"),
+        "no-lost-agent",
+        "of the 1 ends that an agent can have, 0 move the task on, 0 count as crashes and 1 show the session as dead",
+    );
+}
+
+#[test]
+fn hooks_that_wait_leave_an_agent_behind() {
+    let leaves = "from: working, to: checking, hooks: [{action: release_workspace}, {action: run_command, argv: [make]}, {action: kill_session}]";
+    let cancels = "from: checking, to: cancelled, hooks: [{action: release_workspace}]";
+    let ends = ENDS.replace("[working, checking]", "working");
+    let text = flow("working: {}, checking: {}", &[BEGINS, leaves, cancels, &ends], &[]);
+    let proof = proof(&text);
+    let Verdict::Refuted { findings, .. } = verdict(&proof, "nothing-left-behind") else {
+        panic!("{proof:#?}")
+    };
+    assert!(findings.iter().all(|it| it.code() == "C60") && !findings.is_empty(), "{findings:#?}");
+}
+
+#[test]
+fn a_reviewer_is_meant_beside_a_worker_if_it_always_is() {
+    let meant = "from: working, to: checking, hooks: [{action: spawn_reviewer, prompt: reviewer}]";
+    let alone = "from: pending, to: checking, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: reviewer, harness: review}]";
+    let back = "from: checking, to: working, hooks: [{action: spawn_agent, prompt: worker}]";
+    let rules = ["status: working, action: mark_dead", "status: checking, action: mark_dead"];
+    let states = "working: {}, checking: {respawn_prompt: reviewer}";
+    let text = flow(states, &[BEGINS, meant, alone, back, ENDS], &rules);
+    check_refuted(&text, "one-agent", &["C62", "C62"]);
+}
+
+#[test]
+fn a_wait_takes_no_person() {
+    let states = "working: {respawn_prompt: worker}, checking: {respawn_prompt: worker}";
+    let transitions = [BEGINS, "from: working, to: checking", "from: checking, to: working", ENDS];
+    let transitions = transitions.map(|it| it.replace("to: checking", "to: checking, by: engine"));
+    let transitions = transitions
+        .map(|it| it.replace("from: checking, to: working", "from: checking, to: working, by: engine"));
+    let all: Vec<&str> = transitions.iter().map(String::as_str).collect();
+    let rules = [
+        "status: working, exit: {code: 1}, then: checking",
+        "status: working, exit: {code: 2}, action: wait, resume_after: 60",
+        "status: working, action: mark_dead",
+        "status: checking, exit: {code: 2}, then: working",
+        "status: checking, exit: {code: 1}, action: wait, resume_after: 60",
+        "status: checking, action: mark_dead",
+    ];
+    check_refuted(&flow(states, &all, &rules), "loops-bounded", &["C05"]);
+}
+
+#[test]
+fn another_agent_goes_on_when_one_has_ended() {
+    let begins = BEGINS.replace("]", ", {action: spawn_reviewer, prompt: reviewer}]");
+    let leaves = "from: working, to: checking, by: reviewer, when: 'crash_count > 0', hooks: [{action: spawn_agent, prompt: worker}]";
+    let back = "from: checking, to: working, by: reviewer";
+    let rules =
+        ["status: working, action: crash, stuck_after: 3", "status: checking, action: crash, stuck_after: 3"];
+    let states = "working: {respawn_prompt: worker}, checking: {respawn_prompt: worker}";
+    let text = flow(states, &[&begins, leaves, back, ENDS], &rules);
+    check_refuted(&text, "loops-bounded", &["C05"]);
+}
+
+#[test]
+fn contents_that_are_not_all_kept_prove_nothing() {
+    let gates: Vec<String> = (0..8)
+        .map(|it| format!("from: working, to: s{it}, gate: {{section: '## H', fields: [F{it}]}}"))
+        .collect();
+    let states: Vec<String> = (0..8).map(|it| format!("s{it}: {{terminal: true}}")).collect();
+    let all: Vec<&str> = std::iter::once(BEGINS).chain(gates.iter().map(String::as_str)).collect();
+    let proof = proof(&flow(&format!("working: {{}}, {}", states.join(", ")), &all, &[]));
+    let Verdict::Undecided { cut } = verdict(&proof, "ends-reachable") else { panic!("{proof:#?}") };
+    assert!(cut.contains("contents of a section"), "{cut}");
+}

@@ -75,6 +75,7 @@ static STEP: Object = Object {
         ),
         key("succeeds", Takes::Boolean, "Whether it does; true by default."),
         key("checks", Takes::Word(&CHECK_WORDS), "The checks of the pull request, from now on."),
+        key("elapse", Takes::Boolean, "The `timeout` of the state is over."),
         key("expect", Takes::Object(&EXPECT), "What is expected then."),
     ],
 };
@@ -175,7 +176,8 @@ fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
 
 /// A step says exactly one thing that is done.
 fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
-    let said = ["spawn", "write", "request", "end", "respawn", "fail", "retry_hooks", "program", "checks"];
+    let said =
+        ["spawn", "write", "request", "end", "respawn", "fail", "retry_hooks", "elapse", "program", "checks"];
     let said = said.map(|name| fields.get(name));
     let said: Vec<Field<'_>> = said.into_iter().flatten().collect();
     let [one] = &said[..] else {
@@ -183,7 +185,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
             [] => "this step does nothing",
             _ => "this step does several things",
         };
-        let help = "write exactly one of `spawn`, `write`, `request`, `end`, `respawn`, `fail`, `retry_hooks`, `program` and `checks`";
+        let help = "write exactly one of `spawn`, `write`, `request`, `end`, `respawn`, `fail`, `retry_hooks`, `elapse`, `program` and `checks`";
         decoder.report(Diagnostic::new(&S04, fields.span, message).help(help));
         return None;
     };
@@ -197,6 +199,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
         "spawn" => done(decoder, one).then_some(Act::Spawn),
         "respawn" => done(decoder, one).then_some(Act::Respawn),
         "retry_hooks" => done(decoder, one).then_some(Act::RetryHooks),
+        "elapse" => done(decoder, one).then_some(Act::Elapse),
         "fail" => Some(Act::Fail { hook: decoder.string(one)?.value }),
         "program" => {
             let succeeds = fields.get("succeeds").and_then(|it| decoder.boolean(&it)).unwrap_or(true);
@@ -314,7 +317,7 @@ mod tests {
             "workflow: flow.yml\nscenarios:\n  - name: all of it\n    given: {status: a, body: x, counters: {tries: 1}, agents: [worker], \
              workspace: true}\n    steps:\n      - {write: '## S', text: t}\n      - {request: b, by: worker, expect: {status: b, \
              rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit}\n      \
-             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n      - {program: make test, succeeds: false}\n      - {checks: green}\n",
+             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n      - {elapse: true}\n      - {program: make test, succeeds: false}\n      - {checks: green}\n",
             &[],
         );
     }

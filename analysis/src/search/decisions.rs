@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use orange_core::{Actor, Actors, Answer, Checks, Decision, End, Facts, Input, Seen, Turn, View};
 
-use super::Search;
 use super::ends::{self, RuleIndex};
 use super::numbers::Numbers;
 use super::reads::Reads;
-use super::task::{Agent, Task};
+use super::task::{Agent, Task, Written};
+use super::{Search, Wrote};
 
 /// The core's answers so far.
 #[derive(Debug)]
@@ -122,6 +122,31 @@ pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<Turn<'m>> {
     let view =
         View { status: task.status, counters: &counters, body: "", seen: &[], answers: Default::default() };
     search.machine.life(&Facts { has_worktree: task.workspace, ..facts(view) }, input).ok()
+}
+
+/// The exit rule that decides when the agent of a state ends like this, after it has written this.
+pub(super) fn deciding(
+    search: &Search<'_>,
+    task: &Task,
+    wrote: Option<Wrote>,
+    end: Option<RuleIndex>,
+) -> Option<usize> {
+    let mut task = *task;
+    if let Some(Wrote { section, content }) = wrote {
+        task.write(usize::from(section), Written { content, seen: false, stood: false });
+    }
+    let asked = Asked::about(search, &task);
+    // Every program has answered in a search.
+    search.machine.exit_rule_for(&asked.facts().view, &ends::example(search.machine, end)).ok().flatten()
+}
+
+/// What follows when a task has been in its state for as long as it may, and no agent of the state is there to be ended.
+pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task) -> Option<Decision<'m>> {
+    let lasted = search.machine.timeout(task.status)?;
+    let asked = Asked::about(search, task);
+    let facts = Facts { has_worktree: task.workspace, ..asked.facts() };
+    let turn = search.machine.life(&facts, Input::Elapsed { has_agent: false, lasted }).ok()?;
+    turn.decision().cloned()
 }
 
 /// Of a task that nothing else is known of.

@@ -27,7 +27,7 @@ use self::decisions::Decisions;
 use self::ends::RuleIndex;
 pub(crate) use self::hash::Quick;
 use self::numbers::Numbers;
-use self::sections::Sections;
+use self::sections::{MAX_CONTENTS, Sections};
 use self::task::ContentId;
 use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
 
@@ -90,7 +90,8 @@ pub enum SearchStep {
     Start,
     /// Somebody writes a section, and nothing follows yet.
     Write(Wrote),
-    /// Somebody asks for a transition, perhaps after writing what its gate wants.
+    /// Somebody asks for a transition, perhaps after writing what its gate wants. The engine does where a hook has failed, and
+    /// where the time in the state is over and no agent of the state is there to be ended.
     Request {
         /// The transition that fires.
         transition: TransitionId,
@@ -160,7 +161,10 @@ pub enum ExitResult {
     /// It stays, and the session is shown as dead.
     Marked,
     /// It stays, and its agent is started again after a while.
-    Waits,
+    Waits {
+        /// Whether that while is over, and nothing has happened meanwhile.
+        resumed: bool,
+    },
 }
 
 /// Why a search is not complete.
@@ -174,6 +178,8 @@ pub enum Cut {
     Counters(usize),
     /// Gates read more sections than [`MAX_SECTIONS`].
     Sections(usize),
+    /// The gates on some section tell more contents apart than this.
+    Contents(usize),
 }
 
 impl<'m> Search<'m> {
@@ -195,6 +201,8 @@ impl<'m> Search<'m> {
             search.cut = Some(Cut::Counters(search.counters.len()));
         } else if search.sections.len() > MAX_SECTIONS {
             search.cut = Some(Cut::Sections(search.sections.len()));
+        } else if search.sections.iter().any(|it| it.is_cut) {
+            search.cut = Some(Cut::Contents(MAX_CONTENTS));
         } else {
             Explorer {
                 numbers: Numbers::new(),
@@ -255,6 +263,12 @@ impl<'m> Search<'m> {
     /// What the hooks of a step did beside what they are for.
     pub fn events(&self, edge: &Edge) -> &[(HookIndex, Event)] {
         &self.events[edge.events.start as usize..edge.events.end as usize]
+    }
+
+    /// The exit rule, by its number in the machine, that decides about the end of the state's own agent in a step.
+    pub fn deciding(&self, edge: &Edge) -> Option<usize> {
+        let SearchStep::Exit { wrote, end, .. } = edge.step else { return None };
+        decisions::deciding(self, self.task(edge.from), wrote, end)
     }
 
     /// Whether a task that is created in the initial state can come to this configuration.
@@ -364,13 +378,27 @@ impl SearchStep {
                 ..
             } => Some(*transition),
             Self::Exit {
-                outcome: ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits, ..
+                outcome: ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits { .. },
+                ..
             }
             | Self::Start
             | Self::Write(_)
             | Self::Respawn
             | Self::Failure { .. }
             | Self::Retry => None,
+        }
+    }
+
+    /// The transition that it takes, even if a hook of it fails and stops the others.
+    pub fn begins(&self) -> Option<TransitionId> {
+        match self {
+            Self::Failure { transition, .. } => Some(*transition),
+            Self::Request { .. }
+            | Self::Exit { .. }
+            | Self::Start
+            | Self::Write(_)
+            | Self::Respawn
+            | Self::Retry => self.transition(),
         }
     }
 
@@ -396,6 +424,7 @@ impl fmt::Display for Cut {
             Self::Sections(found) => {
                 write!(f, "gates read {found} sections, and the limit is {MAX_SECTIONS}")
             }
+            Self::Contents(most) => write!(f, "gates tell more than {most} contents of a section apart"),
         }
     }
 }

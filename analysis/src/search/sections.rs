@@ -9,7 +9,7 @@ use orange_core::{
 use super::task::{ABSENT, ContentId, Task};
 
 /// Contents of one section that the search still distinguishes.
-const MAX_CONTENTS: usize = 64;
+pub(super) const MAX_CONTENTS: usize = 64;
 
 /// The sections that some gate or exit rule reads.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +30,8 @@ pub struct Section<'m> {
     pub contents: Vec<Content>,
     /// What can be written in the place of another content and is then judged like the absent section.
     pub blank: Option<Content>,
+    /// Whether its gates tell more contents apart than are kept.
+    pub is_cut: bool,
 }
 
 /// What gates ask outside of the body.
@@ -183,18 +185,21 @@ impl<'m> Section<'m> {
         };
         let mut kept: Vec<(Content, Vec<bool>)> = Vec::new();
         let mut blank: Option<Content> = None;
+        let mut is_cut = field_sets(gates).len() + 1 >= MAX_CONTENTS;
         for content in candidates(gates) {
             let judgement = judged(&content);
             if kept.first().is_some_and(|(_, absent)| *absent == judgement) {
                 // Words without what was asked for are a likelier story than nothing at all.
                 let is_better = blank.as_ref().is_none_or(|it| it.text.as_deref() == Some(""));
                 blank = if content.text.is_some() && is_better { Some(content) } else { blank };
-            } else if kept.len() < MAX_CONTENTS && kept.iter().all(|(_, it)| *it != judgement) {
+            } else if kept.iter().all(|(_, it)| *it != judgement) {
+                is_cut |= kept.len() == MAX_CONTENTS;
                 kept.push((content, judgement));
             }
         }
+        kept.truncate(MAX_CONTENTS);
         let contents = kept.into_iter().map(|(content, _)| content).collect();
-        Self { heading, asked: None, contents, blank }
+        Self { heading, asked: None, contents, blank, is_cut }
     }
 
     /// Failure, which is where everything begins, and success.
@@ -205,7 +210,7 @@ impl<'m> Section<'m> {
             Asked::Checks => (RED, GREEN),
         };
         let contents = vec![Content { text: None, ..content(bad) }, content(good)];
-        Self { heading: "", asked: Some(asked), contents, blank: Some(content(bad)) }
+        Self { heading: "", asked: Some(asked), contents, blank: Some(content(bad)), is_cut: false }
     }
 
     /// What stands there after it was written.

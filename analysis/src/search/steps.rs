@@ -25,7 +25,30 @@ impl<'m> Explorer<'_, 'm> {
         self.start(from, &task);
         self.requests(from, &task);
         self.exits(from, &task);
+        self.elapses(from, &task);
         self.writes(from, &task);
+    }
+
+    /// The time in the state is over, and no agent of the state is there to be ended; with an agent, it is one of its ends.
+    fn elapses(&mut self, from: ConfigurationId, task: &Task) {
+        let machine = self.search.machine;
+        let is_timed = machine.timeout(task.status).is_some();
+        if !is_timed || task.agent(machine.state(task.status).agent) == Agent::Live {
+            return;
+        }
+        self.elapsed(from, task, None);
+        for section in self.decisions.reads(task).gated.iter() {
+            for (wrote, written) in self.rewritten(task, section) {
+                self.elapsed(from, &written, Some(wrote));
+            }
+        }
+    }
+
+    fn elapsed(&mut self, from: ConfigurationId, task: &Task, wrote: Option<Wrote>) {
+        self.decisions.made += 1;
+        if let Some(decision) = decisions::elapsed(self.search, task) {
+            self.request(from, task, &decision, Actor::Engine, wrote);
+        }
     }
 
     /// A task that was created past the initial state gets its worktree and its agent. Later that agent is started again, by a
@@ -102,7 +125,7 @@ impl<'m> Explorer<'_, 'm> {
             let (mut next, mut events) = (*task, Vec::new());
             self.enter(&mut next, decision);
             self.run_hooks(&mut next, &decision.effects[..usize::from(hook)], 0, &mut events);
-            let follows_failure = failed.by == Actor::Engine;
+            let follows_failure = self.search.task(from).waiting.is_some() && failed.by == Actor::Engine;
             next.waiting = Some(WaitingHooks { transition, hook, follows_failure });
             self.add(from, SearchStep::Failure { transition, hook, failed }, next, events);
         }
@@ -167,10 +190,30 @@ impl<'m> Explorer<'_, 'm> {
             let is_missed = next.status != task.status
                 && self.search.machine.is_missed(next.status, next.session, agent, is_replaced);
             next.unhandled_exit = is_missed.then_some(agent);
+            if outcome == (ExitResult::Waits { resumed: false }) {
+                self.resumes(
+                    from,
+                    &next,
+                    SearchStep::Exit {
+                        agent,
+                        wrote,
+                        end: *end,
+                        outcome: ExitResult::Waits { resumed: true },
+                    },
+                );
+            }
             self.add(from, SearchStep::Exit { agent, wrote, end: *end, outcome }, next, events);
             if let Some(decision) = turn.decision() {
                 self.failures(from, task, decision, FailedHook { by: agent, wrote, exit: Some(*end) });
             }
+        }
+    }
+
+    /// The same end of an agent, with the start of the next one after the wait.
+    fn resumes(&mut self, from: ConfigurationId, waiting: &Task, step: SearchStep) {
+        if let Some(turn) = decisions::start(self.search, waiting).filter(|turn| turn.decision().is_none()) {
+            let (next, _, events) = self.carried(waiting, &turn);
+            self.add(from, step, next, events);
         }
     }
 
@@ -192,7 +235,7 @@ impl<'m> Explorer<'_, 'm> {
                         ExitResult::Advance(decision.transition)
                     };
                 }
-                LifeEvent::Waits { .. } if !is_started => outcome = ExitResult::Waits,
+                LifeEvent::Waits { .. } if !is_started => outcome = ExitResult::Waits { resumed: false },
                 LifeEvent::Forced { to, .. } => next.status = *to,
                 LifeEvent::Waits { .. }
                 | LifeEvent::NotResumed

@@ -30,6 +30,8 @@ pub struct Task {
     pub reviewer: Agent,
     /// Whether a session is on record, whatever is still alive in it.
     pub session: bool,
+    /// Whether the reviewer that is alive was started to run beside a worker.
+    pub beside: bool,
     /// Whether `review_round` has risen since the reviewer's window was named after it.
     pub renamed: bool,
     /// The agent whose end the exit rules of the new state are still to be asked about: the engine does that at once.
@@ -103,7 +105,10 @@ impl Hash for Task {
     /// Few words, since this is what the search does most.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let unhandled_exit = self.unhandled_exit.map_or(0, |agent| 1 + agent as u64);
-        let flags = u64::from(self.workspace) | u64::from(self.session) << 1 | u64::from(self.renamed) << 2;
+        let flags = u64::from(self.workspace)
+            | u64::from(self.session) << 1
+            | u64::from(self.renamed) << 2
+            | u64::from(self.beside) << 3;
         let agents = self.worker as u64 | (self.reviewer as u64) << 2;
         let waiting =
             self.waiting.map_or(0, |it| u64::from(it.transition.0) << 16 | u64::from(it.hook) << 1 | 1);
@@ -128,6 +133,7 @@ impl Task {
             worker: Agent::None,
             reviewer: Agent::None,
             session: false,
+            beside: false,
             renamed: false,
             unhandled_exit: None,
             waiting: None,
@@ -170,7 +176,10 @@ impl Task {
     pub(crate) fn set_agent(&mut self, actor: Actor, agent: Agent) {
         match actor {
             Actor::Worker => self.worker = agent,
-            Actor::Reviewer => self.reviewer = agent,
+            Actor::Reviewer => {
+                self.reviewer = agent;
+                self.beside &= agent == Agent::Live;
+            }
             Actor::Human | Actor::Engine => {}
         }
     }
@@ -202,13 +211,14 @@ impl Task {
     }
 
     fn kill_session(&mut self) -> Option<Event> {
-        (self.worker, self.reviewer, self.renamed) = (Agent::None, Agent::None, false);
+        (self.worker, self.reviewer, self.renamed, self.beside) = (Agent::None, Agent::None, false, false);
         idle_if(!std::mem::replace(&mut self.session, false))
     }
 
     fn kill_reviewer(&mut self) -> Option<Event> {
         let before = std::mem::replace(&mut self.reviewer, Agent::None);
         let renamed = std::mem::replace(&mut self.renamed, false);
+        self.beside = false;
         // Where nobody else lives in it, the session is over with the reviewer.
         self.session &= before != Agent::Live || self.worker == Agent::Live;
         match before {
@@ -229,7 +239,9 @@ impl Task {
         if !same_lives {
             self.set_agent(actor, Agent::Live);
             self.session = true;
-            self.renamed &= actor != Actor::Reviewer;
+            if actor == Actor::Reviewer {
+                (self.renamed, self.beside) = (false, beside_a_worker);
+            }
         }
         match (same_lives, other_lives) {
             (true, _) => Some(Event::SpawnWhileAlive(actor)),

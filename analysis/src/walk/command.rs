@@ -49,6 +49,8 @@ die [worker|reviewer] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
                              the agent ends: with this exit status, by this
                              signal, so long after the task came to its state,
                              with this in its last lines
+elapse                       the time that the task may spend in its state is
+                             over
 set COUNTER NUMBER           set a counter
 next                         show the transitions from here, and what closes each
 show                         show the task
@@ -84,6 +86,7 @@ impl Command {
             ("respawn", []) => Self::Act(Act::Respawn),
             ("fail", [hook]) => Self::Act(Act::Fail { hook: (*hook).to_owned() }),
             ("retry-hooks", []) => Self::Act(Act::RetryHooks),
+            ("elapse", []) => Self::Act(Act::Elapse),
             ("next", []) => Self::Next,
             ("show", []) => Self::Show,
             ("back", []) => Self::Back,
@@ -178,6 +181,7 @@ impl fmt::Display for Act {
                 write!(f, "program {program}: {}", if *succeeds { SUCCEEDS } else { FAILS })
             }
             Self::Checks { word } => write!(f, "checks {word}"),
+            Self::Elapse => f.write_str("elapse"),
             Self::End { agent, ended: Ended { code, signal, output, lasted } } => {
                 write!(f, "die {agent}")?;
                 code.map_or(Ok(()), |code| write!(f, " with {code}"))?;
@@ -218,6 +222,7 @@ mod tests {
         check("program make test: succeeds");
         check("program ./check a:b: fails");
         check("checks green");
+        check("elapse");
         check("die reviewer");
         check("die worker with 75 saying API Error: rate limit");
         check("die worker by 9");

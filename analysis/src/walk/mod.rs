@@ -29,6 +29,8 @@ pub struct Walk<'m> {
     failing: Vec<String>,
     /// The hooks that wait, because the first of them has failed.
     waiting: Option<Waiting<'m>>,
+    /// The agents that have ended since these wait.
+    exited: Vec<(Actor, Ended)>,
     /// The programs that succeed, by their command lines.
     succeeding: BTreeSet<String>,
     checks: Checks,
@@ -86,6 +88,8 @@ pub enum Act {
         /// `green`, `red`, `pending` or `none`.
         word: String,
     },
+    /// The time that a task may spend in its state is over.
+    Elapse,
     /// An agent ends.
     End {
         /// Which one.
@@ -217,9 +221,9 @@ impl<'m> Walk<'m> {
     pub fn at(machine: &'m Machine<'m>, status: StateId) -> Self {
         let counters = machine.counters.iter().map(|it| it.default).collect();
         let (body, passed, stood, task) = (String::new(), BTreeMap::new(), Vec::new(), Task::new(status));
-        let (failing, waiting) = (Vec::new(), None);
+        let (failing, waiting, exited) = (Vec::new(), None, Vec::new());
         let (succeeding, checks) = (BTreeSet::new(), Checks::default());
-        Self { machine, counters, body, passed, stood, task, failing, waiting, succeeding, checks }
+        Self { machine, counters, body, passed, stood, task, failing, waiting, exited, succeeding, checks }
     }
 
     /// The machine that it walks.
@@ -304,6 +308,7 @@ impl<'m> Walk<'m> {
             Act::RetryHooks => self.retry(),
             Act::Answer { program, succeeds } => self.answer(program, *succeeds),
             Act::Checks { word } => self.see_checks(word),
+            Act::Elapse => self.elapse(),
             Act::End { agent, ended } => self.end(*agent, ended),
         }
     }
@@ -352,8 +357,34 @@ impl<'m> Walk<'m> {
 
     fn retry(&mut self) -> Result<Vec<Happened>, Impossible> {
         let waiting = self.waiting.take().ok_or_else(|| Impossible("no hooks wait".to_owned()))?;
+        let exited = std::mem::take(&mut self.exited);
         let (hooks, story) = self.run_hooks(&waiting.decision, waiting.done);
-        Ok(std::iter::once(Happened::Started { hooks }).chain(story).collect())
+        let left = &waiting.decision.effects[waiting.done..];
+        let starts = left.iter().any(|it| it.hook.spawn().is_some());
+        let mut story: Vec<Happened> = std::iter::once(Happened::Started { hooks }).chain(story).collect();
+        let own = self.machine.state(self.status()).agent;
+        let ended = exited.into_iter().rfind(|(agent, _)| *agent == own);
+        if self.waiting.is_some() {
+            self.exited.extend(ended);
+        } else if let Some((agent, ended)) = ended.filter(|_| !starts) {
+            story.extend(self.judge(agent, &ended, true)?);
+        }
+        Ok(story)
+    }
+
+    /// An agent that is alive is ended first, unless the state only notifies a person.
+    fn elapse(&mut self) -> Result<Vec<Happened>, Impossible> {
+        let state = self.machine.state(self.status());
+        let Some(lasted) = self.machine.timeout(self.status()) else {
+            return Err(Impossible(format!("`{}` has no timeout", state.name)));
+        };
+        let has_agent = self.agent(state.agent) == Agent::Live;
+        let input = Input::Elapsed { has_agent, lasted };
+        let turn = self.view(|view| self.machine.life(&self.facts(view), input)).unwrap_or_default();
+        match turn.events.is_empty() && !turn.story.is_empty() {
+            true => self.end(state.agent, &Ended { lasted, ..Ended::default() }),
+            false => Ok(self.carry(&turn)),
+        }
     }
 
     fn respawn(&mut self) -> Result<Vec<Happened>, Impossible> {
@@ -368,8 +399,16 @@ impl<'m> Walk<'m> {
             return Err(Impossible(format!("no {agent} is alive")));
         }
         self.set_agent(agent, Agent::Dead);
+        if self.waiting.is_some() {
+            self.exited.push((agent, ended.clone()));
+        }
+        self.judge(agent, ended, false)
+    }
+
+    /// What follows on the end of an agent, which an earlier state may have judged, or a state whose hooks waited.
+    fn judge(&mut self, agent: Actor, ended: &Ended, is_again: bool) -> Result<Vec<Happened>, Impossible> {
         let mut story = Vec::new();
-        let mut before = None;
+        let mut before = is_again.then(|| self.status());
         for _ in self.machine.states {
             let end = End { is_beside: self.task.live_agents() > 0, ..ended.end() };
             let is_replaced = self.agent(agent) == Agent::Live;
@@ -474,6 +513,7 @@ impl<'m> Walk<'m> {
 
     fn fire(&mut self, decision: &Decision<'m>) -> Vec<Happened> {
         self.waiting = None;
+        self.exited.clear();
         self.passed.extend(decision.seen.iter().map(|seen| (seen.section, *seen)));
         self.stood.clone_from(&decision.entered);
         self.task.status = decision.to;

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use orange_analysis::search::ends::{self, RuleIndex};
 use orange_analysis::search::task::{Agent, Event};
-use orange_analysis::search::{ConfigurationId, Edge, EdgeId, OWN_HOOK, Search, SearchStep, Wrote};
+use orange_analysis::search::{
+    ConfigurationId, Edge, EdgeId, ExitResult, OWN_HOOK, Search, SearchStep, Wrote,
+};
 use orange_codegen::{Source, compile, lower};
 use orange_core::{Actor, Hook, StateId};
 
@@ -154,7 +156,12 @@ impl<'r> Real<'r> {
                 let to = self.search.machine.state(self.search.machine.transition(transition).to).name;
                 self.request(to, by);
             }
-            SearchStep::Exit { agent, end, .. } => self.end(agent, end),
+            SearchStep::Exit { agent, end, outcome, .. } => {
+                self.end(agent, end);
+                if outcome == (ExitResult::Waits { resumed: true }) {
+                    self.task.ok("respawn", &[]);
+                }
+            }
             SearchStep::Respawn => drop(self.task.ok("respawn", &[])),
             SearchStep::Retry => drop(self.task.ok("update", &["--retry-hooks"])),
             SearchStep::Failure { .. } => panic!("no hook of these workflows stops the others"),

@@ -7,6 +7,7 @@ use orange_core::{Actor, StateId};
 use super::{CA0, Writer};
 use crate::lint::Facts;
 use crate::search::{EdgeId, SearchStep};
+use crate::walk::Act;
 use orange_codegen::diag::{Diagnostic, Level};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -93,7 +94,12 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
     let run: Vec<EdgeId> = run.into_iter().chain([id]).collect();
     let mut trace = facts.tell(&run, "it has judged its own work".to_owned());
     // The agent may, although another usually does.
-    trace.steps.iter_mut().last().into_iter().for_each(|it| it.by = agent.to_string());
+    if let Some(step) = trace.steps.last_mut() {
+        step.by = agent.to_string();
+        if let (SearchStep::Request { .. }, Some(asks)) = (edge.step, step.script.last_mut()) {
+            *asks = Act::Request { to: facts.name(transition.to.value).to_owned(), by: agent }.to_string();
+        }
+    }
     let found = Diagnostic::new(&CA0, facts.first_line(transition.span), message).at_level(level);
     Some(numbered(found, story).trace(trace).help(help))
 }

@@ -216,7 +216,7 @@ fn decided(facts: &Facts<'_>, edge: &Edge) -> Option<TransitionId> {
         SearchStep::Exit { outcome: ExitResult::Advance(transition), .. } => transition,
         SearchStep::Exit {
             outcome:
-                ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits,
+                ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits { .. },
             ..
         }
         | SearchStep::Start
@@ -243,13 +243,26 @@ fn lives(facts: &Facts<'_>, edge: &Edge, before: &Task, agent: Actor) -> (bool, 
         task.set_agent(ended, Agent::Dead);
     }
     let (mut stays, mut start) = (task.agent(agent) == Agent::Live, None);
-    let Some(id) = edge.step.transition() else {
+    let hooks = match (edge.step, before.waiting) {
+        (SearchStep::Failure { transition, hook, failed }, _) => {
+            if failed.exit.is_some() && failed.by == agent {
+                stays = false;
+                task.set_agent(agent, Agent::Dead);
+            }
+            Some(&facts.machine.transition(transition).hooks[..usize::from(hook)])
+        }
+        (SearchStep::Retry, Some(waiting)) => {
+            Some(&facts.machine.transition(waiting.transition).hooks[usize::from(waiting.hook)..])
+        }
+        (step, _) => step.transition().map(|id| facts.machine.transition(id).hooks),
+    };
+    let Some(hooks) = hooks else {
         let is_there = facts.search.task(edge.to).agent(agent) == Agent::Live;
         let respawn = facts.machine.state(before.status).respawn;
         let prompt = respawn.as_ref().and_then(|it| it.spawn()).map(|it| it.prompt);
         return (stays, (is_there && !stays).then_some(prompt));
     };
-    for hook in facts.machine.transition(id).hooks {
+    for hook in hooks {
         let was = task.agent(agent) == Agent::Live;
         task.apply(hook);
         match (was, task.agent(agent) == Agent::Live) {

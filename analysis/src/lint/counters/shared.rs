@@ -95,6 +95,7 @@ pub(super) fn name<'f>(facts: &Facts<'f>, counter: CounterId) -> &'f str {
 /// Whether a person takes this step: their own transition, or that of an agent that is not there.
 pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
     match edge.step {
+        SearchStep::Request { by: Actor::Engine, .. } => false,
         SearchStep::Request { transition, by, .. } => {
             by == Actor::Human || is_persons_transition(facts, transition)
         }

@@ -80,7 +80,7 @@ impl Disagreement {
         let transition = machine.transition(self.transition);
         let agrees = match self.outcome {
             ExitResult::Advance(id) => machine.transition(id).to == transition.to,
-            ExitResult::Marked | ExitResult::Waits => true,
+            ExitResult::Marked | ExitResult::Waits { .. } => true,
             ExitResult::Escalate(_) | ExitResult::Crash { .. } => false,
         };
         if agrees {
@@ -106,7 +106,7 @@ impl Disagreement {
                 let is_meant = matches!(rule, Some(model::Outcome::Crash { .. }));
                 is_meant && !is_shadowed && (is_ruled || is_work)
             }
-            ExitResult::Marked | ExitResult::Waits => false,
+            ExitResult::Marked | ExitResult::Waits { .. } => false,
         }
     }
 }
@@ -148,9 +148,10 @@ fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
     let words = words(facts, it);
     let becomes = match it.outcome {
         ExitResult::Advance(id) => format!("goes to `{}`", facts.name(facts.machine.transition(id).to)),
-        ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits => {
-            "counts as crashed".to_owned()
-        }
+        ExitResult::Escalate(_)
+        | ExitResult::Crash { .. }
+        | ExitResult::Marked
+        | ExitResult::Waits { .. } => "counts as crashed".to_owned(),
     };
     let message = format!("{arrow} lets an agent leave {words}, and one that ends with the same {becomes}");
     let place = transition.gates.first().map_or(transition.span, Gate::place);

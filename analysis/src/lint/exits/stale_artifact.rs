@@ -118,7 +118,7 @@ fn gated_step(edge: &Edge) -> Option<TransitionId> {
         | SearchStep::Exit { outcome: ExitResult::Advance(transition), .. } => Some(transition),
         SearchStep::Exit {
             outcome:
-                ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits,
+                ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits { .. },
             ..
         }
         | SearchStep::Start

@@ -133,7 +133,10 @@ impl Bare {
             let again = || facts.machine.state(task.status).respawn;
             let hooks = match edge.step {
                 SearchStep::Start | SearchStep::Respawn => again(),
-                SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. } => again(),
+                SearchStep::Exit {
+                    outcome: ExitResult::Crash { respawned: true } | ExitResult::Waits { resumed: true },
+                    ..
+                } => again(),
                 SearchStep::Exit { .. }
                 | SearchStep::Request { .. }
                 | SearchStep::Failure { .. }

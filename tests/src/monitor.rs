@@ -1,0 +1,473 @@
+//! What `orange-workflow prove` claims of a workflow, watched over one run: a reference that was written from the documents
+//! (`docs/workflow.md`, `docs/linting.md`, the pages of the checks) and uses nothing of the compiler, the core or the search.
+//!
+//! The test that takes the run says what happens, one thing after the other; the monitor has its own idea of the task's agents and
+//! its worktree, and notes each breach of a property.
+
+use std::collections::BTreeMap;
+
+use crate::plan::{Applies, Plan, PlannedGate, PlannedHook, PlannedOutcome, PlannedRule, PlannedTransition};
+
+/// Somebody who acts on a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Who {
+    /// A person.
+    Person,
+    /// The agent whose requests are the worker's.
+    Worker,
+    /// The agent whose requests are the reviewer's.
+    Reviewer,
+}
+
+/// Why a transition was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Somebody has asked.
+    Asked(Who),
+    /// An agent has ended, and this exit rule of its state, by its place among them, decides. The first ones are for timeouts.
+    Ended,
+    /// An agent has crashed too often.
+    Escalated,
+    /// The time in the state is over, and no agent of the state is there to be ended.
+    Elapsed,
+    /// A hook of the transition before has failed.
+    HookFailed,
+}
+
+/// Something that happens to a task.
+#[derive(Clone, Debug)]
+pub enum Happening<'h> {
+    /// Somebody writes a section.
+    Wrote(Who, &'h str),
+    /// A person acts: asks, starts, retries.
+    PersonActs,
+    /// The task takes a transition, by its place in the plan.
+    Took(usize, Cause),
+    /// A hook of that transition runs; whether somebody has made it fail.
+    Hook(usize, bool),
+    /// The agent of the state is started without a transition, with the state's prompt.
+    Started(Start),
+    /// An agent ends; the rule that decides, if one does, as the reference has it.
+    Ends(Who, Option<Decides>),
+    /// It was a crash, and the task stays: how many there have been.
+    Crashed(u32),
+    /// Nothing further follows from what somebody has done.
+    Done {
+        /// Whether hooks wait.
+        hooks_wait: bool,
+    },
+}
+
+/// What decides about the end of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decides {
+    /// The timeout of the state.
+    Timeout,
+    /// The exit rule with this place in the plan.
+    Rule(usize),
+}
+
+/// One agent that is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// Whether it has worked on the task, or has the prompt of agents that do.
+    pub has_worked: bool,
+    /// Whether `spawn_reviewer` has started it, to run beside a worker.
+    pub is_beside: bool,
+    /// Whether it was started by the last transition.
+    is_new: bool,
+}
+
+/// A breach of a property, by the property's name.
+pub type Breach = (&'static str, String);
+
+/// What is known of one run.
+#[derive(Clone, Debug)]
+pub struct Monitor<'p> {
+    plan: &'p Plan,
+    /// The task's state.
+    pub status: usize,
+    /// Whether it has a worktree.
+    pub worktree: bool,
+    agents: [Option<Agent>; 2],
+    ended: Option<(Who, Option<Agent>)>,
+    decided: Option<Decides>,
+    /// By section: who wrote it last, if that was an agent that has worked.
+    writers: BTreeMap<String, Option<Who>>,
+    last: Option<usize>,
+    hooks_wait: bool,
+    /// Whether a person has asked for something since an agent was last alive; before any agent, nobody needs to.
+    is_asked: bool,
+    /// The transitions since a person last did something, the person's own included.
+    pub unattended: u64,
+    /// The agents that were started since then, beside those that were started again after a crash or a wait.
+    pub started: u64,
+    /// The agents that were started again after a crash since then.
+    pub restarted: u64,
+    breaches: Vec<Breach>,
+}
+
+/// How an agent is started without a transition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// A person starts the task, which gets a worktree first, or its agent again.
+    ByPerson {
+        /// Whether it gets a worktree first.
+        with_worktree: bool,
+    },
+    /// The engine does, after a crash.
+    AfterCrash,
+    /// The engine does, after a wait.
+    AfterWait,
+}
+
+impl<'p> Monitor<'p> {
+    /// A task that was created in a state.
+    pub fn new(plan: &'p Plan, status: usize) -> Self {
+        Self {
+            plan,
+            status,
+            worktree: false,
+            agents: [None, None],
+            ended: None,
+            decided: None,
+            writers: BTreeMap::new(),
+            last: None,
+            hooks_wait: false,
+            is_asked: true,
+            unattended: 0,
+            started: 0,
+            restarted: 0,
+            breaches: Vec::new(),
+        }
+    }
+
+    /// The agent of this actor, if it is alive.
+    pub fn agent(&self, who: Who) -> Option<Agent> {
+        slot(who).and_then(|at| self.agents[at])
+    }
+
+    /// The last transition, by its place in the plan.
+    pub fn last(&self) -> Option<usize> {
+        self.last
+    }
+
+    /// The breaches so far, each once.
+    pub fn breaches(&mut self) -> Vec<Breach> {
+        std::mem::take(&mut self.breaches)
+    }
+
+    /// What the properties distinguish of the run so far, beside the task itself.
+    pub fn key(&self) -> impl std::hash::Hash + Eq + use<> {
+        let agents = self.agents.map(|it| it.map(|it| (it.has_worked, it.is_beside)));
+        let writers: Vec<_> = self.writers.iter().map(|(section, who)| (section.clone(), *who)).collect();
+        (agents, writers, self.is_asked)
+    }
+
+    /// Whether agents that ask in this state are taken to do what a person has asked for them: all that its exit rules do is to show that
+    /// the agent has ended.
+    pub fn talks(&self) -> bool {
+        let mut rules = self.plan.rules.iter().filter(|it| it.status == self.status);
+        let leads_on = |outcome: &PlannedOutcome| {
+            matches!(outcome, PlannedOutcome::Then(_) | PlannedOutcome::ThenWhen(_))
+        };
+        let is_timed = self.plan.states[self.status].timeout.is_some_and(|(_, to)| to.is_some());
+        let shows = rules
+            .clone()
+            .any(|it| matches!((&it.applies, &it.outcome), (Applies::Always, PlannedOutcome::MarkDead)));
+        shows && !is_timed && !rules.any(|it| leads_on(&it.outcome))
+    }
+
+    /// The next thing that happens.
+    pub fn see(&mut self, happening: &Happening<'_>) {
+        match happening {
+            Happening::Wrote(who, section) => self.writes(*who, section),
+            Happening::PersonActs => (self.unattended, self.started, self.restarted) = (0, 0, 0),
+            Happening::Took(transition, cause) => self.takes(*transition, *cause),
+            Happening::Hook(at, has_failed) => self.runs(*at, *has_failed),
+            Happening::Started(start) => self.starts(*start),
+            Happening::Ends(who, decides) => self.ends(*who, *decides),
+            Happening::Crashed(count) => self.crashes(*count),
+            Happening::Done { hooks_wait } => self.is_done(*hooks_wait),
+        }
+    }
+
+    fn breach(&mut self, property: &'static str, what: String) {
+        self.breaches.push((property, what));
+    }
+
+    fn writes(&mut self, who: Who, section: &str) {
+        let has_worked = self.agent(who).is_some_and(|it| it.has_worked);
+        self.writers.insert(section.to_owned(), has_worked.then_some(who));
+    }
+
+    fn ends(&mut self, who: Who, decides: Option<Decides>) {
+        let ended = slot(who).and_then(|at| self.agents[at].take());
+        (self.ended, self.decided) = (Some((who, ended)), decides);
+        if self.hooks_wait || self.plan.states[self.status].terminal {
+            return;
+        }
+        self.judged(who, ended);
+    }
+
+    /// An end goes unnoticed where no exit rule is asked about it, or none applies ("If none applies, the agent is shown as dead").
+    fn judged(&mut self, who: Who, ended: Option<Agent>) {
+        let name = &self.plan.states[self.status].name;
+        let has_rules = self.plan.rules.iter().any(|it| it.status == self.status)
+            || self.plan.states[self.status].timeout.is_some();
+        if !has_rules {
+            self.breach("no-lost-agent", format!("the {who:?} ended in {name}, which has no exit rule"));
+        } else if own(self.plan, self.status) == who {
+            if self.decided.is_none() {
+                self.breach(
+                    "no-lost-agent",
+                    format!("no exit rule of {name} applies to the end of the {who:?}"),
+                );
+            }
+        } else if ended.is_some_and(|it| it.is_new) {
+            self.breach(
+                "no-lost-agent",
+                format!("the rules of {name} are about another agent than the {who:?}"),
+            );
+        }
+    }
+
+    /// A crash that is one too many moves the task.
+    fn crashes(&mut self, count: u32) {
+        let limit = |it: &PlannedRule| match it.outcome {
+            PlannedOutcome::Crash { stuck_after, .. } => Some(stuck_after.unwrap_or(2)),
+            PlannedOutcome::Then(_)
+            | PlannedOutcome::ThenWhen(_)
+            | PlannedOutcome::MarkDead
+            | PlannedOutcome::Wait(_) => None,
+        };
+        let own = match self.decided {
+            Some(Decides::Rule(rule)) => limit(&self.plan.rules[rule]),
+            Some(Decides::Timeout) | None => None,
+        };
+        let of_state = self.plan.rules.iter().filter(|it| it.status == self.status).find_map(limit);
+        if count >= own.or(of_state).unwrap_or(2) {
+            self.breach("no-lost-agent", format!("crash {count} moves nothing in {}", self.status));
+        }
+    }
+
+    fn takes(&mut self, at: usize, cause: Cause) {
+        let it = &self.plan.transitions[at];
+        let by_person = cause == Cause::Asked(Who::Person);
+        self.judges(it, cause);
+        self.is_asked &= self.agents == [None, None];
+        self.is_asked |= by_person;
+        self.unattended += 1;
+        self.status = it.to;
+        self.last = Some(at);
+        for agent in self.agents.iter_mut().flatten() {
+            agent.is_new = false;
+        }
+        let merge =
+            self.plan.merge.or_else(|| self.plan.states.iter().position(|state| state.name == "done"));
+        if merge == Some(it.to) && !self.is_asked && !self.plan.unattended {
+            self.breach("person-asked", "nobody was asked since an agent was alive".to_owned());
+        }
+    }
+
+    /// Who passes a gate by a verdict has not worked, and neither has who wrote it, unless a person goes by it.
+    fn judges(&mut self, it: &PlannedTransition, cause: Cause) {
+        let of_rule: &[PlannedGate] = match (cause, self.decided) {
+            (Cause::Ended, Some(Decides::Rule(rule))) if self.plan.rules[rule].status == it.from => {
+                match &self.plan.rules[rule].applies {
+                    Applies::HasArtifact(gates) => gates,
+                    Applies::Always | Applies::NoArtifact | Applies::Ended(_) => &[],
+                }
+            }
+            _ => &[],
+        };
+        let verdicts = it.gates.iter().chain(of_rule).filter(|gate| gate.verdict.is_some());
+        let verdicts: Vec<&PlannedGate> = verdicts.collect();
+        if cause == Cause::Escalated || verdicts.is_empty() {
+            return;
+        }
+        let actor = match cause {
+            Cause::Asked(who) => self.agent(who).map(|agent| (who, agent)),
+            Cause::Ended => self.ended.and_then(|(who, agent)| Some((who, agent?))),
+            Cause::Escalated | Cause::Elapsed | Cause::HookFailed => None,
+        };
+        if let Some((who, _)) = actor.filter(|(_, agent)| agent.has_worked) {
+            self.breach("judged-apart", format!("the {who:?} has worked, and passes a gate by a verdict"));
+        }
+        if cause == Cause::Asked(Who::Person) {
+            return;
+        }
+        for gate in verdicts {
+            let declared = declared(self.plan, it.from, gate.section);
+            let may = |who: &Who| declared.is_empty() || declared.contains(&name(*who));
+            if let Some(who) = self.writers.get(gate.section).copied().flatten().filter(may) {
+                let what =
+                    format!("the verdict in {} was written by the {who:?}, who has worked", gate.section);
+                self.breach("judged-apart", what);
+            }
+        }
+    }
+
+    /// What a hook does, by its row in `docs/workflow.md`.
+    fn runs(&mut self, at: usize, has_failed: bool) {
+        let Some(hook) = self.last.and_then(|last| hooks(&self.plan.transitions[last]).into_iter().nth(at))
+        else {
+            return;
+        };
+        if has_failed {
+            return;
+        }
+        match hook.action {
+            "acquire_workspace" => self.worktree = true,
+            "release_workspace" => self.worktree = false,
+            "kill_session" => self.agents = [None, None],
+            "kill_reviewer" => self.agents[1] = None,
+            "notify_worker" if self.agents[0].is_some() || hook.prompt.is_none() => {}
+            "spawn_agent" | "spawn_reviewer" | "notify_worker" => {
+                let is_reviewer = hook.harness.map_or(hook.action == "spawn_reviewer", |it| it == "review");
+                let who = if is_reviewer { Who::Reviewer } else { Who::Worker };
+                let is_beside = hook.action == "spawn_reviewer";
+                if self.start(who, is_beside, hook.prompt) {
+                    self.started += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Starts an agent, unless there is no worktree or one of its kind is alive; says whether it has.
+    fn start(&mut self, who: Who, is_beside: bool, prompt: Option<&'static str>) -> bool {
+        let (Some(at), true) = (slot(who), self.worktree) else { return false };
+        let (same, other) = (self.agents[at], self.agents[1 - at]);
+        if same.is_some_and(|it| !it.is_beside) {
+            self.breach("one-agent", format!("a second {who:?} is to be started beside the first"));
+        }
+        if same.is_none() && !is_beside && other.is_some_and(|it| !it.is_beside) {
+            self.breach("one-agent", format!("the {who:?} is started beside another agent"));
+        }
+        if same.is_some() {
+            return false;
+        }
+        let has_worked = works(self.plan, self.status) || prompt.is_some_and(|it| is_for_work(self.plan, it));
+        self.agents[at] = Some(Agent { has_worked, is_beside, is_new: true });
+        true
+    }
+
+    /// The state's own agent is started again, after a crash or by a person.
+    fn starts(&mut self, start: Start) {
+        self.worktree |= start == Start::ByPerson { with_worktree: true };
+        let who = own(self.plan, self.status);
+        let prompt = self.plan.states[self.status].respawn;
+        let is_beside = respawn_hook(self.plan, self.status).is_some_and(|it| it.action == "spawn_reviewer");
+        match (self.start(who, is_beside, prompt), start) {
+            (true, Start::AfterCrash) => self.restarted += 1,
+            (true, Start::ByPerson { .. }) => self.started += 1,
+            (true, Start::AfterWait) | (false, _) => {}
+        }
+    }
+
+    fn is_done(&mut self, hooks_wait: bool) {
+        self.hooks_wait = hooks_wait;
+        let (state, is_alive) = (&self.plan.states[self.status], self.agents != [None, None]);
+        let does_work = works(self.plan, self.status);
+        self.agents.iter_mut().flatten().for_each(|it| it.has_worked |= does_work);
+        self.is_asked &= !is_alive;
+        if hooks_wait {
+            return;
+        }
+        if is_alive && (state.terminal || !self.worktree) {
+            self.breach("nothing-left-behind", format!("an agent is alive in {}", state.name));
+        }
+        if state.terminal && self.worktree {
+            self.breach("nothing-left-behind", format!("the worktree stays bound in {}", state.name));
+        }
+    }
+}
+
+/// All hooks of a transition, in the order in which they run: `reset` comes first.
+pub fn hooks(transition: &PlannedTransition) -> Vec<PlannedHook> {
+    let simple = |action| PlannedHook { action, ..PlannedHook::default() };
+    let resets = transition.reset.iter().map(|_| simple("reset"));
+    let increments = transition.increments.iter().map(|_| simple("increment"));
+    resets.chain(increments).chain(transition.hooks.iter().cloned()).collect()
+}
+
+/// The writers whom the gates and rules of a state declare for a section. The engine does not examine that, and neither is it doubted here.
+fn declared(plan: &Plan, state: usize, section: &str) -> Vec<&'static str> {
+    gates(plan, state).filter(|it| it.section == section).flat_map(|it| it.written_by.clone()).collect()
+}
+
+/// The gates that leave a state, and the artifacts of its exit rules.
+pub fn gates(plan: &Plan, state: usize) -> impl Iterator<Item = &PlannedGate> {
+    let leaving = plan.transitions.iter().filter(move |it| it.from == state);
+    let rules = plan.rules.iter().filter(move |it| it.status == state);
+    let artifacts = rules.flat_map(|it| match &it.applies {
+        Applies::HasArtifact(gates) => gates.as_slice(),
+        Applies::Always | Applies::NoArtifact | Applies::Ended(_) => &[],
+    });
+    leaving.flat_map(|it| &it.gates).chain(artifacts)
+}
+
+fn name(who: Who) -> &'static str {
+    match who {
+        Who::Person => "human",
+        Who::Worker => "worker",
+        Who::Reviewer => "reviewer",
+    }
+}
+
+fn slot(who: Who) -> Option<usize> {
+    match who {
+        Who::Person => None,
+        Who::Worker => Some(0),
+        Who::Reviewer => Some(1),
+    }
+}
+
+fn spawns(transition: &PlannedTransition) -> impl Iterator<Item = &PlannedHook> {
+    transition.hooks.iter().filter(|it| it.prompt.is_some())
+}
+
+fn is_review(hook: &PlannedHook) -> bool {
+    hook.harness.map_or(hook.action == "spawn_reviewer", |it| it == "review")
+}
+
+/// The hook that a respawn in a state is like: one that starts an agent on a transition there with the same prompt, or anywhere, or
+/// any on a transition there ("The agent starts in the same way as the state's own agent").
+fn respawn_hook(plan: &Plan, state: usize) -> Option<&PlannedHook> {
+    let prompt = plan.states[state].respawn?;
+    let into = || plan.transitions.iter().filter(move |it| it.to == state).flat_map(spawns);
+    let all = || plan.transitions.iter().flat_map(spawns);
+    let same = |it: &&PlannedHook| it.prompt == Some(prompt);
+    into().find(same).or_else(|| all().find(same)).or_else(|| into().next())
+}
+
+/// Whose end the exit rules of a state judge: that of the agent that is started again there, else that of a reviewer where one is
+/// started on a transition there.
+pub fn own(plan: &Plan, state: usize) -> Who {
+    let into = || plan.transitions.iter().filter(move |it| it.to == state).flat_map(spawns);
+    let is_reviewer = match plan.states[state].respawn {
+        Some(_) => respawn_hook(plan, state).is_some_and(is_review),
+        None => into().any(is_review),
+    };
+    if is_reviewer { Who::Reviewer } else { Who::Worker }
+}
+
+/// Whether agents work in a state: no gate and no exit rule takes a verdict there, or it is where they begin (`docs/lints/judge-of-own-work.md`).
+fn works(plan: &Plan, state: usize) -> bool {
+    let judges = gates(plan, state).any(|it| it.verdict.is_some());
+    let begins =
+        plan.transitions.iter().any(|it| it.from == 0 && it.to == state && spawns(it).next().is_some());
+    let name = plan.states[state].name.as_str();
+    !judges || (begins && name != "agent-review") || name == "clarification"
+}
+
+/// Whether agents that work are started with a prompt.
+fn is_for_work(plan: &Plan, prompt: &str) -> bool {
+    let by_transition = plan
+        .transitions
+        .iter()
+        .any(|it| works(plan, it.to) && spawns(it).any(|hook| hook.prompt == Some(prompt)));
+    let again = (0..plan.states.len()).any(|at| works(plan, at) && plan.states[at].respawn == Some(prompt));
+    by_transition || again
+}

@@ -1,0 +1,218 @@
+//! Everything that somebody could do to a task, and the exploration of what comes of it.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use orange_analysis::walk::{Act, Ended};
+use orange_core::Actor;
+use orange_tests::monitor::{self, Who};
+use orange_tests::plan::{Applies, Plan};
+use orange_tests::random::Random;
+
+use crate::run::{Watched, who};
+
+/// One thing to do: the act, who writes, whether the engine does it.
+#[derive(Clone, Debug)]
+pub(crate) struct Deed {
+    pub act: Act,
+    pub author: Who,
+    pub by_engine: bool,
+}
+
+const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
+const TEXTS: [&str; 6] =
+    ["", "Something.", "DONE: all", "Verdict: PASS", "Verdict: FAIL", "The result is PASS."];
+
+fn deed(act: Act) -> Deed {
+    Deed { act, author: Who::Person, by_engine: false }
+}
+
+/// Everything that can be done here.
+pub(crate) fn deeds(plan: &Plan, run: &Watched<'_>) -> Vec<Deed> {
+    let mut deeds = Vec::new();
+    let status = run.monitor.status;
+    let name = |at: usize| plan.states[at].name.clone();
+    if run.hooks_wait() {
+        deeds.push(deed(Act::RetryHooks));
+    }
+    let alive: Vec<Actor> = AGENTS.into_iter().filter(|it| run.is_alive(*it)).collect();
+    for it in plan.transitions.iter().filter(|it| it.from == status) {
+        for by in alive.iter().copied().chain([Actor::Human]) {
+            deeds.push(deed(Act::Request { to: name(it.to), by }));
+        }
+    }
+    for agent in &alive {
+        deeds.extend(ends(plan, status).into_iter().map(|ended| deed(Act::End { agent: *agent, ended })));
+    }
+    if alive.is_empty() || plan.states[status].respawn.is_some() {
+        deeds.push(deed(Act::Spawn));
+        deeds.push(deed(Act::Respawn));
+    }
+    if plan.states[status].timeout.is_some() {
+        deeds.push(deed(Act::Elapse));
+    }
+    if run.is_awaited {
+        deeds.push(Deed { by_engine: true, ..deed(Act::Respawn) });
+    }
+    for section in run.sections().filter(|it| is_read(plan, status, it)) {
+        for author in alive.iter().map(|it| who(*it)).chain([Who::Person]) {
+            for text in TEXTS {
+                let act = Act::Write { heading: section.to_owned(), text: text.to_owned() };
+                deeds.push(Deed { author, ..deed(act) });
+            }
+        }
+    }
+    deeds
+}
+
+/// Whether a gate or a rule of a state reads a section.
+fn is_read(plan: &Plan, status: usize, section: &str) -> bool {
+    monitor::gates(plan, status).any(|it| it.section == section)
+}
+
+fn ends(plan: &Plan, status: usize) -> Vec<Ended> {
+    let mut ends = vec![Ended::of(Some(0), None, String::new())];
+    for rule in plan.rules.iter().filter(|it| it.status == status) {
+        if let Applies::Ended(ending) = &rule.applies {
+            let output = ending.output.unwrap_or_default().to_owned();
+            ends.push(Ended::of(ending.codes.first().copied(), ending.signals.first().copied(), output));
+        }
+    }
+    if let Some((seconds, _)) = plan.states[status].timeout {
+        ends.push(Ended { lasted: seconds, ..Ended::default() });
+    }
+    ends
+}
+
+/// Does it. A text is always a new one, unless `again`.
+pub(crate) fn perform(run: &mut Watched<'_>, deed: &Deed, again: bool) -> bool {
+    let mut act = deed.act.clone();
+    if let Act::Write { text, .. } = &mut act
+        && !again
+        && !text.is_empty()
+    {
+        *text += &format!("\nStep {}.", run.script.len());
+    }
+    run.act(&act, deed.author, deed.by_engine).is_ok()
+}
+
+/// A graph of what a task came to.
+pub(crate) struct Explored<'r> {
+    pub runs: Vec<Watched<'r>>,
+    /// By run: where its deeds led.
+    next: Vec<Option<Vec<usize>>>,
+}
+
+impl<'r> Explored<'r> {
+    /// What comes of everything that can be done, up to so many different tasks.
+    pub(crate) fn from(plan: &'r Plan, starts: Vec<Watched<'r>>, most: usize, random: &mut Random) -> Self {
+        let mut it = Self { runs: Vec::new(), next: Vec::new() };
+        let mut known = HashMap::new();
+        let mut open = Vec::new();
+        for run in starts {
+            known.insert(key(plan, &run), it.runs.len());
+            open.push(it.runs.len());
+            it.runs.push(run);
+            it.next.push(None);
+        }
+        while !open.is_empty() && it.runs.len() < most {
+            let at = open.swap_remove(random.below(open.len()));
+            let mut led = Vec::new();
+            for (next, _) in it.steps(plan, at) {
+                let to = *known.entry(key(plan, &next)).or_insert_with(|| {
+                    open.push(it.runs.len());
+                    it.runs.push(next);
+                    it.next.push(None);
+                    it.runs.len() - 1
+                });
+                led.push(to);
+            }
+            it.next[at] = Some(led);
+        }
+        it
+    }
+
+    fn steps(&self, plan: &'r Plan, at: usize) -> Vec<(Watched<'r>, Deed)> {
+        let run = &self.runs[at];
+        if run.is_over() && !run.hooks_wait() {
+            return Vec::new();
+        }
+        let mut steps = Vec::new();
+        for deed in deeds(plan, run) {
+            let mut next = run.clone();
+            if !perform(&mut next, &deed, false) {
+                continue;
+            }
+            // What has hooks that stop the others has one fail, too.
+            for failing in failing(plan, run, &deed) {
+                let mut failed = run.clone();
+                if failed.failing(&failing, |run| perform(run, &deed, false)) {
+                    steps.push((failed, deed.clone()));
+                }
+            }
+            steps.push((next, deed));
+        }
+        steps
+    }
+
+    /// A run that was looked at to the end, and from which nothing leads to an end.
+    pub(crate) fn trapped(&self) -> Option<&Watched<'r>> {
+        let mut reaches: Vec<bool> =
+            (0..self.runs.len()).map(|at| self.runs[at].is_over() || self.next[at].is_none()).collect();
+        let mut grows = true;
+        while grows {
+            grows = false;
+            for at in 0..self.runs.len() {
+                let leads = |it: &Vec<usize>| it.iter().any(|to| reaches[*to]);
+                if !reaches[at] && self.next[at].as_ref().is_some_and(leads) {
+                    reaches[at] = true;
+                    grows = true;
+                }
+            }
+        }
+        let at = reaches.iter().position(|it| !it)?;
+        Some(&self.runs[at])
+    }
+}
+
+/// The actions that stop the others when they fail, on transitions that may follow.
+pub(crate) fn failing(plan: &Plan, run: &Watched<'_>, deed: &Deed) -> Vec<String> {
+    let status = run.monitor.status;
+    let is_meant = |to: usize| match &deed.act {
+        Act::Request { to: wanted, .. } => plan.states[to].name == *wanted,
+        Act::End { .. } | Act::Elapse => true,
+        Act::Write { .. }
+        | Act::Answer { .. }
+        | Act::Checks { .. }
+        | Act::Spawn
+        | Act::Respawn
+        | Act::Fail { .. }
+        | Act::RetryHooks => false,
+    };
+    let leaving = plan.transitions.iter().filter(|it| it.from == status && is_meant(it.to));
+    let mut actions: Vec<String> =
+        leaving.flat_map(|it| &it.hooks).filter(|it| it.stops()).map(|it| it.action.to_owned()).collect();
+    actions.sort();
+    actions.dedup();
+    actions
+}
+
+/// What is different in tasks that are looked at apart.
+fn key(plan: &Plan, run: &Watched<'_>) -> u64 {
+    let mut hash = DefaultHasher::new();
+    run.monitor.status.hash(&mut hash);
+    let counters = plan.counters.iter().filter_map(|it| run.walk.counter_named(it));
+    for counter in counters {
+        run.walk.counter(counter).min(4).hash(&mut hash);
+    }
+    for section in run.sections() {
+        let content = run.walk.section(section);
+        content.and_then(|it| it.lines().next()).hash(&mut hash);
+    }
+    for agent in AGENTS {
+        run.walk.agent(agent).hash(&mut hash);
+    }
+    (run.walk.has_workspace(), run.hooks_wait(), run.is_awaited).hash(&mut hash);
+    run.monitor.key().hash(&mut hash);
+    hash.finish()
+}

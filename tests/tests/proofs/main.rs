@@ -1,0 +1,229 @@
+//! What `prove` says is attacked: whatever it calls proved is looked for a breach in real walks, and whatever it refutes must be
+//! a breach that can be walked. The reference for each property is `orange_tests::monitor`.
+#![allow(clippy::unwrap_used)]
+
+mod explore;
+mod refuted;
+mod run;
+
+use std::collections::BTreeMap;
+
+use orange_analysis::prove::{self, Proof, Verdict};
+use orange_codegen::lower::{Arena, lower};
+use orange_codegen::{Source, compile};
+use orange_core::{Machine, StateId};
+use orange_tests::flows::flow;
+use orange_tests::plan::Plan;
+use orange_tests::random::Random;
+
+use explore::{Explored, deeds, perform};
+use run::{Watched, places};
+
+/// What an environment variable says, for a longer attack.
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+}
+
+/// Calls this with each workflow that compiles, its machine and its proof.
+fn for_each_flow(count: u64, mut judge: impl FnMut(&Plan, &Machine<'_>, &Proof)) {
+    let (first, count) = (number("ORANGE_PROOFS_SEED", 0), number("ORANGE_PROOFS", count));
+    let mut refused = 0;
+    for seed in first..first + count {
+        let plan = flow(seed);
+        let source = Source::new("flow.yml", plan.to_string());
+        let Some(checked) = compile(&source).checked else {
+            refused += 1;
+            continue;
+        };
+        let arena = Arena::default();
+        let machine = lower(&checked, &arena).unwrap();
+        let proof = prove::prove(&checked, &source).unwrap();
+        judge(&plan, &machine, &proof);
+    }
+    assert!(refused * 3 <= count, "{refused} of {count} workflows do not compile");
+}
+
+fn is_proved(proof: &Proof, name: &str) -> bool {
+    let judged = proof.properties.iter().find(|it| it.name == name).unwrap();
+    matches!(judged.verdict, Verdict::Proved { .. })
+}
+
+/// The states in which tasks can be created, the first one first.
+fn starts<'r>(plan: &'r Plan, places: &'r [usize], machine: &'r Machine<'r>) -> Vec<Watched<'r>> {
+    let is_start = |id: &StateId| {
+        let is_led_to = machine.between(machine.initial, *id).next().is_some();
+        *id == machine.initial || (machine.state(*id).entry && !is_led_to)
+    };
+    machine.state_ids().filter(is_start).map(|id| Watched::new(plan, places, machine, id)).collect()
+}
+
+/// The faults that were found, by what is wrong.
+#[derive(Default)]
+struct Wrong(BTreeMap<String, Vec<String>>);
+
+impl Wrong {
+    fn add(&mut self, what: &str, plan: &Plan, how: &str, script: &[String]) {
+        let tell = format!("{}: {how}\n{}\n{plan}", plan.name, script.join("\n"));
+        self.0.entry(what.to_owned()).or_default().push(tell);
+    }
+
+    fn is_nothing(&self) {
+        let tell = |(what, all): (&String, &Vec<String>)| {
+            let shortest = all.iter().min_by_key(|it| it.len()).unwrap();
+            format!("=== {what}, {} times\n{shortest}", all.len())
+        };
+        let all: Vec<String> = self.0.iter().map(tell).collect();
+        assert!(all.is_empty(), "{}", all.join("\n"));
+    }
+}
+
+#[test]
+fn what_is_proved_is_not_broken_by_any_walk() {
+    let most = number("ORANGE_PROOFS_SIZE", 120) as usize;
+    let mut wrong = Wrong::default();
+    let mut broken: BTreeMap<&'static str, u32> = BTreeMap::new();
+    for_each_flow(60, |plan, machine, proof| {
+        let places = places(plan);
+        let random = &mut Random::new(proof.figures.steps as u64);
+        let explored = Explored::from(plan, starts(plan, &places, machine), most, random);
+        let mut found: BTreeMap<&'static str, (String, &[String])> = BTreeMap::new();
+        for run in &explored.runs {
+            for (property, what) in &run.breaches {
+                found.entry(property).or_insert((what.clone(), &run.script));
+            }
+        }
+        if let Some(run) = explored.trapped() {
+            found.insert("ends-reachable", ("nothing leads to an end".to_owned(), &run.script));
+        }
+        for (property, (what, script)) in found {
+            *broken.entry(property).or_default() += 1;
+            if is_proved(proof, property) {
+                wrong.add(property, plan, &what, script);
+            }
+        }
+    });
+    wrong.is_nothing();
+    // An attack that breaks nothing anywhere is blind.
+    for property in ["nothing-left-behind", "one-agent", "no-lost-agent", "judged-apart", "person-asked"] {
+        assert!(broken.get(property).is_some_and(|it| *it >= 2), "{property}: {broken:?}");
+    }
+}
+
+#[test]
+fn each_property_is_proved_of_some_and_refuted_of_others() {
+    let mut verdicts: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
+    for_each_flow(120, |_, _, proof| {
+        for it in &proof.properties {
+            let counts = verdicts.entry(it.name).or_default();
+            counts[0] += u32::from(matches!(it.verdict, Verdict::Proved { .. }));
+            counts[1] += u32::from(matches!(it.verdict, Verdict::Refuted { .. }));
+        }
+    });
+    for (property, [proved, refuted]) in &verdicts {
+        let is_rare = matches!(*property, "ends-reachable" | "gates-met");
+        assert!(*proved >= 30 && *refuted >= if is_rare { 2 } else { 12 }, "{property}: {verdicts:?}");
+    }
+}
+
+#[test]
+fn what_is_refuted_is_broken_by_its_run() {
+    let mut wrong = Wrong::default();
+    let mut replayed: BTreeMap<&str, u32> = BTreeMap::new();
+    for_each_flow(60, |plan, machine, proof| {
+        let places = places(plan);
+        for judged in &proof.properties {
+            for (trace, is_whole) in refuted::traces(judged) {
+                let start = machine.state_named(&trace.start).unwrap();
+                let mut run = Watched::new(plan, &places, machine, start);
+                let outcome = refuted::replay(&mut run, &trace.steps, None);
+                if judged.name == "no-lost-agent" {
+                    refuted::end_all(&mut run);
+                }
+                let is_broken = run.breaches.iter().any(|(property, _)| *property == judged.name);
+                let is_real = match judged.name {
+                    "loops-bounded" => refuted::goes_round(&run, &trace.steps),
+                    "ends-reachable" => {
+                        let random = &mut Random::new(1);
+                        Explored::from(plan, vec![run.clone()], 60, random).trapped().is_some()
+                    }
+                    _ => is_broken,
+                };
+                *replayed.entry(judged.name).or_default() += 1;
+                match outcome {
+                    Err(why) => wrong.add(
+                        &format!("{}: its run cannot be taken", judged.name),
+                        plan,
+                        &why,
+                        &run.script,
+                    ),
+                    Ok(()) if is_whole && !is_real => {
+                        wrong.add(
+                            &format!("{}: nothing is broken", judged.name),
+                            plan,
+                            &trace.to_string(),
+                            &run.script,
+                        );
+                    }
+                    Ok(()) => {}
+                }
+            }
+        }
+    });
+    wrong.is_nothing();
+    for property in
+        ["nothing-left-behind", "one-agent", "no-lost-agent", "loops-bounded", "judged-apart", "person-asked"]
+    {
+        assert!(replayed.get(property).is_some_and(|it| *it >= 3), "{property}: {replayed:?}");
+    }
+}
+
+#[test]
+fn no_walk_goes_further_than_the_figures_say() {
+    let mut wrong = Wrong::default();
+    let mut farthest = 0;
+    for_each_flow(60, |plan, machine, proof| {
+        let figures = &proof.figures;
+        let (Some(longest), Some(agents)) = (&figures.longest_run, &figures.agents_with_restarts) else {
+            return;
+        };
+        let places = places(plan);
+        for seed in 0..number("ORANGE_PROOFS_WALKS", 6) {
+            let random = &mut Random::new(seed);
+            let mut starts = starts(plan, &places, machine);
+            let at = random.below(starts.len());
+            let mut run = starts.swap_remove(at);
+            for _ in 0..60 {
+                wander(plan, &mut run, random);
+                let (moves, started) = (run.monitor.unattended, run.monitor.started + run.monitor.restarted);
+                farthest = farthest.max(moves);
+                if moves > longest.count {
+                    wrong.add("the longest run", plan, &format!("{moves} > {}", longest.count), &run.script);
+                }
+                if started > agents.count {
+                    wrong.add("the most agents", plan, &format!("{started} > {}", agents.count), &run.script);
+                }
+            }
+        }
+    });
+    wrong.is_nothing();
+    assert!(farthest >= 3, "{farthest}");
+}
+
+/// Does something; a person acts only now and then.
+fn wander(plan: &Plan, run: &mut Watched<'_>, random: &mut Random) {
+    let deeds = deeds(plan, run);
+    if deeds.is_empty() || run.is_over() {
+        return;
+    }
+    let (deed, again) = (random.pick(&deeds).clone(), random.chance(10));
+    let mut next = run.clone();
+    let failing = explore::failing(plan, run, &deed).into_iter().next().filter(|_| random.chance(30));
+    let is_done = match failing {
+        Some(hook) => next.failing(&hook, |run| perform(run, &deed, again)),
+        None => perform(&mut next, &deed, again),
+    };
+    let is_persons = next.monitor.unattended < run.monitor.unattended;
+    if is_done && !(is_persons && random.chance(70)) {
+        *run = next;
+    }
+}

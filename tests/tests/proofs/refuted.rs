@@ -1,0 +1,80 @@
+//! A run that refutes a property is taken as a walk, and the monitor sees the breach.
+
+use orange_analysis::prove::{Judged, Verdict};
+use orange_analysis::walk::command::Command;
+use orange_analysis::walk::{Act, Ended, Happened};
+use orange_codegen::diag::{Trace, TraceStep};
+use orange_core::Actor;
+use orange_tests::monitor::Who;
+
+use crate::run::Watched;
+
+/// The runs with which a property is refuted, each with whether it ends where the property is broken.
+pub(crate) fn traces(judged: &Judged) -> Vec<(&Trace, bool)> {
+    let Verdict::Refuted { findings, trace } = &judged.verdict else { return Vec::new() };
+    // A counter that never rises leaves some loop without a bound, and where no agent is alive none ends: these runs only lead to
+    // what a finding is about.
+    let is_whole = |code: &str| !matches!(code, "C25" | "C63" | "C68");
+    let found = findings.iter().filter_map(|it| Some((it.trace.as_ref()?, is_whole(it.code()))));
+    found.chain(trace.iter().map(|it| (it, true))).collect()
+}
+
+/// Ends the agents that are alive.
+pub(crate) fn end_all(run: &mut Watched<'_>) {
+    for agent in [Actor::Worker, Actor::Reviewer] {
+        if run.is_alive(agent) {
+            let act = Act::End { agent, ended: Ended::default() };
+            run.act(&act, Who::Person, false).map_or_else(|it| panic!("{}", it.0), drop);
+        }
+    }
+}
+
+/// Takes the steps of a run; says what is not as it tells.
+pub(crate) fn replay(run: &mut Watched<'_>, steps: &[TraceStep], turn: Option<u32>) -> Result<(), String> {
+    for step in steps {
+        for (at, line) in step.script.iter().enumerate() {
+            let Ok(Some(Command::Act(mut act))) = Command::parse(line) else {
+                return Err(format!("`{line}` is no act"));
+            };
+            // In another turn of a loop, this is another text.
+            if let (Act::Write { text, .. }, Some(turn)) = (&mut act, turn) {
+                *text += &format!("\n<!-- {turn} -->");
+            }
+            let by_engine = at > 0 && matches!(act, Act::Respawn);
+            let author = author(run, &act, &step.script);
+            let story = run.act(&act, author, by_engine).map_err(|it| format!("`{line}`: {}", it.0))?;
+            if let Some(Happened::Refused { message, .. }) = story.first() {
+                return Err(format!("`{line}` is refused: {message}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The agent that acts next writes; without one, a person.
+fn author(run: &Watched<'_>, act: &Act, script: &[String]) -> Who {
+    let parsed = script.iter().filter_map(|line| Command::parse(line).ok().flatten());
+    let actors = parsed.filter_map(|it| {
+        let Command::Act(Act::Request { by: actor, .. } | Act::End { agent: actor, .. }) = it else {
+            return None;
+        };
+        Some(actor)
+    });
+    let alive = [Actor::Worker, Actor::Reviewer].into_iter().filter(|it| run.is_alive(*it));
+    let mut all = actors.chain(alive);
+    let is_write = matches!(act, Act::Write { .. });
+    all.next().filter(|_| is_write).map_or(Who::Person, crate::run::who)
+}
+
+/// Whether the last steps of a run can be taken again and again, without a person, and each time some transition.
+pub(crate) fn goes_round(run: &Watched<'_>, steps: &[TraceStep]) -> bool {
+    (1..=steps.len()).any(|length| {
+        let (mut again, turn) = (run.clone(), &steps[steps.len() - length..]);
+        (0..4).all(|number| {
+            let (status, before) = (again.monitor.status, again.monitor.unattended);
+            replay(&mut again, turn, Some(number)).is_ok()
+                && again.monitor.status == status
+                && again.monitor.unattended > before
+        })
+    })
+}

@@ -1,0 +1,313 @@
+//! One run of a generated workflow: a walk of `simulate`, and the monitor that watches it.
+
+use orange_analysis::search::task::Agent;
+use orange_analysis::walk::{Act, Ended, Happened, Impossible, Walk};
+use orange_core as core;
+use orange_core::{Actor, Machine};
+use orange_tests::monitor::{self, Breach, Cause, Decides, Happening, Monitor, Start, Who};
+use orange_tests::plan::{Applies, Plan, PlannedGate};
+use orange_tests::reference::{self, Task};
+
+/// A walk and what is known of it.
+#[derive(Clone)]
+pub(crate) struct Watched<'r> {
+    plan: &'r Plan,
+    /// By transition of the machine: its place in the plan.
+    places: &'r [usize],
+    pub walk: Walk<'r>,
+    pub monitor: Monitor<'r>,
+    /// What was done, as a script of `simulate`.
+    pub script: Vec<String>,
+    /// What was broken so far.
+    pub breaches: Vec<Breach>,
+    /// The hook that waits, by its place in its transition.
+    waiting: Option<usize>,
+    /// Whether the engine is to start the agent again after a while.
+    pub is_awaited: bool,
+    /// Whether the next hook of some kind is still to fail, or one has failed that lets the others run.
+    is_armed: bool,
+    has_failed_softly: bool,
+    /// Whether the time in the state is over, and no agent is ended for that.
+    has_elapsed: bool,
+    /// The content of sections when a gate passed, and since the task came to its state.
+    passed: Vec<(&'static str, String)>,
+    entered: Vec<(&'static str, String)>,
+    /// The content at the start of agents, for gates with a verdict.
+    started: Vec<(&'static str, String)>,
+}
+
+/// By transition of a machine: its place in the plan that it was made of.
+pub(crate) fn places(plan: &Plan) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..plan.transitions.len()).collect();
+    places.sort_by_key(|at| (plan.transitions[*at].from, plan.transitions[*at].to));
+    places
+}
+
+pub(crate) fn who(actor: Actor) -> Who {
+    match actor {
+        Actor::Worker => Who::Worker,
+        Actor::Reviewer => Who::Reviewer,
+        Actor::Human | Actor::Engine => Who::Person,
+    }
+}
+
+const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
+
+impl<'r> Watched<'r> {
+    pub(crate) fn new(
+        plan: &'r Plan,
+        places: &'r [usize],
+        machine: &'r Machine<'r>,
+        status: core::StateId,
+    ) -> Self {
+        Self {
+            plan,
+            places,
+            walk: Walk::at(machine, status),
+            monitor: Monitor::new(plan, usize::from(status.0)),
+            script: Vec::new(),
+            breaches: Vec::new(),
+            waiting: None,
+            is_awaited: false,
+            is_armed: false,
+            has_failed_softly: false,
+            has_elapsed: false,
+            passed: Vec::new(),
+            entered: Vec::new(),
+            started: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.plan.states[self.monitor.status].terminal
+    }
+
+    pub(crate) fn hooks_wait(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    pub(crate) fn is_alive(&self, actor: Actor) -> bool {
+        self.walk.agent(actor) == Agent::Live
+    }
+
+    /// Does something. A section is written by `author`; an agent is started again by the engine if `by_engine`.
+    pub(crate) fn act(
+        &mut self,
+        act: &Act,
+        author: Who,
+        by_engine: bool,
+    ) -> Result<Vec<Happened>, Impossible> {
+        let decides = self.ended(act);
+        let story = self.walk.act(act)?;
+        let suffix = match author {
+            Who::Person => String::new(),
+            Who::Worker | Who::Reviewer => format!("   # by the {author:?}"),
+        };
+        self.script.push(format!("{act}{suffix}"));
+        if self.is_persons(act, by_engine) && !matches!(story[..], [Happened::Refused { .. }]) {
+            self.monitor.see(&Happening::PersonActs);
+        }
+        self.has_elapsed = matches!(act, Act::Elapse) && decides.is_none();
+        if let Some((agent, decides)) = decides {
+            self.monitor.see(&Happening::Ends(who(agent), decides));
+        }
+        let mut first = if matches!(act, Act::RetryHooks) { self.waiting.take() } else { None };
+        let mut was_awaited = std::mem::take(&mut self.is_awaited);
+        for happened in &story {
+            self.see((act, author, by_engine), happened, &mut first, &mut was_awaited);
+        }
+        self.is_awaited |= was_awaited;
+        let hooks_wait = self.waiting.is_some();
+        self.monitor.see(&Happening::Done { hooks_wait });
+        self.breaches.extend(self.monitor.breaches());
+        self.compare();
+        Ok(story)
+    }
+
+    fn is_persons(&self, act: &Act, by_engine: bool) -> bool {
+        match act {
+            Act::Request { by, .. } => *by == Actor::Human || self.monitor.talks(),
+            Act::Spawn | Act::RetryHooks => true,
+            Act::Respawn => !by_engine,
+            Act::Write { .. }
+            | Act::Answer { .. }
+            | Act::Checks { .. }
+            | Act::Fail { .. }
+            | Act::End { .. }
+            | Act::Elapse => false,
+        }
+    }
+
+    /// The agent that ends with an act, and what decides about that.
+    fn ended(&self, act: &Act) -> Option<(Actor, Option<Decides>)> {
+        match act {
+            Act::End { agent, ended } if self.is_alive(*agent) => Some((*agent, self.decides(*agent, ended))),
+            Act::Elapse if !self.hooks_wait() => {
+                let status = self.monitor.status;
+                let own = if monitor::own(self.plan, status) == Who::Reviewer {
+                    Actor::Reviewer
+                } else {
+                    Actor::Worker
+                };
+                let leads_on = matches!(self.plan.states[status].timeout, Some((_, Some(_))));
+                (leads_on && self.is_alive(own)).then_some((own, Some(Decides::Timeout)))
+            }
+            Act::End { .. }
+            | Act::Elapse
+            | Act::Write { .. }
+            | Act::Answer { .. }
+            | Act::Checks { .. }
+            | Act::Request { .. }
+            | Act::Spawn
+            | Act::Respawn
+            | Act::Fail { .. }
+            | Act::RetryHooks => None,
+        }
+    }
+
+    fn see(
+        &mut self,
+        (act, author, by_engine): (&Act, Who, bool),
+        happened: &Happened,
+        first: &mut Option<usize>,
+        was_awaited: &mut bool,
+    ) {
+        match happened {
+            Happened::Wrote { heading } => self.monitor.see(&Happening::Wrote(author, heading)),
+            Happened::Transitioned { transition, cause, hooks, .. } => {
+                (*was_awaited, self.waiting) = (false, None);
+                let place = self.places[transition.0 as usize];
+                self.monitor.see(&Happening::Took(place, self.cause(*cause)));
+                self.note_gate(place, *cause);
+                self.hooks(0, hooks.iter().map(|it| it.has_failed));
+            }
+            Happened::HooksWait { hooks, .. } => {
+                let all = monitor::hooks(&self.plan.transitions[self.monitor.last().unwrap_or_default()]);
+                self.waiting = Some(all.len() - hooks.len());
+            }
+            Happened::Started { hooks } => match first.take() {
+                Some(first) => self.hooks(first, hooks.iter().map(|it| it.has_failed)),
+                None => {
+                    *was_awaited = false;
+                    let with_worktree = matches!(act, Act::Spawn);
+                    let by_person = Start::ByPerson { with_worktree };
+                    let start = if by_engine { Start::AfterWait } else { by_person };
+                    self.monitor.see(&Happening::Started(start));
+                    self.note_start();
+                }
+            },
+            Happened::Crashed { count, respawned, .. } => {
+                self.monitor.see(&Happening::Crashed(*count));
+                if respawned.is_some() {
+                    self.monitor.see(&Happening::Started(Start::AfterCrash));
+                    self.note_start();
+                }
+            }
+            Happened::Waits { .. } => *was_awaited = true,
+            Happened::Answers { .. }
+            | Happened::Refused { .. }
+            | Happened::Marked { .. }
+            | Happened::WillFail { .. }
+            | Happened::Over { .. } => {}
+        }
+    }
+
+    fn cause(&self, cause: core::Cause) -> Cause {
+        match cause {
+            core::Cause::Request(actor) => Cause::Asked(who(actor)),
+            core::Cause::Exit if self.has_elapsed => Cause::Elapsed,
+            core::Cause::Exit => Cause::Ended,
+            core::Cause::Escalation => Cause::Escalated,
+            core::Cause::HookFailed => Cause::HookFailed,
+            core::Cause::Forced(..) => panic!("nothing is forced here"),
+        }
+    }
+
+    /// Does something while the next such hook fails; whether one has failed that stops the others.
+    pub(crate) fn failing(&mut self, hook: &str, deed: impl FnOnce(&mut Self) -> bool) -> bool {
+        self.is_armed = true;
+        let is_done =
+            self.act(&Act::Fail { hook: hook.to_owned() }, Who::Person, false).is_ok() && deed(self);
+        is_done && !self.is_armed && !self.has_failed_softly
+    }
+
+    fn hooks(&mut self, first: usize, hooks: impl Iterator<Item = bool>) {
+        let all = monitor::hooks(&self.plan.transitions[self.monitor.last().unwrap_or_default()]);
+        for (at, has_failed) in (first..).zip(hooks) {
+            self.is_armed &= !has_failed;
+            self.has_failed_softly |= has_failed && !all[at].stops();
+            self.monitor.see(&Happening::Hook(at, has_failed));
+            self.note_start();
+        }
+    }
+
+    fn note_gate(&mut self, place: usize, cause: core::Cause) {
+        let gates = self.plan.transitions[place].gates.iter();
+        for gate in gates.filter(|_| cause != core::Cause::Escalation) {
+            self.passed.retain(|(section, _)| *section != gate.section);
+            self.passed.extend(self.content(gate.section));
+        }
+        self.entered = self.sections().filter_map(|it| self.content(it)).collect();
+        self.started = Vec::new();
+    }
+
+    /// What stands there now is no verdict of an agent that may have been started.
+    fn note_start(&mut self) {
+        let now: Vec<_> = self.sections().filter_map(|it| self.content(it)).collect();
+        self.started.extend(now);
+    }
+
+    fn content(&self, section: &'static str) -> Option<(&'static str, String)> {
+        Some((section, self.walk.section(section)?.to_owned()))
+    }
+
+    /// The sections that anything reads.
+    pub(crate) fn sections(&self) -> impl Iterator<Item = &'static str> + use<> {
+        ["## Handoff", "## Review"].into_iter()
+    }
+
+    fn lacks(&self, gate: &PlannedGate) -> bool {
+        let started = self.started.iter().filter(|_| gate.verdict.is_some());
+        let seen = self.passed.iter().chain(&self.entered).chain(started).cloned().collect();
+        let body = self.walk.body().to_owned();
+        reference::lack(gate, &Task { status: 0, counters: Vec::new(), body, seen, beside: false }).is_some()
+    }
+
+    /// What decides about this end of an agent of the task's state, by the documents.
+    fn decides(&self, agent: Actor, ended: &Ended) -> Option<Decides> {
+        let status = self.monitor.status;
+        if monitor::own(self.plan, status) != who(agent) {
+            return None;
+        }
+        let is_late = |(seconds, _): &(u32, _)| ended.lasted >= *seconds;
+        if self.plan.states[status].timeout.as_ref().is_some_and(is_late) {
+            return Some(Decides::Timeout);
+        }
+        let mine: Vec<usize> =
+            (0..self.plan.rules.len()).filter(|at| self.plan.rules[*at].status == status).collect();
+        let end = (ended.code, ended.signal, ended.output.clone());
+        let has = |nth: usize| match &self.plan.rules[mine[nth]].applies {
+            Applies::HasArtifact(gates) => !gates.iter().any(|gate| self.lacks(gate)),
+            Applies::Ended(ending) => reference::ended_so(ending, &end),
+            Applies::Always | Applies::NoArtifact => false,
+        };
+        reference::decides(self.plan, status, has).map(|nth| Decides::Rule(mine[nth]))
+    }
+
+    /// The monitor's own idea of the task is the walk's.
+    fn compare(&self) {
+        let alive = AGENTS.map(|it| self.is_alive(it));
+        let believed = AGENTS.map(|it| self.monitor.agent(who(it)).is_some());
+        let (walked, watched) = (
+            (usize::from(self.walk.status().0), alive, self.walk.has_workspace()),
+            (self.monitor.status, believed, self.monitor.worktree),
+        );
+        assert_eq!(
+            walked,
+            watched,
+            "the walk (left) and the documents:\n{}\n{}",
+            self.script.join("\n"),
+            self.plan
+        );
+    }
+}
