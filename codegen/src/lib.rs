@@ -57,11 +57,11 @@ pub fn compile(source: &Source) -> Compilation {
         (Some(tree), Some(kind)) => model::resolve(tree, source, kind, &mut diagnostics),
         (Some(tree), None) => {
             let span = tree.span.first_line(&source.text);
-            diagnostics.push(model::no_workflow(span, "this file holds no workflow"));
+            diagnostics.push(model::no_workflow(span, "this file holds no workflow", Some(tree)));
             None
         }
         (None, _) if diagnostics.is_empty() => {
-            diagnostics.push(model::no_workflow(Span::at(0), "this file is empty"));
+            diagnostics.push(model::no_workflow(Span::at(0), "this file is empty", None));
             None
         }
         (None, _) => None,

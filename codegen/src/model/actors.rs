@@ -15,6 +15,12 @@ pub(super) fn actors(decoder: &mut Decoder<'_>, field: &Field<'_>, known: &[Acto
         let help = if field.name == "by" { all } else { "name who writes it: `written_by: reviewer`" };
         decoder.report(found.help(help));
     }
+    let known: Vec<_> = known.iter().map(|it| it.as_str()).collect();
+    if let Some(help) = decoder.writer().words_instead(field.name, field.value, &known) {
+        let message = format!("`{}` takes a word, or a list of words", field.name);
+        decoder.report(Diagnostic::new(&S04, field.value.span, message).help(help));
+        return Actors::NONE;
+    }
     let named = fields.iter().filter_map(|it| decoder.word(it, &words));
     named.fold(Actors::NONE, |all, actor| all.with(actor.value))
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use super::keys::Object;
+use super::shapes::Writer;
 use crate::catalogue::{Check, S02, S03, S04, S07, S09};
 use crate::diag::{Diagnostic, Fix};
 use crate::edit;
@@ -64,6 +65,11 @@ impl<'s> Decoder<'s> {
             included: Included::of(&source.text),
             suggestions: MAX_SUGGESTIONS,
         }
+    }
+
+    /// Writes values in the language of the source.
+    pub(super) fn writer(&self) -> Writer<'s> {
+        Writer { source: self.source, format: self.format }
     }
 
     /// Adds a finding.
@@ -188,7 +194,8 @@ impl Decoder<'_> {
                 Some(entries.iter().filter_map(|(key, value)| self.entry(key, value, what)).collect())
             }
             Kind::Scalar(_) | Kind::Sequence(_) => {
-                self.wrong(node, &format!("{what} is a mapping"), None);
+                let help = self.writer().mapping_instead(what, node);
+                self.wrong(node, &format!("{what} is a mapping"), help);
                 None
             }
         }
@@ -212,7 +219,8 @@ impl Decoder<'_> {
         match &field.value.kind {
             Kind::Sequence(items) => items,
             Kind::Scalar(_) | Kind::Mapping(_) => {
-                let help = self.help_for_list(field);
+                let help = self.writer().list_instead(field.name, field.value);
+                let help = help.unwrap_or_else(|| self.help_for_list(field));
                 self.wrong(field.value, &format!("`{}` takes a list", field.name), Some(help));
                 &[]
             }
@@ -266,9 +274,11 @@ impl Decoder<'_> {
     pub fn text<'n>(&mut self, field: &Field<'n>) -> Option<&'n Text> {
         let takes = format!("`{}` takes text", field.name);
         let Kind::Scalar(scalar) = &field.value.kind else {
+            let clause = (field.name == "when").then(|| self.writer().clause_instead(field.value)).flatten();
             let help = key_without_value(field.value)
+                .filter(|_| clause.is_none())
                 .map(|word| format!("`{word}:` makes a mapping; delete the `:`, or put the text in quotes"));
-            self.wrong(field.value, &takes, help);
+            self.wrong(field.value, &takes, clause.or(help));
             return None;
         };
         if scalar.is_null() || is_boolean(scalar) || is_number(scalar) {

@@ -76,7 +76,9 @@ fn action_of<'n>(decoder: &mut Decoder<'_>, node: &'n Node) -> Option<Spanned<&'
         None => {
             let span = entries.first().map_or(node.span, |(key, _)| key.span);
             let found = Diagnostic::new(&S09, span, "a hook needs the key `action`");
-            decoder.report(found.help("add `action: …`, for example `action: kill_session`"));
+            let example = "add `action: …`, for example `action: kill_session`";
+            let help = decoder.writer().hook_of_keys(entries).unwrap_or_else(|| example.to_owned());
+            decoder.report(found.help(help));
             None
         }
     }

@@ -17,6 +17,7 @@ mod prompt_file;
 mod prompts;
 mod resolve;
 mod scope;
+mod shapes;
 mod states;
 mod step_condition;
 mod step_prompt;

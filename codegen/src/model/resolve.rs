@@ -7,7 +7,7 @@ use super::keys::WORKFLOW;
 use super::scope::{Scope, Table};
 use super::transitions::Ends;
 use super::{Counter, StateId, Steps, Workflow};
-use super::{exit, gate, header, prompts, states, steps, transitions};
+use super::{exit, gate, header, prompts, shapes, states, steps, transitions};
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
@@ -61,10 +61,13 @@ pub fn resolve(tree: &Node, source: &Source, kind: Kind, found: &mut Vec<Diagnos
     draft
 }
 
-/// The finding that a file holds no workflow.
-pub fn no_workflow(span: Span, message: &str) -> Diagnostic {
-    Diagnostic::new(&S08, span, message)
-        .help("a workflow begins with `name:` and has `states:` and `transitions:`, or in TOML `[workflow]` and `[[steps]]`")
+/// The finding that a file holds no workflow; its tree, if there is one, says what else it may be.
+pub fn no_workflow(span: Span, message: &str, tree: Option<&Node>) -> Diagnostic {
+    let help = tree.and_then(shapes::of_another_program).unwrap_or_else(|| {
+        "a workflow begins with `name:` and has `states:` and `transitions:`, or in TOML `[workflow]` and `[[steps]]`"
+            .to_owned()
+    });
+    Diagnostic::new(&S08, span, message).help(help)
 }
 
 fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Option<MachineDraft> {
