@@ -5,7 +5,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use read::{FILE, read};
+pub use read::{ACTS, FILE, read};
 pub use run::run;
 
 use orange_codegen::span::{Span, Spanned};

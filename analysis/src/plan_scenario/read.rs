@@ -138,9 +138,12 @@ const BESIDE: [(&str, &[&str]); 10] = [
     ("intervene", &["continue"]),
 ];
 
+/// What can happen in a step.
+pub const ACTS: [&str; 6] = ["complete", "fail", "lose", "continue", "retry", "cancel"];
+
 /// An item says exactly one thing that happens.
 fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<NamedAct> {
-    let said = ["complete", "fail", "lose", "continue", "retry", "cancel"].map(|name| fields.get(name));
+    let said = ACTS.map(|name| fields.get(name));
     let said: Vec<Field<'_>> = said.into_iter().flatten().collect();
     let [one] = &said[..] else {
         let message = match &said[..] {

@@ -5,7 +5,7 @@ mod run;
 
 use orange_core::Actor;
 
-pub use read::{FILE, is_workflow, read, workflow};
+pub use read::{ACTS, FILE, is_workflow, read, workflow};
 pub use run::{Failed, ScenarioResult, run};
 
 use crate::search::task::Agent;

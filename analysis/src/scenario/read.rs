@@ -174,11 +174,13 @@ fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
     Some(ScenarioStep { span: node.span, act: act?, expect })
 }
 
+/// What can be done in a step.
+pub const ACTS: [&str; 10] =
+    ["spawn", "write", "request", "end", "respawn", "fail", "retry_hooks", "elapse", "program", "checks"];
+
 /// A step says exactly one thing that is done.
 fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
-    let said =
-        ["spawn", "write", "request", "end", "respawn", "fail", "retry_hooks", "elapse", "program", "checks"];
-    let said = said.map(|name| fields.get(name));
+    let said = ACTS.map(|name| fields.get(name));
     let said: Vec<Field<'_>> = said.into_iter().flatten().collect();
     let [one] = &said[..] else {
         let message = match &said[..] {

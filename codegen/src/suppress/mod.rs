@@ -135,6 +135,14 @@ impl Allowed {
     }
 
     fn unknown(&self, checks: &[&'static Check], may_suggest: bool) -> Diagnostic {
+        let is_start = |it: &Check| {
+            it.code.get(..self.name.len()).is_some_and(|start| start.eq_ignore_ascii_case(&self.name))
+        };
+        if !self.name.is_empty() && checks.iter().copied().any(is_start) {
+            let message = format!("`{}` stands for several checks, and a comment allows one", self.name);
+            let help = "write the code or the name of the finding, so that the comment hides no other";
+            return Diagnostic::new(&S13, self.span, message).help(help);
+        }
         let known = checks.iter().flat_map(|it| [it.name, it.code]);
         let close = may_suggest.then(|| suggest::closest(&self.name, known)).flatten();
         let shown: String = self.name.chars().take(60).collect();
