@@ -10,7 +10,7 @@ use std::fs;
 
 use orange_analysis::catalogue::{self, Check};
 use orange_analysis::lint;
-use orange_workflow::{Answer, Exit, Style, Styles, run};
+use orange_workflow::{Answer, Exit, Screens, run};
 use serde_json::Value;
 
 const CASES: &str = "diagnostics";
@@ -37,7 +37,7 @@ fn check(case: &str, format: &str) -> Answer {
 
 fn answer(path: &str, format: &str, flags: &[&str]) -> Answer {
     let args = [&["orange-workflow", "check", path, "--format", format], flags].concat();
-    run(args.into_iter().map(Into::into), Styles { out: Style::Plain, err: Style::Plain })
+    run(args.into_iter().map(Into::into), Screens::plain())
 }
 
 fn lints() -> impl Iterator<Item = &'static str> {

@@ -19,6 +19,7 @@ const RULES: &[(&str, Given)] = &[
     ("orange ls", Given::Working),
     ("orange completions", Given::Repository),
     ("source <(orange completions bash)", Given::Repository),
+    ("source <(orange-workflow completions bash)", Given::Repository),
     ("orange log", Given::Died),
     ("orange install", Given::Repository),
     ("orange setup", Given::Project),
@@ -75,6 +76,10 @@ const RULES: &[(&str, Given)] = &[
     ("orange workflow", Given::Repository),
     ("orange workspace", Given::Project),
     ("orange-workflow", Given::Workflows),
+    (
+        "orange-workflow check workflows/ --watch",
+        Given::OnlyParsed("it goes on until it is interrupted; the watch has tests"),
+    ),
 ];
 
 /// The rule of a command, if there is one.

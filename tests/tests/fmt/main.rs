@@ -13,7 +13,7 @@ use orange_codegen::{Source, compile, syntax};
 use orange_tests::generate;
 use orange_tests::random::Random;
 
-use orange_workflow::{Answer, Exit, Style, Styles};
+use orange_workflow::{Answer, Exit, Screens};
 use scrawl::{About, Note, scrawl};
 use tempfile::TempDir;
 
@@ -98,7 +98,7 @@ fn assert_stays(note: &Note, text: &str, story: impl Fn() -> String) {
 
 fn fmt(file: &Path, command: &str) -> Answer {
     let args = ["orange-workflow", command].map(OsString::from).into_iter().chain([file.into()]);
-    orange_workflow::run(args, Styles { out: Style::Plain, err: Style::Plain })
+    orange_workflow::run(args, Screens::plain())
 }
 
 /// The Rust that becomes of a text, without its hash.

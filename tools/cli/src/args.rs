@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::screen::Colour;
+
 /// Check, prove, draw, walk and mend agent workflows.
 #[derive(Debug, Parser)]
 #[command(
@@ -21,12 +23,19 @@ Exit status: 0 nothing wrong, 1 something was found, 2 the work could not be don
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Command,
+
+    /// When output for people has colour
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub color: Colour,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(Check),
+    Completions(crate::cmd::complete::Completions),
+    #[command(hide = true)]
+    Complete(crate::cmd::complete::Complete),
     Explain(Explain),
     Diff(crate::cmd::diff::Diff),
     Fmt(crate::cmd::fmt::Fmt),
@@ -49,6 +58,9 @@ Examples:
   orange-workflow check workflows/
   orange-workflow check flow.yml --format short
   orange-workflow check workflows/ --deny warnings --allow name-mismatch
+  orange-workflow check workflows/ --deny C4,C61 --warn C43
+  orange-workflow check workflows/ --statistics
+  orange-workflow check workflows/ --watch
   orange-workflow check workflows/ --format sarif > findings.sarif
   orange-workflow check workflows/ --write-baseline known.json
   orange-workflow check workflows/ --baseline known.json
@@ -66,16 +78,16 @@ pub(crate) struct Check {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
     pub format: Format,
 
-    /// Fail on this check's findings, or on all `warnings`
-    #[arg(long, value_name = "warnings|NAME")]
+    /// Fail on the findings of these checks, or on all `warnings`; `C4` stands for every check whose code begins with it
+    #[arg(long, value_delimiter = ',', value_name = "warnings|CHECK")]
     pub deny: Vec<String>,
 
-    /// Only warn of this check's findings
-    #[arg(long, value_name = "NAME")]
+    /// Only warn of the findings of these checks
+    #[arg(long, value_delimiter = ',', value_name = "CHECK")]
     pub warn: Vec<String>,
 
-    /// Leave this check's findings out
-    #[arg(long, value_name = "NAME")]
+    /// Leave the findings of these checks out
+    #[arg(long, value_delimiter = ',', value_name = "CHECK")]
     pub allow: Vec<String>,
 
     /// Apply the fixes that have one possible meaning, and report the other findings
@@ -98,6 +110,14 @@ pub(crate) struct Check {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "diff"])]
     pub write_baseline: Option<PathBuf>,
 
+    /// Count the findings of each check, the most frequent first
+    #[arg(long)]
+    pub statistics: bool,
+
+    /// Check again whenever a file changes, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["fix", "unsafe_fixes", "diff", "write_baseline"])]
+    pub watch: bool,
+
     /// Read no `orange-workflow.toml`
     #[arg(long)]
     pub no_config: bool,
@@ -107,7 +127,7 @@ pub(crate) struct Check {
     pub exit_zero: bool,
 
     /// The file name that `-` stands for: names it in findings, and says whether it is YAML or TOML
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "FILE")]
     pub stdin_name: Option<String>,
 }
 
@@ -128,6 +148,12 @@ pub(crate) enum Format {
     Sarif,
     /// Annotations of GitHub Actions, the worst first
     Github,
+    /// Code Quality of GitLab
+    Gitlab,
+    /// The Diagnostic Format of reviewdog
+    Rdjson,
+    /// JUnit's XML, for continuous integration
+    Junit,
 }
 
 /// Print the page of a check: what it finds, why, and how to mend it.
@@ -185,10 +211,12 @@ pub(crate) enum Core {
 /// Write a small sound workflow to start from: states for tasks, or steps for missions.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Its scenarios are written beside it.
+
 Examples:
   orange-workflow init
   orange-workflow init workflows/bug-fix
-  orange-workflow init --steps workflows/review
+  orange-workflow init --template steps workflows/review
   orange-workflow init --steps workflows/release.yml
   orange-workflow init --stdout
 
@@ -198,13 +226,26 @@ pub(crate) struct Init {
     #[arg(value_name = "NAME")]
     pub name: Option<PathBuf>,
 
-    /// Write a step workflow, with its prompts
-    #[arg(long)]
+    /// What to begin with
+    #[arg(long, value_enum, value_name = "TEMPLATE", default_value = "states")]
+    pub template: Template,
+
+    /// Write a step workflow, with its prompts: the same as `--template steps`
+    #[arg(long, conflicts_with = "template")]
     pub steps: bool,
 
     /// Print it and write nothing
     #[arg(long)]
     pub stdout: bool,
+}
+
+/// What a new workflow begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// States and transitions of a task: a worker, and a person who accepts the work
+    States,
+    /// Steps of a mission: a change, its review, and its fix
+    Steps,
 }
 
 /// Draw a workflow, and highlight a run or a finding.

@@ -97,7 +97,7 @@ impl Collected {
             match entries(&folder) {
                 Ok(entries) => {
                     for (path, is_folder) in entries {
-                        if is_folder && !is_hidden(&path) && !is_cache(&path) {
+                        if is_folder && is_searched(&path) {
                             folders.push(path);
                         } else if !is_folder && has_workflow_extension(&path) && !is_scenario_file(&path) {
                             self.inputs.push(Input { shown: shown(&path), origin: Origin::Found(path) });
@@ -120,7 +120,7 @@ pub(crate) fn files_below(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Resu
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for (path, is_folder) in entries(&folder).map_err(|error| cannot_search(&folder, &error))? {
-            if is_folder && !is_hidden(&path) && !is_cache(&path) {
+            if is_folder && is_searched(&path) {
                 folders.push(path);
             } else if !is_folder && wanted(&path) {
                 found.push(path);
@@ -231,6 +231,18 @@ impl Input {
     }
 }
 
+/// A folder and those below it that a search looks through, as far as they can be read.
+pub(crate) fn folders_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = entries(&folder).unwrap_or_default().into_iter();
+        folders.extend(entries.filter(|(path, is_folder)| *is_folder && is_searched(path)).map(|it| it.0));
+        found.push(folder);
+    }
+    found
+}
+
 /// Standard input has one text, and only the first reader gets it.
 ///
 /// # Errors
@@ -289,6 +301,10 @@ fn up_to_limit(stream: impl Read, expected: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(expected.min(limits::MAX_BYTES as u64) as usize + 1);
     stream.take(limits::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+fn is_searched(folder: &Path) -> bool {
+    !is_hidden(folder) && !is_cache(folder)
 }
 
 fn is_hidden(path: &Path) -> bool {

@@ -16,34 +16,31 @@ mod output;
 mod paths;
 mod report;
 mod schema;
+mod screen;
 mod simulate;
 mod site;
 mod whole;
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 pub use answer::{Answer, Exit};
 #[cfg(feature = "schemas")]
 pub use json::schemas;
-pub use output::Style;
+pub use screen::{Screen, Screens, Wishes};
 
 use crate::args::Cli;
 
-/// Which of its two streams may have colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Styles {
-    /// Standard output.
-    pub out: Style,
-    /// Standard error.
-    pub err: Style,
+/// The commands, for manual pages.
+pub fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// Runs a command line; the first argument is the program's own name.
-pub fn run(args: impl IntoIterator<Item = OsString>, styles: Styles) -> Answer {
+pub fn run(args: impl IntoIterator<Item = OsString>, screens: Screens) -> Answer {
     match Cli::try_parse_from(args) {
-        Ok(cli) => cmd::run(&cli.command, styles),
+        Ok(cli) => cmd::run(&cli.command, screens.styles(cli.color)),
         Err(refusal) => Answer::from(refusal),
     }
 }

@@ -7,6 +7,7 @@ use orange_analysis::place::Places;
 use orange_codegen::check::same_name;
 use orange_codegen::{Compilation, Diagnostic, Level, Likeness, Source, diag, syntax};
 
+use crate::config::PageUrl;
 use crate::input::{Input, Origin, Reading};
 use crate::json::Counts;
 
@@ -42,6 +43,8 @@ pub(crate) struct File {
     pub source: Source,
     /// What is wrong with it, and the workflow when nothing is at level `error`.
     pub compilation: Compilation,
+    /// Where the pages of checks are published, if its configuration says that.
+    pub docs: Option<PageUrl>,
 }
 
 enum InputResult {
@@ -106,6 +109,11 @@ impl File {
         &self.compilation.diagnostics
     }
 
+    /// The address of the page of a finding's check.
+    pub(crate) fn page(&self, finding: &Diagnostic) -> Option<String> {
+        self.docs.as_ref().map(|it| it.of(finding.check))
+    }
+
     /// The places of its workflow.
     pub(crate) fn places(&self) -> Places {
         Places::new(syntax::parse(&self.source).0.as_ref())
@@ -115,12 +123,12 @@ impl File {
         match reading {
             Reading::Text(source) => {
                 let compilation = orange_analysis::lint(&source);
-                Self { source, compilation }
+                Self { source, compilation, docs: None }
             }
             Reading::NotText(source, finding) | Reading::Unreadable(source, finding) => {
                 let (diagnostics, likeness) = (vec![*finding], Likeness::of(&source));
                 let compilation = Compilation { diagnostics, likeness, ..Compilation::default() };
-                Self { source, compilation }
+                Self { source, compilation, docs: None }
             }
         }
     }

@@ -4,6 +4,7 @@ mod types;
 
 use std::collections::BTreeMap;
 
+use orange_analysis::{plan_scenario, scenario};
 use orange_codegen::model::keys::{Key, Names, Object, STEP_WORKFLOW, Takes, WORKFLOW};
 
 pub(crate) use types::Schema;
@@ -31,16 +32,38 @@ pub(crate) fn schema() -> Schema {
     }
 }
 
+/// The schema of files of scenarios, those of tasks and those of missions: the workflow says which it is, and no schema can
+/// look there.
+pub(crate) fn scenarios() -> Schema {
+    let mut defs = Defs { acts: &scenario::ACTS, ..Defs::default() };
+    let of_tasks = defs.object(&scenario::FILE);
+    defs.prefix = "mission-";
+    defs.acts = &plan_scenario::ACTS;
+    let of_missions = defs.object(&plan_scenario::FILE);
+    Schema {
+        dialect: Some("https://json-schema.org/draft/2020-12/schema"),
+        title: Some("Scenarios of an Orange workflow"),
+        description: Some("What a workflow does with a task or a mission, step by step."),
+        any_of: vec![of_tasks, of_missions],
+        defs: defs.known,
+        ..Schema::of("object")
+    }
+}
+
 /// What is defined once and referred to by name.
 #[derive(Default)]
 struct Defs {
     known: BTreeMap<String, Schema>,
+    /// What the names begin with.
+    prefix: &'static str,
+    /// The keys of which an object that has them has exactly one.
+    acts: &'static [&'static str],
 }
 
 impl Defs {
     /// A reference to an object, which is defined if it is not yet.
     fn object(&mut self, object: &Object) -> Schema {
-        let name = name(object.what);
+        let name = format!("{}{}", self.prefix, name(object.what));
         if !self.known.contains_key(&name) {
             // The name is taken before what is inside is defined.
             self.known.insert(name.clone(), Schema::default());
@@ -52,12 +75,14 @@ impl Defs {
 
     /// The keys of an object; `tag` is the one that tells it from others, with its value.
     fn definition(&mut self, object: &Object, tag: Option<(&str, &str)>) -> Schema {
+        let acts = if self.acts.iter().all(|it| object.slot(it).is_some()) { self.acts } else { &[] };
         let mut property = |key: &Key| match tag.filter(|(tag, _)| *tag == key.name) {
             Some((_, value)) => Schema { constant: Some(value.to_owned()), ..Schema::default() },
             None => Schema { description: Some(key.doc), ..self.value(&key.takes) },
         };
         let required = object.keys.iter().filter(|it| it.required).map(|it| it.name.to_owned());
         Schema {
+            one_of: acts.iter().map(|it| Schema::with(it)).collect(),
             required: required.collect(),
             properties: object.keys.iter().map(|key| (key.name.to_owned(), property(key))).collect(),
             additional_properties: Some(Others::Allowed(false)),

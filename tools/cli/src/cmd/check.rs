@@ -5,14 +5,14 @@ use std::path::Path;
 use crate::answer::{Answer, Exit, Failure};
 use crate::args::{self, Format};
 use crate::baseline::Baseline;
-use crate::cmd::mend;
+use crate::cmd::{mend, watch};
 use crate::config::Configs;
 use crate::input::{self, Collected, Input};
 use crate::json::{self, CheckAnswer, Counts};
 use crate::levels::{self, Levels};
 use crate::output::{self, printable, put};
 use crate::report::{Report, Skipped};
-use crate::{Style, Styles};
+use crate::screen::Styles;
 
 /// The settings that give findings their levels.
 struct Rules {
@@ -22,6 +22,13 @@ struct Rules {
 }
 
 pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
+    if args.watch {
+        return Ok(watch::run(args, styles.out.is_terminal, || once(args, styles))?);
+    }
+    once(args, styles)
+}
+
+fn once(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
     let flags = Levels::of_flags(args)?;
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
     let Collected { mut inputs, mut failures } = input::collect(&args.paths, args.stdin_name.as_deref());
@@ -42,11 +49,8 @@ pub(super) fn run(args: &args::Check, styles: Styles) -> Result<Answer, Answer> 
         }
     }
     err.extend(failures.iter().map(Failure::to_string));
-    let mut out = if report.files.is_empty() {
-        String::new()
-    } else {
-        written(&report, &failures, args.format, styles)?
-    };
+    let mut out =
+        if report.files.is_empty() { String::new() } else { written(&report, &failures, args, styles)? };
     if let Some(shown) = mending.out {
         if !args.diff {
             err += &out;
@@ -73,6 +77,7 @@ impl Rules {
             let mut places = self.configs.levels(&file.source.path);
             places.push(&self.flags);
             levels::apply(&places, &mut file.compilation.diagnostics);
+            file.docs = self.configs.docs(&file.source.path).cloned();
         }
         if let Some(baseline) = &self.baseline {
             baseline.apply(&mut report);
@@ -110,15 +115,36 @@ fn write_baseline(path: &Path, report: &mut Report, is_whole: bool) -> Result<St
     Ok(format!("wrote {count} {} to {shown}\n", if count == 1 { "finding" } else { "findings" }))
 }
 
-fn written(report: &Report, failures: &[Failure], format: Format, styles: Styles) -> Result<String, Failure> {
+fn written(
+    report: &Report,
+    failures: &[Failure],
+    args: &args::Check,
+    styles: Styles,
+) -> Result<String, Failure> {
+    let statistics = args.statistics.then(|| output::statistics(report));
+    match (args.format, statistics) {
+        (Format::Json, statistics) => json::written(&CheckAnswer { statistics, ..CheckAnswer::new(report) }),
+        (Format::Human, Some(statistics)) => Ok(output::table(&statistics) + &output::summary(report) + "\n"),
+        (_, Some(_)) => Err(Failure::new(
+            "--statistics has no form in this format",
+            "leave `--format` out, or write `--format json`",
+        )),
+        (format, None) => shown(report, failures, format, styles),
+    }
+}
+
+fn shown(report: &Report, failures: &[Failure], format: Format, styles: Styles) -> Result<String, Failure> {
     match format {
         Format::Human => Ok(output::human(report, styles.out)),
         Format::Graphical => Ok(output::human(report, styles.out.drawn())),
-        Format::Narrated => Ok(output::human(report, Style::Narrated)),
+        Format::Narrated => Ok(output::human(report, styles.out.narrated())),
         Format::Short => Ok(output::short(report)),
         Format::Json => json::written(&CheckAnswer::new(report)),
         Format::Sarif => output::sarif(report, failures),
         Format::Github => Ok(output::github(report)),
+        Format::Gitlab => output::gitlab(report),
+        Format::Rdjson => output::rdjson(report),
+        Format::Junit => Ok(output::junit::findings(report, failures)),
     }
 }
 

@@ -8,7 +8,6 @@ use orange_analysis::step_changes::step_changes;
 use orange_codegen::model::Definition;
 use orange_codegen::{Checked, Diagnostic};
 
-use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
 use crate::home::{self, Home, Task};
@@ -16,6 +15,7 @@ use crate::input::not_both_from_stdin;
 use crate::json::{self, DiffAnswer, StrandedTask};
 use crate::output::{Changes, changed_steps, changed_steps_short, printable, put};
 use crate::report::File;
+use crate::screen::Styles;
 
 /// Print what changes when a new workflow replaces an old one: for running tasks, or for the next missions.
 #[derive(Debug, Args)]
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     if let Some(changes) = step_changes(&checked_old, &checked_new) {
         let answer = DiffAnswer::of_steps((&old.source, &new.source), &changes);
         let out = match args.format {
-            Format::Human => changed_steps(&answer),
+            Format::Human => changed_steps(&answer, styles.out.width),
             Format::Short => changed_steps_short(&answer),
             Format::Json => json::written(&answer)?,
         };

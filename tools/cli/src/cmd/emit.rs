@@ -2,10 +2,10 @@
 
 use orange_codegen::emit::{self, CorePath, Header, Options};
 
-use crate::Styles;
 use crate::answer::Answer;
 use crate::args::{self, Core};
 use crate::cmd::one;
+use crate::screen::Styles;
 
 pub(super) fn run(args: &args::Emit, styles: Styles) -> Result<Answer, Answer> {
     let (file, checked) = one::load(&args.file, styles)?;

@@ -33,7 +33,7 @@ pub(crate) struct Fmt {
     pub check: bool,
 
     /// The file name that `-` stands for: names it in messages, and says whether it is YAML or TOML
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "FILE")]
     pub stdin_name: Option<String>,
 }
 

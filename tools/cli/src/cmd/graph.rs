@@ -6,7 +6,6 @@ use orange_analysis::lint;
 use orange_codegen::catalogue::Check;
 use orange_codegen::{Checked, Diagnostic, LineIndex};
 
-use crate::Styles;
 use crate::answer::{Answer, Failure};
 use crate::args::{self, Drawing};
 use crate::cmd::one;
@@ -14,6 +13,7 @@ use crate::graph::{Graph, Run, dot, headline, mermaid, read, svg};
 use crate::input::not_both_from_stdin;
 use crate::levels;
 use crate::report::File;
+use crate::screen::Styles;
 
 pub(super) fn run(args: &args::Graph, styles: Styles) -> Result<Answer, Answer> {
     not_both_from_stdin(&args.file, Path::new(args.trace.as_deref().unwrap_or_default()))?;

@@ -3,13 +3,18 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use orange_codegen::source::SCENARIOS;
+
 use crate::answer::{Answer, Failure};
 use crate::args;
+use crate::output::put;
 use crate::whole;
 
 /// A small sound workflow in which only the name is replaced.
 struct Template {
     text: &'static str,
+    /// Its scenarios.
+    scenarios: &'static str,
     /// The line with the name, up to it and behind it.
     name: (&'static str, &'static str),
     /// The endings of its file; the first one is added where there is none.
@@ -18,6 +23,7 @@ struct Template {
 
 const STATES: &[Template] = &[Template {
     text: include_str!("../../templates/workflow.yml"),
+    scenarios: include_str!("../../templates/workflow.test.yml"),
     name: ("\nname: ", "\n"),
     endings: &["yml", "yaml"],
 }];
@@ -26,11 +32,13 @@ const STATES: &[Template] = &[Template {
 const STEPS: &[Template] = &[
     Template {
         text: include_str!("../../templates/steps.toml"),
+        scenarios: include_str!("../../templates/steps.test.yml"),
         name: ("\nname = \"", "\"\n"),
         endings: &["toml"],
     },
     Template {
         text: include_str!("../../templates/steps.yml"),
+        scenarios: include_str!("../../templates/steps.test.yml"),
         name: ("\n  name: ", "\n"),
         endings: &["yml", "yaml"],
     },
@@ -42,20 +50,39 @@ const NAME: &str = "workflow";
 pub(super) fn run(args: &args::Init) -> Result<Answer, Answer> {
     let to_stdout = args.stdout || args.name.as_deref() == Some(Path::new("-"));
     let path = args.name.as_deref().filter(|it| *it != Path::new("-")).unwrap_or(Path::new(NAME));
-    let (template, path) = of_path(if args.steps { STEPS } else { STATES }, path)?;
-    let text = template.named(&name(&path)?);
+    let is_steps = args.steps || args.template == args::Template::Steps;
+    let (template, path) = of_path(if is_steps { STEPS } else { STATES }, path)?;
+    let name = name(&path)?;
+    let text = template.named(&name);
     if to_stdout {
         return Ok(Answer::text(text));
     }
+    let scenarios = path.with_file_name(format!("{name}{SCENARIOS}"));
+    create(&path, &text)?;
+    let (path, beside) = (path.display(), scenarios.display());
+    let mut err = format!("wrote {path}; next: orange-workflow check {path}\n");
+    match scenarios.exists() {
+        true => put(&mut err, format_args!("{beside} is there already, and is left as it is\n")),
+        false => {
+            create(
+                &scenarios,
+                &template.scenarios.replace(&format!("{NAME}{SCENARIOS}"), &format!("{name}{SCENARIOS}")),
+            )?;
+            put(&mut err, format_args!("wrote {beside}; next: orange-workflow test {beside}\n"));
+        }
+    }
+    Ok(Answer { err, ..Answer::text("") })
+}
+
+fn create(path: &Path, text: &str) -> Result<(), Failure> {
     let shown = path.display();
-    whole::create(&path, &text).map_err(|error| {
+    whole::create(path, text).map_err(|error| {
         if error.kind() == ErrorKind::AlreadyExists {
             Failure::new(format!("{shown} is there already"), "choose another name, or delete the file first")
         } else {
             Failure::new(format!("cannot write {shown}: {error}"), "see whether you may write there")
         }
-    })?;
-    Ok(Answer { err: format!("wrote {shown}; next: orange-workflow check {shown}\n"), ..Answer::text("") })
+    })
 }
 
 /// The template for the ending of this path, and the path, which gets the ending of the first one if it has none.

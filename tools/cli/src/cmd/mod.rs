@@ -1,6 +1,7 @@
 //! The commands: each takes its arguments and gives an answer; none of them prints.
 
 mod check;
+pub(crate) mod complete;
 pub(crate) mod diff;
 mod emit;
 mod explain;
@@ -13,15 +14,18 @@ pub(crate) mod prove;
 pub(crate) mod schema;
 pub(crate) mod simulate;
 pub(crate) mod test;
+mod watch;
 
-use crate::Styles;
 use crate::answer::Answer;
 use crate::args::Command;
+use crate::screen::Styles;
 
 /// Runs the command of the command line.
 pub(crate) fn run(command: &Command, styles: Styles) -> Answer {
     let answer = match command {
         Command::Check(args) => check::run(args, styles),
+        Command::Completions(args) => Ok(complete::script(args)),
+        Command::Complete(args) => Ok(complete::run(args)),
         Command::Explain(args) => explain::run(args),
         Command::Diff(args) => diff::run(args, styles),
         Command::Fmt(args) => fmt::run(args),

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use orange_codegen::{Checked, Diagnostic, Level};
 
-use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
 use crate::input::Input;
 use crate::output;
 use crate::report::File;
+use crate::screen::Styles;
 use crate::whole;
 
 /// The checked workflow of a file, and the file; or else the answer with its errors.

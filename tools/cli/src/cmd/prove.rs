@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use orange_analysis::{plan_proof, prove};
 
-use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
 use crate::json::{self, ProveAnswer};
 use crate::output;
+use crate::screen::Styles;
 
 /// Prove or refute properties of a workflow: its ends, its agents, its worktrees, its gates, its loops.
 #[derive(Debug, Args)]

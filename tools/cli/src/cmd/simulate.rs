@@ -11,11 +11,11 @@ use orange_codegen::{Diagnostic, Trace};
 use orange_core::Machine;
 use orange_core::plan::{Execution, Intervene, Policy};
 
-use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
 use crate::input::not_both_from_stdin;
 use crate::levels;
+use crate::screen::Styles;
 use crate::simulate::{PlanSimulation, Simulated, Simulation, converse, perform};
 
 /// The name of standard input as the source of commands.

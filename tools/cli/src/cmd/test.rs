@@ -4,22 +4,27 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use orange_analysis::plan_scenario;
 use orange_analysis::plan_walk::Coverage;
 use orange_analysis::scenario::{self, Failed, Scenarios};
 use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::source::{SCENARIOS, Source, is_scenario_file};
-use orange_codegen::{Compilation, Diagnostic, LineIndex, syntax};
+use orange_codegen::span::Spanned;
+use orange_codegen::{Compilation, Diagnostic, LineIndex, Span, syntax};
 use orange_core::plan::Plan;
 use orange_core::{Machine, TransitionId};
 
-use crate::Styles;
 use crate::answer::{Answer, Exit, Failure};
 use crate::cmd::one;
 use crate::input::{self, Input, Reading};
-use crate::output::{self, printable, put};
+use crate::json::{
+    self, CoverageAnswer, ScenarioAnswer, ScenarioFailure, ScenarioFile, SpanLocation, TestAnswer,
+};
+use crate::output;
+use crate::output::scenarios::{self, Refused, TRANSITIONS};
 use crate::report::File;
+use crate::screen::Styles;
 
 /// Run the scenario files beside workflows.
 #[derive(Debug, Args)]
@@ -47,36 +52,51 @@ One scenario of a step workflow is a mission, and what its agents report:
 Examples:
   orange-workflow test workflows/
   orange-workflow test flow.test.yml
+  orange-workflow test workflows/ --format junit > scenarios.xml
 
 Exit status: 0 all as expected, 1 something was not, 2 the work could not be done.")]
 pub(crate) struct Test {
     /// Scenario files, or folders with such files
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+
+    /// How results are written
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
+    format: Format,
 }
 
-/// The result of all files.
-#[derive(Default)]
-struct Tally {
-    out: String,
-    /// The errors of files that cannot be run.
-    err: String,
-    scenarios: usize,
-    failed: usize,
+/// How results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Human,
+    /// One JSON object
+    Json,
+    /// JUnit's XML, for continuous integration
+    Junit,
+    /// Annotations of GitHub Actions
+    Github,
 }
 
 pub(super) fn run(args: &Test, styles: Styles) -> Result<Answer, Answer> {
-    let mut tally = Tally::default();
-    for path in files(&args.paths)? {
-        match file(&path, styles, &mut tally) {
-            Ok(()) => {}
-            Err(refused) => tally.err += &refused.err,
+    let (mut files, mut refused, mut err) = (Vec::new(), Vec::new(), String::new());
+    for path in scenario_files(&args.paths)? {
+        match file(&path, styles) {
+            Ok(ran) => files.push(ran),
+            Err(answer) => {
+                err += &answer.err;
+                refused.push(Refused { path: path.display().to_string(), why: answer.err });
+            }
         }
     }
-    let Tally { mut out, err, scenarios, failed } = tally;
-    let passed = scenarios - failed;
-    put(&mut out, format_args!("{}: {passed} passed, {failed} failed\n", counted(scenarios, "scenario")));
-    let exit = match (err.is_empty(), failed) {
+    let answer = TestAnswer::new(files);
+    let out = match args.format {
+        Format::Human => scenarios::human(&answer),
+        Format::Json => json::written(&answer)?,
+        Format::Junit => scenarios::xml(&answer, &refused),
+        Format::Github => scenarios::github(&answer, &refused),
+    };
+    let exit = match (refused.is_empty(), answer.failed) {
         (false, _) => Exit::Failed,
         (true, 0) => Exit::Clean,
         (true, _) => Exit::Found,
@@ -85,7 +105,7 @@ pub(super) fn run(args: &Test, styles: Styles) -> Result<Answer, Answer> {
 }
 
 /// The scenario files that these paths name.
-fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn scenario_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut found = BTreeSet::new();
     for path in paths {
         if path.is_dir() {
@@ -102,7 +122,7 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(found.into_iter().collect())
 }
 
-fn file(path: &Path, styles: Styles, tally: &mut Tally) -> Result<(), Answer> {
+fn file(path: &Path, styles: Styles) -> Result<ScenarioFile, Answer> {
     let reading = Input::named(path)?.read();
     if matches!(&reading, Reading::Text(source) if !is_scenario_file(path) && scenario::is_workflow(source)) {
         return Err(no_scenarios(path).into());
@@ -111,29 +131,27 @@ fn file(path: &Path, styles: Styles, tally: &mut Tally) -> Result<(), Answer> {
         Reading::Text(source) => workflow_of(path, scenario::workflow(source).as_deref()),
         Reading::NotText(..) | Reading::Unreadable(..) => workflow_of(path, None),
     };
-    let loaded = workflow.map(|it| one::load(&it, styles));
+    let loaded = workflow.map_err(Answer::from).and_then(|it| one::load(&it, styles));
     // Without its workflow, nobody knows which of the two languages a file of scenarios is written in.
     let is_readable = matches!(&reading, Reading::Text(source) if syntax::parse(source).0.is_some());
-    if is_readable && !matches!(&loaded, Ok(Ok(_))) {
-        loaded??;
-        return Ok(());
-    }
-    if let Ok(Ok((_, checked))) = &loaded {
+    let loaded = match loaded {
+        Err(refused) if is_readable => return Err(refused),
+        loaded => loaded,
+    };
+    if let Ok((_, checked)) = &loaded {
         let arena = PlanArena::default();
         if let Some(plan) = lower_plan(checked, &arena) {
-            let (read, scenarios) = scenarios(reading, plan_scenario::read, styles)?;
-            of_plan(&read.source, &scenarios, &plan, tally);
-            return Ok(());
+            let (read, scenarios) = read_scenarios(reading, plan_scenario::read, styles)?;
+            return Ok(of_plan(&read.source, &scenarios, &plan));
         }
     }
-    let (read, scenarios) = scenarios(reading, scenario::read, styles)?;
-    let (workflow, checked) = loaded??;
+    let (read, scenarios) = read_scenarios(reading, scenario::read, styles)?;
+    let (workflow, checked) = loaded?;
     let arena = Arena::default();
     match lower(&checked, &arena) {
-        Ok(machine) => of_machine(&read.source, &scenarios, &machine, tally),
-        Err(findings) => return Err(one::refuse(workflow, findings, styles)),
+        Ok(machine) => Ok(of_machine(&read.source, &scenarios, &machine)),
+        Err(findings) => Err(one::refuse(workflow, findings, styles)),
     }
-    Ok(())
 }
 
 fn no_scenarios(workflow: &Path) -> Failure {
@@ -149,35 +167,53 @@ fn no_scenarios(workflow: &Path) -> Failure {
     )
 }
 
-fn of_machine(source: &Source, scenarios: &Scenarios, machine: &Machine<'_>, tally: &mut Tally) {
+fn of_machine(source: &Source, scenarios: &Scenarios, machine: &Machine<'_>) -> ScenarioFile {
+    let index = LineIndex::new(&source.text);
     let mut taken = BTreeSet::new();
-    for scenario in &scenarios.all {
-        let outcome = scenario::run(machine, scenario);
-        tally.add(source, &scenario.name.value, &outcome.failed);
+    let ran = scenarios.all.iter().map(|it| {
+        let outcome = scenario::run(machine, it);
         taken.extend(outcome.taken);
-    }
-    tell_coverage(&source.path, scenarios.all.len(), machine, &taken, &mut tally.out);
+        scenario_answer(&it.name, &outcome.failed, &index)
+    });
+    let ran = ran.collect();
+    let all = machine.transitions.len();
+    let missed = (0u32..).map(TransitionId).zip(machine.transitions).filter(|(id, _)| !taken.contains(id));
+    let missed = missed.map(|(_, it)| {
+        let (from, to) = (machine.state(it.from).name, machine.state(it.to).name);
+        let guard = it.guard.map(|guard| format!(" when {}", guard.text)).unwrap_or_default();
+        format!("{from} → {to}{guard}")
+    });
+    let coverage = CoverageAnswer { counted: TRANSITIONS, all, seen: taken.len(), missed: missed.collect() };
+    ScenarioFile { file: source.path.clone(), scenarios: ran, coverage }
 }
 
-fn of_plan(source: &Source, scenarios: &[plan_scenario::Scenario], plan: &Plan<'_>, tally: &mut Tally) {
+fn of_plan(source: &Source, scenarios: &[plan_scenario::Scenario], plan: &Plan<'_>) -> ScenarioFile {
+    let index = LineIndex::new(&source.text);
     let mut coverage = Coverage::default();
-    for scenario in scenarios {
-        let outcome = plan_scenario::run(plan, scenario);
-        tally.add(source, &scenario.name.value, &outcome.failed);
+    let ran = scenarios.iter().map(|it| {
+        let outcome = plan_scenario::run(plan, it);
         coverage.add(outcome.coverage);
-    }
+        scenario_answer(&it.name, &outcome.failed, &index)
+    });
+    let ran = ran.collect();
     let parts = Coverage::parts(plan);
-    let missed: Vec<_> = parts.iter().filter(|it| !coverage.has(**it)).collect();
-    let (used, path) = (parts.len() - missed.len(), printable(&source.path));
-    let what = "steps, conditions and loops seen";
-    let scenarios = counted(scenarios.len(), "scenario");
-    put(&mut tally.out, format_args!("{path}: {scenarios}, {used} of {} {what}\n", parts.len()));
-    for part in missed {
-        put(&mut tally.out, format_args!("  not seen: {}\n", part.text(plan)));
-    }
+    let missed: Vec<String> = parts.iter().filter(|it| !coverage.has(**it)).map(|it| it.text(plan)).collect();
+    let (all, seen) = (parts.len(), parts.len() - missed.len());
+    let coverage = CoverageAnswer { counted: "parts", all, seen, missed };
+    ScenarioFile { file: source.path.clone(), scenarios: ran, coverage }
 }
 
-fn scenarios<T>(
+fn scenario_answer(name: &Spanned<String>, failed: &[Failed], index: &LineIndex<'_>) -> ScenarioAnswer {
+    let at = |span: Span| SpanLocation::of(span, index);
+    let failures: Vec<ScenarioFailure> = failed
+        .iter()
+        .map(|it| ScenarioFailure { message: it.message.clone(), location: at(it.span) })
+        .collect();
+    let (name, location) = (name.value.clone(), at(name.span));
+    ScenarioAnswer { name, passed: failures.is_empty(), location, failures }
+}
+
+fn read_scenarios<T>(
     reading: Reading,
     read: impl Fn(&Source) -> (Option<T>, Vec<Diagnostic>),
     styles: Styles,
@@ -190,7 +226,7 @@ fn scenarios<T>(
         Reading::NotText(source, found) | Reading::Unreadable(source, found) => (source, None, vec![*found]),
     };
     let compilation = Compilation { diagnostics, ..Compilation::default() };
-    let file = File { source, compilation };
+    let file = File { source, compilation, docs: None };
     match scenarios {
         Some(scenarios) => Ok((file, scenarios)),
         None => {
@@ -214,41 +250,4 @@ fn workflow_of(path: &Path, named: Option<&str>) -> Result<PathBuf, Failure> {
             "name it with `workflow: FILE` at the top of the scenarios",
         )
     })
-}
-
-impl Tally {
-    /// Adds a scenario with what was not as expected in it.
-    fn add(&mut self, source: &Source, name: &str, failed: &[Failed]) {
-        self.scenarios += 1;
-        self.failed += usize::from(!failed.is_empty());
-        let index = LineIndex::new(&source.text);
-        for failed in failed {
-            let place = index.position(failed.span.start);
-            let (path, name, message) =
-                (printable(&source.path), printable(name), printable(&failed.message));
-            put(&mut self.out, format_args!("{path}:{}:{}: {name}: {message}\n", place.line, place.column));
-        }
-    }
-}
-
-fn tell_coverage(
-    path: &str,
-    scenarios: usize,
-    machine: &Machine<'_>,
-    taken: &BTreeSet<TransitionId>,
-    out: &mut String,
-) {
-    let (all, taken_number) = (machine.transitions.len(), taken.len());
-    let scenarios = counted(scenarios, "scenario");
-    put(out, format_args!("{}: {scenarios}, {taken_number} of {all} transitions taken\n", printable(path)));
-    let missed = (0u32..).map(TransitionId).zip(machine.transitions).filter(|(id, _)| !taken.contains(id));
-    for (_, it) in missed {
-        let (from, to) = (machine.state(it.from).name, machine.state(it.to).name);
-        let guard = it.guard.map(|guard| format!(" when {}", guard.text)).unwrap_or_default();
-        put(out, format_args!("  not taken: {from} → {to}{guard}\n"));
-    }
-}
-
-fn counted(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

@@ -1,6 +1,7 @@
 //! `orange-workflow.toml`: the levels that a tree of files gives to checks.
 
 mod glob;
+mod page_url;
 mod read;
 
 #[cfg(test)]
@@ -17,6 +18,7 @@ use crate::levels::Levels;
 use crate::paths::{self, Folders};
 
 use glob::Glob;
+pub(crate) use page_url::PageUrl;
 
 /// The name of the file.
 pub(crate) const NAME: &str = "orange-workflow.toml";
@@ -28,6 +30,8 @@ pub(crate) struct Config {
     lints: Levels,
     /// For some of them; later ones win.
     paths: Vec<ForPaths>,
+    /// Where the pages of checks are published.
+    docs: Option<PageUrl>,
 }
 
 /// Levels for the files whose path fits.
@@ -67,15 +71,26 @@ impl Configs {
         std::mem::take(&mut self.failures)
     }
 
+    /// Where the pages of the checks of a file are published.
+    pub(crate) fn docs(&self, file: &str) -> Option<&PageUrl> {
+        let (_, _, config) = self.config(file)?;
+        config.docs.as_ref()
+    }
+
     /// The levels for a file, the weightiest last.
     pub(crate) fn levels(&self, file: &str) -> Vec<&Levels> {
-        let Some(folder) = self.places.get(file) else { return Vec::new() };
-        let Some(Some(top)) = self.nearest.get(folder) else { return Vec::new() };
-        let Some(config) = self.configs.get(top) else { return Vec::new() };
+        let Some((folder, top, config)) = self.config(file) else { return Vec::new() };
         let name = Path::new(file).file_name().unwrap_or_default();
         let path = paths::relative(top, &folder.join(name));
         let fitting = config.paths.iter().filter(|it| it.files.iter().any(|glob| glob.fits(&path)));
         std::iter::once(&config.lints).chain(fitting.map(|it| &it.lints)).collect()
+    }
+
+    /// The folder of a file, and the nearest one with a configuration.
+    fn config(&self, file: &str) -> Option<(&Path, &Path, &Config)> {
+        let folder = self.places.get(file)?;
+        let top = self.nearest.get(folder)?.as_ref()?;
+        Some((folder, top, self.configs.get(top)?))
     }
 
     fn look_above(&mut self, folder: &Path) {

@@ -4,7 +4,7 @@ use orange_codegen::syntax::{self, Kind, Node};
 use orange_codegen::{Format, Level, LineIndex, Source, Span, suggest};
 
 use super::glob::Glob;
-use super::{Config, ForPaths};
+use super::{Config, ForPaths, PageUrl};
 use crate::answer::Failure;
 use crate::levels::{Levels, WARNINGS};
 
@@ -39,14 +39,24 @@ impl Reader<'_> {
         let mut config = Config::default();
         for (key, name, value) in self.entries(tree, "this file") {
             match name {
+                "docs" => config.docs = self.docs(value),
                 "lints" => config.lints = self.lints(value),
                 "paths" => {
                     config.paths = self.list(value, "paths").iter().filter_map(|it| self.paths(it)).collect();
                 }
-                _ => self.unknown_key(key, name, &["lints", "paths"]),
+                _ => self.unknown_key(key, name, &["docs", "lints", "paths"]),
             }
         }
         config
+    }
+
+    fn docs(&mut self, node: &Node) -> Option<PageUrl> {
+        let url = text(node).and_then(PageUrl::new);
+        if url.is_none() {
+            let help = "write `docs = \"https://example.org/lints/{name}.md\"`: `{name}` stands for the name of a check";
+            self.fault(node.span, "`docs` takes the URL of published pages, with `{name}`", help);
+        }
+        url
     }
 
     fn paths(&mut self, table: &Node) -> Option<ForPaths> {

@@ -62,6 +62,7 @@ fn an_error_is_reported_with_its_place() {
     refuses("[[paths]]\nlints = {}", "`paths` needs the key `files`");
     refuses("[[paths]]\nfiles = '../a'", "toml:2:9: a pattern is for paths below");
     refuses("[[paths]]\nfile = 'a'", "unknown key `file`\n  help: did you mean `files`?");
+    refuses("docs = 'docs/lints'", "toml:1:8: `docs` takes the URL of published pages, with `{name}`");
     refuses("[lints\n", "toml:1:");
     refuses("[lints]\nyaml-trap = 'warn'\nyaml-trap = 'warn'", "toml:3:1: the key `yaml-trap`");
 }
@@ -69,7 +70,7 @@ fn an_error_is_reported_with_its_place() {
 #[test]
 fn all_errors_are_reported_at_once() {
     let (config, failures) =
-        read("x.toml", "[lints]\na1 = 'warn'\nyaml-trap = 'deny'\nb1 = 'no'\n".to_owned());
+        read("x.toml", "[lints]\nx1 = 'warn'\nyaml-trap = 'deny'\nb1 = 'no'\n".to_owned());
     assert_eq!(failures.len(), 2);
     assert_eq!(config.lints.of(&catalogue::S07, Level::Warn), Level::Deny);
 }

@@ -18,6 +18,23 @@ pub(crate) struct CheckAnswer<'l> {
     pub diagnostics: Vec<Finding<'l>>,
     /// How many findings there are.
     pub summary: Counts,
+    /// With `--statistics`: how often each check found something, the most frequent first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<Vec<Statistic>>,
+}
+
+/// How often a check found something.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct Statistic {
+    /// Its code.
+    pub code: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// The worst level of its findings.
+    pub level: &'static str,
+    /// How many findings it has.
+    pub count: usize,
 }
 
 /// How many findings there are of each level.
@@ -42,6 +59,7 @@ impl<'l> CheckAnswer<'l> {
             files: report.files.len(),
             diagnostics: report.files.iter().flat_map(found).collect(),
             summary: report.counts(),
+            statistics: None,
         }
     }
 }
@@ -51,5 +69,6 @@ fn found(file: &File) -> Vec<Finding<'_>> {
         return Vec::new();
     }
     let index = LineIndex::new(&file.source.text);
-    file.findings().iter().map(|it| Finding::new(it, &file.source.path, &index)).collect()
+    let finding = |it| Finding { url: file.page(it), ..Finding::new(it, &file.source.path, &index) };
+    file.findings().iter().map(finding).collect()
 }

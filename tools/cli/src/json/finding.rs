@@ -36,8 +36,8 @@ pub(crate) struct Finding<'l> {
     pub help: Option<&'l str>,
     /// Edits that do it.
     pub fix: Option<Fix<'l>>,
-    /// The page of its check.
-    pub url: String,
+    /// The published page of its check, if `docs` in `orange-workflow.toml` says where pages are published.
+    pub url: Option<String>,
 }
 
 /// Where something begins and ends in a file. Lines and columns count from 1, and columns are characters.
@@ -124,7 +124,7 @@ impl<'l> Finding<'l> {
             run: finding.trace.as_ref(),
             help: finding.help.as_deref(),
             fix: finding.fix.as_ref().map(|it| Fix::new(it, index)),
-            url: format!("docs/lints/{}.md", finding.name()),
+            url: None,
         }
     }
 }

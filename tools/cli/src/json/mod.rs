@@ -4,17 +4,19 @@ mod check;
 mod diff;
 mod finding;
 mod prove;
+mod test;
 
 use serde::Serialize;
 
 use crate::answer::Failure;
 
-pub(crate) use check::{CheckAnswer, Counts};
+pub(crate) use check::{CheckAnswer, Counts, Statistic};
 pub(crate) use diff::{ChangedStep, DiffAnswer, StrandedTask};
 pub(crate) use finding::{Finding, SpanLocation};
 pub(crate) use prove::{
     CountedRun, End, Figures, MachineFigures, Property, ProveAnswer, StepFigures, Verdict,
 };
+pub(crate) use test::{CoverageAnswer, ScenarioAnswer, ScenarioFailure, ScenarioFile, TestAnswer};
 
 /// The `version` of every answer. It rises when a key goes or gets another meaning.
 pub(crate) const VERSION: u32 = 1;
@@ -44,5 +46,6 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("orange-workflow-check", schema::<CheckAnswer<'_>>()),
         ("orange-workflow-diff", schema::<DiffAnswer<'_>>()),
         ("orange-workflow-prove", schema::<ProveAnswer<'_>>()),
+        ("orange-workflow-test", schema::<TestAnswer>()),
     ]
 }

@@ -1,11 +1,10 @@
 //! What changed between two step workflows.
 
-use super::human::WIDTH;
 use super::{printable, put, wrap};
 use crate::json::{ChangedStep, DiffAnswer};
 
 /// The differences below the step that they are in, and what they mean for missions.
-pub(crate) fn changed_steps(answer: &DiffAnswer<'_>) -> String {
+pub(crate) fn changed_steps(answer: &DiffAnswer<'_>, width: usize) -> String {
     let mut out = String::new();
     for same_step in answer.steps.chunk_by(|a, b| a.step == b.step) {
         let Some(first) = same_step.first() else { continue };
@@ -13,7 +12,7 @@ pub(crate) fn changed_steps(answer: &DiffAnswer<'_>) -> String {
         put(&mut out, format_args!("{}{}\n", printable(first.step.unwrap_or("workflow")), printable(&place)));
         for change in same_step {
             let text = printable(&difference(change)).into_owned();
-            put(&mut out, format_args!("  {}\n", wrap(&text, WIDTH - 4).join("\n    ")));
+            put(&mut out, format_args!("  {}\n", wrap(&text, width - 4).join("\n    ")));
         }
     }
     if !out.is_empty() {

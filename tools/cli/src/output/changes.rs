@@ -5,11 +5,12 @@ use orange_codegen::plain::Renderer;
 use orange_codegen::{Compilation, Diagnostic, Label, LineIndex, Source};
 
 use super::excerpt::quote;
-use super::human::{Style, WIDTH, findings};
+use super::human::findings;
 use super::narrated::sentence;
 use super::{printable, put, short, wrap};
 use crate::json::{DiffAnswer, StrandedTask};
 use crate::report::{File, Report};
+use crate::screen::Style;
 
 /// The whole output of `diff`.
 pub(crate) struct Changes<'c> {
@@ -37,7 +38,7 @@ impl Changes<'_> {
         }
         for StrandedTask { project, id, status, why } in &self.answer.tasks {
             let text = format!("{project}/{id} would be stranded in {status}: {why}");
-            put(&mut out, format_args!("{}\n", wrap(&printable(&text), WIDTH).join("\n  ")));
+            put(&mut out, format_args!("{}\n", wrap(&printable(&text), style.width).join("\n  ")));
         }
         out += &self.summary();
         out
@@ -57,24 +58,20 @@ impl Changes<'_> {
     /// The place in the other file, with its line.
     fn beside(&self, change: &Change, label: &Label, style: Style) -> String {
         let source = self.source(other(change.side));
-        match style {
-            Style::Colour | Style::Plain => {
-                let excerpt = Renderer::new(source).place(label);
-                excerpt.lines().map(|line| format!("  {}\n", printable(line))).collect()
-            }
-            Style::Narrated => {
-                let at = LineIndex::new(&source.text).position(label.span.start);
-                let text = format!(
-                    "In {}, line {}, column {}, `{}`: {}",
-                    source.path,
-                    at.line,
-                    at.column,
-                    quote(&source.text, label.span.range().start),
-                    sentence(&label.message)
-                );
-                format!("  {}\n", wrap(&printable(&text), WIDTH - 4).join("\n    "))
-            }
+        if style.drawn {
+            let excerpt = Renderer::new(source).place(label);
+            return excerpt.lines().map(|line| format!("  {}\n", printable(line))).collect();
         }
+        let at = LineIndex::new(&source.text).position(label.span.start);
+        let text = format!(
+            "In {}, line {}, column {}, `{}`: {}",
+            source.path,
+            at.line,
+            at.column,
+            quote(&source.text, label.span.range().start),
+            sentence(&label.message)
+        );
+        format!("  {}\n", wrap(&printable(&text), style.width - 4).join("\n    "))
     }
 
     /// "2 breaking changes, 1 warning; 1 task would be stranded"
@@ -104,7 +101,7 @@ impl Changes<'_> {
     fn file(&self, change: &Change) -> File {
         let diagnostics: Vec<Diagnostic> = vec![change.finding.clone()];
         let compilation = Compilation { diagnostics, ..Compilation::default() };
-        File { source: self.source(change.side).clone(), compilation }
+        File { source: self.source(change.side).clone(), compilation, docs: None }
     }
 }
 

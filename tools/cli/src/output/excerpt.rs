@@ -8,8 +8,8 @@ use orange_codegen::{LineIndex, Position, Source, Span};
 
 use super::is_unprintable;
 
-/// Longer lines are cut, in characters.
-const MAX_LINE: usize = 72;
+/// The columns of a line that numbers and marks take.
+const MARGIN: usize = 8;
 
 /// Longer lines are cut in a sentence, in characters.
 const MAX_QUOTE: usize = 64;
@@ -72,9 +72,9 @@ impl Wanted {
 }
 
 impl Excerpt {
-    /// The lines of these spans, with one line before and after each. Of a span over several lines the first
-    /// is shown.
-    pub(super) fn new(source: &Source, index: &LineIndex<'_>, spans: &[Span]) -> Self {
+    /// The lines of these spans, with one line before and after each, cut to this width. Of a span over several lines the
+    /// first is shown.
+    pub(super) fn new(source: &Source, index: &LineIndex<'_>, spans: &[Span], width: usize) -> Self {
         let wanted: Vec<Wanted> =
             spans.iter().map(|span| Wanted { span: *span, position: index.position(span.start) }).collect();
         let mut excerpt =
@@ -82,8 +82,9 @@ impl Excerpt {
         let mut moved = BTreeMap::new();
         for line in lines(&source.text, &wanted).values() {
             let start = excerpt.text.len();
-            let here = wanted.iter().filter(|it| it.line() == line.number).map(|it| it.span);
-            excerpt.copy(&source.text, line, &here.collect::<Vec<_>>(), &mut moved);
+            let here: Vec<Span> =
+                wanted.iter().filter(|it| it.line() == line.number).map(|it| it.span).collect();
+            excerpt.copy(&source.text, line, &here, &mut moved, width.saturating_sub(MARGIN));
             excerpt.extend_blocks(line.number, start);
         }
         for Wanted { span, position } in wanted {
@@ -96,6 +97,11 @@ impl Excerpt {
     /// Where the span of this number is in the excerpt.
     pub(super) fn place(&self, number: usize) -> SourceSpan {
         self.places.get(number).map_or((0, 0).into(), |(span, _)| *span)
+    }
+
+    /// Whether the lines of two places of the excerpt are neighbours.
+    pub(super) fn are_neighbours(&self, a: &SourceSpan, b: &SourceSpan) -> bool {
+        self.blocks.iter().any(|it| it.text.contains(&a.offset()) && it.text.contains(&b.offset()))
     }
 
     /// For each place how many columns of a terminal are left of its label, line number and gutter included. The
@@ -123,9 +129,16 @@ impl Excerpt {
     }
 
     /// Copies a line, or the part of it around the first span in it, and notes where the spans are now.
-    fn copy(&mut self, text: &str, line: &Line, spans: &[Span], moved: &mut BTreeMap<Span, Range<usize>>) {
+    fn copy(
+        &mut self,
+        text: &str,
+        line: &Line,
+        spans: &[Span],
+        moved: &mut BTreeMap<Span, Range<usize>>,
+        max: usize,
+    ) {
         let first = spans.iter().map(|it| it.range().start).min().unwrap_or(line.range.start);
-        let shown = window(text, &line.range, first, MAX_LINE);
+        let shown = window(text, &line.range, first, max);
         let mut offsets = BTreeMap::new();
         if shown.start > line.range.start {
             self.text.push('…');

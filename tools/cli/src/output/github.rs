@@ -43,7 +43,7 @@ fn command(finding: &Diagnostic, path: &str, index: &LineIndex<'_>) -> String {
 }
 
 /// The whole finding, a line for each part: an annotation shows one place only.
-fn message(finding: &Diagnostic, index: &LineIndex<'_>) -> String {
+pub(super) fn message(finding: &Diagnostic, index: &LineIndex<'_>) -> String {
     let mut out = finding.message.clone();
     for label in &finding.labels {
         let line = index.position(label.span.start).line;
@@ -62,11 +62,11 @@ fn message(finding: &Diagnostic, index: &LineIndex<'_>) -> String {
     out
 }
 
-fn data(text: &str) -> String {
+pub(super) fn data(text: &str) -> String {
     printable(text).replace('%', "%25").replace('\n', "%0A")
 }
 
-fn property(text: &str) -> String {
+pub(super) fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 

@@ -6,23 +6,29 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, Sour
 use orange_codegen::{Diagnostic, Level, LineIndex, Span};
 
 use super::excerpt::{Excerpt, TAB};
-use super::human::{WIDTH, is_about_the_whole_file};
+use super::human::is_about_the_whole_file;
 use super::{printable, put, wrap};
 use crate::report::File;
+use crate::screen::Style;
 
 /// A label is never wrapped to fewer columns than these; it is printed below the lines instead.
 const MIN_LABEL: usize = 24;
 
+/// What the lines of a drawing begin with, below the message.
+const CORNER: &str = "╭─[";
+
 /// The characters for drawing findings.
 pub(super) struct Pen {
     handler: GraphicalReportHandler,
-    colour: bool,
+    style: Style,
 }
 
 /// A finding as miette sees it.
 #[derive(Debug)]
 struct Drawn<'r> {
     finding: &'r Diagnostic,
+    /// The columns of the screen.
+    width: usize,
     excerpt: Excerpt,
     labels: Vec<LabeledSpan>,
     /// Labels that there is no room for at their place, with their lines.
@@ -30,23 +36,36 @@ struct Drawn<'r> {
 }
 
 impl Pen {
-    pub(super) fn new(colour: bool) -> Self {
-        let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    pub(super) fn new(style: Style) -> Self {
+        let theme = if style.colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
         let handler = GraphicalReportHandler::new_themed(theme)
             .with_wrap_lines(false)
             .tab_width(TAB)
             .with_links(false)
             .without_syntax_highlighting();
-        Self { handler, colour }
+        Self { handler, style }
     }
 
     /// Draws one finding.
     pub(super) fn draw(&self, out: &mut String, finding: &Diagnostic, file: &File, index: &LineIndex<'_>) {
-        let drawn = Drawn::new(finding, file, index);
-        match self.handler.render_report(out, &drawn) {
-            Ok(()) | Err(fmt::Error) => {}
+        let mut drawn = Drawn::new(finding, file, index, self.style.width);
+        let others = drawn.take_others();
+        self.render(out, &drawn);
+        if !others.is_empty() {
+            drawn.labels = others;
+            let mut lines = String::new();
+            self.render(&mut lines, &drawn);
+            out.push_str(
+                lines.find(CORNER).map_or("", |at| &lines[lines[..at].rfind('\n').map_or(0, |it| it + 1)..]),
+            );
         }
         self.notes(out, &drawn, &file.source.path);
+    }
+
+    fn render(&self, out: &mut String, drawn: &Drawn<'_>) {
+        match self.handler.render_report(out, drawn) {
+            Ok(()) | Err(fmt::Error) => {}
+        }
     }
 
     /// The text below the lines: the reason, the trace, the help, and a link.
@@ -54,7 +73,8 @@ impl Pen {
         let finding = drawn.finding;
         let mut note = |word: &str, text: &str| {
             let indent = word.len() + 4;
-            let text = wrap(&printable(text), WIDTH - indent).join(&format!("\n{:indent$}", ""));
+            let text = wrap(&printable(text), self.style.width.saturating_sub(indent))
+                .join(&format!("\n{:indent$}", ""));
             put(out, format_args!("  {} {text}\n", self.word(word)));
         };
         if is_about_the_whole_file(finding) {
@@ -76,20 +96,20 @@ impl Pen {
     }
 
     fn word(&self, word: &str) -> String {
-        if self.colour { format!("\u{1b}[36m{word}:\u{1b}[0m") } else { format!("{word}:") }
+        if self.style.colour { format!("\u{1b}[36m{word}:\u{1b}[0m") } else { format!("{word}:") }
     }
 }
 
 impl<'r> Drawn<'r> {
-    fn new(finding: &'r Diagnostic, file: &File, index: &LineIndex<'_>) -> Self {
+    fn new(finding: &'r Diagnostic, file: &File, index: &LineIndex<'_>, width: usize) -> Self {
         let story = if is_about_the_whole_file(finding) { Vec::new() } else { story(finding) };
         let spans: Vec<Span> = story.iter().map(|(span, _)| *span).collect();
-        let excerpt = Excerpt::new(&file.source, index, &spans);
+        let excerpt = Excerpt::new(&file.source, index, &spans, width);
         let before = excerpt.columns_before_labels();
-        let mut drawn = Self { finding, excerpt, labels: Vec::new(), below: Vec::new() };
+        let mut drawn = Self { finding, width, excerpt, labels: Vec::new(), below: Vec::new() };
         for (at, ((span, text), before)) in story.into_iter().zip(before).enumerate() {
             let place = drawn.excerpt.place(at);
-            let room = WIDTH.saturating_sub(before + 4);
+            let room = width.saturating_sub(before + 4);
             let text = match text {
                 Some(text) if room < MIN_LABEL && text.chars().count() > room => {
                     drawn.below.push((index.position(span.start).line, text));
@@ -104,6 +124,20 @@ impl<'r> Drawn<'r> {
             });
         }
         drawn
+    }
+}
+
+impl Drawn<'_> {
+    /// Takes the labels that are not near the primary one, so that the drawing begins with the place that the finding names.
+    fn take_others(&mut self) -> Vec<LabeledSpan> {
+        let Some(primary) = self.labels.iter().find(|it| it.primary()).map(|it| *it.inner()) else {
+            return Vec::new();
+        };
+        let labels = std::mem::take(&mut self.labels);
+        let (near, others) =
+            labels.into_iter().partition(|it| self.excerpt.are_neighbours(it.inner(), &primary));
+        self.labels = near;
+        others
     }
 }
 
@@ -125,7 +159,7 @@ fn story(finding: &Diagnostic) -> Vec<(Span, Option<String>)> {
 
 impl fmt::Display for Drawn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&wrap(&printable(&self.finding.message), WIDTH - 4).join("\n"))
+        f.write_str(&wrap(&printable(&self.finding.message), self.width - 4).join("\n"))
     }
 }
 

@@ -1,38 +1,26 @@
 //! Findings for people: drawn on a terminal, and in sentences elsewhere.
 
-use std::env;
-use std::ffi::OsStr;
-use std::io::IsTerminal;
-
 use orange_codegen::{Diagnostic, LineIndex, Span};
 
 use super::graphical::Pen;
 use super::{narrated, printable, put};
 use crate::json::Counts;
 use crate::report::{File, Report};
-
-/// Everything fits into this many columns, as far as words and the place of a label allow.
-pub(super) const WIDTH: usize = 80;
+use crate::screen::Style;
 
 /// The number of findings that are shown for one file; more would scroll away.
 const MAX_SHOWN: usize = 100;
 
-/// How findings are shown to people.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// Drawn, with escape sequences for colour.
-    Colour,
-    /// Drawn, without escape sequences.
-    Plain,
-    /// In sentences, without a drawing character: for screen readers, files and pipes.
-    Narrated,
-}
-
 /// All findings of a run and a line that sums them up.
 pub(crate) fn human(report: &Report, style: Style) -> String {
     let mut out = findings(&report.files, style);
-    put(&mut out, format_args!("{}\n", summary(report.files.len(), report.counts(), report.known)));
+    put(&mut out, format_args!("{}\n", summary(report)));
     out
+}
+
+/// The line that sums up a run.
+pub(crate) fn summary(report: &Report) -> String {
+    summed_up(report.files.len(), report.counts(), report.known)
 }
 
 /// The findings of these files, each followed by a blank line.
@@ -44,30 +32,6 @@ pub(crate) fn findings(files: &[File], style: Style) -> String {
     out
 }
 
-impl Style {
-    /// Colour for a terminal that wants it (<https://no-color.org>), sentences where there is no terminal or
-    /// `NO_GRAPHICS` asks for them.
-    pub fn of(stream: &impl IsTerminal) -> Self {
-        let is_set = |name: &str| env::var_os(name).is_some_and(|it| !it.is_empty() && it != "0");
-        let dumb = env::var_os("TERM").is_some_and(|it| it == OsStr::new("dumb"));
-        if !stream.is_terminal() || is_set("NO_GRAPHICS") {
-            Self::Narrated
-        } else if dumb || env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty()) {
-            Self::Plain
-        } else {
-            Self::Colour
-        }
-    }
-
-    /// Drawn in any case, and in colour only where that was possible before.
-    pub(crate) fn drawn(self) -> Self {
-        match self {
-            Self::Colour => Self::Colour,
-            Self::Plain | Self::Narrated => Self::Plain,
-        }
-    }
-}
-
 /// Whether there is no line to show.
 pub(super) fn is_about_the_whole_file(finding: &Diagnostic) -> bool {
     finding.span == Span::default() && finding.labels.is_empty()
@@ -76,19 +40,16 @@ pub(super) fn is_about_the_whole_file(finding: &Diagnostic) -> bool {
 fn show(out: &mut String, file: &File, style: Style) {
     let index = LineIndex::new(&file.source.text);
     let shown = file.findings().iter().take(MAX_SHOWN);
-    match style {
-        Style::Colour | Style::Plain => {
-            let pen = Pen::new(style == Style::Colour);
-            for finding in shown {
-                pen.draw(out, finding, file, &index);
-                out.push('\n');
-            }
+    if style.drawn {
+        let pen = Pen::new(style);
+        for finding in shown {
+            pen.draw(out, finding, file, &index);
+            out.push('\n');
         }
-        Style::Narrated => {
-            for finding in shown {
-                narrated::tell(out, finding, &file.source, &index);
-                out.push('\n');
-            }
+    } else {
+        for finding in shown {
+            narrated::tell(out, finding, &file.source, &index, style.width);
+            out.push('\n');
         }
     }
     if let Some(more @ 1..) = file.findings().len().checked_sub(MAX_SHOWN) {
@@ -98,7 +59,7 @@ fn show(out: &mut String, file: &File, style: Style) {
 }
 
 /// "checked 3 files: 1 error, 2 warnings; 4 known findings are left out"
-fn summary(files: usize, counts: Counts, known: usize) -> String {
+fn summed_up(files: usize, counts: Counts, known: usize) -> String {
     let known = match known {
         0 => String::new(),
         known => format!("; {} left out", counted(known, "known finding is", "known findings are")),
@@ -129,10 +90,10 @@ mod tests {
 
     #[test]
     fn a_summary_counts() {
-        assert_eq!(summary(1, Counts::default(), 0), "checked 1 file: nothing wrong");
+        assert_eq!(summed_up(1, Counts::default(), 0), "checked 1 file: nothing wrong");
         let known = "checked 2 files: nothing wrong; 1 known finding is left out";
-        assert_eq!(summary(2, Counts::default(), 1), known);
+        assert_eq!(summed_up(2, Counts::default(), 1), known);
         let counts = Counts { error: 1, deny: 0, warn: 2, info: 0 };
-        assert_eq!(summary(3, counts, 0), "checked 3 files: 1 error, 2 warnings");
+        assert_eq!(summed_up(3, counts, 0), "checked 3 files: 1 error, 2 warnings");
     }
 }

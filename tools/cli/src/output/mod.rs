@@ -3,13 +3,19 @@
 mod changed_steps;
 mod changes;
 mod excerpt;
+mod fingerprint;
 mod github;
+mod gitlab;
 mod graphical;
 mod human;
+pub(crate) mod junit;
 mod narrated;
 mod proof;
+mod rdjson;
 mod sarif;
+pub(crate) mod scenarios;
 mod short;
+mod statistics;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -17,11 +23,13 @@ use std::fmt::{self, Write};
 pub(crate) use changed_steps::{changed_steps, changed_steps_short};
 pub(crate) use changes::Changes;
 pub(crate) use github::github;
-pub use human::Style;
-pub(crate) use human::{findings, human, in_words};
+pub(crate) use gitlab::gitlab;
+pub(crate) use human::{findings, human, in_words, summary};
 pub(crate) use proof::proof;
+pub(crate) use rdjson::rdjson;
 pub(crate) use sarif::sarif;
 pub(crate) use short::short;
+pub(crate) use statistics::{statistics, table};
 
 /// The text with every control character but line ends spelled out: a file must not command the terminal.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {

@@ -4,27 +4,33 @@ use orange_codegen::diag::TraceStep;
 use orange_codegen::{Diagnostic, Level, LineIndex, Position, Source, Span, Trace};
 
 use super::excerpt::quote;
-use super::human::{WIDTH, is_about_the_whole_file};
+use super::human::is_about_the_whole_file;
 use super::{printable, put, wrap};
 
 /// Writes one finding.
-pub(super) fn tell(out: &mut String, finding: &Diagnostic, source: &Source, index: &LineIndex<'_>) {
+pub(super) fn tell(
+    out: &mut String,
+    finding: &Diagnostic,
+    source: &Source,
+    index: &LineIndex<'_>,
+    width: usize,
+) {
     let teller = Teller { source, index };
-    put(out, format_args!("{}\n", wrap(&teller.headline(finding), WIDTH).join("\n  ")));
-    paragraph(out, &sentence(&finding.message));
+    put(out, format_args!("{}\n", wrap(&teller.headline(finding), width).join("\n  ")));
+    paragraph(out, &sentence(&finding.message), width);
     for place in teller.places(finding) {
-        paragraph(out, &place);
+        paragraph(out, &place, width);
     }
     if let Some(witness) = finding.witness.as_ref().filter(|it| !finding.message.contains(&it.range)) {
-        paragraph(out, &sentence(&format!("Witness: {}", witness.range)));
+        paragraph(out, &sentence(&format!("Witness: {}", witness.range)), width);
     }
     if let Some(trace) = &finding.trace {
-        paragraph(out, &format!("Run: {}", run(trace)));
+        paragraph(out, &format!("Run: {}", run(trace)), width);
     }
     if let Some(help) = &finding.help {
-        paragraph(out, &sentence(&format!("Help: {help}")));
+        paragraph(out, &sentence(&format!("Help: {help}")), width);
     }
-    paragraph(out, &format!("More: orange-workflow explain {}", finding.code()));
+    paragraph(out, &format!("More: orange-workflow explain {}", finding.code()), width);
 }
 
 struct Teller<'s> {
@@ -110,6 +116,6 @@ pub(super) fn sentence(text: &str) -> String {
 }
 
 /// One thing that is said, indented, and its further lines a little more.
-fn paragraph(out: &mut String, text: &str) {
-    put(out, format_args!("  {}\n", wrap(&printable(text), WIDTH - 4).join("\n    ")));
+fn paragraph(out: &mut String, text: &str, width: usize) {
+    put(out, format_args!("  {}\n", wrap(&printable(text), width - 4).join("\n    ")));
 }

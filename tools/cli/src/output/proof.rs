@@ -2,11 +2,11 @@
 
 use orange_codegen::Trace;
 
-use super::human::WIDTH;
-use super::{Style, narrated, printable, put, wrap};
+use super::{narrated, printable, put, wrap};
 use crate::json::{
     CountedRun, End, Figures, Finding, MachineFigures, Property, ProveAnswer, StepFigures, Verdict,
 };
+use crate::screen::Style;
 
 /// The whole proof, a paragraph for each property.
 pub(crate) fn proof(proof: &ProveAnswer<'_>, style: Style) -> String {
@@ -17,11 +17,11 @@ pub(crate) fn proof(proof: &ProveAnswer<'_>, style: Style) -> String {
         out.push('\n');
     }
     match &proof.figures {
-        Figures::Machine(it) => figures(&mut out, it),
-        Figures::Steps(it) => step_figures(&mut out, it),
+        Figures::Machine(it) => figures(&mut out, it, style.width),
+        Figures::Steps(it) => step_figures(&mut out, it, style.width),
     }
     out.push_str("\nWhat this rests on\n");
-    proof.rests_on.iter().for_each(|it| paragraph(&mut out, "  - ", it));
+    proof.rests_on.iter().for_each(|it| paragraph(&mut out, "  - ", it, style.width));
     out
 }
 
@@ -42,29 +42,32 @@ struct Teller {
 impl Teller {
     fn property(&self, out: &mut String, property: &Property<'_>) {
         let headline = format!("{}: {}", property.verdict.as_str(), property.claim);
-        put(out, format_args!("{}\n", self.coloured(property.verdict, &wrap(&headline, WIDTH).join("\n  "))));
-        property.argument.iter().for_each(|it| paragraph(out, "  ", it));
+        put(
+            out,
+            format_args!(
+                "{}\n",
+                self.coloured(property.verdict, &wrap(&headline, self.style.width - 2).join("\n  "))
+            ),
+        );
+        property.argument.iter().for_each(|it| paragraph(out, "  ", it, self.style.width));
         property.findings.iter().for_each(|it| self.finding(out, it));
         property.run.iter().for_each(|it| self.run(out, it));
         if let Some(cut) = property.cut {
             let text = format!("nothing that breaks it was found, and it is not proved: {cut}");
-            paragraph(out, "  ", &text);
+            paragraph(out, "  ", &text, self.style.width);
         }
     }
 
     fn finding(&self, out: &mut String, finding: &Finding<'_>) {
         let Finding { code, name, message, file, location, .. } = finding;
         let place = format!("{file}:{}:{}", location.line, location.column);
-        paragraph(out, "  ", &format!("{place}: {code} {name}: {message}"));
+        paragraph(out, "  ", &format!("{place}: {code} {name}: {message}"), self.style.width);
         finding.run.iter().for_each(|it| self.run(out, it));
     }
 
     fn run(&self, out: &mut String, trace: &Trace) {
-        let run = match self.style {
-            Style::Colour | Style::Plain => trace.to_string(),
-            Style::Narrated => narrated::run(trace),
-        };
-        paragraph(out, "    ", &format!("run: {run}"));
+        let run = if self.style.drawn { trace.to_string() } else { narrated::run(trace) };
+        paragraph(out, "    ", &format!("run: {run}"), self.style.width);
     }
 
     fn coloured(&self, verdict: Verdict, text: &str) -> String {
@@ -73,17 +76,18 @@ impl Teller {
             Verdict::Refuted => 31,
             Verdict::Undecided => 33,
         };
-        match self.style {
-            Style::Colour => format!("\u{1b}[{colour}m{text}\u{1b}[0m"),
-            Style::Plain | Style::Narrated => text.to_owned(),
+        if self.style.drawn && self.style.colour {
+            format!("\u{1b}[{colour}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
         }
     }
 }
 
-fn figures(out: &mut String, figures: &MachineFigures<'_>) {
+fn figures(out: &mut String, figures: &MachineFigures<'_>, width: usize) {
     let MachineFigures { configurations, steps, .. } = figures;
     out.push_str("Figures\n");
-    let mut line = |text: String| paragraph(out, "  - ", &text);
+    let mut line = |text: String| paragraph(out, "  - ", &text, width);
     line(format!("{configurations} configurations that a task can come to, and {steps} steps between them"));
     line(match &figures.longest_run {
         Some(run) => format!("longest run without a person: {} transitions, {}", run.count, states(run)),
@@ -107,18 +111,18 @@ fn figures(out: &mut String, figures: &MachineFigures<'_>) {
     }
 }
 
-fn step_figures(out: &mut String, figures: &StepFigures<'_>) {
+fn step_figures(out: &mut String, figures: &StepFigures<'_>, width: usize) {
     let StepFigures { configurations, acts, ends, is_cut, .. } = figures;
     out.push_str("Figures\n");
     let cut = if *is_cut { "; the search was cut, so that there are more" } else { "" };
     let found = format!(
         "{configurations} configurations that a mission can come to, and {acts} acts between them{cut}"
     );
-    paragraph(out, "  - ", &found);
+    paragraph(out, "  - ", &found, width);
     out.push_str("\nEnds, beside retries by hand\n");
     for end in ends {
-        paragraph(out, "  - ", &summary_of(end));
-        paragraph(out, "    ", &format!("script: {}", end.script.join("; ")));
+        paragraph(out, "  - ", &summary_of(end), width);
+        paragraph(out, "    ", &format!("script: {}", end.script.join("; ")), width);
     }
 }
 
@@ -146,8 +150,8 @@ fn states(run: &CountedRun<'_>) -> String {
     run.states.join(" → ")
 }
 
-fn paragraph(out: &mut String, indent: &str, text: &str) {
+fn paragraph(out: &mut String, indent: &str, text: &str, width: usize) {
     let hanging = format!("\n{}", " ".repeat(indent.chars().count()));
-    let lines = wrap(&printable(text), WIDTH - indent.chars().count());
+    let lines = wrap(&printable(text), width - indent.chars().count());
     put(out, format_args!("{indent}{}\n", lines.join(&hanging)));
 }

@@ -11,7 +11,7 @@ use orange_codegen::{Level, Source, compile};
 
 use serde_json::{Value, json};
 
-use super::schema;
+use super::{scenarios, schema};
 
 const FLOW: &str = "\
 name: flow
@@ -52,9 +52,13 @@ fn value(node: &Node) -> Value {
 }
 
 fn faults(source: &Source) -> Vec<String> {
+    faults_by(&validator(), source)
+}
+
+fn faults_by(validator: &Validator, source: &Source) -> Vec<String> {
     let tree = syntax::parse(source).0.unwrap_or_else(|| panic!("{} has no tree", source.path));
     let value = value(&tree);
-    validator().iter_errors(&value).map(|it| format!("{} at {}", it, it.instance_path())).collect()
+    validator.iter_errors(&value).map(|it| format!("{} at {}", it, it.instance_path())).collect()
 }
 
 #[track_caller]
@@ -166,5 +170,65 @@ fn definitions_have_names_of_their_own_and_keys_have_docs() {
         for (key, value) in definition["properties"].as_object().unwrap() {
             assert!(value["description"].is_string() || value["const"].is_string(), "{name} {key}");
         }
+    }
+}
+
+fn of_scenarios() -> Validator {
+    let schema = serde_json::to_value(scenarios()).unwrap();
+    assert!(jsonschema::draft202012::meta::is_valid(&schema));
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+/// Every file of scenarios in a folder.
+fn scenario_files(folder: &str) -> Vec<Source> {
+    let files = fs::read_dir(root().join(folder)).unwrap().map(|it| it.unwrap().path());
+    let files = files.filter(|it| it.to_string_lossy().ends_with(".test.yml"));
+    files.map(|it| Source::read(&it).unwrap()).collect()
+}
+
+#[test]
+fn scenarios_that_can_be_read_are_valid() {
+    let validator = of_scenarios();
+    let files = [scenario_files("workflows"), scenario_files("tools/cli/templates")].concat();
+    assert!(files.len() >= 5, "only {}", files.len());
+    for source in files {
+        assert_eq!(faults_by(&validator, &source), Vec::<String>::new(), "{}", source.path);
+    }
+    let page = fs::read_to_string(root().join("docs/authoring.md")).unwrap();
+    let blocks = page.split("```yaml\nscenarios:").skip(1).filter_map(|it| it.split("```").next());
+    let blocks: Vec<String> = blocks.map(|it| format!("scenarios:{it}")).collect();
+    assert_eq!(blocks.len(), 2);
+    for text in blocks {
+        let source = Source::new("flow.test.yml", text);
+        assert_eq!(faults_by(&validator, &source), Vec::<String>::new(), "{}", source.text);
+    }
+}
+
+#[test]
+fn wrong_scenarios_are_refused_by_the_schema_and_the_reader() {
+    let validator = of_scenarios();
+    let steps = |steps: &str| format!("scenarios:\n- name: a\n  steps:\n  - {steps}\n");
+    for text in [
+        "scenarios: 1\n".to_owned(),
+        "scenario: []\n".to_owned(),
+        "scenarios:\n- {steps: []}\n".to_owned(),
+        "scenarios:\n- {name: a, given: {status: 1, agent: worker}, steps: []}\n".to_owned(),
+        "scenarios:\n- {name: a, execution: now, steps: []}\n".to_owned(),
+        steps("{}"),
+        steps("{spawn: yes}"),
+        steps("{spawn: true, end: worker}"),
+        steps("{request: done, by: nobody}"),
+        steps("{write: Handoff}"),
+        steps("{complete: a, fail: b}"),
+        steps("{complete: a, end: worker}"),
+        steps("{complete: a, expect: {pause: soon}}"),
+        steps("{request: a, expect: {rejection: no}}"),
+        steps("{retry: 1}"),
+    ] {
+        let source = Source::new("flow.test.yml", text);
+        assert!(!faults_by(&validator, &source).is_empty(), "{}", source.text);
+        let task = orange_analysis::scenario::read(&source).1.is_empty();
+        let mission = orange_analysis::plan_scenario::read(&source).1.is_empty();
+        assert!(!task && !mission, "{}", source.text);
     }
 }

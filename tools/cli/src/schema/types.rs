@@ -45,6 +45,8 @@ pub(crate) struct Schema {
     #[serde(skip_serializing_if = "is_absent")]
     pub(super) any_of: Vec<Schema>,
     #[serde(skip_serializing_if = "is_absent")]
+    pub(super) one_of: Vec<Schema>,
+    #[serde(skip_serializing_if = "is_absent")]
     pub(super) not: Option<Box<Schema>>,
     #[serde(rename = "if", skip_serializing_if = "is_absent")]
     pub(super) condition: Option<Box<Schema>>,

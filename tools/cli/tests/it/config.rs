@@ -90,3 +90,25 @@ fn it_is_no_workflow_itself() {
     let run = scratch.run(&["check", "flows", "--format", "json"]);
     assert_eq!((run.json()["files"].as_u64(), run.err.as_str()), (Some(1), ""));
 }
+
+#[test]
+fn several_checks_are_named_at_once() {
+    let scratch = Scratch::with(&[("warned.yml", WARNED)]);
+    let exit = |args: &[&str]| scratch.run(&[&["check", "warned.yml"], args].concat()).exit;
+    assert_eq!(exit(&[]), 0);
+    for deny in ["S07", "C61,S07", "S0", "s", "C61,yaml-trap"] {
+        assert_eq!(exit(&["--deny", deny]), 1, "{deny}");
+    }
+    assert_eq!(exit(&["--deny", "S", "--allow", "S07"]), 0);
+    assert_eq!(exit(&["--deny", "warnings", "--warn", "S0"]), 0);
+    for (deny, help) in
+        [("yaml-trp,S06", "did you mean `yaml-trap`?"), ("Z9", "explain --list"), ("", "explain --list")]
+    {
+        let run = scratch.run(&["check", "warned.yml", "--deny", deny]);
+        assert!(run.exit == 2 && run.err.contains(help), "{}", run.err);
+    }
+    scratch.write("orange-workflow.toml", "[lints]\nS = \"deny\"\n");
+    assert_eq!(exit(&[]), 1);
+    scratch.write("orange-workflow.toml", "[lints]\nS = \"deny\"\nS07 = \"warn\"\n");
+    assert_eq!(exit(&[]), 0);
+}

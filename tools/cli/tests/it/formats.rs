@@ -9,7 +9,7 @@ use crate::check::{BROKEN, WARNED};
 use crate::scratch::{CLEAN, Scratch};
 
 /// One finding that has everything: labels, a witness, a trace and a fix are somewhere in these.
-fn everything() -> Scratch {
+pub(crate) fn everything() -> Scratch {
     let scratch = Scratch::with(&[
         ("broken.yml", BROKEN),
         ("flows/warned.yml", WARNED),
@@ -185,7 +185,9 @@ fn a_bad_file_hides_no_good_one_in_any_format() {
     scratch.write("flows/binary.yml", b"states:\n\xff\xfe");
     scratch.write("flows/torn.yml", "name: torn\nstates: {a: {}\n");
     std::os::unix::fs::symlink("nowhere", scratch.path().join("flows/gone.yml")).unwrap();
-    for format in ["human", "graphical", "narrated", "short", "json", "sarif", "github"] {
+    for format in
+        ["human", "graphical", "narrated", "short", "json", "sarif", "github", "gitlab", "rdjson", "junit"]
+    {
         let run = scratch.run(&["check", "nowhere", "flows", "--format", format]);
         assert_eq!(run.exit, 2, "{}", run.err);
         assert!(run.err.contains("no such file or folder: nowhere"), "{}", run.err);

@@ -22,16 +22,21 @@ fn what_it_writes_is_silent() {
         (&["init", "a.yaml"], "a.yaml"),
         (&["init", "workflows/bug-fix"], "workflows/bug-fix.yml"),
         (&["init", "--steps"], "workflow.toml"),
+        (&["init", "--template", "steps", "deep/er/two-eyes"], "deep/er/two-eyes.toml"),
         (&["init", "--steps", "two-eyes"], "two-eyes.toml"),
         (&["init", "--steps", "two-eyes.yml"], "two-eyes.yml"),
     ] {
         let scratch = Scratch::new();
         let run = scratch.run(args);
         assert_eq!((run.exit, run.out.as_str()), (0, ""), "{}", run.err);
-        assert_eq!(run.err, format!("wrote {file}; next: orange-workflow check {file}\n"));
+        let scenarios = format!("{}.test.yml", file.split_once('.').unwrap().0);
+        let next = format!("wrote {file}; next: orange-workflow check {file}\n");
+        assert_eq!(run.err, format!("{next}wrote {scenarios}; next: orange-workflow test {scenarios}\n"));
         let check = scratch.run(&["check", file, "--deny", "warnings"]);
         assert_eq!((check.exit, check.out.as_str()), (0, "checked 1 file: nothing wrong\n"), "{}", check.out);
         assert_eq!(scratch.run(&["emit", file]).exit, 0);
+        let test = scratch.run(&["test", &scenarios]);
+        assert!(test.exit == 0 && test.out.contains(" 0 failed\n"), "{}", test.out);
     }
 }
 
@@ -63,6 +68,13 @@ fn it_can_be_printed() {
 fn nothing_is_overwritten_and_no_bad_name_is_taken() {
     refuses(&["there"], "error: there.yml is there already\n");
     refuses(&["there.yml"], "error: there.yml is there already\n");
+    let scratch = Scratch::with(&[("fix.test.yml", "mine")]);
+    let run = scratch.run(&["init", "fix"]);
+    assert!(run.exit == 0 && run.err.contains("fix.test.yml is there already, and is left"), "{}", run.err);
+    assert_eq!(scratch.read("fix.test.yml"), "mine");
+    let unknown = scratch.run(&["init", "--template", "step", "new"]);
+    assert!(unknown.exit == 2 && unknown.err.contains("a similar value exists: 'steps'"), "{}", unknown.err);
+    assert!(!scratch.path().join("new.toml").exists());
     refuses(&["Fix"], "error: `Fix` is no name for a workflow\n");
     refuses(&["--steps", "there.yml"], "error: there.yml is there already\n");
     refuses(&["--steps", "a.json"], "error: a.json does not end in .toml or .yml\n");

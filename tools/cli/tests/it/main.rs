@@ -16,6 +16,7 @@ mod hooks;
 mod init;
 mod one;
 mod prove;
+mod reports;
 mod scenarios;
 #[allow(dead_code)]
 #[path = "../../../../tests/src/schemas.rs"]
@@ -23,3 +24,5 @@ mod schemas;
 mod scratch;
 mod simulate;
 mod site;
+mod terminal;
+mod watch;

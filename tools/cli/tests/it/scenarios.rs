@@ -161,3 +161,41 @@ fn scenarios_of_a_workflow_that_is_not_there_are_not_read() {
     check(scenarios, 2, &["no such file or folder: other.toml"]);
     check("workflow: other.toml\nscenarios: [", 2, &["S01", "flow.test.yml:2:12"]);
 }
+
+const MIXED: &str = "scenarios:\n- {name: 'a, \"b\"', steps: [{request: working}]}\n- name: wrong\n  steps:\n  - {request: working, expect: {status: done}}\n";
+
+#[test]
+fn results_have_a_form_for_programs() {
+    let scratch =
+        Scratch::with(&[("flow.yml", FLOW), ("flow.test.yml", MIXED), ("bad.test.yml", "scenarios: 1\n")]);
+    let run = |format: &str| scratch.run(&["test", "flow.test.yml", "--format", format]);
+    let json = run("json").json();
+    assert_eq!((&json["passed"], &json["failed"]), (&1.into(), &1.into()));
+    let file = &json["files"][0];
+    assert_eq!(
+        file["coverage"]["missed"],
+        serde_json::json!(["working → pending when review_round > 0", "working → done"])
+    );
+    let failure = &file["scenarios"][1]["failures"][0];
+    assert_eq!(failure["message"], "the status: expected done, found working");
+    assert_eq!((&failure["line"], &failure["column"]), (&5.into(), &42.into()));
+    let junit = run("junit");
+    crate::reports::assert_junit(&junit.out);
+    assert!(
+        junit.exit == 1
+            && junit.out.contains("<testcase name=\"a, &quot;b&quot;\" classname=\"flow.test.yml\"/>"),
+        "{}",
+        junit.out
+    );
+    assert_eq!(
+        run("github").out,
+        "::error file=flow.test.yml,line=5,col=42,title=wrong::the status: expected done, found working\n"
+    );
+    for format in ["json", "junit", "github"] {
+        let run = scratch.run(&["test", ".", "--format", format]);
+        assert_eq!(run.exit, 2);
+        assert!(run.err.contains("bad.test.yml"), "{}", run.err);
+        assert!(run.out.contains("expected done, found working"), "{}", run.out);
+        assert!(format == "json" || run.out.contains("bad.test.yml"), "{}", run.out);
+    }
+}

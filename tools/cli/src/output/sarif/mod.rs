@@ -5,12 +5,13 @@ mod types;
 use std::collections::{BTreeMap, HashMap};
 
 use orange_analysis::catalogue::{self, Check};
-use orange_analysis::place::Places;
 use orange_codegen::diag::TraceStep;
 use orange_codegen::{Diagnostic, Level, LineIndex, Span, Trace};
 
+use super::fingerprint::Fingerprints;
 use super::human::is_about_the_whole_file;
 use crate::answer::Failure;
+use crate::config::PageUrl;
 use crate::json::{self, SpanLocation};
 use crate::paths::Repositories;
 use crate::report::{File, Report};
@@ -27,7 +28,7 @@ const SCHEMA: &str =
 /// What relative paths begin at.
 const ROOT: &str = "%SRCROOT%";
 
-/// The part of a finding that does not change when its file is edited: its check and its place in the workflow.
+/// The name of the fingerprint that is made of the check and the place in the workflow.
 const FINGERPRINT: &str = "place/v1";
 
 /// The whole report as one document and a line end; `failures` has the inputs that could not be read.
@@ -45,7 +46,7 @@ pub(crate) fn sarif(report: &Report, failures: &[Failure]) -> Result<String, Fai
         Teller::new(file, artifact).results(file, &rules)
     });
     let run = SarifRun {
-        tool: tool(),
+        tool: tool(report.files.iter().find_map(|it| it.docs.as_ref())),
         column_kind: "unicodeCodePoints",
         results: results.collect(),
         original_uri_base_ids: BTreeMap::from([(
@@ -62,34 +63,30 @@ pub(crate) fn sarif(report: &Report, failures: &[Failure]) -> Result<String, Fai
 struct Teller<'r> {
     artifact: ArtifactLocation,
     index: LineIndex<'r>,
-    places: Places,
 }
 
 impl<'r> Teller<'r> {
     fn new(file: &'r File, artifact: ArtifactLocation) -> Self {
-        Self { artifact, index: LineIndex::new(&file.source.text), places: file.places() }
+        Self { artifact, index: LineIndex::new(&file.source.text) }
     }
 
     fn results(&self, file: &'r File, rules: &HashMap<&str, usize>) -> Vec<Found<'r>> {
-        let mut times: HashMap<String, usize> = HashMap::new();
+        let mut fingerprints = Fingerprints::new(file.places());
         let results = file.findings().iter().map(|finding| {
-            let place = self.places.of(finding.span);
-            let known = format!("{}:{place}", finding.name());
-            let count = times.entry(known.clone()).or_default();
-            *count += 1;
+            let fingerprint = fingerprints.next(finding);
             Found {
                 rule_id: finding.code(),
                 rule_index: rules.get(finding.code()).copied(),
                 level: level(finding.level),
                 message: text(message(finding)),
                 locations: [Location {
-                    logical_locations: vec![LogicalLocation { fully_qualified_name: place }],
+                    logical_locations: vec![LogicalLocation { fully_qualified_name: fingerprint.place }],
                     ..self.of_finding(finding)
                 }],
                 related_locations: self.labels(finding),
                 code_flows: finding.trace.iter().map(|it| self.code_flow(it, finding)).collect(),
                 fixes: finding.fix.iter().map(|it| self.fix(it)).collect(),
-                partial_fingerprints: BTreeMap::from([(FINGERPRINT, format!("{known}:{count}"))]),
+                partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint.text)]),
             }
         });
         results.collect()
@@ -153,13 +150,14 @@ impl<'r> Teller<'r> {
     }
 }
 
-fn tool() -> Tool {
+/// The tool, with the addresses of its pages where a configuration says those.
+fn tool(docs: Option<&PageUrl>) -> Tool {
     let version = env!("CARGO_PKG_VERSION");
-    let rules = catalogue::all().iter().map(|it| rule(it)).collect();
+    let rules = catalogue::all().iter().map(|it| rule(it, docs)).collect();
     Tool { driver: Driver { name: "orange-workflow", version, semantic_version: version, rules } }
 }
 
-fn rule(check: &'static Check) -> Rule {
+fn rule(check: &'static Check, docs: Option<&PageUrl>) -> Rule {
     let summary = catalogue::summary(check).replace('\n', " ");
     Rule {
         id: check.code,
@@ -168,6 +166,7 @@ fn rule(check: &'static Check) -> Rule {
             text: format!("{summary} `orange-workflow explain {}` says more.", check.code),
             markdown: catalogue::page(check),
         },
+        help_uri: docs.map(|it| it.of(check)),
         short_description: text(summary),
         default_configuration: Configuration {
             enabled: check.level != Level::Allow,

@@ -44,6 +44,8 @@ pub(super) struct Rule {
     pub name: &'static str,
     pub short_description: Text,
     pub help: Help,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help_uri: Option<String>,
     pub default_configuration: Configuration,
 }
 
