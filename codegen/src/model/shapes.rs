@@ -244,7 +244,7 @@ impl Writer<'_> {
     }
 }
 
-/// What a file of another program should be instead, told by the keys at its top.
+/// What a file of another program should be instead, as the keys at its top say.
 pub(super) fn of_another_program(tree: &Node) -> Option<String> {
     let Kind::Mapping(entries) = &tree.kind else { return None };
     let jobs = entries.iter().find(|(key, _)| word(key) == Some("jobs")).map(|(_, jobs)| jobs)?;
