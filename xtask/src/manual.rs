@@ -1,4 +1,4 @@
-//! The manual pages of `orange`, from the definition of its commands.
+//! The manual pages of `orange` and `orange-workflow`, from the definitions of their commands.
 
 use std::io;
 
@@ -9,12 +9,65 @@ use roff::{Roff, bold, italic, roman};
 
 /// Every page with this date: the name of its file, and its text.
 pub(crate) fn pages(date: &str) -> io::Result<Vec<(String, String)>> {
-    let mut root = Cli::command().disable_help_subcommand(true);
-    root.build();
     let mut pages = Vec::new();
-    gather(&root, None, date, &mut pages)?;
+    for (command, about) in [(Cli::command(), &ORANGE), (orange_workflow::command(), &ORANGE_WORKFLOW)] {
+        let mut root = command.disable_help_subcommand(true);
+        root.build();
+        let of_one = &mut Vec::new();
+        gather(&root, None, &Manual { date, about }, of_one)?;
+        // `orange workflow` is a group of commands with pages of their own, and `orange-workflow` is a program.
+        pages.retain(|(file, _): &(String, String)| of_one.iter().all(|(other, _)| file != other));
+        pages.append(of_one);
+    }
     Ok(pages)
 }
+
+/// What the pages of one program have beside what its commands say.
+struct Manual<'m> {
+    date: &'m str,
+    about: &'m About,
+}
+
+/// What the first page of a program has beside what its help says.
+struct About {
+    sections: &'static [(&'static str, &'static [(&'static str, &'static str)])],
+    see_also: &'static [&'static str],
+}
+
+const ORANGE: About = About {
+    sections: &[("EXIT STATUS", &EXIT_STATUS), ("ENVIRONMENT", &ENVIRONMENT), ("FILES", &FILES)],
+    see_also: &["orange-workflow", "tmux", "git", "gh"],
+};
+
+const ORANGE_WORKFLOW: About = About {
+    sections: &[
+        (
+            "EXIT STATUS",
+            &[
+                ("0", "Nothing is wrong."),
+                ("1", "Something was found."),
+                ("2", "The work could not be done: a wrong argument, or a file that is not there."),
+            ],
+        ),
+        (
+            "ENVIRONMENT",
+            &[
+                ("COLUMNS", "The width of the output, instead of that of the terminal."),
+                ("NO_COLOR", "No colour, also on a terminal."),
+                ("FORCE_COLOR", "Drawings in colour, also into a pipe; NO_COLOR has precedence."),
+                ("NO_GRAPHICS", "Plain sentences instead of drawings, also on a terminal."),
+            ],
+        ),
+        (
+            "FILES",
+            &[
+                ("orange-workflow.toml", "Levels of checks for the workflows below its folder."),
+                ("*.test.yml", "Scenarios of the workflow of the same stem."),
+            ],
+        ),
+    ],
+    see_also: &["orange", "orange-workflow-contract", "orange-workflow-list", "orange-workflow-show"],
+};
 
 const EXIT_STATUS: [(&str, &str); 7] = [
     ("0", "Done."),
@@ -49,20 +102,20 @@ const FILES: [(&str, &str); 6] = [
 fn gather(
     command: &Command,
     above: Option<&str>,
-    date: &str,
+    manual: &Manual<'_>,
     pages: &mut Vec<(String, String)>,
 ) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    pages.push((format!("{name}.1"), page(command, above, date)?));
+    pages.push((format!("{name}.1"), page(command, above, manual)?));
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
-        gather(below, Some(name), date, pages)?;
+        gather(below, Some(name), manual, pages)?;
     }
     Ok(())
 }
 
-fn page(command: &Command, above: Option<&str>, date: &str) -> io::Result<String> {
+fn page(command: &Command, above: Option<&str>, manual: &Manual<'_>) -> io::Result<String> {
     let man = Man::new(command.clone())
-        .date(date)
+        .date(manual.date)
         .source(concat!("orange ", env!("CARGO_PKG_VERSION")))
         .manual("Orange Manual");
     let mut out = Vec::new();
@@ -81,7 +134,7 @@ fn page(command: &Command, above: Option<&str>, date: &str) -> io::Result<String
     let notes: Vec<_> = notes.into_iter().filter(|note| !note.is_empty()).collect();
     match above {
         // The notes of the first page have sections of their own.
-        None => tables(&mut roff),
+        None => tables(&mut roff, manual.about),
         Some(_) if notes.is_empty() => {}
         Some(_) => paragraph(&mut roff, "NOTES", &notes.join("\n")),
     }
@@ -91,19 +144,22 @@ fn page(command: &Command, above: Option<&str>, date: &str) -> io::Result<String
     roff.control("SH", ["SEE ALSO"]);
     match above {
         Some(above) => roff.text([bold(format!("{above}(1)"))]),
-        None => roff.text([bold("tmux(1)"), roman(", "), bold("git(1)"), roman(", "), bold("gh(1)")]),
+        None => {
+            let names = manual.about.see_also.iter().map(|it| bold(format!("{it}(1)")));
+            let mut listed: Vec<_> = names.flat_map(|it| [roman(", "), it]).collect();
+            roff.text(listed.split_off(1))
+        }
     };
     roff.to_writer(&mut out)?;
     String::from_utf8(out).map_err(io::Error::other)
 }
 
-fn tables(roff: &mut Roff) {
-    for (head, rows) in [("EXIT STATUS", &EXIT_STATUS[..]), ("ENVIRONMENT", &ENVIRONMENT), ("FILES", &FILES)]
-    {
-        roff.control("SH", [head]);
-        for (term, about) in rows {
+fn tables(roff: &mut Roff, about: &About) {
+    for (head, rows) in about.sections {
+        roff.control("SH", [*head]);
+        for (term, about) in *rows {
             roff.control("TP", []);
-            roff.text([if head == "FILES" { italic(*term) } else { bold(*term) }]);
+            roff.text([if *head == "FILES" { italic(*term) } else { bold(*term) }]);
             roff.text([roman(*about)]);
         }
     }
@@ -153,11 +209,15 @@ mod tests {
             heads("orange-task-merge.1"),
             "NAME, SYNOPSIS, DESCRIPTION, OPTIONS, NOTES, EXAMPLES, SEE ALSO"
         );
+        assert_eq!(heads("orange-workflow-check.1"), heads("orange-task-merge.1"));
+        assert_eq!(heads("orange-workflow.1"), heads("orange.1"));
         let text = page("orange-task-update.1").replace('\\', "");
         assert!(text.contains("orange 0.1.0") && text.contains("2026-01-31"), "{text}");
         assert!(text.contains("orange task update --status agent-review\n"), "{text}");
-        assert!(!pages.iter().any(|(file, _)| file.contains("agent") || file.contains("finish")));
-        assert!(pages.len() > 25, "{} pages", pages.len());
+        let hidden = ["agent", "finish", "complete.1"];
+        let is_hidden = |file: &str| file != "orange-task-complete.1" && file != "orange-step-complete.1";
+        assert!(!pages.iter().any(|(file, _)| is_hidden(file) && hidden.iter().any(|it| file.contains(it))));
+        assert!(pages.len() > 40, "{} pages", pages.len());
     }
 
     #[test]

@@ -79,10 +79,8 @@ impl Screens {
     /// The streams and the environment of this process.
     pub fn of_process() -> Self {
         let columns = set("COLUMNS").and_then(|it| it.parse().ok()).filter(|it| *it > 0);
-        let wishes = Wishes {
-            colour: Wishes::colour(set),
-            drawings: set("NO_GRAPHICS").is_none_or(|it| it == "0"),
-        };
+        let wishes =
+            Wishes { colour: Wishes::colour(set), drawings: set("NO_GRAPHICS").is_none_or(|it| it == "0") };
         Self {
             out: Screen::of(std::io::stdout(), columns),
             err: Screen::of(std::io::stderr(), columns),

@@ -87,8 +87,18 @@ fn candidates(words: &[String]) -> Vec<(String, String)> {
             vec![(it.get_value().to_string_lossy().into_owned(), about)]
         }
     });
-    // Options are candidates only for a word that begins with `-`.
-    found.filter(|(word, _)| last.starts_with('-') || !word.starts_with('-')).collect()
+    // Options are candidates only for a word that begins with `-`, and files for none but the value of one.
+    let is_option = last.starts_with('-');
+    let is_value = !is_option || last.contains('=');
+    let mut found: Vec<_> = found
+        .filter(|(word, _)| if word.is_empty() { is_value } else { is_option || !word.starts_with('-') })
+        .collect();
+    found.dedup();
+    // clap takes `--option=value` for a positional argument, too.
+    if is_option && found.iter().any(|(word, _)| !word.is_empty()) {
+        found.retain(|(word, _)| !word.is_empty());
+    }
+    found
 }
 
 /// The command with a completer for each value that is a name: it answers with what it is asked for.

@@ -218,7 +218,6 @@ fn wrong_scenarios_are_refused_by_the_schema_and_the_reader() {
         steps("{spawn: yes}"),
         steps("{spawn: true, end: worker}"),
         steps("{request: done, by: nobody}"),
-        steps("{write: Handoff}"),
         steps("{complete: a, fail: b}"),
         steps("{complete: a, end: worker}"),
         steps("{complete: a, expect: {pause: soon}}"),
