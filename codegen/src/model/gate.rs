@@ -22,7 +22,8 @@ const VERDICTS: [(&str, Verdict); 2] =
 pub(super) fn gates(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Vec<Gate> {
     if matches!(field.value.kind, Kind::Sequence(_)) {
         let message = format!("`{}` takes one gate, and this is a list", field.name);
-        let help = format!("write `{}: {{all: […]}}` for gates that must all hold", field.name);
+        let help = decoder.writer().gates_instead(field.name, field.value);
+        let help = help.unwrap_or_else(|| "name a gate, or leave the key out".to_owned());
         decoder.report(Diagnostic::new(&S04, field.key, message).help(help));
         return Vec::new();
     }

@@ -27,22 +27,6 @@ impl Writer<'_> {
     pub(super) fn mapping_instead(self, what: &str, node: &Node) -> Option<String> {
         let text = match (what, &node.kind) {
             ("a hook", Kind::Scalar(word)) => self.hook(&word.text.value, &[])?,
-            ("a gate", Kind::Scalar(scalar)) if !scalar.is_null() => self.entry(
-                "gate",
-                &self.object(&[("section", self.value(node)), ("required", "true".to_owned())]),
-            ),
-            ("a gate", Kind::Sequence(items)) => {
-                let gates: Vec<&Node> =
-                    items.iter().filter(|it| matches!(it.kind, Kind::Mapping(_))).collect();
-                match gates.as_slice() {
-                    [] => return None,
-                    [gate] => self.entry("gate", &self.value(gate)),
-                    gates => {
-                        let all = self.list(gates.iter().map(|it| self.value(it)));
-                        self.entry("gate", &self.object(&[("all", all)]))
-                    }
-                }
-            }
             ("`states`", Kind::Sequence(items)) => {
                 self.entry("states", &self.named(items, &["name", "id", "state"], |rest| self.object(&rest))?)
             }
@@ -55,6 +39,18 @@ impl Writer<'_> {
             (_, Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_)) => return None,
         };
         Some(format!("write `{text}`"))
+    }
+
+    /// The one gate that a list of gates is meant to be: its only item, or all of them.
+    pub(super) fn gates_instead(self, key: &str, node: &Node) -> Option<String> {
+        let Kind::Sequence(items) = &node.kind else { return None };
+        let gates: Vec<String> = items.iter().map(|it| self.value(it)).collect();
+        let gate = match gates.as_slice() {
+            [] => return None,
+            [gate] => gate.clone(),
+            _ => self.object(&[("all", self.list(gates.into_iter()))]),
+        };
+        Some(format!("write `{}`", self.entry(key, &gate)))
     }
 
     /// What to write in the place of a value that is no list.
@@ -359,7 +355,6 @@ mod tests {
             &format!("gate: [{handoff}, {review}]"),
             &format!("write `gate: {{all: [{handoff}, {review}]}}`"),
         );
-        transition("gate: '## Handoff'", "write `gate: {section: '## Handoff', required: true}`");
         transition("when: {review_round: 2}", "write `when: \"review_round == 2\"`");
         transition(
             "when: {review_round: '< 2', crash_count: 0}",

@@ -178,7 +178,7 @@ fn results_have_a_form_for_programs() {
     );
     let failure = &file["scenarios"][1]["failures"][0];
     assert_eq!(failure["message"], "the status: expected done, found working");
-    assert_eq!((&failure["line"], &failure["column"]), (&5.into(), &42.into()));
+    assert_eq!((&failure["line"], &failure["column"]), (&5.into(), &41.into()));
     let junit = run("junit");
     crate::reports::assert_junit(&junit.out);
     assert!(
@@ -189,7 +189,7 @@ fn results_have_a_form_for_programs() {
     );
     assert_eq!(
         run("github").out,
-        "::error file=flow.test.yml,line=5,col=42,title=wrong::the status: expected done, found working\n"
+        "::error file=flow.test.yml,line=5,col=41,title=wrong::the status: expected done, found working\n"
     );
     for format in ["json", "junit", "github"] {
         let run = scratch.run(&["test", ".", "--format", format]);
