@@ -1,5 +1,6 @@
 //! A walk: one task led by hand through a machine, by the core's decisions, its agents and its worktree only imagined.
 
+mod answers;
 mod body;
 pub mod command;
 
@@ -10,7 +11,7 @@ use orange_core::{
     LifeEvent, Machine, Program, Refusal, Seen, StateId, TransitionId, Turn, View, When, section,
 };
 
-use crate::search::sections::{FAILS, SUCCEEDS};
+pub use self::answers::CHECKS;
 use crate::search::task::{Agent, Event, Task};
 
 /// A task and everything that decisions about it depend on.
@@ -35,10 +36,6 @@ pub struct Walk<'m> {
     succeeding: BTreeSet<String>,
     checks: Checks,
 }
-
-/// The words for the checks of a pull request.
-pub const CHECKS: [(&str, Checks); 4] =
-    [("green", Checks::Green), ("red", Checks::Red), ("pending", Checks::Pending), ("none", Checks::None)];
 
 /// Hooks of a transition that are still to run.
 #[derive(Clone, Debug)]
@@ -328,31 +325,6 @@ impl<'m> Walk<'m> {
         };
         self.failing.push(action.name().to_owned());
         Ok(vec![Happened::WillFail { hook: hook.to_owned() }])
-    }
-
-    fn answer(&mut self, program: &str, succeeds: bool) -> Result<Vec<Happened>, Impossible> {
-        let mut gates = self.machine.state_ids().flat_map(|state| self.machine.gates_of(state));
-        let mut asked: Vec<String> =
-            gates.by_ref().filter_map(|it| it.program()).map(ToString::to_string).collect();
-        if !asked.iter().any(|it| it == program) {
-            asked.dedup();
-            let known = if asked.is_empty() { "none".to_owned() } else { asked.join("`, `") };
-            return Err(Impossible(format!("no gate asks `{program}`; these are asked: `{known}`")));
-        }
-        self.succeeding.remove(program);
-        if succeeds {
-            self.succeeding.insert(program.to_owned());
-        }
-        let answer = if succeeds { SUCCEEDS } else { FAILS }.to_owned();
-        Ok(vec![Happened::Answers { asked: program.to_owned(), answer }])
-    }
-
-    fn see_checks(&mut self, word: &str) -> Result<Vec<Happened>, Impossible> {
-        let Some((_, checks)) = CHECKS.iter().find(|(known, _)| *known == word) else {
-            return Err(Impossible(format!("checks are green, red, pending or none, and not `{word}`")));
-        };
-        self.checks = *checks;
-        Ok(vec![Happened::Answers { asked: "checks".to_owned(), answer: word.to_owned() }])
     }
 
     fn retry(&mut self) -> Result<Vec<Happened>, Impossible> {
