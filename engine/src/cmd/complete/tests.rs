@@ -85,6 +85,7 @@ fn every_placeholder_is_known() {
         "REQUEST",
         "RESULT",
         "SECONDS",
+        "SEQ",
         "SHELL",
         "STEP",
         "SUMMARY",
