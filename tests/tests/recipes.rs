@@ -60,7 +60,7 @@ const ACTION: Recipe = Recipe {
         ),
         before(
             "engine/src/hooks/other.rs",
-            "/// The number of bytes of a program's output that are kept in memory",
+            "/// Runs a program in the task's worktree. The journal gets",
             "/// Empties `attention`, and writes why into the task's file.\n\
              pub fn clear_attention(locked: &mut LockedTask, why: &str) -> Result<()> {\n    \
              locked.clear_attention()?;\n    set_field(locked, \"cleared\", why)\n}\n\n",

@@ -133,10 +133,13 @@ pub fn only_causes(checked: Option<&Checked>, mut found: Vec<Diagnostic>) -> Vec
 pub fn one_finding(mut fault: Vec<Diagnostic>) -> Option<Diagnostic> {
     fault.sort_by_key(order);
     let (cause, rest) = fault.split_first()?;
-    let also = |cause: Diagnostic, it: &Diagnostic| {
-        cause.label(it.span, format!("also: {} ({})", it.message, it.code()))
+    let left_out = rest.len().saturating_sub(MAX_LABELS);
+    let also = |cause: Diagnostic, (number, it): (usize, &Diagnostic)| {
+        let is_last = number + 1 == MAX_LABELS && left_out > 0;
+        let more = if is_last { format!(", and {left_out} more") } else { String::new() };
+        cause.label(it.span, format!("also: {} ({}){more}", it.message, it.code()))
     };
-    let whole = rest.iter().take(MAX_LABELS).fold(cause.clone(), also);
+    let whole = rest.iter().take(MAX_LABELS).enumerate().fold(cause.clone(), also);
     Some(if rest.is_empty() { whole } else { Diagnostic { fault, ..whole } })
 }
 
