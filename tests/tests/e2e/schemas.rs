@@ -177,9 +177,13 @@ fn write_workflows(world: &World) {
     world.workflow("old.yml", FLOW);
     let new = FLOW.replace("name: flow", "name: new").replace("tries: 3", "tries: 3, walks: 5");
     world.workflow("new.yml", &new);
-    for (command, files) in
-        [("check", &["new.yml"][..]), ("prove", &["new.yml"]), ("diff", &["old.yml", "new.yml"])]
-    {
+    let scenarios = concat!(env!("CARGO_MANIFEST_DIR"), "/../workflows/minimal.test.yml");
+    for (command, files) in [
+        ("check", &["new.yml"][..]),
+        ("prove", &["new.yml"]),
+        ("diff", &["old.yml", "new.yml"]),
+        ("test", &[scenarios]),
+    ] {
         let mut program = world.command(target_program("orange-workflow"));
         program.arg(command).args(files).args(["--format", "json"]);
         let output =
