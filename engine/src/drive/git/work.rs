@@ -40,22 +40,18 @@ impl Git {
     fn content(&self) -> Result<Work> {
         let commit = self.head(&self.repo)?.unwrap_or_default();
         let look = self.look(&Tree::new())?;
-        let mut changes = self.staged(&commit)?;
-        changes.extend(removed(&look));
-        changes.extend(self.hashed(&look.uncommitted())?);
+        let staged = self.staged(&commit)?;
+        let mut changed = removed(&look);
+        changed.extend(self.hashed(&look.uncommitted())?);
         for repository in &look.walk.repositories {
             let inner = Git { repo: self.repo.join(repository), env: Vec::new() };
             let Work { commit, changes: inside } = inner.work(&inner.repo)?;
-            changes.insert(repository.clone(), format!("repository {commit} {inside}"));
+            changed.insert(repository.clone(), format!("repository {commit} {inside}"));
         }
-        changes.remove(Path::new(TASK_FILE));
-        if changes.is_empty() {
+        let lines: Vec<u8> = [("staged", staged), ("changed", changed)].into_iter().flat_map(lines).collect();
+        if lines.is_empty() {
             return Ok(Work { commit, changes: String::new() });
         }
-        let line = |(path, how): (&PathBuf, &String)| {
-            [how.as_bytes(), b" ", path.as_os_str().as_bytes(), &[0]].concat()
-        };
-        let lines: Vec<u8> = changes.iter().flat_map(line).collect();
         Ok(Work { commit, changes: self.call().args(["hash-object", "--stdin"]).input(&lines).text()? })
     }
 
@@ -97,6 +93,15 @@ impl Git {
 }
 
 const GONE: &str = "gone";
+
+/// A line for each file but the task's. A program can see the index, too, so that staging a change counts as one.
+fn lines((place, changes): (&str, Changes)) -> Vec<u8> {
+    let others = changes.iter().filter(|(path, _)| **path != Path::new(TASK_FILE));
+    let line = |(path, how): (&PathBuf, &String)| {
+        [place.as_bytes(), b" ", how.as_bytes(), b" ", path.as_os_str().as_bytes(), &[0]].concat()
+    };
+    others.flat_map(line).collect()
+}
 
 fn words(Object { mode, id }: &Object) -> String {
     format!("{mode} {id}")
