@@ -139,7 +139,8 @@ fn checks(app: &App, task: &Task, history: &TaskHistory) -> Result<Checks> {
         None => git.branch_tip(&task.branch)?,
     };
     Ok(match &seen.state {
-        _ if tip.is_some_and(|tip| tip != seen.commit) => Checks::Outdated,
+        // A branch that is not there has no checks.
+        _ if tip.as_ref() != Some(&seen.commit) => Checks::Outdated,
         event::Checks::Green => Checks::Green,
         event::Checks::None => Checks::None,
         event::Checks::Pending => Checks::Pending,
