@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::convert::Infallible;
 
 use crate::{
     Asker, CRASH_COUNT, Cause, Decision, End, Ending, Gate, Guard, Lack, Machine, Missing, Rejection,
@@ -138,7 +139,8 @@ impl<'m> Machine<'m> {
     /// The entry of `exit_rules` that applies in a state: the first whose condition holds. `holds` returns whether an entry's
     /// own condition holds: its artifact, or how the agent ended.
     pub fn exit_rule(&self, state: StateId, holds: impl Fn(usize) -> bool) -> Option<usize> {
-        self.first_rule::<Rejection>(state, |rule| Ok(holds(rule))).unwrap_or_default()
+        let Ok(rule) = self.first_rule::<Infallible>(state, |rule| Ok(holds(rule)));
+        rule
     }
 
     fn first_rule<E>(
