@@ -2,29 +2,36 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::TransitionId;
-
 use super::C70;
 use crate::lint::Facts;
+use orange_codegen::Span;
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Hook, Value};
+use orange_codegen::model::{Gate, Value};
 
 /// Words that join or redirect commands.
 const SIGNS: [&str; 10] = ["&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1"];
 const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "fish"];
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
+    let hooks = facts.transitions.iter().flat_map(|it| &it.hooks).map(|it| (it.span, &*it.argv));
+    let rules = facts.exit_rules.iter().flat_map(|it| it.condition.gates());
+    let gates = facts.transitions.iter().flat_map(|it| &it.gates).chain(rules).filter_map(asked);
+    // A hook or a gate may belong to several transitions.
     let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
-    for id in (0u32..).map(TransitionId).take(facts.transitions.len()) {
-        let hooks = facts.transition(id).hooks.iter();
-        found.extend(hooks.filter(|it| seen.insert(it.span.start)).filter_map(|it| in_hook(facts, it)));
-    }
-    found
+    let each = hooks.chain(gates).filter(|(span, _)| seen.insert(span.start));
+    each.filter_map(|(span, argv)| in_argv(facts, span, argv)).collect()
 }
 
-fn in_hook(facts: &Facts<'_>, hook: &Hook) -> Option<Diagnostic> {
-    let (program, words) = hook.argv.split_first()?;
+/// The program that a gate asks.
+fn asked(gate: &Gate) -> Option<(Span, &[String])> {
+    match gate {
+        Gate::Command(gate) => Some((gate.span, &gate.argv)),
+        Gate::Section(_) | Gate::Checks(_) => None,
+    }
+}
+
+fn in_argv(facts: &Facts<'_>, span: Span, argv: &[String]) -> Option<Diagnostic> {
+    let (program, words) = argv.split_first()?;
     let file = program.rsplit('/').next().unwrap_or(program);
     if SHELLS.contains(&file) {
         return None;
@@ -34,7 +41,7 @@ fn in_hook(facts: &Facts<'_>, hook: &Hook) -> Option<Diagnostic> {
     } else {
         words.iter().find_map(|word| Some((word, what_is_wrong(facts, word)?)))?
     };
-    let span = facts.first_line(hook.span);
+    let span = facts.first_line(span);
     let message = format!("`{word}` in `argv` reaches `{file}` as it stands: {why}");
     Some(
         Diagnostic::new(&C70, span, message)
