@@ -17,6 +17,8 @@ mod update;
 mod wait;
 pub mod watch;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::answer::{Respawned, Restarted, StatusChange, Stopped, Success};
@@ -98,8 +100,7 @@ fn hints(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
 /// Every prompt names the skill.
 fn missing_skills(app: &App, task: &Task) -> Vec<String> {
     let Ok(around) = app.around() else { return Vec::new() };
-    let mut harnesses = vec![&task.harness, &task.review_harness];
-    harnesses.dedup();
+    let harnesses: BTreeSet<&str> = app.harnesses_of(task).collect();
     let missing = harnesses.into_iter().filter(|harness| skill::missing(harness, &around).is_some());
     let hint =
         |harness| format!("{harness} has no orange skill: `orange install --harness {harness}` writes it");
