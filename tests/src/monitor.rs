@@ -24,7 +24,7 @@ pub enum Who {
 pub enum Cause {
     /// Somebody has asked.
     Asked(Who),
-    /// An agent has ended, and this exit rule of its state, by its place among them, decides. The first ones are for timeouts.
+    /// An agent has ended, and an exit rule of its state decides.
     Ended,
     /// An agent has crashed too often.
     Escalated,
