@@ -188,6 +188,18 @@ impl<'f> Facts<'f> {
         }
     }
 
+    /// The same run; who asks for its last transition is named, although another usually does.
+    pub fn tell_asked_by(&self, run: &[EdgeId], asks: Actor, end: impl Into<Option<String>>) -> diag::Trace {
+        let mut trace = self.tell(run, end);
+        let Some((id, step)) = run.last().zip(trace.steps.last_mut()) else { return trace };
+        if let (SearchStep::Request { .. }, Some(line)) = (self.search.edge(*id).step, step.script.last_mut())
+        {
+            step.by = asks.to_string();
+            *line = Act::Request { to: step.to.clone(), by: asks }.to_string();
+        }
+        trace
+    }
+
     fn has_room(&self, run: &[EdgeId]) -> bool {
         let hooks = |id: TransitionId| self.machine.transition(id).hooks.len();
         let length = |id: &EdgeId| 1 + self.search.edge(*id).step.transition().map_or(0, hooks);

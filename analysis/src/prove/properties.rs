@@ -3,7 +3,7 @@
 use orange_core::{CRASH_COUNT, DEFAULT_STUCK_AFTER, StateId, TransitionId};
 
 use super::{Known, Property, bounds};
-use crate::lint::authority::{Writer, unasked};
+use crate::lint::authority::{Writer, unasked, unasked_run};
 use crate::lint::unattended::Lasso;
 use crate::search::components::Components;
 use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
@@ -233,7 +233,7 @@ fn judged(known: &Known<'_, '_>) -> String {
 
 fn merged_unasked(known: &Known<'_, '_>) -> Option<Trace> {
     let run = unasked(known.facts)?;
-    Some(known.facts.tell(&run, "nobody was asked".to_owned()))
+    Some(unasked_run(known.facts, &run))
 }
 
 fn asked(known: &Known<'_, '_>) -> String {

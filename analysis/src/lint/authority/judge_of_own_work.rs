@@ -7,7 +7,6 @@ use orange_core::{Actor, StateId};
 use super::{CA0, Writer};
 use crate::lint::Facts;
 use crate::search::{EdgeId, SearchStep};
-use crate::walk::Act;
 use orange_codegen::diag::{Diagnostic, Level};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -92,14 +91,8 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
     };
     let level = if judges.has_judge(facts, state) { CA0.level } else { Level::Deny };
     let run: Vec<EdgeId> = run.into_iter().chain([id]).collect();
-    let mut trace = facts.tell(&run, "it has judged its own work".to_owned());
     // The agent may, although another usually does.
-    if let Some(step) = trace.steps.last_mut() {
-        step.by = agent.to_string();
-        if let (SearchStep::Request { .. }, Some(asks)) = (edge.step, step.script.last_mut()) {
-            *asks = Act::Request { to: facts.name(transition.to.value).to_owned(), by: agent }.to_string();
-        }
-    }
+    let trace = facts.tell_asked_by(&run, agent, "it has judged its own work".to_owned());
     let found = Diagnostic::new(&CA0, facts.first_line(transition.span), message).at_level(level);
     Some(numbered(found, story).trace(trace).help(help))
 }

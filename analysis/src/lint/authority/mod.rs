@@ -13,7 +13,7 @@ use std::cell::OnceCell;
 use super::Facts;
 
 pub(crate) use judges::{Judges, Writer};
-pub(crate) use nobody_asked::unasked;
+pub(crate) use nobody_asked::{unasked, unasked_run};
 
 super::group! {
     CA0 "judge-of-own-work" Warn judge_of_own_work;

@@ -6,7 +6,7 @@ use orange_core::action::Remote;
 use super::CA2;
 use crate::lint::Facts;
 use crate::search::{Edge, EdgeId, SearchStep};
-use orange_codegen::diag::Diagnostic;
+use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::model::Hook;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -32,6 +32,16 @@ pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Vec<EdgeId>> {
     let rest = search.walk_from(manned, is_taken, merges, &mut usize::MAX.clone())?;
     let first = search.edge(*rest.first()?).from;
     Some(search.run_to(first).into_iter().chain(rest).collect())
+}
+
+/// The run as it is told: whoever may take the last transition does, although a person usually would.
+pub(crate) fn unasked_run(facts: &Facts<'_>, run: &[EdgeId]) -> Trace {
+    let last = run.last().map(|last| facts.search.edge(*last).step);
+    let end = "nobody was asked".to_owned();
+    match last {
+        Some(SearchStep::Request { by, .. }) => facts.tell_asked_by(run, by, end),
+        Some(_) | None => facts.tell(run, end),
+    }
 }
 
 fn finding(facts: &Facts<'_>, run: &[EdgeId]) -> Option<Diagnostic> {
@@ -60,5 +70,5 @@ fn finding(facts: &Facts<'_>, run: &[EdgeId]) -> Option<Diagnostic> {
          `unattended: true`"
     );
     let found = Diagnostic::new(&CA2, place, message).label(place, part);
-    Some(found.trace(facts.tell(run, "nobody was asked".to_owned())).help(help))
+    Some(found.trace(unasked_run(facts, run)).help(help))
 }

@@ -41,9 +41,8 @@ fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Option<Diagnost
         (place, "removes the branch from the remote".to_owned()),
     ];
     let run = facts.search.run_through(edge);
-    let mut trace = facts.tell(&run, "the remote branch is gone".to_owned());
     // The agent may, although a person usually does.
-    trace.steps.iter_mut().last().into_iter().for_each(|it| it.by = agent.to_string());
+    let trace = facts.tell_asked_by(&run, agent, "the remote branch is gone".to_owned());
     Some(
         numbered(Diagnostic::new(&C6B, place, message), story)
             .trace(trace)
