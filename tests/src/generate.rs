@@ -61,7 +61,7 @@ pub fn condition(random: &mut Random, depth: usize, counters: usize, limit: u32)
 
 /// A task's body of pieces with sections, verdicts and fields.
 pub fn body(random: &mut Random) -> String {
-    const LINES: [&str; 36] = [
+    const LINES: [&str; 41] = [
         "## Handoff",
         "## Handoff",
         "## Review",
@@ -98,6 +98,11 @@ pub fn body(random: &mut Random) -> String {
         "RISK_2: z",
         "\u{2003}",
         "Überprüfung: PASS\u{a0}",
+        "<!-- Verdict: PASS -->",
+        "   <!-- ## Review",
+        "DONE: x -->",
+        "    <!-- FAIL",
+        "text <!-- PASS",
     ];
     let end = if random.chance(20) { "\r\n" } else { "\n" };
     let count = random.below(14);

@@ -293,7 +293,8 @@ fn crash(plan: &Plan, task: &Task, stuck_after: u32, respawn: bool) -> Fate {
 
 /// What the task's body lacks for this gate.
 pub fn lack(gate: &PlannedGate, task: &Task) -> Option<Lack> {
-    let Some(lines) = section(&task.body, gate.section) else { return Some(Lack::Section) };
+    let Some(all) = section(&task.body, gate.section) else { return Some(Lack::Section) };
+    let lines: Vec<Line> = all.iter().filter(|line| !line.comment).cloned().collect();
     let blank = lines.iter().all(|line| line.text.trim().is_empty());
     if blank && (gate.required || gate.verdict.is_some() || !gate.fields.is_empty()) {
         return Some(Lack::Content);
@@ -313,7 +314,7 @@ pub fn lack(gate: &PlannedGate, task: &Task) -> Option<Lack> {
         return Some(Lack::Field);
     }
     let same = |before: &String| {
-        let (before, now) = (before.lines().collect::<Vec<_>>(), lines.iter().map(|line| line.text.as_str()));
+        let (before, now) = (before.lines().collect::<Vec<_>>(), all.iter().map(|line| line.text.as_str()));
         before.join("\n").trim() == now.collect::<Vec<_>>().join("\n").trim()
     };
     let stood = task.seen.iter().any(|(section, before)| *section == gate.section && same(before));
@@ -359,6 +360,8 @@ struct Line {
     text: String,
     /// Whether it belongs to a fenced code block, including the fences.
     code: bool,
+    /// Whether it belongs to an HTML comment that begins a line.
+    comment: bool,
 }
 
 /// The lines of the last section with this heading, up to a heading of the same or a higher level.
@@ -367,7 +370,7 @@ fn section(body: &str, wanted: &str) -> Option<Vec<Line>> {
     let mut sections: Vec<Vec<Line>> = Vec::new();
     let mut inside = false;
     for line in lines(body) {
-        match heading(&line.text).filter(|_| !line.code) {
+        match heading(&line.text).filter(|_| !line.code && !line.comment) {
             Some(found) if found == (level, title.clone()) => {
                 sections.push(Vec::new());
                 inside = true;
@@ -385,8 +388,15 @@ fn section(body: &str, wanted: &str) -> Option<Vec<Line>> {
 
 fn lines(body: &str) -> Vec<Line> {
     let mut open: Option<(char, usize)> = None;
+    let mut in_comment = false;
     let mut lines = Vec::new();
     for text in body.lines() {
+        let spaces = text.len() - text.trim_start_matches(' ').len();
+        if in_comment || (open.is_none() && spaces <= 3 && text[spaces..].starts_with("<!--")) {
+            in_comment = !text.contains("-->");
+            lines.push(Line { text: text.to_string(), code: false, comment: true });
+            continue;
+        }
         let fence = fence(text);
         let code = open.is_some() || fence.as_ref().is_some_and(|fence| fence.opens);
         open = match (open, fence) {
@@ -399,7 +409,7 @@ fn lines(body: &str) -> Vec<Line> {
             (None, Some(fence)) if fence.opens => Some((fence.mark, fence.length)),
             (None, _) => None,
         };
-        lines.push(Line { text: text.to_string(), code });
+        lines.push(Line { text: text.to_string(), code, comment: false });
     }
     lines
 }
