@@ -332,7 +332,8 @@ impl Author {
                 Judges => self.random.chance(75).then_some("reviewer"),
                 Idle | Ends => None,
             };
-            let timed = matches!(role, Works | Judges) && self.random.chance(20) && !targets[at].is_empty();
+            let often = if role == Idle { 8 } else { 20 };
+            let timed = role != Ends && self.random.chance(often) && !targets[at].is_empty();
             let timeout = timed.then(|| {
                 let to = self.random.chance(75).then(|| *self.random.pick(&targets[at]));
                 (60, to)

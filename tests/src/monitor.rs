@@ -254,6 +254,9 @@ impl<'p> Monitor<'p> {
     fn takes(&mut self, at: usize, cause: Cause) {
         let it = &self.plan.transitions[at];
         let by_person = cause == Cause::Asked(Who::Person);
+        if cause == Cause::HookFailed {
+            self.stand();
+        }
         self.judges(it, cause);
         self.is_asked &= self.agents == [None, None];
         self.is_asked |= by_person;
@@ -339,7 +342,7 @@ impl<'p> Monitor<'p> {
     fn start(&mut self, who: Who, is_beside: bool, prompt: Option<&'static str>) -> bool {
         let (Some(at), true) = (slot(who), self.worktree) else { return false };
         let (same, other) = (self.agents[at], self.agents[1 - at]);
-        if same.is_some_and(|it| !it.is_beside) {
+        if same.is_some() {
             self.breach("one-agent", format!("a second {who:?} is to be started beside the first"));
         }
         if same.is_none() && !is_beside && other.is_some_and(|it| !it.is_beside) {
@@ -366,11 +369,16 @@ impl<'p> Monitor<'p> {
         }
     }
 
+    /// The agents that are alive have been in the state, if only until a hook of the way to it failed.
+    fn stand(&mut self) {
+        let does_work = works(self.plan, self.status);
+        self.agents.iter_mut().flatten().for_each(|it| it.has_worked |= does_work);
+    }
+
     fn is_done(&mut self, hooks_wait: bool) {
         self.hooks_wait = hooks_wait;
         let (state, is_alive) = (&self.plan.states[self.status], self.agents != [None, None]);
-        let does_work = works(self.plan, self.status);
-        self.agents.iter_mut().flatten().for_each(|it| it.has_worked |= does_work);
+        self.stand();
         self.is_asked &= !is_alive;
         if hooks_wait {
             return;

@@ -82,7 +82,7 @@ fn what_is_proved_is_not_broken_by_any_walk() {
     let most = number("ORANGE_PROOFS_SIZE", 120) as usize;
     let mut wrong = Wrong::default();
     let mut broken: BTreeMap<&'static str, u32> = BTreeMap::new();
-    for_each_flow(60, |plan, machine, proof| {
+    for_each_flow(120, |plan, machine, proof| {
         let places = places(plan);
         let random = &mut Random::new(proof.figures.steps as u64);
         let explored = Explored::from(plan, starts(plan, &places, machine), most, random);
@@ -112,7 +112,7 @@ fn what_is_proved_is_not_broken_by_any_walk() {
 #[test]
 fn each_property_is_proved_of_some_and_refuted_of_others() {
     let mut verdicts: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
-    for_each_flow(120, |_, _, proof| {
+    for_each_flow(240, |_, _, proof| {
         for it in &proof.properties {
             let counts = verdicts.entry(it.name).or_default();
             counts[0] += u32::from(matches!(it.verdict, Verdict::Proved { .. }));
@@ -129,7 +129,7 @@ fn each_property_is_proved_of_some_and_refuted_of_others() {
 fn what_is_refuted_is_broken_by_its_run() {
     let mut wrong = Wrong::default();
     let mut replayed: BTreeMap<&str, u32> = BTreeMap::new();
-    for_each_flow(60, |plan, machine, proof| {
+    for_each_flow(120, |plan, machine, proof| {
         let places = places(plan);
         for judged in &proof.properties {
             for (trace, is_whole) in refuted::traces(judged) {
@@ -181,7 +181,7 @@ fn what_is_refuted_is_broken_by_its_run() {
 fn no_walk_goes_further_than_the_figures_say() {
     let mut wrong = Wrong::default();
     let mut farthest = 0;
-    for_each_flow(60, |plan, machine, proof| {
+    for_each_flow(120, |plan, machine, proof| {
         let figures = &proof.figures;
         let (Some(longest), Some(agents)) = (&figures.longest_run, &figures.agents_with_restarts) else {
             return;
