@@ -298,7 +298,10 @@ impl Author {
         }
         if !hooks.is_empty() && self.random.chance(8) {
             let at = self.random.below(hooks.len());
-            hooks[at].on_failure = Some(*self.random.pick(&["stop", "go-on"]));
+            // A script lets the next hook of an action fail, and so cannot mean the second one.
+            let is_first = hooks[..at].iter().all(|it| it.action != hooks[at].action);
+            let choices: &[_] = if is_first { &["stop", "go-on"] } else { &["go-on"] };
+            hooks[at].on_failure = Some(*self.random.pick(choices));
         }
         hooks
     }

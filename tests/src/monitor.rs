@@ -330,6 +330,10 @@ impl<'p> Monitor<'p> {
                 let is_reviewer = hook.harness.map_or(hook.action == "spawn_reviewer", |it| it == "review");
                 let who = if is_reviewer { Who::Reviewer } else { Who::Worker };
                 let is_beside = hook.action == "spawn_reviewer";
+                let is_second = self.agent(who).is_some();
+                if is_second && self.worktree {
+                    self.breach("one-agent", format!("a hook is to start a second {who:?}"));
+                }
                 if self.start(who, is_beside, hook.prompt) {
                     self.started += 1;
                 }
@@ -342,7 +346,7 @@ impl<'p> Monitor<'p> {
     fn start(&mut self, who: Who, is_beside: bool, prompt: Option<&'static str>) -> bool {
         let (Some(at), true) = (slot(who), self.worktree) else { return false };
         let (same, other) = (self.agents[at], self.agents[1 - at]);
-        if same.is_some() {
+        if same.is_some_and(|it| !it.is_beside) {
             self.breach("one-agent", format!("a second {who:?} is to be started beside the first"));
         }
         if same.is_none() && !is_beside && other.is_some_and(|it| !it.is_beside) {
@@ -467,7 +471,9 @@ fn works(plan: &Plan, state: usize) -> bool {
     let begins =
         plan.transitions.iter().any(|it| it.from == 0 && it.to == state && spawns(it).next().is_some());
     let name = plan.states[state].name.as_str();
-    !judges || (begins && name != "agent-review") || name == "clarification"
+    let is_spawned = name == "clarification"
+        || (name == "working" && plan.transitions.iter().any(|it| it.from == 0 && it.to == state));
+    !judges || is_spawned || (begins && name != "agent-review")
 }
 
 /// Whether agents that work are started with a prompt.

@@ -48,7 +48,16 @@ impl<'f> Facts<'f> {
     /// Whether a step starts an agent while another is alive that is not meant to be: `spawn-while-alive` reports that.
     pub(crate) fn is_crowded(&self, edge: &Edge) -> bool {
         let mut alive = self.second_agents(edge);
-        alive.any(|(_, alive)| !self.is_meant_beside(edge, alive))
+        alive.any(|(index, alive)| self.crowds(edge, index, alive))
+    }
+
+    /// Whether the agent that a hook starts, while this one is alive, is not meant to be. No hook is meant to start a second agent
+    /// of one actor: the engine refuses that.
+    pub(crate) fn crowds(&self, edge: &Edge, index: HookIndex, alive: Actor) -> bool {
+        let waiting = self.search.task(edge.from).waiting.map(|it| it.transition);
+        let hooks = edge.step.begins().or(waiting).map_or(&[][..], |id| self.machine.transition(id).hooks);
+        let starts = hooks.get(usize::from(index)).and_then(|hook| hook.spawn());
+        starts.is_some_and(|it| it.actor() == alive) || !self.is_meant_beside(edge, alive)
     }
 
     /// Whether the agent that is alive is a reviewer that was started to run beside a worker: it may have a new one at its side.

@@ -389,9 +389,6 @@ fn actor_kind(
 
 /// Whether an exit rule leads to where a transition does.
 fn is_ruled(machine: &Machine<'_>, transition: &core::Transition<'_>) -> bool {
-    machine.exit_rules_of(transition.from).any(|rule| match machine.exit_rules[rule].outcome {
-        core::Outcome::Then(then) => then == transition.to,
-        core::Outcome::ThenWhen(clauses) => clauses.iter().any(|(_, then)| *then == transition.to),
-        core::Outcome::Crash { .. } | core::Outcome::MarkDead | core::Outcome::Wait { .. } => false,
-    })
+    let mut rules = machine.exit_rules_of(transition.from).map(|rule| machine.exit_rules[rule].outcome);
+    rules.any(|it| it.targets().any(|to| to == transition.to))
 }

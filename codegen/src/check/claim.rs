@@ -41,13 +41,9 @@ fn rules(context: &CheckContext<'_>, id: StateId, state: &State) -> Vec<(Span, S
     let leads_on = own.filter_map(|rule| {
         let is_timeout = state.timeout.as_ref().is_some_and(|it| it.span == rule.span);
         let who = if is_timeout { "its timeout" } else { "this exit rule" };
-        let to = match &rule.outcome {
-            Outcome::Then(to) => Some(to.value),
-            Outcome::ThenWhen(clauses) => clauses.first().map(|it| it.then.value),
-            Outcome::Crash { .. } => workflow.commands.crash,
-            Outcome::MarkDead | Outcome::Wait { .. } => None,
-        };
-        Some((context.first_line(rule.span), format!("{who} leads to `{}`", context.name(to?))))
+        let crash = workflow.commands.crash.filter(|_| matches!(rule.outcome, Outcome::Crash { .. }));
+        let to = rule.outcome.targets().next().or(crash)?;
+        Some((context.first_line(rule.span), format!("{who} leads to `{}`", context.name(to))))
     });
     leads_on.collect()
 }

@@ -63,6 +63,18 @@ pub enum Outcome<'a> {
     },
 }
 
+impl<'a> Outcome<'a> {
+    /// The states that it may lead to, in their order; the crash state is not among them.
+    pub fn targets(self) -> impl Iterator<Item = StateId> + use<'a> {
+        let (one, clauses): (_, &[_]) = match self {
+            Self::Then(to) => (Some(to), &[]),
+            Self::ThenWhen(clauses) => (None, clauses),
+            Self::Crash { .. } | Self::MarkDead | Self::Wait { .. } => (None, &[]),
+        };
+        one.into_iter().chain(clauses.iter().map(|(_, to)| *to))
+    }
+}
+
 /// What the exit rules of a state demand, before any transition is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {

@@ -8,7 +8,7 @@ use orange_core::{Actor, Actors, PromptId, StateId, TransitionId};
 use crate::lint::Facts;
 use crate::search::task::{Agent, Task};
 use crate::search::{ConfigurationId, Edge, EdgeId, ExitResult, SearchStep};
-use orange_codegen::model::SectionGate;
+use orange_codegen::model::{SectionGate, Transition};
 
 /// The agents that a task can have.
 const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
@@ -229,7 +229,7 @@ fn decided(facts: &Facts<'_>, edge: &Edge) -> Option<TransitionId> {
     let transition = facts.transition(id);
     let is_gated = transition.section_gates().any(|it| it.verdict.is_some());
     let is_exit = matches!(edge.step, SearchStep::Exit { .. });
-    let is_ruled = is_exit && artifacts(facts, transition.from.value).any(|it| it.verdict.is_some());
+    let is_ruled = is_exit && ruled(facts, transition).any(|it| it.verdict.is_some());
     (is_gated || is_ruled).then_some(id)
 }
 
@@ -308,6 +308,14 @@ fn either(one: Actors, other: Actors) -> Actors {
 fn artifacts<'f>(facts: &Facts<'f>, state: StateId) -> impl Iterator<Item = &'f SectionGate> + use<'f> {
     let rules: Vec<_> = facts.machine.exit_rules_of(state).map(|at| facts.exit_rules[at]).collect();
     rules.into_iter().flat_map(|rule| rule.condition.section_gates())
+}
+
+/// The artifacts of the exit rules that may take a transition.
+fn ruled<'f>(facts: &Facts<'f>, transition: &Transition) -> impl Iterator<Item = &'f SectionGate> + use<'f> {
+    let to = transition.to.value;
+    let rules = facts.machine.exit_rules_of(transition.from.value).map(|at| facts.exit_rules[at]);
+    let leading = rules.filter(move |rule| rule.outcome.targets().any(|it| it == to));
+    leading.collect::<Vec<_>>().into_iter().flat_map(|rule| rule.condition.section_gates())
 }
 
 /// By state: whether agents work there. They judge where a verdict leads out, unless that is where agents begin.

@@ -5,6 +5,7 @@ use orange_core::action::Remote;
 
 use super::CA2;
 use crate::lint::Facts;
+use crate::search::task::Task;
 use crate::search::{Edge, EdgeId, SearchStep};
 use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::model::Hook;
@@ -17,7 +18,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Vec<EdgeId>> {
     let merge = facts.workflow.commands.merge.filter(|_| !facts.workflow.unattended)?;
     let search = facts.search;
-    let manned = search.configurations().filter(|(_, task)| task.live_agents() > 0).map(|(id, _)| id);
+    let is_unmerged = |task: &Task| task.live_agents() > 0 && task.status != merge;
+    let manned = search.configurations().filter(|(_, task)| is_unmerged(task)).map(|(id, _)| id);
     let is_taken = |edge: &Edge| match edge.step {
         SearchStep::Request { by, .. } => by != Actor::Human,
         SearchStep::Failure { failed, .. } => failed.exit.is_some() || failed.by != Actor::Human,

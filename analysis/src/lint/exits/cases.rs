@@ -1,9 +1,7 @@
 //! What can stand in the sections that the exit rules of a state and the gates behind them read, how the agent can end,
 //! and what then happens.
 
-use orange_core::{
-    Outcome, SectionGate, Seen, StateId, TransitionId, When, check_section, fingerprint, section,
-};
+use orange_core::{SectionGate, Seen, StateId, TransitionId, When, check_section, fingerprint, section};
 
 use crate::lint::Facts;
 use crate::search::ends::{self, RuleIndex};
@@ -214,11 +212,7 @@ fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, &'f SectionGate<
     for rule in machine.exit_rules_of(state) {
         let artifacts = machine.exit_rules[rule].condition.section_gates();
         askers.extend(artifacts.map(|gate| (Asker::Rule(rule), gate)));
-        match machine.exit_rules[rule].outcome {
-            Outcome::Then(to) => targets.push(to),
-            Outcome::ThenWhen(clauses) => targets.extend(clauses.iter().map(|(_, to)| *to)),
-            Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => {}
-        }
+        targets.extend(machine.exit_rules[rule].outcome.targets());
     }
     targets.sort_unstable();
     targets.dedup();

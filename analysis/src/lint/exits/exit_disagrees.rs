@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{SectionGate, StateId, TransitionId, check_section};
+use orange_core::{SectionGate, TransitionId, check_section};
 
 use super::C4E;
 use super::text::condition_of;
@@ -10,7 +10,7 @@ use crate::lint::{ActorKind, Facts};
 use crate::search::task::ABSENT;
 use crate::search::{ConfigurationId, EdgeId, ExitResult, SearchStep, Wrote};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{self, ExitRule, Gate};
+use orange_codegen::model::{self, Gate};
 
 /// A request and an end after the same words, of which the engine thinks differently.
 struct Disagreement {
@@ -87,8 +87,9 @@ impl Disagreement {
             return false;
         }
         let exit = facts.search.edge(self.exit);
-        let leading =
-            machine.exit_rules_of(transition.from).filter(|at| leads(facts.exit_rules[*at], transition.to));
+        let leading = machine
+            .exit_rules_of(transition.from)
+            .filter(|at| facts.exit_rules[*at].outcome.targets().any(|to| to == transition.to));
         let leading: Vec<usize> = leading.collect();
         let is_ruled =
             !leading.is_empty() && leading.iter().all(|at| facts.deciding().sections(*at).next().is_some());
@@ -130,15 +131,6 @@ impl Disagreement {
         let is_prose =
             !gate.strict && check_section(&strict, &format!("{}\n{text}\n", section.heading), &[]).is_err();
         gate.verdict.is_some() && is_prose
-    }
-}
-
-/// Whether an exit rule can lead to a state.
-fn leads(rule: &ExitRule, to: StateId) -> bool {
-    match &rule.outcome {
-        model::Outcome::Then(then) => then.value == to,
-        model::Outcome::ThenWhen(clauses) => clauses.iter().any(|it| it.then.value == to),
-        model::Outcome::Crash { .. } | model::Outcome::MarkDead | model::Outcome::Wait { .. } => false,
     }
 }
 

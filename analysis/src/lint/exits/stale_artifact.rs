@@ -13,7 +13,7 @@ use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::{Diagnostic, Fix};
 use orange_codegen::edit;
-use orange_codegen::model::{Outcome as RuleOutcome, SectionGate, Transition};
+use orange_codegen::model::{SectionGate, Transition};
 use orange_codegen::source::Format;
 
 /// What is accepted: a section, in a state.
@@ -211,11 +211,7 @@ fn mend<'g>(
 /// The transitions of a rule without a gate that records what it has accepted.
 fn ungated<'f>(facts: &Facts<'f>, accepted: &Acceptance<'_>) -> Vec<&'f Transition> {
     let Owner::Rule(rule) = accepted.owner else { return Vec::new() };
-    let targets: Vec<StateId> = match &facts.exit_rules[rule].outcome {
-        RuleOutcome::Then(to) => vec![to.value],
-        RuleOutcome::ThenWhen(clauses) => clauses.iter().map(|it| it.then.value).collect(),
-        RuleOutcome::Crash { .. } | RuleOutcome::MarkDead | RuleOutcome::Wait { .. } => Vec::new(),
-    };
+    let targets: Vec<StateId> = facts.exit_rules[rule].outcome.targets().collect();
     let leaving = facts.leaving(accepted.place.0).map(|(_, transition)| transition);
     leaving.filter(|it| targets.contains(&it.to.value) && it.gates.is_empty()).collect()
 }

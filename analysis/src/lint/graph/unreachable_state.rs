@@ -46,13 +46,8 @@ fn owed(facts: &Facts<'_>) -> Vec<bool> {
     let mut owed = vec![false; facts.workflow.states.len()];
     let rules = facts.workflow.exit_monitoring.rules.iter();
     for rule in rules.filter(|it| facts.graph.entered[usize::from(it.status.value.0)]) {
-        let targets: Vec<StateId> = match &rule.outcome {
-            Outcome::Then(to) => vec![to.value],
-            Outcome::ThenWhen(clauses) => clauses.iter().map(|it| it.then.value).collect(),
-            Outcome::Crash { .. } => facts.machine.commands.crash.into_iter().collect(),
-            Outcome::MarkDead | Outcome::Wait { .. } => Vec::new(),
-        };
-        targets.iter().for_each(|to| owed[usize::from(to.0)] = true);
+        let crash = facts.machine.commands.crash.filter(|_| matches!(rule.outcome, Outcome::Crash { .. }));
+        rule.outcome.targets().chain(crash).for_each(|to| owed[usize::from(to.0)] = true);
     }
     owed
 }

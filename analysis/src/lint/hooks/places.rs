@@ -26,7 +26,7 @@ pub(super) struct Raised<'f> {
 pub(super) fn raised<'f>(
     facts: &Facts<'f>,
     is: impl Fn(Event) -> bool,
-    counts: impl Fn(&Edge) -> bool,
+    counts: impl Fn(&Edge, HookIndex, Event) -> bool,
 ) -> Vec<Raised<'f>> {
     let mut seen = BTreeSet::new();
     let mut raised = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn raised<'f>(
         for (index, event) in facts.search.events(edge) {
             let Some(id) = edge.step.transition() else { continue };
             let mut is_first = || seen.insert(facts.transition(id).declaration);
-            if is(*event) && counts(edge) && is_first() {
+            if is(*event) && counts(edge, *index, *event) && is_first() {
                 let hook = facts.hook(id, *index);
                 raised.extend(hook.map(|hook| Raised {
                     edge: edge_id,

@@ -11,7 +11,7 @@ use crate::search::{EdgeId, HookIndex};
 use orange_codegen::diag::{Diagnostic, Fix};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let raised = raised(facts, |event| event == Event::KilledUnderOtherName, |_| true);
+    let raised = raised(facts, |event| event == Event::KilledUnderOtherName, |_, _, _| true);
     raised.iter().filter(|it| !starts_another(facts, it)).map(|it| finding(facts, it)).collect()
 }
 

@@ -18,7 +18,11 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     if !facts.search.happens(is_such) {
         return Vec::new();
     }
-    let hooks = raised(facts, is_such, |_| true);
+    let hooks = raised(
+        facts,
+        is_such,
+        |edge, index, event| matches!(event, Event::SpawnWhileAlive(alive) if facts.crowds(edge, index, alive)),
+    );
     let mut reported: BTreeSet<StateId> = hooks.iter().map(|it| facts.machine.transition(it.id).to).collect();
     let hooks = hooks.iter().filter(|it| !is_misplaced(facts, it));
     let mut found: Vec<_> = hooks.filter_map(|it| by_transition(facts, it)).collect();

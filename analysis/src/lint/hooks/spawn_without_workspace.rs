@@ -15,7 +15,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let lost = facts.never_bound();
-    let is_first = |edge: &Edge| !lost[edge.from as usize] && !facts.was_never_started(edge);
+    let is_first = |edge: &Edge, _, _| !lost[edge.from as usize] && !facts.was_never_started(edge);
     let raised = raised(facts, is_such, is_first).into_iter();
     raised.filter(|it| !is_misplaced(facts, it)).map(|it| finding(facts, &it)).collect()
 }
