@@ -2,6 +2,8 @@
 
 mod argv_shell;
 mod auto_state_without_agent;
+mod checks_without_pull_request;
+mod command_after_the_move;
 mod destructive_ungated;
 mod fallible_hook_uncovered;
 mod full_permission_reviewer;
@@ -36,4 +38,6 @@ super::group! {
     C6D "reduced-permission-worker" Warn reduced_permission_worker;
     C70 "argv-shell" Warn argv_shell;
     C71 "publishes-after-failure" Warn publishes_after_failure;
+    C72 "command-after-the-move" Warn command_after_the_move;
+    C73 "checks-without-pull-request" Warn checks_without_pull_request;
 }
