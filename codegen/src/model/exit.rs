@@ -15,6 +15,18 @@ use crate::guard::Guard;
 use crate::span::{Span, Spanned};
 use crate::syntax::{Kind, Node};
 
+impl Outcome {
+    /// The states that it may lead to, in source order; the crash state is not among them.
+    pub fn targets(&self) -> impl Iterator<Item = StateId> {
+        let (one, clauses): (_, &[Clause]) = match self {
+            Self::Then(to) => (Some(to.value), &[]),
+            Self::ThenWhen(clauses) => (None, clauses),
+            Self::Crash { .. } | Self::MarkDead | Self::Wait { .. } => (None, &[]),
+        };
+        one.into_iter().chain(clauses.iter().map(|it| it.then.value))
+    }
+}
+
 /// Seconds between two looks of the monitor where the workflow does not say.
 const DEFAULT_POLL_INTERVAL: u32 = 30;
 

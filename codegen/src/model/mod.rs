@@ -470,18 +470,6 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
-    /// The states that it may lead to, in source order; the crash state is not among them.
-    pub fn targets(&self) -> impl Iterator<Item = StateId> {
-        let (one, clauses): (_, &[Clause]) = match self {
-            Self::Then(to) => (Some(to.value), &[]),
-            Self::ThenWhen(clauses) => (None, clauses),
-            Self::Crash { .. } | Self::MarkDead | Self::Wait { .. } => (None, &[]),
-        };
-        one.into_iter().chain(clauses.iter().map(|it| it.then.value))
-    }
-}
-
 /// One clause of a `then_when`.
 #[derive(Clone, Debug)]
 pub struct Clause {

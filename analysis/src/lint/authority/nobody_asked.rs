@@ -36,7 +36,7 @@ pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Vec<EdgeId>> {
     Some(search.run_to(first).into_iter().chain(rest).collect())
 }
 
-/// The run as it is told: whoever may take the last transition does, although a person usually would.
+/// The steps of the run. The last transition is taken by the actor that may take it, although a person usually would.
 pub(crate) fn unasked_run(facts: &Facts<'_>, run: &[EdgeId]) -> Trace {
     let last = run.last().map(|last| facts.search.edge(*last).step);
     let end = "nobody was asked".to_owned();
