@@ -298,6 +298,14 @@ fn a_timeout_moves_a_task_without_an_agent() {
 }
 
 #[test]
+fn nobody_is_asked_again_while_the_hooks_of_the_merge_wait() {
+    let ends = "from: working, to: done, by: human, \
+                hooks: [{action: kill_session, on_failure: stop}, {action: release_workspace}]";
+    let text = flow("working: {respawn_prompt: worker}", &[BEGINS, ends], &[]);
+    assert!(matches!(verdict(&proof(&text), "person-asked"), Verdict::Proved { .. }));
+}
+
+#[test]
 fn a_transition_counts_although_its_hook_fails() {
     let begins = "from: pending, to: working, on_hook_failure: checking, hooks: [{action: acquire_workspace}, {action: run_command, argv: [make]}]";
     let text =

@@ -15,6 +15,9 @@ use crate::guard::Guard;
 use crate::span::{Span, Spanned};
 use crate::syntax::{Kind, Node};
 
+/// Seconds between two looks of the monitor where the workflow does not say.
+const DEFAULT_POLL_INTERVAL: u32 = 30;
+
 impl Outcome {
     /// The states that it may lead to, in source order; the crash state is not among them.
     pub fn targets(&self) -> impl Iterator<Item = StateId> {
@@ -26,9 +29,6 @@ impl Outcome {
         one.into_iter().chain(clauses.iter().map(|it| it.then.value))
     }
 }
-
-/// Seconds between two looks of the monitor where the workflow does not say.
-const DEFAULT_POLL_INTERVAL: u32 = 30;
 
 #[derive(Clone, Copy)]
 enum RuleAction {

@@ -75,6 +75,19 @@ fn a_verdict_that_the_worker_can_write_has_no_known_writer() {
 }
 
 #[test]
+fn the_end_of_a_worker_passes_only_the_rule_that_leads_there() {
+    let rules = "{status: working, has_artifact: {section: '## Handoff', fresh: true}, then: review}, \
+                 {status: working, has_artifact: {section: '## Verdict', verdict: PASS, fresh: true}, then: shelved}, ";
+    let flow = reviewed(REVIEWER, "by: human, ", "")
+        .replace("  review: {}", "  shelved: {}\n  review: {}")
+        .replace("exit_monitoring: {rules: [", &format!("exit_monitoring: {{rules: [{rules}"))
+        .replace("transitions:\n", "transitions:\n  - {from: working, to: shelved, by: human}\n");
+    let own =
+        "CA0 the end of a worker takes `working → shelved`, by the verdict in `## Verdict` on its own work";
+    check(&flow, &[&format!("deny {own}")]);
+}
+
+#[test]
 fn work_ends_where_agents_begin() {
     let own = reviewed("", "", ", fresh: true").replace("from: review, to: done", "from: working, to: done");
     check(&own, &[&format!("deny {}", CAN_TAKE.replace("review →", "working →"))]);

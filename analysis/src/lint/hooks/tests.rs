@@ -50,6 +50,9 @@ fn a_reviewer_may_run_beside_a_worker_and_not_beside_a_reviewer() {
         format!("{START}; from: b, to: c, hooks: [{BESIDE}]; from: c, to: b{back}; from: b, to: z, {END}")
     };
     check(&flow(states, &transitions(", hooks: [{action: kill_reviewer}]"), ""), &[]);
+    let again =
+        ", hooks: [{action: notify_worker, message: Go on., prompt: worker}, {action: kill_reviewer}]";
+    check(&flow(states, &transitions(again), ""), &[]);
     check(
         &flow(states, &transitions(""), ""),
         &["C62 `b → c` starts a second reviewer while the first may still be alive in the worktree"],
