@@ -1,4 +1,4 @@
-//! C73: a gate asks for green checks, and nothing can have created the pull request that has them.
+//! C73: a gate asks for green checks, and neither a hook nor an agent opens the pull request that has them.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use orange_codegen::span::Span;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let asking = asking(facts);
-    if asking.is_empty() || facts.search.cut().is_some() {
+    if asking.is_empty() || facts.search.cut().is_some() || is_prompted(facts) {
         return Vec::new();
     }
     let published = published(facts);
@@ -22,6 +22,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
         |state: &StateId| facts.graph.entered[usize::from(state.0)] && !published.contains(state);
     let found = asking.into_iter().filter(|(state, _)| is_missing(state));
     found.map(|(state, gate)| finding(facts, state, gate)).collect()
+}
+
+/// Whether some prompt tells an agent to push the branch or to open the pull request.
+fn is_prompted(facts: &Facts<'_>) -> bool {
+    let commands = ["git push", "gh pr create", "orange task create-pr"];
+    let mut prompts = facts.workflow.prompts.iter();
+    prompts.any(|prompt| commands.iter().any(|it| prompt.text.value.contains(it)))
 }
 
 /// The gates that ask for green checks, of transitions and of exit rules, each with its state.

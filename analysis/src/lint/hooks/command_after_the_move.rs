@@ -1,35 +1,46 @@
 //! C72: a program checks the work once the task has moved, and the next agent waits for it.
 
-use std::collections::BTreeSet;
-
-use orange_core::{Action, Actor, Hook, OnFailure, Transition};
+use orange_core::{Action, Actor, Hook, OnFailure, Transition, TransitionId};
 
 use super::C72;
-use super::places::numbered;
+use super::places::{first_steps, numbered};
 use crate::lint::Facts;
+use crate::search::task::Agent;
+use crate::search::{Edge, SearchStep};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
-    for (transition, machine) in facts.transitions.iter().zip(facts.machine.transitions) {
-        if let Some(pair) = pair(machine).filter(|_| seen.insert(transition.declaration)) {
-            found.push(finding(facts, transition, machine, pair));
-        }
-    }
-    found
+    let steps = first_steps(facts, |edge| is_agents(facts, edge));
+    let found = steps.into_iter().filter_map(|(_, id)| {
+        let machine = facts.machine.transition(id);
+        Some(finding(facts, facts.transition(id), machine, pair(machine)?))
+    });
+    found.collect()
 }
 
-/// A program of a transition that no person takes alone, and the hook after it that starts an agent. Where a failure has a state to go
-/// to, the workflow decides by it.
-fn pair(transition: &Transition<'_>) -> Option<(usize, usize)> {
-    let is_persons = ![Actor::Worker, Actor::Reviewer].iter().any(|it| transition.by.allows(*it));
-    if is_persons || transition.on_hook_failure.is_some() {
-        return None;
+/// Whether an agent takes the transition, by a request or by its end. A person who starts a task has no work to check yet.
+fn is_agents(facts: &Facts<'_>, edge: &Edge) -> bool {
+    let is_alive = |agent: Actor| facts.search.task(edge.from).agent(agent) == Agent::Live;
+    let may_ask = |id: TransitionId| {
+        let by = facts.machine.transition(id).by;
+        [Actor::Worker, Actor::Reviewer].into_iter().any(|it| by.allows(it) && is_alive(it))
+    };
+    match edge.step {
+        SearchStep::Request { transition, .. } => may_ask(transition),
+        SearchStep::Exit { .. } => true,
+        SearchStep::Start
+        | SearchStep::Write(_)
+        | SearchStep::Respawn
+        | SearchStep::Failure { .. }
+        | SearchStep::Retry => false,
     }
+}
+
+/// A program that checks, and the hook after it that starts an agent. Where a failure has a state to go to, the workflow decides by it.
+fn pair(transition: &Transition<'_>) -> Option<(usize, usize)> {
     let checks = |hook: &Hook<'_>| hook.action == Action::RunCommand && hook.on_failure == OnFailure::Stop;
-    let at = transition.hooks.iter().position(checks)?;
+    let at = transition.hooks.iter().position(checks).filter(|_| transition.on_hook_failure.is_none())?;
     let starts = transition.hooks.iter().skip(at + 1).position(|it| it.spawn().is_some())?;
     Some((at, at + 1 + starts))
 }
