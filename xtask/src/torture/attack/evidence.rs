@@ -90,9 +90,8 @@ impl Evidence {
             wanted.remove(&id);
         }
         if !wanted.is_empty() {
-            for id in elsewhere(world)? {
-                wanted.remove(&id);
-            }
+            let found = elsewhere(world, &wanted)?;
+            wanted.retain(|id, _| !found.contains(id));
         }
         Ok(wanted)
     }
@@ -146,9 +145,11 @@ fn to_be_picked(world: &World) -> Result<BTreeSet<String>> {
     Ok(ids(&world.git(&repository, &words)?))
 }
 
-/// The contents of files and repositories below `ORANGE_HOME`.
-fn elsewhere(world: &World) -> Result<BTreeSet<String>> {
-    let (mut files, mut found) = (Vec::new(), BTreeSet::new());
+/// Which of these texts are the content of a file below `ORANGE_HOME`, with everything else that repositories there have.
+fn elsewhere(world: &World, wanted: &BTreeMap<String, &Text>) -> Result<BTreeSet<String>> {
+    let ids: BTreeMap<&[u8], &String> = wanted.iter().map(|(id, one)| (one.text.as_bytes(), id)).collect();
+    let lengths: BTreeSet<u64> = ids.keys().map(|text| text.len() as u64).collect();
+    let mut found = BTreeSet::new();
     // The parts of worktrees, with their submodules, are in `.git/worktrees`.
     let mut folders = vec![world.path("orange"), world.path(PROJECT).join(".git/worktrees")];
     while let Some(folder) = folders.pop() {
@@ -161,16 +162,13 @@ fn elsewhere(world: &World) -> Result<BTreeSet<String>> {
             }
             if kind.is_dir() && entry.file_name() != "objects" {
                 folders.push(path);
-            } else if kind.is_file() {
-                files.push(path);
+            } else if kind.is_file() && entry.metadata().is_ok_and(|of| lengths.contains(&of.len())) {
+                // An agent that is about to end, or its program, may have removed a file since the folder was listed.
+                let content = fs::read(path).unwrap_or_default();
+                found.extend(ids.get(&content[..]).map(|id| (*id).clone()));
             }
         }
     }
-    // A file name with a line break is skipped.
-    let lines = files.iter().filter_map(|file| file.to_str()).filter(|name| !name.contains('\n'));
-    let lines: String = lines.map(|name| format!("{name}\n")).collect();
-    let hashes = ["hash-object", "--no-filters", "--stdin-paths"];
-    found.extend(world.git_with(&world.path(""), &hashes, &lines)?.lines().map(str::to_owned));
     Ok(found)
 }
 
