@@ -8,6 +8,7 @@ use orange_core::{Actor, Machine};
 
 use crate::around::Around;
 use crate::caller::{self, Caller};
+use crate::declared::DeclaredCaller;
 pub use crate::drive::exec::become_independent;
 use crate::drive::exec::{Call, Detached, GIT_VARIABLES};
 use crate::drive::harness::{self, Harness, OVERRIDES};
@@ -29,6 +30,8 @@ pub struct App {
     pub tmux: Tmux,
     /// Who asks.
     pub caller: Caller,
+    /// The program that asks with a token, in place of the caller.
+    declared: Option<DeclaredCaller>,
     /// The current folder.
     pub folder: PathBuf,
     /// The path of this program, which starts itself again for work that must outlive the caller.
@@ -55,6 +58,7 @@ impl App {
             home,
             tmux: Tmux::new(socket.as_deref()),
             caller,
+            declared: None,
             folder: std::env::current_dir().map_err(|cause| unknown("the current folder", cause))?,
             program: std::env::current_exe().map_err(|cause| unknown("where this program is", cause))?,
             progress: Progress::default(),
@@ -79,6 +83,7 @@ impl App {
             home,
             tmux: Tmux::new(Some(&socket)),
             caller: Caller::Person,
+            declared: None,
             folder: folder.to_owned(),
             program: PathBuf::from("/bin/true"),
             progress: Progress::default(),
@@ -94,9 +99,18 @@ impl App {
         App { around: Ok(around), ..self }
     }
 
+    /// The same for a program that asks with the token in a file.
+    pub fn asking_as(self, actor: &str, token_file: Option<&str>) -> Result<App> {
+        let declared = DeclaredCaller::new(&self.caller, actor, token_file)?;
+        Ok(App { declared: Some(declared), ..self })
+    }
+
     /// The actor who asks for a change of this task, or why it may not.
     pub fn check_caller(&self, task: &Task, history: &TaskHistory) -> Result<Actor> {
-        self.caller.check(&self.home, &self.folder, task, history)
+        match &self.declared {
+            Some(declared) => declared.check(&self.home, task, self.machine_of(&task.owned)?),
+            None => self.caller.check(&self.home, &self.folder, task, history),
+        }
     }
 
     /// The harness of this name, built in or in `harnesses.toml`.

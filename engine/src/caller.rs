@@ -60,7 +60,7 @@ impl Caller {
             Some(task) => Caller::Agent {
                 task,
                 spawn: variable(SPAWN).and_then(|number| number.parse().ok()),
-                claim: variable(ACTOR).and_then(|name| Actor::from_name(&name)).map_or(Actor::Worker, agent),
+                claim: variable(ACTOR).and_then(|name| Actor::built_in(&name)).map_or(Actor::Worker, agent),
                 secret: shown(),
             },
             None => Caller::Person,
@@ -209,7 +209,7 @@ pub fn check_shown(dir: &TaskDir, spawn: u32, shown: Option<&str>) -> Result<()>
 fn agent(claim: Actor) -> Actor {
     match claim {
         Actor::Reviewer => Actor::Reviewer,
-        Actor::Worker | Actor::Human | Actor::Engine => Actor::Worker,
+        Actor::Worker | Actor::Human | Actor::Engine | Actor::Declared(_) => Actor::Worker,
     }
 }
 

@@ -8,6 +8,7 @@ mod app;
 mod around;
 mod caller;
 mod cmd;
+mod declared;
 mod doctor;
 mod drive;
 mod error;

@@ -29,7 +29,7 @@ const SECTIONS: [&str; 3] = ["## Handoff", "## Review", "### Notes"];
 const FIELDS: [&str; 3] = ["DONE", "REMAINING", "RISK_2"];
 /// Every counter but `crash_count`, which only the engine changes.
 const INCREMENTED: [usize; 3] = [0, 2, 3];
-const ACTORS: [&str; 3] = ["worker", "reviewer", "human"];
+const ACTORS: [&str; 5] = ["worker", "reviewer", "human", "ci", "bot-2"];
 
 /// A workflow that compiles: 1 to 40 states, up to four counters, nested guards, exit rules.
 pub fn plan(seed: u64) -> Plan {

@@ -2,6 +2,9 @@
 
 use std::fmt::{self, Display};
 
+/// The actors that every plan declares.
+pub const DECLARED: [&str; 2] = ["bot-2", "ci"];
+
 /// A workflow. States, counters and prompts are named by their index.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
@@ -49,7 +52,7 @@ pub struct PlannedTransition {
     pub from: usize,
     /// The state it enters.
     pub to: usize,
-    /// Who may ask; empty means anyone.
+    /// Who may ask; empty means anyone but declared actors.
     pub by: Vec<&'static str>,
     /// Its guard.
     pub when: Option<Condition>,
@@ -256,7 +259,7 @@ impl Plan {
 /// The plan as a workflow file.
 impl Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "name: {}\nversion: 1", self.name)?;
+        writeln!(f, "name: {}\nversion: 1\nactors: [{}]", self.name, DECLARED.join(", "))?;
         if self.counters.len() > 2 {
             writeln!(f, "fields:")?;
         }

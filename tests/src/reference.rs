@@ -4,7 +4,7 @@
 //! or the core.
 
 use crate::plan::{
-    Applies, Condition, Operator, Plan, PlannedEnding, PlannedGate, PlannedOutcome, PlannedRule,
+    Applies, Condition, DECLARED, Operator, Plan, PlannedEnding, PlannedGate, PlannedOutcome, PlannedRule,
     PlannedTransition,
 };
 
@@ -151,7 +151,8 @@ fn between(plan: &Plan, from: usize, to: usize) -> Vec<&PlannedTransition> {
 pub fn request(plan: &Plan, task: &Task, to: usize, actor: &str) -> Result<Move, Refusal> {
     let declared = between(plan, task.status, to);
     let may = |transition: &PlannedTransition| {
-        actor == "engine" || transition.by.is_empty() || transition.by.contains(&actor)
+        let is_anyone = transition.by.is_empty() && !DECLARED.contains(&actor);
+        actor == "engine" || is_anyone || transition.by.contains(&actor)
     };
     if declared.is_empty() {
         return Err(Refusal::NoTransition);

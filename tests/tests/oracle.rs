@@ -9,7 +9,7 @@ use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::{Checked, Source, compile};
 use orange_core::plan::{StepId, StepPiece};
 use orange_core::{
-    Actor, Effect, End, Exit, ExitDecision, Fields, Machine, Missing, Rejection, SectionGate, Seen, StateId,
+    Effect, End, Exit, ExitDecision, Fields, Machine, Missing, Rejection, SectionGate, Seen, StateId,
     TransitionId, Verdict, View, When, check_section, fingerprint,
 };
 use orange_tests::generate;
@@ -113,9 +113,9 @@ fn requests_are_answered_as_the_documents_say() {
     for_each_workflow(|plan, machine| {
         let random = &mut Random::new(plan.transitions.len() as u64);
         for (status, to) in pairs(plan) {
-            for actor in Actor::ALL {
+            for actor in machine.all_actors() {
                 let task = task(random, plan, status);
-                let expect = reference::request(plan, &task, to, actor.as_str());
+                let expect = reference::request(plan, &task, to, machine.actor_name(actor));
                 let found = with_view(&task, |view| {
                     let decision = machine.decide(view, id(to), actor);
                     decision.map(|it| taken(machine, it.transition, &it.effects)).map_err(refusal)

@@ -44,7 +44,7 @@ impl Teller<'_> {
             .exit_rules_of(id)
             .map(|at| self.rule(&machine.exit_rules[at].condition, &machine.exit_rules[at].outcome))
             .collect();
-        format!("{terminal} {waits_for_human} {entry} {agent} {respawn:?} {rules:?}")
+        format!("{terminal} {waits_for_human} {entry} {agent:?} {respawn:?} {rules:?}")
     }
 
     /// By two states: the transitions between them. Their guards exclude each other, so that their order says nothing.
@@ -64,6 +64,8 @@ impl Teller<'_> {
         let Transition { by, guard, gates, hooks, on_hook_failure, .. } = transition;
         let on_hook_failure = on_hook_failure.map(|it| self.0.name(it));
         let hooks: Vec<String> = hooks.iter().map(|it| self.hook(it)).collect();
+        let mut by: Vec<&str> = by.iter().map(|it| self.0.machine.actor_name(it)).collect();
+        by.sort_unstable();
         format!(
             "{by:?} {:?} {gates:?} {hooks:?} {on_hook_failure:?}",
             guard.as_ref().map(|it| self.guard(it))

@@ -100,7 +100,7 @@ fn counterpart(both: &Both<'_>, pair: &Pair<'_>) -> Option<Label> {
     let from: StateId = both.state(pair.old[0].from.value)?;
     match pair.new.first() {
         Some(new) => {
-            let by: Vec<&str> = new.by.iter().map(Actor::as_str).collect();
+            let by: Vec<&str> = new.by.iter().map(|it| both.new.machine.actor_name(it)).collect();
             label(both.new.first_line(new.span), format!("for {} alone", by.join(" and ")))
         }
         None => label(both.new.state(from).name.span, "no such transition from here"),

@@ -68,9 +68,14 @@ pub enum ActorKind {
     Agent,
     /// The engine, by an exit rule.
     Engine,
+    /// A declared actor.
+    Program,
     /// A person.
     Person,
 }
+
+/// A person in a trace.
+const PERSON: &str = "person";
 
 impl<'f> Facts<'f> {
     /// Gathers what lints ask for.
@@ -194,8 +199,8 @@ impl<'f> Facts<'f> {
         let Some((id, step)) = run.last().zip(trace.steps.last_mut()) else { return trace };
         if let (SearchStep::Request { .. }, Some(line)) = (self.search.edge(*id).step, step.script.last_mut())
         {
-            step.by = asks.to_string();
-            *line = Act::Request { to: step.to.clone(), by: asks }.to_string();
+            step.by = self.machine.actor_name(asks).to_owned();
+            *line = Act::Request { to: step.to.clone(), by: step.by.clone() }.to_string();
         }
         trace
     }
@@ -260,8 +265,8 @@ impl<'f> Facts<'f> {
                 return Act::Elapse;
             }
             let to = self.name(self.transition(transition).to.value).to_owned();
-            let by = Actor::from_name(self.by(&edge.step)).unwrap_or(Actor::Human);
-            Act::Request { to, by }
+            let by = Some(self.by(&edge.step)).filter(|it| *it != PERSON).unwrap_or(Actor::Human.kind());
+            Act::Request { to, by: by.to_owned() }
         };
         let end = |agent: Actor, end: Option<RuleIndex>| {
             let ended = Ended::from(&ends::example(self.machine, end));
@@ -288,23 +293,29 @@ impl<'f> Facts<'f> {
         wrote.into_iter().chain(fails).chain(then).chain(is_resumed.then_some(Act::Respawn)).collect()
     }
 
-    fn by(&self, step: &SearchStep) -> &'static str {
+    fn by(&self, step: &SearchStep) -> &'f str {
         match step {
-            SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => "person",
+            SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => PERSON,
             SearchStep::Write(_) => "agent",
-            SearchStep::Failure { failed, .. } if failed.exit.is_some() => failed.by.as_str(),
+            SearchStep::Failure { failed, .. } if failed.exit.is_some() => failed.by.kind(),
             SearchStep::Failure { transition, failed: FailedHook { by, .. }, .. }
             | SearchStep::Request { transition, by, .. } => {
                 let declared = self.transition(*transition);
                 let theirs = self.actor_kinds[transition.0 as usize] == ActorKind::Person
                     || self.talks(declared.from.value);
-                if *by == Actor::Human || (theirs && declared.by.allows(Actor::Human)) {
-                    "person"
-                } else {
-                    by.as_str()
+                match by {
+                    Actor::Human => PERSON,
+                    Actor::Worker | Actor::Reviewer | Actor::Engine
+                        if theirs && declared.by.allows(Actor::Human) =>
+                    {
+                        PERSON
+                    }
+                    Actor::Worker | Actor::Reviewer | Actor::Engine | Actor::Declared(_) => {
+                        self.machine.actor_name(*by)
+                    }
                 }
             }
-            SearchStep::Exit { agent, .. } => agent.as_str(),
+            SearchStep::Exit { agent, .. } => agent.kind(),
         }
     }
 
@@ -368,20 +379,22 @@ fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {
     nearest
 }
 
-/// Who takes a transition: who alone may; else the engine where an exit rule leads there; else an agent where hooks start
-/// one that can still be running; else a person.
+/// Who takes a transition: a person or an agent who alone may; else the engine where an exit rule leads there; else a declared actor;
+/// else an agent where hooks start one that can still be running; else a person.
 fn actor_kind(
     machine: &Machine<'_>,
     prompt_facts: &PromptFacts,
     transition: &core::Transition<'_>,
 ) -> ActorKind {
+    let is_program = transition.by.declared().next().is_some();
     let human = transition.by.allows(Actor::Human);
     let agent = transition.by.allows(Actor::Worker) || transition.by.allows(Actor::Reviewer);
-    if human != agent {
+    if human != agent && !is_program {
         return if agent { ActorKind::Agent } else { ActorKind::Person };
     }
     match (is_ruled(machine, transition), prompt_facts.prompt_in(transition.from).is_some()) {
         (true, _) => ActorKind::Engine,
+        (false, _) if is_program => ActorKind::Program,
         (false, true) => ActorKind::Agent,
         (false, false) => ActorKind::Person,
     }

@@ -1,6 +1,6 @@
 //! Runs that no person takes part in: whether each of them ends, and how long the longest one is.
 //!
-//! Agents and the engine move the task on, as `by` and the exit rules let them, until it is in a terminal state or nobody
+//! Agents, declared actors and the engine move the task on, as `by` and the exit rules let them, until it is in a terminal state or nobody
 //! but a person can. An agent in a state whose only exit rule is `mark_dead` is taken to talk with a person. Where one has ended, is
 //! not started again and leaves no other alive, the task waits for a person, too, whatever its state says. An agent that waits is
 //! started again only so often without a transition: a loop takes one.
@@ -206,6 +206,9 @@ fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> b
 
 fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
     let status = facts.search.task(edge.from).status;
+    // A declared actor asks whatever the agent and the person talk about.
+    let is_declared = |id: TransitionId| facts.machine.transition(id).by.declared().next().is_some();
+    let talks = |id: TransitionId| facts.talks(status) && !is_declared(id);
     match edge.step {
         SearchStep::Write(_) => Part::Stays,
         SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => Part::NeedsPerson,
@@ -213,10 +216,10 @@ fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
             Part::Moves
         }
         SearchStep::Request { by: Actor::Human, .. } => Part::NeedsPerson,
-        SearchStep::Request { .. } if facts.talks(status) => Part::NeedsPerson,
+        SearchStep::Request { transition, .. } if talks(transition) => Part::NeedsPerson,
         SearchStep::Request { .. } => Part::Moves,
-        SearchStep::Failure { failed, .. } => {
-            let needs = failed.by == Actor::Human || failed.exit.is_none() && facts.talks(status);
+        SearchStep::Failure { transition, failed, .. } => {
+            let needs = failed.by == Actor::Human || failed.exit.is_none() && talks(transition);
             if needs { Part::NeedsPerson } else { Part::Moves }
         }
         SearchStep::Exit { outcome, .. } => match outcome {

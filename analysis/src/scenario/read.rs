@@ -60,7 +60,7 @@ static STEP: Object = Object {
         key("write", Takes::Heading, "Somebody writes this section."),
         key("text", Takes::Text, "What is written there."),
         key("request", Takes::Text, "Somebody asks for this state."),
-        key("by", Takes::Word(&["worker", "reviewer", "human"]), "Who asks; a person by default."),
+        key("by", Takes::Actor(&["worker", "reviewer", "human"]), "Who asks; a person by default."),
         key("end", AGENT, "This agent ends."),
         key("code", Takes::Integer(0), "Its exit status."),
         key("signal", Takes::Integer(1), "The signal that ended it."),
@@ -94,8 +94,6 @@ static EXPECT: Object = Object {
 
 const REJECTIONS: [&str; 5] = ["no_transition", "not_allowed", "guard_failed", "gate_failed", "hooks_wait"];
 const CHECK_WORDS: [&str; 4] = [CHECKS[0].0, CHECKS[1].0, CHECKS[2].0, CHECKS[3].0];
-const ASKING: [(&str, Actor); 3] =
-    [("worker", Actor::Worker), ("reviewer", Actor::Reviewer), ("human", Actor::Human)];
 const ENDING: [(&str, Actor); 2] = [("worker", Actor::Worker), ("reviewer", Actor::Reviewer)];
 
 /// Reads the scenarios of a file, and everything that is wrong with it. States, counters and files that they name must exist when they are run.
@@ -216,9 +214,9 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
             decoder.word(one, &ENDING).map(|it| Act::End { agent: it.value, ended })
         }
         "request" => {
-            let by = fields.get("by").and_then(|it| decoder.word(&it, &ASKING));
+            let by = fields.get("by").and_then(|it| decoder.string(&it));
             let to = decoder.string(one)?.value;
-            Some(Act::Request { to, by: by.map_or(Actor::Human, |it| it.value) })
+            Some(Act::Request { to, by: by.map_or_else(|| Actor::Human.kind().to_owned(), |it| it.value) })
         }
         _ => {
             let text = fields.get("text").and_then(|it| decoder.scalar(&it)).map(|it| it.value);

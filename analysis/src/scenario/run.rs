@@ -173,10 +173,10 @@ impl Comparison {
         if let Some(agents) = &expect.agents {
             let alive = [Actor::Worker, Actor::Reviewer];
             let alive: Vec<&str> =
-                alive.into_iter().filter(|it| walk.agent(*it) == Agent::Live).map(Actor::as_str).collect();
+                alive.into_iter().filter(|it| walk.agent(*it) == Agent::Live).map(Actor::kind).collect();
             let mut expected: Vec<Actor> = agents.value.clone();
             expected.sort_unstable();
-            let expected: Vec<&str> = expected.into_iter().map(Actor::as_str).collect();
+            let expected: Vec<&str> = expected.into_iter().map(Actor::kind).collect();
             self.same("the live agents", &expected.join(", "), &alive.join(", "), agents.span);
         }
         if let Some(workspace) = &expect.workspace {

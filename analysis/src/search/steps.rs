@@ -366,7 +366,7 @@ mod tests {
             format!("{}{waits}{bound}", machine.state(task.status).name)
         };
         let words = |step: &crate::search::Edge| match step.step {
-            SearchStep::Request { by, .. } => format!("{by} → {}", to(step)),
+            SearchStep::Request { by, .. } => format!("{} → {}", by.kind(), to(step)),
             SearchStep::Failure { hook, .. } => format!("{hook} fails → {}", to(step)),
             SearchStep::Retry => format!("retry → {}", to(step)),
             SearchStep::Start | SearchStep::Write(_) | SearchStep::Exit { .. } | SearchStep::Respawn => {

@@ -104,7 +104,11 @@ pub enum Event {
 impl Hash for Task {
     /// Few words, since this is what the search does most.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let unhandled_exit = self.unhandled_exit.map_or(0, |agent| 1 + agent as u64);
+        let unhandled_exit = match self.unhandled_exit {
+            Some(Actor::Worker) => 1,
+            Some(_) => 2,
+            None => 0,
+        };
         let flags = u64::from(self.workspace)
             | u64::from(self.session) << 1
             | u64::from(self.renamed) << 2
@@ -147,7 +151,7 @@ impl Task {
         match actor {
             Actor::Worker => self.worker,
             Actor::Reviewer => self.reviewer,
-            Actor::Human | Actor::Engine => Agent::None,
+            Actor::Human | Actor::Engine | Actor::Declared(_) => Agent::None,
         }
     }
 
@@ -180,7 +184,7 @@ impl Task {
                 self.reviewer = agent;
                 self.beside &= agent == Agent::Live;
             }
-            Actor::Human | Actor::Engine => {}
+            Actor::Human | Actor::Engine | Actor::Declared(_) => {}
         }
     }
 

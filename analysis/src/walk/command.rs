@@ -7,6 +7,9 @@ use orange_core::Actor;
 use super::{Act, Ended, Impossible};
 use crate::search::sections::{FAILS, SUCCEEDS};
 
+/// The actor of requests that name none.
+const PERSON: &str = Actor::Human.kind();
+
 /// One line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -35,7 +38,8 @@ pub enum Command {
 pub const HELP: &str = "\
 write ## NAME: TEXT          write a section of TASK.md; \\n begins a new line
                              a name with a colon stands in quotes
-status STATE [by ACTOR]      ask for a state; ACTOR is worker, reviewer or human
+status STATE [by ACTOR]      ask for a state; ACTOR is worker, reviewer, human or an
+                             actor that the workflow declares
 spawn                        `orange task spawn`: start the task
 respawn                      `orange task respawn`: start its agent again
 fail HOOK                    the next hook with this action fails
@@ -73,8 +77,10 @@ impl Command {
         let words: Vec<&str> = rest.split_whitespace().collect();
         Ok(Some(match (word, &words[..]) {
             ("write", [_, ..]) => Self::Act(write(rest)?),
-            ("status", [to]) => Self::Act(Act::Request { to: (*to).to_owned(), by: Actor::Human }),
-            ("status", [to, "by", who]) => Self::Act(Act::Request { to: (*to).to_owned(), by: actor(who)? }),
+            ("status", [to]) => Self::Act(Act::Request { to: (*to).to_owned(), by: PERSON.to_owned() }),
+            ("status", [to, "by", who]) => {
+                Self::Act(Act::Request { to: (*to).to_owned(), by: (*who).to_owned() })
+            }
             ("die", _) => Self::Act(die(rest)?),
             ("set", [counter, value]) => Self::Set {
                 counter: (*counter).to_owned(),
@@ -115,7 +121,7 @@ fn die(rest: &str) -> Result<Act, Impossible> {
     let mut ended = Ended { output: unescaped(output.trim()), ..Ended::default() };
     let mut words = how.split_whitespace().peekable();
     let who = words.next_if(|it| !matches!(*it, "with" | "by" | "after"));
-    let agent = who.map_or(Ok(Actor::Worker), actor)?;
+    let agent = who.map_or(Ok(Actor::Worker), agent)?;
     while let Some(word) = words.next() {
         let number = words.next().and_then(|it| it.parse().ok());
         match (word, number) {
@@ -153,10 +159,9 @@ fn not_a_value(word: &str) -> String {
     format!("`{word}` is no whole number from 0 to {}", u32::MAX)
 }
 
-fn actor(word: &str) -> Result<Actor, Impossible> {
-    let asks = [Actor::Worker, Actor::Reviewer, Actor::Human];
-    let found = asks.into_iter().find(|it| it.as_str() == word);
-    found.ok_or_else(|| Impossible(format!("`{word}` is none of worker, reviewer and human")))
+fn agent(word: &str) -> Result<Actor, Impossible> {
+    let found = [Actor::Worker, Actor::Reviewer].into_iter().find(|it| it.kind() == word);
+    found.ok_or_else(|| Impossible(format!("`{word}` is neither worker nor reviewer")))
 }
 
 fn unescaped(text: &str) -> String {
@@ -171,7 +176,7 @@ impl fmt::Display for Act {
                 let quotes = if heading.contains(':') { "\"" } else { "" };
                 write!(f, "write {quotes}{heading}{quotes}: {}", text.trim_end().replace('\n', "\\n"))
             }
-            Self::Request { to, by: Actor::Human } => write!(f, "status {to}"),
+            Self::Request { to, by } if by == PERSON => write!(f, "status {to}"),
             Self::Request { to, by } => write!(f, "status {to} by {by}"),
             Self::Spawn => f.write_str("spawn"),
             Self::Respawn => f.write_str("respawn"),
@@ -183,7 +188,7 @@ impl fmt::Display for Act {
             Self::Checks { word } => write!(f, "checks {word}"),
             Self::Elapse => f.write_str("elapse"),
             Self::End { agent, ended: Ended { code, signal, output, lasted } } => {
-                write!(f, "die {agent}")?;
+                write!(f, "die {}", agent.kind())?;
                 code.map_or(Ok(()), |code| write!(f, " with {code}"))?;
                 signal.map_or(Ok(()), |signal| write!(f, " by {signal}"))?;
                 if *lasted > 0 {
@@ -215,6 +220,7 @@ mod tests {
         check("write ## \"Done\": all");
         check("status stuck");
         check("status agent-review by worker");
+        check("status done by ci");
         check("spawn");
         check("respawn");
         check("fail run_command");
@@ -236,7 +242,6 @@ mod tests {
             "write ## Handoff",
             "status",
             "status a b",
-            "status a by cat",
             "program make",
             "program make: maybe",
             "checks",

@@ -3,6 +3,7 @@
 mod answers;
 mod body;
 pub mod command;
+mod request;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,8 +60,8 @@ pub enum Act {
     Request {
         /// Its name.
         to: String,
-        /// Who asks.
-        by: Actor,
+        /// The name of the actor that asks.
+        by: String,
     },
     /// `orange task spawn`.
     Spawn,
@@ -298,7 +299,7 @@ impl<'m> Walk<'m> {
                 body::write_section(&mut self.body, heading, text)?;
                 Ok(vec![Happened::Wrote { heading: heading.clone() }])
             }
-            Act::Request { to, by } => self.ask(to, *by),
+            Act::Request { to, by } => self.ask(to, by),
             Act::Spawn => self.happens(Input::Spawn { by: PERSON }),
             Act::Respawn => self.respawn(),
             Act::Fail { hook } => self.fail(hook),
@@ -308,15 +309,6 @@ impl<'m> Walk<'m> {
             Act::Elapse => self.elapse(),
             Act::End { agent, ended } => self.end(*agent, ended),
         }
-    }
-
-    fn ask(&mut self, to: &str, by: Actor) -> Result<Vec<Happened>, Impossible> {
-        let state =
-            self.machine.state_named(to).ok_or_else(|| Impossible(format!("there is no state `{to}`")))?;
-        if matches!(by, Actor::Worker | Actor::Reviewer) && self.agent(by) != Agent::Live {
-            return Err(Impossible(format!("no {by} is alive to ask for `{to}`")));
-        }
-        self.happens(Input::Request { to: state, by })
     }
 
     fn fail(&mut self, hook: &str) -> Result<Vec<Happened>, Impossible> {
@@ -368,7 +360,7 @@ impl<'m> Walk<'m> {
     /// state.
     fn end(&mut self, agent: Actor, ended: &Ended) -> Result<Vec<Happened>, Impossible> {
         if self.agent(agent) != Agent::Live {
-            return Err(Impossible(format!("no {agent} is alive")));
+            return Err(Impossible(format!("no {} is alive", agent.kind())));
         }
         self.set_agent(agent, Agent::Dead);
         if self.waiting.is_some() {
@@ -589,7 +581,7 @@ impl Ran {
             return Some("it fails".to_owned());
         }
         Some(match self.event? {
-            Event::SpawnWhileAlive(actor) => format!("a {actor} is still alive in the worktree"),
+            Event::SpawnWhileAlive(actor) => format!("a {} is still alive in the worktree", actor.kind()),
             Event::SpawnWithoutWorkspace => "there is no worktree: nothing is started".to_owned(),
             Event::SpawnWithoutSession => "no worker is alive beside it".to_owned(),
             Event::NobodyToNotify => "no worker is alive to get the message".to_owned(),

@@ -6,8 +6,6 @@ use crate::diag::Diagnostic;
 use crate::model::{Actor, Actors, Outcome, State, StateId, Transition};
 use crate::span::Span;
 
-const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
-
 pub(super) fn check(context: &mut CheckContext<'_>) {
     let states = (0..).map(StateId).zip(&context.draft.workflow.states);
     let found: Vec<_> = states.filter_map(|(id, state)| of_state(context, id, state)).collect();
@@ -51,8 +49,13 @@ fn rules(context: &CheckContext<'_>, id: StateId, state: &State) -> Vec<(Span, S
 /// The transitions that others may ask for, each declaration once.
 fn requests(context: &CheckContext<'_>, id: StateId) -> Vec<(Span, String)> {
     let leaving = context.draft.workflow.transitions.iter().filter(|it| it.from.value == id);
-    let open = leaving.filter(|it| AGENTS.iter().any(|agent| it.by.allows(*agent)));
+    let open = leaving.filter(|it| others(it.by).next().is_some());
     open.map(|it| (context.first_line(it.span), who_may(context, it))).collect()
+}
+
+/// Those who may ask beside persons and the engine.
+fn others(by: Actors) -> impl Iterator<Item = Actor> {
+    by.iter().filter(|it| !matches!(it, Actor::Human | Actor::Engine))
 }
 
 fn who_may(context: &CheckContext<'_>, transition: &Transition) -> String {
@@ -60,7 +63,7 @@ fn who_may(context: &CheckContext<'_>, transition: &Transition) -> String {
     if transition.by == Actors::ANYONE {
         return format!("has no `by`: anybody may ask for `{to}`");
     }
-    let others = AGENTS.into_iter().filter(|it| transition.by.allows(*it));
-    let others: Vec<&str> = others.map(Actor::as_str).collect();
+    let workflow = &context.draft.workflow;
+    let others: Vec<&str> = others(transition.by).map(|it| workflow.actor_name(it)).collect();
     format!("its `by` lets `{}` ask for `{to}`", others.join("` and `"))
 }

@@ -1,8 +1,8 @@
 //! `MACHINE`: the tables as statics.
 
 use orange_core::{
-    Actor, Actors, Commands, Condition, Ending, ExitRule, Fields, Gate, Guard, HarnessOf, Hook, OnFailure,
-    Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate, Spawn, State, StateId,
+    Actor, ActorId, Actors, Commands, Condition, Ending, ExitRule, Fields, Gate, Guard, HarnessOf, Hook,
+    OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate, Spawn, State, StateId,
     Transition, Value, Verdict,
 };
 use proc_macro2::{Literal, TokenStream};
@@ -50,6 +50,7 @@ fn fields(emission: &Emission<'_>) -> TokenStream {
     let version = Literal::u32_unsuffixed(machine.version);
     let description = text::lines(machine.description);
     let initial = state_id(emission, machine.initial);
+    let declared = machine.actors;
     let rows = machine.rows.iter().map(|row| Literal::u32_unsuffixed(*row));
     let commands = commands(emission, &machine.commands);
     let poll_interval = Literal::u32_unsuffixed(machine.poll_interval);
@@ -62,6 +63,7 @@ fn fields(emission: &Emission<'_>) -> TokenStream {
         states: &STATES,
         initial: #initial,
         counters: &COUNTERS,
+        actors: &[#(#declared),*],
         transitions: &TRANSITIONS,
         rows: &[#(#rows),*],
         exit_rules: &EXIT_RULE_TABLE,
@@ -364,6 +366,10 @@ fn actor(actor: Actor) -> TokenStream {
         Actor::Reviewer => quote!(orange::Actor::Reviewer),
         Actor::Human => quote!(orange::Actor::Human),
         Actor::Engine => quote!(orange::Actor::Engine),
+        Actor::Declared(ActorId(id)) => {
+            let id = Literal::u8_unsuffixed(id);
+            quote!(orange::Actor::Declared(orange::ActorId(#id)))
+        }
     }
 }
 

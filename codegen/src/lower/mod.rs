@@ -93,6 +93,7 @@ impl<'a> Lowering<'a> {
             states: arena.states.keep(self.states()),
             initial: workflow.initial,
             counters: arena.counters.keep(self.counters()),
+            actors: arena.words.keep(workflow.actors.iter().map(|it| it.value.as_str())),
             rows: arena.rows.keep(rows(workflow.states.len(), &transitions)),
             transitions: arena.transitions.keep(transitions.into_iter().map(|it| self.transition(it))),
             exit_rules: arena

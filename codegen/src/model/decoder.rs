@@ -367,7 +367,17 @@ impl Decoder<'_> {
     }
 
     /// One of a few words.
-    pub fn word<T: Copy>(&mut self, field: &Field<'_>, words: &[(&'static str, T)]) -> Option<Spanned<T>> {
+    pub fn word<T: Copy>(&mut self, field: &Field<'_>, words: &[(&str, T)]) -> Option<Spanned<T>> {
+        self.word_or(field, words, |_| None)
+    }
+
+    /// The same, where another word can be made a known one: the help says how, unless one of them is meant.
+    pub fn word_or<T: Copy>(
+        &mut self,
+        field: &Field<'_>,
+        words: &[(&str, T)],
+        otherwise: impl Fn(&str) -> Option<String>,
+    ) -> Option<Spanned<T>> {
         let text = self.text(field)?;
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.value) {
             return Some(Spanned::new(*value, field.value.span));
@@ -376,6 +386,10 @@ impl Decoder<'_> {
         let help = self.suggest(&text.value, &format!("values of `{}`", field.name), known.clone());
         let word = Spanned::new(text.value.as_str(), field.value.span);
         let fix = help.as_ref().and_then(|_| self.respelled(&word, known));
+        let help = help.map(|help| match otherwise(&text.value) {
+            Some(or) if !help.starts_with("did you mean") => format!("{help}; {or}"),
+            Some(_) | None => help,
+        });
         let message = format!("unknown value `{}` of `{}`", shortened(&text.value), field.name);
         self.report(Diagnostic::new(&S04, field.value.span, message).help_if(help).fix_if(fix));
         None

@@ -53,8 +53,9 @@ pub(super) fn gates(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<
 }
 
 /// An entry of `gates`.
-pub(super) fn named(decoder: &mut Decoder<'_>, entry: &Entry<'_>) -> NamedGate {
-    let gate = mapping(decoder, &Field { name: entry.name.value, key: entry.name.span, value: entry.value });
+pub(super) fn named(decoder: &mut Decoder<'_>, scope: &Scope<'_>, entry: &Entry<'_>) -> NamedGate {
+    let gate =
+        mapping(decoder, scope, &Field { name: entry.name.value, key: entry.name.span, value: entry.value });
     NamedGate { name: entry.name.map(str::to_owned), gate }
 }
 
@@ -69,11 +70,11 @@ fn one(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Optio
             };
             scope.gates[usize::from(known)].gate.as_ref().map(|it| it.at(name.span))
         }
-        Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => mapping(decoder, field),
+        Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_) => mapping(decoder, scope, field),
     }
 }
 
-fn mapping(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Gate> {
+fn mapping(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Option<Gate> {
     if has_key(field.value, "all") {
         let message = "`all` stands in a `gate` or a `has_artifact`, not inside another gate";
         let found = Diagnostic::new(&S04, field.value.span, message);
@@ -85,7 +86,7 @@ fn mapping(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Gate> {
     } else if has_key(field.value, "checks") {
         checks_gate(decoder, field).map(Gate::Checks)
     } else {
-        section_gate(decoder, field).map(Gate::Section)
+        section_gate(decoder, scope, field).map(Gate::Section)
     }
 }
 
@@ -107,7 +108,7 @@ fn checks_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<ChecksGat
     wanted.map(|_| ChecksGate { place: fields.span, span: fields.span })
 }
 
-fn section_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<SectionGate> {
+fn section_gate(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) -> Option<SectionGate> {
     let fields = decoder.object(field.value, &GATE)?;
     let section = fields.get("section").and_then(|it| heading(decoder, &it));
     let gate = SectionGate {
@@ -118,7 +119,7 @@ fn section_gate(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<SectionG
         verdict: fields.get("verdict").and_then(|it| decoder.word(&it, &VERDICTS)),
         strict: flag(decoder, &fields, "strict"),
         fresh: flag(decoder, &fields, "fresh"),
-        written_by: fields.get("written_by").map(|it| actors(decoder, &it, &WRITERS)),
+        written_by: fields.get("written_by").map(|it| actors(decoder, scope, &it, &WRITERS)),
         fields: fields.get("fields").map_or(Fields::All(Vec::new()), |it| wanted_fields(decoder, &it)),
     };
     if gate.strict && fields.get("verdict").is_none() {

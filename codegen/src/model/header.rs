@@ -12,8 +12,7 @@ const FIRST: u32 = 1;
 /// The workflow's name: `[a-z][a-z0-9-]*`.
 pub(super) fn name(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spanned<String>> {
     let name = decoder.string(&fields.get("name")?)?;
-    let fits = name.value.starts_with(|it: char| it.is_ascii_lowercase())
-        && name.value.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-');
+    let fits = is_name(&name.value);
     if !fits {
         let message = format!("`{}` is no name for a workflow", shortened(&name.value));
         decoder.report(
@@ -22,6 +21,12 @@ pub(super) fn name(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spa
         );
     }
     fits.then_some(name)
+}
+
+/// Whether this can name a workflow or an actor: `[a-z][a-z0-9-]*`.
+pub(super) fn is_name(word: &str) -> bool {
+    word.starts_with(|it: char| it.is_ascii_lowercase())
+        && word.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-')
 }
 
 /// Reports a name that Rust could not spell. It is kept: what refers to it is right.

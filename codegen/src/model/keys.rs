@@ -45,6 +45,8 @@ pub enum Takes {
     Integer(u32),
     /// One of these words.
     Word(&'static [&'static str]),
+    /// One of these built-in actors, or one that the workflow declares.
+    Actor(&'static [&'static str]),
     /// The name of something that the workflow defines.
     Name(Names),
     /// A `when` clause.
@@ -106,6 +108,11 @@ pub static WORKFLOW: Object = Object {
             "fields",
             Takes::Map(&Takes::Integer(0)),
             "Counters beside review_round and crash_count, and their first values.",
+        ),
+        key(
+            "actors",
+            Takes::List(&Takes::Text),
+            "Actors beside worker, reviewer, human and engine: programs that ask with a token.",
         ),
         key("commands", Takes::Object(&COMMANDS), "Which state each command drives to."),
         key(
@@ -187,7 +194,11 @@ pub static TRANSITION: Object = Object {
     keys: &[
         required("from", Takes::OneOrList(&STATE_NAME), "The state it leaves, or several."),
         required("to", Takes::OneOrList(&STATE_NAME), "The state it leads to, or several."),
-        key("by", Takes::OneOrList(&Takes::Word(&ACTORS)), "Who may ask; anyone by default."),
+        key(
+            "by",
+            Takes::OneOrList(&Takes::Actor(&ACTORS)),
+            "Who may ask; anyone but declared actors by default.",
+        ),
         key("gate", GATES, "What must hold: a gate, the name of one, or `all` of several."),
         key("when", Takes::Guard, "Under which counter values it is open."),
         key(
@@ -208,7 +219,7 @@ const ACTORS: [&str; 4] = {
     let mut names = [""; 4];
     let mut at = 0;
     while at < names.len() {
-        names[at] = Actor::ALL[at].as_str();
+        names[at] = Actor::BUILT_IN[at].kind();
         at += 1;
     }
     names
@@ -272,7 +283,7 @@ pub static GATE: Object = Object {
         ),
         key(
             "written_by",
-            Takes::OneOrList(&Takes::Word(&WRITER_NAMES)),
+            Takes::OneOrList(&Takes::Actor(&WRITER_NAMES)),
             "Who writes the section: a declaration for the checks, which do not let an agent judge its own work.",
         ),
     ],
@@ -302,10 +313,10 @@ pub static CHECKS_GATE: Object = Object {
 /// What checks can be wanted to be.
 pub const GREEN: &str = "green";
 
-/// Who can write a section.
+/// The built-in actors that can write a section.
 pub const WRITERS: [Actor; 3] = [Actor::Worker, Actor::Reviewer, Actor::Human];
 
-const WRITER_NAMES: [&str; 3] = [WRITERS[0].as_str(), WRITERS[1].as_str(), WRITERS[2].as_str()];
+const WRITER_NAMES: [&str; 3] = [WRITERS[0].kind(), WRITERS[1].kind(), WRITERS[2].kind()];
 
 const ACTION: Key = required("action", Takes::Text, "What the hook does.");
 const ON_FAILURE: Key = key(
@@ -530,6 +541,7 @@ mod tests {
             | Takes::Boolean
             | Takes::Integer(_)
             | Takes::Word(_)
+            | Takes::Actor(_)
             | Takes::Name(_)
             | Takes::Guard
             | Takes::Heading

@@ -31,8 +31,8 @@ pub use transitions::Ends;
 
 pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId, StepValue};
 pub use orange_core::{
-    Action, Actor, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, MAX_RESUME_AFTER,
-    OnFailure, Permissions, PromptId, REVIEW_ROUND, Role, StateId, Value, Verdict,
+    Action, Actor, ActorId, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, MAX_ACTORS,
+    MAX_RESUME_AFTER, OnFailure, Permissions, PromptId, REVIEW_ROUND, Role, StateId, Value, Verdict,
 };
 
 pub use crate::guard::Counter;
@@ -73,6 +73,8 @@ pub struct Workflow {
     pub initial: StateId,
     /// `review_round`, `crash_count`, then `fields` in source order; a [`CounterId`] is an index here.
     pub counters: Vec<Counter>,
+    /// The actors that it declares, in source order; an [`ActorId`] is an index here.
+    pub actors: Vec<Spanned<String>>,
     /// Which state each command drives to.
     pub commands: Commands,
     /// Whether it is meant that work is merged without a person.

@@ -7,7 +7,7 @@ use super::keys::WORKFLOW;
 use super::scope::{Scope, Table};
 use super::transitions::Ends;
 use super::{Counter, StateId, Steps, Workflow};
-use super::{exit, gate, header, prompts, shapes, states, steps, transitions};
+use super::{actors, exit, gate, header, prompts, shapes, states, steps, transitions};
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
@@ -82,9 +82,10 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
     add_all(&mut scope.states, &state_entries);
     add_all(&mut scope.prompts, &prompt_entries);
     counters(decoder, &mut scope, fields.get("fields").as_ref());
+    scope.actors = fields.get("actors").map(|it| actors::declared(decoder, &it)).unwrap_or_default();
     let gate_entries = fields.get("gates").map(|it| gate_names(decoder, &it)).unwrap_or_default();
     add_all(&mut scope.gate_names, &gate_entries);
-    scope.gates = gate_entries.iter().map(|entry| gate::named(decoder, entry)).collect();
+    scope.gates = gate_entries.iter().map(|entry| gate::named(decoder, &scope, entry)).collect();
 
     let initial = fields.get("initial").and_then(|it| scope.some_state(decoder, &it));
     let initial = initial.map_or(StateId(0), |it| it.value);
@@ -109,6 +110,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
         unattended: flag(decoder, &fields, "unattended"),
         commands: commands.resolve(&scope, initial, &declared.transitions),
         counters: scope.counters,
+        actors: scope.actors,
         gates: scope.gates,
         states,
         transitions: declared.transitions,

@@ -19,6 +19,8 @@ pub(crate) struct Scope<'n> {
     /// By number of their names.
     pub(crate) gates: Vec<NamedGate>,
     pub(crate) counters: Vec<Counter>,
+    /// The actors that it declares.
+    pub(crate) actors: Vec<Spanned<String>>,
     counter_ids: HashMap<String, CounterId>,
 }
 

@@ -93,7 +93,7 @@ fn transition(
     };
     let from = fields.get("from").map_or(vec![None], |it| states(decoder, scope, &it, &A02));
     let to = fields.get("to").map_or(vec![None], |it| states(decoder, scope, &it, &A01));
-    let by = fields.get("by").map_or(Actors::ANYONE, |it| actors(decoder, &it, &Actor::ALL));
+    let by = fields.get("by").map_or(Actors::ANYONE, |it| actors(decoder, scope, &it, &Actor::BUILT_IN));
     let when = fields.get("when").map(|it| scope.guard(decoder, &it));
     let gates = fields.get("gate").map(|it| gates(decoder, scope, &it)).unwrap_or_default();
     let mut all_hooks = fields.get("reset").map(|it| resets(decoder, scope, &it)).unwrap_or_default();

@@ -59,10 +59,12 @@ impl<'m> Machine<'m> {
         self.exit_rules[self.exit_rules_of(state)].iter().flat_map(|rule| rule.condition.gates())
     }
 
-    /// The actor of `by` that asks first: the agent of the state if it is alive, another living agent, or a person.
+    /// The actor of `by` that asks first: the agent of the state if it is alive, another living agent, a declared actor, which
+    /// can ask at any time, or a person.
     pub fn asker(&self, state: StateId, by: Actors, is_alive: impl Fn(Actor) -> bool) -> Option<Actor> {
-        let may = |it: &Actor| by.allows(*it) && (*it == Actor::Human || is_alive(*it));
-        [self.state(state).agent, Actor::Worker, Actor::Reviewer, Actor::Human].into_iter().find(may)
+        let agents = [self.state(state).agent, Actor::Worker, Actor::Reviewer];
+        let alive = agents.into_iter().find(|it| by.allows(*it) && is_alive(*it));
+        alive.or_else(|| by.declared().next()).or_else(|| by.allows(Actor::Human).then_some(Actor::Human))
     }
 
     /// The guards that decisions in a state read.

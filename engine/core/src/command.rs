@@ -16,7 +16,7 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
         &["attach", "cancel", "continue", "help", "list", "logs", "ls", "retry", "show", "start", "watch"],
     ),
     ("monitor", &[]),
-    ("project", &["add", "help", "list", "ls", "remove", "update"]),
+    ("project", &["add", "help", "list", "ls", "remove", "revoke", "token", "tokens", "update"]),
     ("setup", &[]),
     ("step", &["complete", "fail", "help", "show"]),
     (

@@ -37,7 +37,7 @@ mod workflow;
 mod tests;
 
 pub use action::Action;
-pub use actor::{Actor, Actors};
+pub use actor::{Actor, ActorId, Actors, MAX_ACTORS};
 pub use bounds::names_window;
 pub use command::{COMMANDS, unknown_command};
 pub use decide::{Cause, Choice, Decision, Effect, View};
@@ -62,4 +62,4 @@ pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
 /// output of an older compiler fails with one readable line instead of many.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;

@@ -1,6 +1,10 @@
 //! The machine: the compiled, immutable tables of one workflow.
 
-use crate::{Actor, Actors, ExitRule, Gate, Guard, Hook, Prompt, Rejection, SectionGate};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::{Actor, ActorId, Actors, ExitRule, Gate, Guard, Hook, Prompt, Rejection, SectionGate};
 
 /// The number of a state, in source order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +47,8 @@ pub struct Machine<'a> {
     pub initial: StateId,
     /// By [`CounterId`].
     pub counters: &'a [Counter<'a>],
+    /// The names of the actors that it declares, by [`ActorId`].
+    pub actors: &'a [&'a str],
     /// By [`TransitionId`].
     pub transitions: &'a [Transition<'a>],
     /// The index in `transitions` at which each state's begin; one entry more than there are states.
@@ -179,6 +185,46 @@ impl<'a> Machine<'a> {
     /// The counter with this number.
     pub fn counter(&self, id: CounterId) -> &'a Counter<'a> {
         &self.counters[usize::from(id.0)]
+    }
+
+    /// The actors that can ask here: the built-in ones, then the declared ones.
+    pub fn all_actors(&self) -> impl Iterator<Item = Actor> + use<> {
+        let declared = (0..self.actors.len()).map(|id| Actor::Declared(ActorId(id as u8)));
+        Actor::BUILT_IN.into_iter().chain(declared)
+    }
+
+    /// The actor with this name.
+    pub fn actor_named(&self, name: &str) -> Option<Actor> {
+        self.all_actors().find(|actor| self.actor_name(*actor) == name)
+    }
+
+    /// The name of an actor.
+    pub fn actor_name(&self, actor: Actor) -> &'a str {
+        match actor {
+            Actor::Worker | Actor::Reviewer | Actor::Human | Actor::Engine => actor.kind(),
+            Actor::Declared(ActorId(id)) => self.actors[usize::from(id)],
+        }
+    }
+
+    /// An actor in a sentence: `a worker` with the article `a`, and a declared one by its name alone.
+    pub fn actor_with(&self, article: &str, actor: Actor) -> String {
+        match actor {
+            Actor::Worker | Actor::Reviewer | Actor::Human => format!("{article} {}", actor.kind()),
+            Actor::Engine => "the engine".to_string(),
+            Actor::Declared(_) => self.actor_name(actor).to_string(),
+        }
+    }
+
+    /// Whom a task waits for in a state that no exit rule leads on from: `a person`, or the declared actors that may move it on.
+    pub fn waits_for(&self, id: StateId) -> Option<String> {
+        if !self.state(id).waits_for_human {
+            return None;
+        }
+        let leaving = &self.transitions[self.row(id)];
+        let by = leaving.iter().fold(Actors::NONE, |by, it| by.joined(it.by));
+        let declared: Vec<&str> = by.declared().map(|it| self.actor_name(it)).collect();
+        let person = (by.names(Actor::Human) || declared.is_empty()).then_some("a person");
+        Some(person.into_iter().chain(declared).collect::<Vec<_>>().join(" or "))
     }
 
     /// The prompt with this number.

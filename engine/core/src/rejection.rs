@@ -104,7 +104,7 @@ impl Rejection {
             Rejection::NotAllowed { transition, actor } => {
                 let transition = machine.transition(transition);
                 let (from, to) = (machine.state(transition.from).name, machine.state(transition.to).name);
-                format!("a {actor} may not move a task from {from} to {to}")
+                format!("{} may not move a task from {from} to {to}", machine.actor_with("a", actor))
             }
             Rejection::GuardFailed { from, to } => {
                 let (from_name, to_name) = (machine.state(from).name, machine.state(to).name);
@@ -141,7 +141,7 @@ impl Rejection {
             }
             Rejection::NotAllowed { transition, .. } => {
                 let who = machine.transition(transition).by.iter().filter(|actor| *actor != Actor::Engine);
-                format!("this is for: {}", join(who.map(|actor| actor.as_str())))
+                format!("this is for: {}", join(who.map(|actor| machine.actor_name(actor))))
             }
             Rejection::GuardFailed { from, to } => {
                 let open = machine

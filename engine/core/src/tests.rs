@@ -55,6 +55,7 @@ pub(crate) static MACHINE: Machine<'static> = Machine {
     description: "",
     source_hash: "",
     prompts_hash: "",
+    actors: &["ci"],
     states: &[
         state("pending", false),
         state("working", false),

@@ -389,15 +389,15 @@ events! {
 }
 
 impl Actor {
-    /// The actor in the core's rules; `None` for a word of a newer version.
+    /// The built-in actor in the core's rules; `None` for a declared one, and for a word of a newer version.
     pub fn known(&self) -> Option<orange_core::Actor> {
-        orange_core::Actor::from_name(self.as_str())
+        orange_core::Actor::built_in(self.as_str())
     }
 }
 
 impl From<orange_core::Actor> for Actor {
     fn from(actor: orange_core::Actor) -> Actor {
-        Actor::from(actor.as_str())
+        Actor::from(actor.kind())
     }
 }
 

@@ -27,7 +27,7 @@ pub use mission::{
     MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
 };
 pub use monitor::{Failed, Happened, MonitorLook};
-pub use project::ListedProject;
+pub use project::{ListedProject, ListedToken, MadeToken};
 pub use task::{
     Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest, PassedGate, Repair,
     Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited, WaitingHooks, Watched,
@@ -86,6 +86,9 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("project-add", schema::<ListedProject>()),
         ("project-list", schema::<Vec<ListedProject>>()),
         ("project-remove", schema::<ListedProject>()),
+        ("project-revoke", schema::<Vec<ListedToken>>()),
+        ("project-token", schema::<MadeToken<'_>>()),
+        ("project-tokens", schema::<Vec<ListedToken>>()),
         ("project-update", schema::<ListedProject>()),
         ("setup", schema::<Setup>()),
         ("step-complete", schema::<ReportedStep>()),

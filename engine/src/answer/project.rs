@@ -32,3 +32,28 @@ pub struct ListedProject {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hints: Option<[&'static str; 1]>,
 }
+
+/// A token of a program, without the token itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ListedToken {
+    /// What names it, for `orange project revoke`.
+    pub id: String,
+    /// The project whose tasks it is for.
+    pub project: String,
+    /// The actor that its holder asks as.
+    pub actor: String,
+    /// When it was made.
+    pub created_at: String,
+}
+
+/// A new token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct MadeToken<'t> {
+    /// What is kept of it.
+    #[serde(flatten)]
+    pub made: ListedToken,
+    /// The token itself, which nothing can print again.
+    pub token: &'t str,
+}

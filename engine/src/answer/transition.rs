@@ -137,6 +137,8 @@ pub struct Migrated {
 pub struct Next {
     /// The status.
     pub to: &'static str,
+    /// Who may ask for it.
+    pub by: Vec<&'static str>,
     /// Whether it can be asked for now.
     pub allowed: bool,
     /// The program that is asked then, if it has not succeeded with what stands in the worktree now.

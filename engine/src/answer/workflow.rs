@@ -156,6 +156,9 @@ pub struct State {
     pub entry: bool,
     /// Whether it waits for a person.
     pub waits_for_human: bool,
+    /// Whom it waits for, in words.
+    #[serde(skip)]
+    pub waits_for: Option<String>,
     /// Whether its agent can be started again.
     pub respawnable: bool,
 }
@@ -199,6 +202,9 @@ pub struct StatusContract<'m> {
     /// The statuses that only a person may ask for, in words.
     #[serde(skip)]
     pub for_persons: Vec<&'m str>,
+    /// The statuses that declared actors may ask for and agents may not, with those who may.
+    #[serde(skip)]
+    pub for_programs: Vec<(&'m str, Vec<&'m str>)>,
 }
 
 /// A transition that an agent can ask for.
@@ -208,7 +214,7 @@ pub struct Duty<'m> {
     /// The status that it leads to.
     pub to: &'m str,
     /// Who may ask for it.
-    pub by: Vec<&'static str>,
+    pub by: Vec<&'m str>,
     /// Its guard.
     pub guard: Option<&'m str>,
     /// What its gates ask for, in words.

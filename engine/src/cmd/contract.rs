@@ -1,7 +1,7 @@
 //! What a workflow asks of agents, status by status: what to write, what to run, what is refused and why. It reads
 //! the machine, and leaves out hooks, which agents need not know.
 
-use orange_core::{Actor, Fields, Gate, Machine, SectionGate, StateId, Transition, Verdict};
+use orange_core::{Actor, Actors, Fields, Gate, Machine, SectionGate, StateId, Transition, Verdict};
 
 use crate::answer::{Contract, Duty, StatusContract};
 
@@ -94,22 +94,25 @@ fn section_words(gate: &SectionGate<'_>) -> String {
 }
 
 /// Who may ask for a transition.
-pub fn askers(transition: &Transition<'_>) -> Vec<&'static str> {
-    transition.by.iter().filter(|actor| *actor != Actor::Engine).map(Actor::as_str).collect()
+pub fn askers<'m>(machine: &Machine<'m>, by: Actors) -> Vec<&'m str> {
+    let askers = by.iter().filter(|actor| *actor != Actor::Engine);
+    askers.map(|actor| machine.actor_name(actor)).collect()
 }
 
 fn of_status<'m>(machine: &'m Machine<'m>, status: StateId) -> StatusContract<'m> {
     let leaving = machine.transitions.iter().filter(|it| it.from == status && is_for_agents(it));
-    let is_for_persons =
-        |to: &StateId| !machine.between(status, *to).any(|id| is_for_agents(machine.transition(id)));
+    let between = |to: StateId| machine.between(status, to).map(|id| machine.transition(id));
+    let by = |to: StateId| between(to).fold(Actors::NONE, |by, it| by.joined(it.by));
+    let others = || machine.targets(status).filter(|to| !between(*to).any(is_for_agents));
+    let for_programs = others().filter(|to| by(*to).declared().next().is_some());
     StatusContract {
         status: machine.state(status).name,
         transitions: leaving.map(|transition| duty(machine, transition)).collect(),
-        for_persons: machine
-            .targets(status)
-            .filter(is_for_persons)
+        for_persons: others()
+            .filter(|to| by(*to).names(Actor::Human) || by(*to).declared().next().is_none())
             .map(|to| machine.state(to).name)
             .collect(),
+        for_programs: for_programs.map(|to| (machine.state(to).name, askers(machine, by(to)))).collect(),
     }
 }
 
@@ -121,7 +124,7 @@ fn duty<'m>(machine: &'m Machine<'m>, transition: &Transition<'m>) -> Duty<'m> {
     let to = machine.state(transition.to).name;
     Duty {
         to,
-        by: askers(transition),
+        by: askers(machine, transition.by),
         guard: transition.guard.map(|guard| guard.text),
         gate: gate_words(transition.gates),
         write: example(transition.gates),
@@ -147,9 +150,16 @@ fn describe(status: &StatusContract<'_>) -> String {
             shown.push(example);
         }
     }
-    let for_persons: Vec<_> = status.for_persons.iter().map(|name| format!("`{name}`")).collect();
+    let is_for_programs = |to: &&&str| status.for_programs.iter().any(|(it, _)| it == *to);
+    let for_persons = status.for_persons.iter().filter(|to| !is_for_programs(to));
+    let for_persons: Vec<_> = for_persons.map(|name| format!("`{name}`")).collect();
     if !for_persons.is_empty() {
         lines.push(format!("- leave {} to a person", joined_with_or(&for_persons)));
+    }
+    for (to, by) in &status.for_programs {
+        let person = Actor::Human.kind();
+        let by: Vec<_> = by.iter().map(|it| if *it == person { "a person" } else { it }.to_owned()).collect();
+        lines.push(format!("- leave `{to}` to {}", joined_with_or(&by)));
     }
     lines.join("\n").trim_end().to_owned()
 }

@@ -7,7 +7,7 @@ use crate::answer::{self, Refusal, Text, Version};
 use crate::app::{App, become_independent};
 use crate::caller::Caller;
 use crate::cmd::answer::{Answer, written};
-use crate::cmd::args::{AgentCommand, Command, ListArgs, Parsed, asks_for_json, parse};
+use crate::cmd::args::{AgentCommand, Command, ListArgs, Parsed, TaskCommand, asks_for_json, parse};
 use crate::cmd::{
     agent, complete, doctor, event, gc, install, log, mission, monitor, project, relayed, setup, step, task,
     workflow, workspace,
@@ -83,7 +83,8 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Complete { words } => complete::run(open(), words),
         Command::Project(command) => project::run(&open()?, command),
         Command::Task(command) => {
-            task::run(&open()?.telling(as_json), command, as_json, &|answer| print(answer, as_json))
+            let app = asking(open()?.telling(as_json), command)?;
+            task::run(&app, command, as_json, &|answer| print(answer, as_json))
         }
         Command::Mission(command) => {
             mission::run(&open()?.telling(as_json), command, as_json, &|answer| print(answer, as_json))
@@ -96,6 +97,15 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Doctor => doctor::run(&open()?),
         Command::Gc(args) => gc::run(&open()?, args),
         Command::Agent(command) => agent::run(&open()?, command),
+    }
+}
+
+/// The app for a program that asks with a token, if this is one.
+fn asking(app: App, command: &TaskCommand) -> Result<App> {
+    let TaskCommand::Update(args) = command else { return Ok(app) };
+    match &args.as_actor {
+        Some(actor) => app.asking_as(actor, args.token_file.as_deref()),
+        None => Ok(app),
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::answer::ListedProject;
+use crate::answer::{ListedProject, ListedToken, MadeToken};
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::{ProjectCommand, ProjectSettings};
 use crate::flow::project;
 use crate::store::projects::{self, Project};
+use crate::store::tokens::Token;
 use crate::store::transcripts;
 use crate::{Error, Kind, Result};
 
@@ -20,6 +21,11 @@ pub fn run(app: &App, command: &ProjectCommand) -> Result<Answer> {
             update(app, name.as_deref(), path.as_ref(), settings)
         }
         ProjectCommand::Remove { name } => remove(app, name),
+        ProjectCommand::Token { actor, project } => token(app, actor, project.as_deref()),
+        ProjectCommand::Tokens { project } => tokens(app, project.as_deref()),
+        ProjectCommand::Revoke { actor, id, project } => {
+            revoke(app, actor, id.as_deref(), project.as_deref())
+        }
     }
 }
 
@@ -69,6 +75,40 @@ fn set(project: &mut Project, settings: &ProjectSettings) {
 fn remove(app: &App, name: &str) -> Result<Answer> {
     let project = project::remove(app, name)?;
     Answer::of(&to_answer(&project), format!("removed {name}; its repository stays as it is"))
+}
+
+/// The token alone, so that it can be written to a file.
+fn token(app: &App, actor: &str, name: Option<&str>) -> Result<Answer> {
+    let project = named_or_here(app, name)?;
+    let (made, token) = project::make_token(app, &project, actor)?;
+    Answer::of(&MadeToken { made: to_listed(&made), token: &token }, token.as_str())
+}
+
+fn tokens(app: &App, name: Option<&str>) -> Result<Answer> {
+    let project = named_or_here(app, name)?;
+    let tokens: Vec<_> = project::tokens(app, &project)?.iter().map(to_listed).collect();
+    if tokens.is_empty() {
+        return Answer::of(&tokens, format!("{} has no tokens", project.name));
+    }
+    let row = |it: &ListedToken| [it.id.clone(), it.actor.clone(), it.created_at.clone()];
+    let rows: Vec<_> = tokens.iter().map(row).collect();
+    Answer::of(&tokens, table(["TOKEN", "ACTOR", "CREATED"], &rows))
+}
+
+fn revoke(app: &App, actor: &str, id: Option<&str>, name: Option<&str>) -> Result<Answer> {
+    let project = named_or_here(app, name)?;
+    let revoked: Vec<_> = project::revoke(app, &project, actor, id)?.iter().map(to_listed).collect();
+    let ids: Vec<_> = revoked.iter().map(|it| it.id.as_str()).collect();
+    Answer::of(&revoked, format!("revoked {}", ids.join(", ")))
+}
+
+fn to_listed(token: &Token) -> ListedToken {
+    ListedToken {
+        id: token.id().to_owned(),
+        project: token.project.clone(),
+        actor: token.actor.clone(),
+        created_at: token.created_at.clone(),
+    }
 }
 
 /// The project with its present settings. A queue that has just become automatic needs a running monitor.

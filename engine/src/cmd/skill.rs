@@ -24,12 +24,20 @@ fn section(machine: &Machine<'_>) -> String {
     )
 }
 
-/// The statuses in which a task waits for a person, and which an orchestrator watches for.
+/// The statuses in which a task waits for a person or a program, and which an orchestrator watches for.
 fn watched(machine: &Machine<'_>) -> String {
-    let begun = machine.state_ids().filter(|id| *id != machine.initial).map(|id| machine.state(id));
-    let waiting = begun.filter(|state| state.waits_for_human && !state.terminal);
-    let names: Vec<_> = waiting.map(|state| format!("`{}`", state.name)).collect();
-    if names.is_empty() { String::new() } else { format!("\nWaits for a person in: {}\n", names.join(", ")) }
+    let begun = machine.state_ids().filter(|id| *id != machine.initial && !machine.state(*id).terminal);
+    let mut waiting: Vec<(String, Vec<String>)> = Vec::new();
+    for (whom, name) in begun.filter_map(|id| Some((machine.waits_for(id)?, machine.state(id).name))) {
+        let name = format!("`{name}`");
+        match waiting.iter_mut().find(|(known, _)| *known == whom) {
+            Some((_, names)) => names.push(name),
+            None => waiting.push((whom, vec![name])),
+        }
+    }
+    let line =
+        |(whom, names): (String, Vec<String>)| format!("\nWaits for {whom} in: {}\n", names.join(", "));
+    waiting.into_iter().map(line).collect()
 }
 
 const HEAD: &str = "\

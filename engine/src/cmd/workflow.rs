@@ -188,6 +188,7 @@ fn state(machine: &'static Machine<'static>, id: StateId) -> State {
         terminal: state.terminal,
         entry: state.entry,
         waits_for_human: state.waits_for_human,
+        waits_for: machine.waits_for(id),
         respawnable: state.respawn.is_some(),
     }
 }
@@ -196,7 +197,7 @@ fn transition(machine: &'static Machine<'static>, it: &orange_core::Transition<'
     Transition {
         from: machine.state(it.from).name,
         to: machine.state(it.to).name,
-        by: askers(it),
+        by: askers(machine, it.by),
         guard: it.guard.map(|guard| guard.text),
         gate: gate_words(it.gates),
         hooks: it.hooks.iter().map(|hook| hook.name()).collect(),
@@ -204,13 +205,14 @@ fn transition(machine: &'static Machine<'static>, it: &orange_core::Transition<'
 }
 
 fn described(state: &State) -> String {
+    let note = |holds: bool, note: &str| holds.then(|| note.to_owned());
     let notes = [
-        (state.initial, "initial"),
-        (state.terminal, "final"),
-        (state.waits_for_human, "waits for a person"),
-        (state.respawnable, "can be respawned"),
+        note(state.initial, "initial"),
+        note(state.terminal, "final"),
+        state.waits_for.as_ref().map(|whom| format!("waits for {whom}")),
+        note(state.respawnable, "can be respawned"),
     ];
-    let notes: Vec<_> = notes.into_iter().filter_map(|(holds, note)| holds.then_some(note)).collect();
+    let notes: Vec<_> = notes.into_iter().flatten().collect();
     if notes.is_empty() { state.name.to_owned() } else { format!("{} ({})", state.name, notes.join(", ")) }
 }
 

@@ -192,7 +192,7 @@ fn plan(machine: &Machine<'_>, locked: &LockedTask, decision: &Decision<'_>) -> 
         to: machine.state(decision.to).name.to_owned(),
         transition: Some(decision.transition.0 as usize),
         cause: recorded(decision.cause),
-        actor: decision.cause.actor().into(),
+        actor: machine.actor_name(decision.cause.actor()).into(),
         hooks: decision.effects.iter().enumerate().map(hook).collect(),
         gate: None,
         passed: passed(locked, &decision.seen),
@@ -209,7 +209,7 @@ pub fn forced(machine: &Machine<'static>, from: &str, what: Forced, by: Actor, t
         from: from.to_owned(),
         to: to.to_owned(),
         cause: recorded(Cause::Forced(what, by)),
-        actor: by.into(),
+        actor: machine.actor_name(by).into(),
         hooks: hooks.collect(),
         ..Transition::default()
     };
@@ -238,8 +238,8 @@ fn recorded(cause: Cause) -> event::Cause {
 }
 
 /// The cause of a transition in the journal.
-pub fn cause_of(plan: &Transition) -> Cause {
-    let actor = plan.actor.known().unwrap_or(Actor::Engine);
+pub fn cause_of(machine: &Machine<'_>, plan: &Transition) -> Cause {
+    let actor = machine.actor_named(plan.actor.as_str()).unwrap_or(Actor::Engine);
     match plan.cause {
         event::Cause::Request | event::Cause::Other(_) => Cause::Request(actor),
         event::Cause::Auto => Cause::Exit,
@@ -259,7 +259,8 @@ pub fn closing(machine: &Machine<'_>, task: &Task, plan: &Transition) -> (Event,
         actor: plan.actor.clone(),
         gate: None,
     };
-    let counted = machine.closing(cause_of(plan)).map(|(id, value)| (machine.counter(id).name, value));
+    let counted =
+        machine.closing(cause_of(machine, plan)).map(|(id, value)| (machine.counter(id).name, value));
     let new = counted.filter(|(name, value)| task.counter(name) != *value);
     (changed, new.map_or_else(Set::new, |(name, value)| Set::new().counter(name, value)))
 }

@@ -81,6 +81,7 @@ static MACHINE: Machine<'static> = Machine {
         state("stuck", Actor::Worker),
         State { terminal: true, ..state("done", Actor::Worker) },
     ],
+    actors: &[],
     initial: PENDING,
     counters: &[Counter { name: "review_round", default: 0 }, Counter { name: "crash_count", default: 0 }],
     transitions: &[

@@ -439,7 +439,7 @@ fn record(
         session: session.unwrap_or_else(|| tmux::session_name(&task.project, &task.branch)),
         window: match spawn.actor() {
             Actor::Reviewer => format!("review-{}", counter_value(task, "review_round", counter)),
-            Actor::Worker | Actor::Human | Actor::Engine => "worker".to_owned(),
+            Actor::Worker | Actor::Human | Actor::Engine | Actor::Declared(_) => "worker".to_owned(),
         },
         permissions: spawn.permissions.into(),
         conversation: beginning.conversation,

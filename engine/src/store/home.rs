@@ -133,6 +133,11 @@ impl Home {
         self.root.join("projects.json")
     }
 
+    /// The tokens of programs.
+    pub fn tokens_json(&self) -> PathBuf {
+        self.root.join("tokens.json")
+    }
+
     /// The user's own harnesses; the file is optional.
     pub fn harnesses_toml(&self) -> PathBuf {
         self.root.join("harnesses.toml")

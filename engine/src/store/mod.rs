@@ -32,6 +32,7 @@ pub mod scalar;
 pub mod secret;
 pub mod suggest;
 pub mod task;
+pub mod tokens;
 pub mod transcripts;
 pub mod trash;
 

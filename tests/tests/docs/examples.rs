@@ -40,6 +40,9 @@ const RULES: &[(&str, Given)] = &[
     ("orange project add", Given::Repository),
     ("orange project list", Given::Project),
     ("orange project remove", Given::Project),
+    ("orange project revoke", Given::OnlyParsed(DECLARED)),
+    ("orange project token", Given::OnlyParsed(DECLARED)),
+    ("orange project tokens", Given::Project),
     ("orange project update", Given::Project),
     ("orange step", Given::Step),
     ("orange task answer", Given::OnlyParsed("an agent has to ask first; answers have tests")),
@@ -70,6 +73,7 @@ const RULES: &[(&str, Given)] = &[
     ("orange task update --status agent-review", Given::HandedOff),
     ("orange task update --summary", Given::Asking),
     ("orange task update add-login --status done", Given::Reviewing),
+    ("orange task update add-login --status shipped", Given::OnlyParsed(DECLARED)),
     ("orange task wait", Given::Reviewing),
     ("orange task wait add-login --status working", Given::Working),
     ("orange task watch", Given::OnlyParsed("it goes on until it is interrupted, or the task is over")),
@@ -81,6 +85,8 @@ const RULES: &[(&str, Given)] = &[
         Given::OnlyParsed("it goes on until it is interrupted; the watch has tests"),
     ),
 ];
+
+const DECLARED: &str = "a workflow has to declare the actor first; tokens have tests";
 
 /// The rule of a command, if there is one.
 pub(crate) fn rule(command: &str) -> Option<Given> {

@@ -156,6 +156,7 @@ fn keys_inside(takes: &'static Takes, keys: &mut BTreeSet<&'static str>) {
         | Takes::Boolean
         | Takes::Integer(_)
         | Takes::Word(_)
+        | Takes::Actor(_)
         | Takes::Name(_)
         | Takes::Guard
         | Takes::Heading

@@ -60,7 +60,8 @@ fn commands<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
 /// Holds a command line that is not run against what the program takes.
 #[track_caller]
 pub(crate) fn parse(place: &str, command: &str, why: &str) {
-    let command = command.split(" #").next().unwrap_or_default();
+    let command =
+        [" #", " > "].iter().fold(command, |command, end| command.split(end).next().unwrap_or_default());
     let Some((program, args)) = Program::of(command) else { panic!("{place}: `{command}` is none of ours") };
     if let Err(complaint) = program.help(&args) {
         panic!("{place}: `{command}`, which is not run since {why}: {complaint}");

@@ -57,5 +57,6 @@ mod starts;
 mod stops;
 mod task;
 mod tmux_conf;
+mod tokens;
 mod transcripts;
 mod world;

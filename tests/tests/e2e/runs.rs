@@ -183,7 +183,7 @@ impl<'r> Real<'r> {
         command.current_dir(self.world.repo());
         if let Some((spawn, _)) = self.agents().into_iter().find(|(_, actor)| *actor == by) {
             command.current_dir(self.task.worktree());
-            command.env("ORANGE_TASK", &self.task.id).env("ORANGE_ACTOR", by.as_str());
+            command.env("ORANGE_TASK", &self.task.id).env("ORANGE_ACTOR", by.kind());
             command.env("ORANGE_SPAWN", spawn.to_string());
             command.envs(self.task.secret(&spawn.to_string()).map(|secret| ("ORANGE_SECRET", secret)));
         }
@@ -219,7 +219,7 @@ impl<'r> Real<'r> {
         for event in self.task.events() {
             match event["type"].as_str().unwrap() {
                 "agent.spawned" | "agent.respawned" => {
-                    let actor = Actor::from_name(event["actor"].as_str().unwrap()).unwrap();
+                    let actor = Actor::built_in(event["actor"].as_str().unwrap()).unwrap();
                     agents.insert(number(&event), actor);
                 }
                 "agent.exited" => drop(agents.remove(&number(&event))),
@@ -267,7 +267,7 @@ impl<'r> Real<'r> {
             counters: followed.map(|(id, it)| (it.name.to_owned(), search.value(task, id))).collect(),
             has_worktree: task.workspace,
             has_session: task.session,
-            alive: agents.filter(|it| task.agent(*it) == Agent::Live).map(Actor::as_str).collect(),
+            alive: agents.filter(|it| task.agent(*it) == Agent::Live).map(Actor::kind).collect(),
             open,
             failed: self.failing.clone(),
         }
@@ -295,7 +295,7 @@ impl<'r> Real<'r> {
             counters: counters.collect(),
             has_worktree: !self.task.owned("workspace").is_null(),
             has_session: !self.task.owned("tmux_session").is_null(),
-            alive: alive.into_iter().map(Actor::as_str).collect(),
+            alive: alive.into_iter().map(Actor::kind).collect(),
             open,
             failed: failed.map(|it| it["hook"].as_str().unwrap().to_owned()).collect(),
         }

@@ -53,6 +53,13 @@ fn keep_house(world: &World) {
     world.ok(&["project", "add", &other.to_string_lossy(), "--name", "other", "--pool-size", "1"]);
     world.ok(&["project", "update", "other", "--pool-size", "2"]);
     world.ok(&["project", "list"]);
+    world.workflow(
+        "declaring.yml",
+        &format!("actors: [ci]\n{}", FLOW.replace("name: flow", "name: declaring")),
+    );
+    world.ok(&["project", "token", "ci"]);
+    world.ok(&["project", "tokens"]);
+    world.ok(&["project", "revoke", "ci"]);
     world.ok(&["workspace", "init"]);
     world.ok(&["workspace", "list"]);
     world.ok(&["workspace", "gc"]);

@@ -38,7 +38,7 @@ pub(crate) fn deeds(plan: &Plan, run: &Watched<'_>) -> Vec<Deed> {
     let alive: Vec<Actor> = AGENTS.into_iter().filter(|it| run.is_alive(*it)).collect();
     for it in plan.transitions.iter().filter(|it| it.from == status) {
         for by in alive.iter().copied().chain([Actor::Human]) {
-            deeds.push(deed(Act::Request { to: name(it.to), by }));
+            deeds.push(deed(Act::Request { to: name(it.to), by: by.kind().to_owned() }));
         }
     }
     for agent in &alive {

@@ -55,10 +55,19 @@ pub(crate) fn replay(run: &mut Watched<'_>, steps: &[TraceStep], turn: Option<u3
 fn author(run: &Watched<'_>, act: &Act, script: &[String]) -> Who {
     let parsed = script.iter().filter_map(|line| Command::parse(line).ok().flatten());
     let actors = parsed.filter_map(|it| {
-        let Command::Act(Act::Request { by: actor, .. } | Act::End { agent: actor, .. }) = it else {
-            return None;
-        };
-        Some(actor)
+        let Command::Act(act) = it else { return None };
+        match act {
+            Act::Request { by, .. } => Actor::built_in(&by),
+            Act::End { agent, .. } => Some(agent),
+            Act::Write { .. }
+            | Act::Answer { .. }
+            | Act::Checks { .. }
+            | Act::Elapse
+            | Act::Spawn
+            | Act::Respawn
+            | Act::Fail { .. }
+            | Act::RetryHooks => None,
+        }
     });
     let alive = [Actor::Worker, Actor::Reviewer].into_iter().filter(|it| run.is_alive(*it));
     let mut all = actors.chain(alive);

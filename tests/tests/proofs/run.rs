@@ -48,6 +48,7 @@ pub(crate) fn who(actor: Actor) -> Who {
         Actor::Worker => Who::Worker,
         Actor::Reviewer => Who::Reviewer,
         Actor::Human | Actor::Engine => Who::Person,
+        Actor::Declared(_) => panic!("the random workflows declare no actors"),
     }
 }
 
@@ -126,7 +127,7 @@ impl<'r> Watched<'r> {
 
     fn is_persons(&self, act: &Act, by_engine: bool) -> bool {
         match act {
-            Act::Request { by, .. } => *by == Actor::Human || self.monitor.talks(),
+            Act::Request { by, .. } => *by == Actor::Human.kind() || self.monitor.talks(),
             Act::Spawn | Act::RetryHooks => true,
             Act::Respawn => !by_engine,
             Act::Write { .. }

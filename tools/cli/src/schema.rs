@@ -98,6 +98,11 @@ impl Defs {
                 Schema { minimum: Some(*least), maximum: Some(u32::MAX), ..Schema::of("integer") }
             }
             Takes::Word(words) => Schema { words: words.to_vec(), ..Schema::default() },
+            Takes::Actor(built_in) => {
+                let declared = Schema { pattern: Some("^[a-z][a-z0-9-]*$"), ..Schema::of("string") };
+                let built_in = Schema { words: built_in.to_vec(), ..Schema::default() };
+                Schema { any_of: vec![built_in, declared], ..Schema::default() }
+            }
             Takes::Name(names) => Schema { pattern: Some(pattern(*names)), ..Schema::of("string") },
             Takes::Guard => Schema {
                 pattern: Some(r"[A-Za-z_][A-Za-z0-9_]*\s*(<|>|<=|>=|==|!=)\s*[0-9]+"),
@@ -180,7 +185,9 @@ fn shape(takes: &Takes) -> Schema {
         Takes::Tagged(..) | Takes::Map(_) => Schema::of("object"),
         Takes::Boolean => Schema::of("boolean"),
         Takes::Integer(_) => Schema::of("integer"),
-        Takes::Text | Takes::Word(_) | Takes::Name(_) | Takes::Guard | Takes::Heading => Schema::of("string"),
+        Takes::Text | Takes::Word(_) | Takes::Actor(_) | Takes::Name(_) | Takes::Guard | Takes::Heading => {
+            Schema::of("string")
+        }
         Takes::Scalar | Takes::OneOrList(_) | Takes::OneOf(_) => Schema::default(),
     }
 }

@@ -72,7 +72,7 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
     let mut story = facts.life(&run, agent);
     story.push((facts.first_line(transition.span), part));
     let others: Vec<&str> =
-        [Actor::Reviewer, Actor::Human].into_iter().filter(|it| *it != agent).map(Actor::as_str).collect();
+        [Actor::Reviewer, Actor::Human].into_iter().filter(|it| *it != agent).map(Actor::kind).collect();
     let to = facts.name(state);
     let help = match edge.step {
         SearchStep::Request { .. } => format!(

@@ -288,7 +288,7 @@ fn verdicts(facts: &Facts<'_>) -> BTreeMap<(StateId, String), Verdicts> {
             known.places.push(verdict.span);
             known.is_fresh &= gate.fresh;
             known.declared = match (known.declared, gate.written_by) {
-                (Some(one), Some(other)) => Some(either(one, other)),
+                (Some(one), Some(other)) => Some(one.joined(other)),
                 (one, other) => one.or(other),
             };
         }
@@ -298,11 +298,6 @@ fn verdicts(facts: &Facts<'_>) -> BTreeMap<(StateId, String), Verdicts> {
         it.places.dedup();
     }
     all
-}
-
-fn either(one: Actors, other: Actors) -> Actors {
-    let both = Actor::ALL.into_iter().filter(|it| one.allows(*it) || other.allows(*it));
-    both.fold(Actors::NONE, Actors::with)
 }
 
 fn artifacts<'f>(facts: &Facts<'f>, state: StateId) -> impl Iterator<Item = &'f SectionGate> + use<'f> {

@@ -57,7 +57,9 @@ fn finding(facts: &Facts<'_>, run: &[EdgeId]) -> Option<Diagnostic> {
     }
     let (place, arrow) = (facts.first_line(transition.span), facts.arrow(transition));
     let (who, part) = match last.step {
-        SearchStep::Request { by, .. } => (format!("a {by}"), format!("lets the {by} ask")),
+        SearchStep::Request { by, .. } => {
+            (facts.machine.actor_with("a", by), format!("lets {} ask", facts.machine.actor_with("the", by)))
+        }
         SearchStep::Exit { .. }
         | SearchStep::Start
         | SearchStep::Write(_)

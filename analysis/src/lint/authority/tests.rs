@@ -103,3 +103,25 @@ fn a_person_is_asked_where_nobody_else_may_go_on() {
     let rule = asked.replace(REVIEWER, "").replace("to: done, gate", "to: done, by: human, gate");
     check(&rule, &[]);
 }
+
+#[test]
+fn a_program_that_merges_is_no_person() {
+    let merged = |by: &str| {
+        let text =
+            reviewed("", "by: human, ", ", written_by: ci").replace("unattended: true", "actors: [ci]");
+        text.replace("by: human", &format!("by: {by}"))
+    };
+    check(&merged("human"), &[]);
+    let taken = "warn CA2 ci takes `review → done`, and no person is asked before work is merged";
+    check(&merged("[human, ci]"), &[taken]);
+}
+
+#[test]
+fn a_program_that_writes_the_verdict_judges_the_work_of_another() {
+    let text = reviewed("", "by: ci, ", ", fresh: true")
+        .replace("unattended: true", "actors: [ci]\nunattended: true");
+    let unknown =
+        "warn CA1 the worker can be alive in `review` and write the verdict in `## Review` on its own work";
+    check(&text, &[unknown]);
+    check(&text.replace("fresh: true", "written_by: ci"), &[]);
+}

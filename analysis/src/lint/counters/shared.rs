@@ -95,7 +95,7 @@ pub(super) fn name<'f>(facts: &Facts<'f>, counter: CounterId) -> &'f str {
 /// Whether a person takes this step: their own transition, or that of an agent that is not there.
 pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
     match edge.step {
-        SearchStep::Request { by: Actor::Engine, .. } => false,
+        SearchStep::Request { by: Actor::Engine | Actor::Declared(_), .. } => false,
         SearchStep::Request { transition, by, .. } => {
             by == Actor::Human || is_persons_transition(facts, transition)
         }
@@ -111,7 +111,7 @@ pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
 pub(super) fn is_persons_transition(facts: &Facts<'_>, id: TransitionId) -> bool {
     let declared = facts.transition(id);
     let theirs = facts.actor_kinds[id.0 as usize] == ActorKind::Person || facts.waits(declared.from.value);
-    theirs && declared.by.allows(Actor::Human)
+    theirs && declared.by.allows(Actor::Human) && declared.by.declared().next().is_none()
 }
 
 /// The value of a counter after a run, which the search does not follow for ever.

@@ -1,5 +1,6 @@
 //! The graph of states: what is reachable, what ends, what bounds a loop.
 
+mod actor_unused;
 mod closed;
 mod dead_end;
 mod dead_transition;
@@ -34,6 +35,7 @@ super::group! {
     C11 "near-duplicate-state" Warn near_duplicate_state;
     C12 "gate-bypass" Warn gate_bypass;
     C13 "unused-gate" Warn unused_gate;
+    C14 "actor-unused" Warn actor_unused;
 }
 
 /// The state that a task is most easily ended in; `None` where no state is terminal.

@@ -64,7 +64,7 @@ impl<'f> Reasons<'f> {
     fn nobody(&self, id: TransitionId) -> Option<Reason> {
         let transition = self.facts.machine.transition(id);
         let by = transition.by;
-        if by.allows(Actor::Human) {
+        if by.allows(Actor::Human) || by.declared().next().is_some() {
             return None;
         }
         let name = self.facts.name(transition.from);
@@ -73,7 +73,7 @@ impl<'f> Reasons<'f> {
         if self.tasks(transition.from).any(|task| agents.iter().any(|it| task.agent(*it) == Agent::Live)) {
             return None;
         }
-        let who = agents.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(" or the ");
+        let who = agents.iter().map(|it| it.kind()).collect::<Vec<_>>().join(" or the ");
         let words = match agents.is_empty() {
             true => format!("only the engine may take it, and no exit rule ever does in `{name}`"),
             false => {

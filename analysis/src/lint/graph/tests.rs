@@ -132,6 +132,26 @@ transitions:
     let worker = "`working → pending` is never taken: only the worker or the engine may take it, and neither ever does in `working`";
     check("C06", &text("worker"), &[worker]);
     check("C06", &text("human"), &[]);
+    check("C06", &format!("actors: [ci]{}", text("[worker, ci]")), &[]);
+}
+
+#[test]
+fn c05_a_declared_actor_is_no_person() {
+    let text = |by: &str| {
+        format!(
+            "
+actors: [ci]
+states: {{working: {{}}, built: {{}}, done: {{terminal: true}}}}
+transitions:
+  - {{from: working, to: built, by: ci}}
+  - {{from: built, to: working, by: {by}}}
+  - {{from: built, to: done, by: human}}
+"
+        )
+    };
+    let turn = "agents and the engine can go round for ever, `working → built → working`: nothing on it counts the turns";
+    check("C05", &text("[ci, human]"), &[turn]);
+    check("C05", &text("human"), &[]);
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn help(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> String {
     let open = facts.machine.targets(first.state).filter(|to| first.may_request(facts.machine, *to));
     let open = names(facts, open);
     let declared = if is_forbidden(facts, from, to) {
-        format!("let `by` of `{state} → {to_name}` allow `{}`", first.actor.as_str())
+        format!("let `by` of `{state} → {to_name}` allow `{}`", first.actor.kind())
     } else {
         format!("declare `- {{from: {state}, to: {to_name}}}`")
     };

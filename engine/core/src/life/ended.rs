@@ -20,10 +20,13 @@ impl<'m> Machine<'m> {
     ) -> Result<Turn<'m>, Rejection> {
         let state = self.state(facts.view.status);
         if state.terminal {
-            return Ok(Turn::of(Vec::new(), format!("the {agent} ended{}, and the task is over", end.how())));
+            return Ok(Turn::of(
+                Vec::new(),
+                format!("the {} ended{}, and the task is over", agent.kind(), end.how()),
+            ));
         }
         if state.agent != agent {
-            return Ok(Turn::attention(format!("the {agent} ended in {}{}", state.name, end.how())));
+            return Ok(Turn::attention(format!("the {} ended in {}{}", agent.kind(), state.name, end.how())));
         }
         let exit = self.decide_exit(&facts.view, end)?;
         Ok(self.after_exit(facts, end, exit))

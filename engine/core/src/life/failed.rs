@@ -68,7 +68,8 @@ impl<'m> Machine<'m> {
             | Input::Restart { .. }
             | Input::Merge { .. } => Some(Err(Refusal::HooksWait)),
             Input::Ended { agent, end } if !state.terminal => {
-                let story = format!("the {agent} ended in {}{} while hooks wait", state.name, end.how());
+                let story =
+                    format!("the {} ended in {}{} while hooks wait", agent.kind(), state.name, end.how());
                 Some(Ok(Turn::attention(story)))
             }
             Input::JudgedAgain { .. } | Input::Elapsed { .. } => Some(Ok(Turn::default())),

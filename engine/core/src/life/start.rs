@@ -96,7 +96,7 @@ impl Refusal {
             }
             Refusal::NoAgent => format!("no agent works in {}", state.name),
             Refusal::NoWorktree => "the task has no worktree".into(),
-            Refusal::Alive => format!("the {} is alive", state.agent),
+            Refusal::Alive => format!("the {} is alive", state.agent.kind()),
         }
     }
 

@@ -49,6 +49,46 @@ Examples:
         #[arg(value_name = "PROJECT")]
         name: String,
     },
+    /// Make a token for a program that asks as an actor of the workflow, and print it
+    #[command(after_help = "\
+Examples:
+  orange project token ci > ~/.ci-token
+  orange project token ci --project coffee --json
+
+The workflow declares the actor: `actors: [ci]`. The program then asks for what `by: ci` allows:
+  orange task update add-login --status shipped --as ci --token-file ~/.ci-token
+Orange keeps a hash only and cannot print the token again. Keep it where agents cannot read it.")]
+    Token {
+        /// The actor
+        #[arg(value_name = "ACTOR")]
+        actor: String,
+        /// The project whose tasks it is for [default: the one of the current folder]
+        #[arg(long, value_name = "PROJECT")]
+        project: Option<String>,
+    },
+    /// List the tokens that are valid
+    #[command(after_help = "Example:\n  orange project tokens --project coffee")]
+    Tokens {
+        /// The project [default: the one of the current folder]
+        #[arg(long, value_name = "PROJECT")]
+        project: Option<String>,
+    },
+    /// Revoke the tokens of an actor, or one of them
+    #[command(after_help = "\
+Examples:
+  orange project revoke ci
+  orange project revoke ci 3f9ac02b --project coffee")]
+    Revoke {
+        /// The actor
+        #[arg(value_name = "ACTOR")]
+        actor: String,
+        /// Which token, as `orange project tokens` lists it [default: all of the actor]
+        #[arg(value_name = "TOKEN")]
+        id: Option<String>,
+        /// The project [default: the one of the current folder]
+        #[arg(long, value_name = "PROJECT")]
+        project: Option<String>,
+    },
 }
 
 /// The settings of a project.

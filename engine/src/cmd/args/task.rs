@@ -136,9 +136,11 @@ Examples:
   orange task update --branch                   (take over the name of the checked-out branch)
   orange task update add-login --status done --dry-run
   orange task update --retry-hooks              (after a hook has failed, and others wait)
+  orange task update add-login --status shipped --as ci --token-file ~/.ci-token
 
 `--branch NAME` renames the task's branch, in its worktree, too, as long as no remote and no pull request has it. An existing
-branch becomes the task's if its worktree is on it, or if the task has no worktree.")]
+branch becomes the task's if its worktree is on it, or if the task has no worktree. `--as` is for programs: the workflow declares
+the actor, and `orange project token` makes the token.")]
     Update(UpdateArgs),
     /// Ask for the one transition that completes the task's status
     #[command(after_help = "\
@@ -348,6 +350,12 @@ pub struct UpdateArgs {
     /// Rename the task's branch; without a name, take over the one that is checked out
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<Option<String>>,
+    /// Ask as this actor of the workflow, which is a program
+    #[arg(long = "as", value_name = "ACTOR", conflicts_with_all = ["summary", "branch"])]
+    pub as_actor: Option<String>,
+    /// The file with its token; `-` for standard input
+    #[arg(long, value_name = "PATH", requires = "as_actor")]
+    pub token_file: Option<String>,
     /// Only say what would happen
     #[arg(long)]
     pub dry_run: bool,

@@ -71,6 +71,7 @@ fn the_task_of_an_unfinished_line_is_found() {
 fn every_placeholder_is_known() {
     const FREE: &[&str] = &[
         "-|TEXT",
+        "ACTOR",
         "ANSWER",
         "BRANCH",
         "COMMAND",
@@ -91,6 +92,7 @@ fn every_placeholder_is_known() {
         "SUMMARY",
         "TEXT",
         "TEXT|-",
+        "TOKEN",
         "WHEN",
         "WORD",
         "WORDS",

@@ -6,7 +6,7 @@ use crate::Result;
 use crate::answer::Next;
 use crate::app::App;
 use crate::cmd::answer::Answer;
-use crate::cmd::contract::gate_words;
+use crate::cmd::contract::{askers, gate_words};
 use crate::flow::{Snapshot, refusal};
 use crate::store::{Task, TaskDir};
 
@@ -36,6 +36,7 @@ fn next(machine: &'static Machine<'static>, choice: &Choice, missing: Option<Str
     let transition = machine.transition(choice.transition);
     Next {
         to: machine.state(choice.to).name,
+        by: askers(machine, transition.by),
         allowed: missing.is_none(),
         asks: choice.rejection.and_then(|no| no.program(machine)).map(ToString::to_string),
         guard: transition.guard.map(|guard| guard.text),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
-use crate::store::{self, Listed, list, pool};
+use crate::store::tokens::{self, Token};
+use crate::store::{self, Listed, list, pool, suggest};
 use crate::{Error, Kind, Result};
 
 /// Adds the repository at this path under this name, or that of its folder. Without a default branch it takes that of the
@@ -88,7 +89,44 @@ pub fn remove(app: &App, name: &str) -> Result<Project> {
             return Err(Error::new(Kind::Refused, message).help("finish or cancel them first"));
         }
     }
+    tokens::revoke(&app.home, name, |_| true)?;
     projects::remove(&app.home, name)
+}
+
+/// Makes a token for a declared actor, which the tasks of the project then take requests from.
+///
+/// # Errors
+/// `not_allowed` for everybody but a person; `refused` for an actor that no workflow declares.
+pub fn make_token(app: &App, project: &Project, actor: &str) -> Result<(Token, String)> {
+    app.caller.check_person("make a token")?;
+    let machines = app.machines.usable()?;
+    if !machines.iter().any(|machine| machine.actors.contains(&actor)) {
+        let declared = machines.iter().flat_map(|machine| machine.actors.iter().copied());
+        let declare = format!("declare it in the workflow of the tasks: `actors: [{actor}]`");
+        let help = suggest::nearest(actor, declared).map_or(declare, |it| format!("did you mean {it}?"));
+        return Err(Error::new(Kind::Refused, format!("no workflow declares an actor {actor}")).help(help));
+    }
+    tokens::make(&app.home, &project.name, actor)
+}
+
+/// The tokens of the project that are valid.
+pub fn tokens(app: &App, project: &Project) -> Result<Vec<Token>> {
+    app.caller.check_person("look at tokens")?;
+    tokens::of_project(&app.home, &project.name)
+}
+
+/// Revokes the tokens of an actor, or the one with this id.
+pub fn revoke(app: &App, project: &Project, actor: &str, id: Option<&str>) -> Result<Vec<Token>> {
+    app.caller.check_person("revoke a token")?;
+    let is_meant = |token: &Token| token.actor == actor && id.is_none_or(|id| token.id() == id);
+    let revoked = tokens::revoke(&app.home, &project.name, is_meant)?;
+    if revoked.is_empty() {
+        let which = id.map_or_else(String::new, |id| format!(" {id}"));
+        let message = format!("there is no token{which} of {actor} for tasks of {}", project.name);
+        return Err(Error::new(Kind::NotFound, message)
+            .help(format!("`orange project tokens --project {}` lists them", project.name)));
+    }
+    Ok(revoked)
 }
 
 /// The main checkout at this path, to which the project's worktrees are linked, wherever it was before.

@@ -27,7 +27,7 @@ pub fn hooks_of(
         return Ok(Vec::new());
     }
     let are_these = |hooks: &Vec<&Hook<'_>>| are_hooks_of(plan, hooks.iter().copied());
-    let hooks = match cause_of(plan) {
+    let hooks = match cause_of(machine, plan) {
         Cause::Forced(what, _) => {
             machine.state_named(&plan.to).map(|to| machine.forced_hooks(what, to)).filter(are_these)
         }

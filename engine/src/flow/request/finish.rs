@@ -93,7 +93,7 @@ fn finish_one(app: &App, locked: &mut LockedTask, pending: &OpenTransition) -> R
             None => run(app, machine, locked, pending, planned, hook)?,
         };
         let Some(error) = error else { continue };
-        let (transition, cause) = (declared_id(machine, &pending.plan), cause_of(&pending.plan));
+        let (transition, cause) = (declared_id(machine, &pending.plan), cause_of(machine, &pending.plan));
         let input = Input::HookFailed { hook, transition, cause, reason: &error };
         let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
         if !turn.events.is_empty() {

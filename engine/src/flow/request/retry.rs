@@ -20,7 +20,7 @@ pub fn retry_hooks(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let effects = effects(machine, &waiting, &dir.id)?;
     let room = hooks::preflight(app, locked.task(), &effects)?;
     let (from, to) = (waiting.plan.from.clone(), waiting.plan.to.clone());
-    locked.append(Event::HooksRetried { from, to, actor: by.into() }, Set::new())?;
+    locked.append(Event::HooksRetried { from, to, actor: machine.actor_name(by).into() }, Set::new())?;
     room.map_or(Ok(()), Room::take)?;
     // It was about the hook that now runs again. An agent that is gone stays to be looked at, until its end is judged.
     locked.clear_attention()?;
@@ -59,7 +59,7 @@ impl Waiting {
             let (from, to) = (&waiting.plan.from, &waiting.plan.to);
             return Err(Error::new(
                 Kind::NotAllowed,
-                format!("a {by} may not run the hooks of {from} → {to}"),
+                format!("{} may not run the hooks of {from} → {to}", machine.actor_with("a", by)),
             )
             .help("who may take this transition may run its hooks"));
         }

@@ -95,6 +95,7 @@ fn has_shape(it: &Value<'_>, takes: &Takes) -> bool {
         | Takes::Boolean
         | Takes::Integer(_)
         | Takes::Word(_)
+        | Takes::Actor(_)
         | Takes::Name(_)
         | Takes::Guard
         | Takes::Heading

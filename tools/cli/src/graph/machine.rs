@@ -10,7 +10,7 @@ use super::{Edge, Graph, Kind, Mark, Node, Taker};
 
 impl Graph {
     pub(super) fn of_machine(workflow: &Workflow) -> Self {
-        let mut edges = workflow.transitions.iter().map(Edge::of_transition).collect();
+        let mut edges = workflow.transitions.iter().map(|it| Edge::of_transition(workflow, it)).collect();
         for edge in workflow.transitions.iter().filter_map(Edge::of_failed_hook) {
             add_exit(&mut edges, edge);
         }
@@ -66,13 +66,13 @@ fn advances(exits: &ExitMonitoring, state: StateId) -> bool {
 }
 
 impl Edge {
-    fn of_transition(transition: &Transition) -> Self {
+    fn of_transition(workflow: &Workflow, transition: &Transition) -> Self {
         let when = transition.when.as_ref().map(|it| it.text.clone());
         Self {
             from: usize::from(transition.from.value.0),
             to: usize::from(transition.to.value.0),
             lines: transition.gates.iter().map(gate).chain(when).collect(),
-            by: (transition.by != Actors::ANYONE).then(|| actors(transition.by)),
+            by: (transition.by != Actors::ANYONE).then(|| actors(workflow, transition.by)),
             spans: vec![transition.span],
             ..Self::default()
         }
@@ -178,7 +178,7 @@ fn section_gate(gate: &SectionGate) -> String {
     if asked.is_empty() { section.clone() } else { format!("{section}: {}", asked.join(", ")) }
 }
 
-fn actors(by: Actors) -> String {
-    let names: Vec<&str> = by.iter().map(|it| it.as_str()).collect();
+fn actors(workflow: &Workflow, by: Actors) -> String {
+    let names: Vec<&str> = by.iter().map(|it| workflow.actor_name(it)).collect();
     format!("by {}", names.join(", "))
 }

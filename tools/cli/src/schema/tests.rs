@@ -217,7 +217,7 @@ fn wrong_scenarios_are_refused_by_the_schema_and_the_reader() {
         steps("{}"),
         steps("{spawn: yes}"),
         steps("{spawn: true, end: worker}"),
-        steps("{request: done, by: nobody}"),
+        steps("{request: done, by: [worker]}"),
         steps("{complete: a, fail: b}"),
         steps("{complete: a, end: worker}"),
         steps("{complete: a, expect: {pause: soon}}"),

@@ -16,7 +16,7 @@ pub(super) fn happened(walk: &Walk<'_>, it: &Happened, out: &mut impl Write) -> 
         }
         Happened::Transitioned { from, to, cause, hooks, .. } => {
             let name = |id: StateId| walk.machine().state(id).name;
-            writeln!(out, "{} → {} ({})", name(*from), name(*to), why(*cause))?;
+            writeln!(out, "{} → {} ({})", name(*from), name(*to), why(walk.machine(), *cause))?;
             ran(hooks, out)
         }
         Happened::Started { hooks } => {
@@ -40,20 +40,22 @@ pub(super) fn happened(walk: &Walk<'_>, it: &Happened, out: &mut impl Write) -> 
     }
 }
 
-fn why(cause: Cause) -> String {
+fn why(machine: &Machine<'_>, cause: Cause) -> String {
     match cause {
-        Cause::Request(actor) => format!("asked for by the {}", who(actor)),
+        Cause::Request(actor) => format!("asked for by {}", who(machine, actor)),
         Cause::Exit => "by an exit rule".to_owned(),
         Cause::Escalation => "escalation: it crashed too often".to_owned(),
         Cause::HookFailed => "a hook has failed".to_owned(),
-        Cause::Forced(_, actor) => format!("whatever the workflow declares, by the {}", who(actor)),
+        Cause::Forced(_, actor) => format!("whatever the workflow declares, by {}", who(machine, actor)),
     }
 }
 
-fn who(actor: Actor) -> &'static str {
+fn who(machine: &Machine<'_>, actor: Actor) -> String {
     match actor {
-        Actor::Human => "person",
-        Actor::Worker | Actor::Reviewer | Actor::Engine => actor.as_str(),
+        Actor::Human => "the person".to_owned(),
+        Actor::Worker | Actor::Reviewer | Actor::Engine | Actor::Declared(_) => {
+            machine.actor_with("the", actor)
+        }
     }
 }
 
@@ -84,20 +86,19 @@ pub(super) fn task(walk: &Walk<'_>, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn kind(status: StateId, machine: &Machine<'_>) -> &'static str {
-    let state = machine.state(status);
-    match (state.terminal, state.waits_for_human) {
-        (true, _) => ", an end",
-        (false, true) => ", which waits for a person",
-        (false, false) => "",
+fn kind(status: StateId, machine: &Machine<'_>) -> String {
+    match (machine.state(status).terminal, machine.waits_for(status)) {
+        (true, _) => ", an end".to_owned(),
+        (false, Some(whom)) => format!(", which waits for {whom}"),
+        (false, None) => String::new(),
     }
 }
 
 fn agents(walk: &Walk<'_>) -> String {
     let agents = [Actor::Worker, Actor::Reviewer].into_iter().filter_map(|actor| match walk.agent(actor) {
         Agent::None => None,
-        Agent::Live => Some(format!("{actor} alive")),
-        Agent::Dead => Some(format!("{actor} dead")),
+        Agent::Live => Some(format!("{} alive", actor.kind())),
+        Agent::Dead => Some(format!("{} dead", actor.kind())),
     });
     let agents: Vec<String> = agents.collect();
     if agents.is_empty() { "none".to_owned() } else { agents.join(", ") }
