@@ -255,7 +255,8 @@ fn check_place(home: &Home, folder: &Path, task: &Task) -> Result<()> {
         return Ok(());
     }
     let (word, folder) = (task.kind.word(), folder.display());
-    let message = format!("an agent asks from its {word}'s worktree, and this is {folder}");
+    let place = if task.worktree().is_some() { "worktree" } else { "folder" };
+    let message = format!("an agent asks from its {word}'s {place}, and this is {folder}");
     Err(refusal(message).help(format!("do the work and ask in {}", worktree.display())))
 }
 

@@ -3,7 +3,7 @@
 use orange_core::{Actor, Hook, Spawn};
 
 use super::Facts;
-use crate::search::task::{Agent, Event, Task};
+use crate::search::task::{Agent, Event};
 use crate::search::{Edge, EdgeId, HookIndex, SearchStep};
 use orange_codegen::span::Span;
 
@@ -21,16 +21,16 @@ impl<'f> Facts<'f> {
     pub(crate) fn outliving(&self, edge: &Edge) -> Option<Actor> {
         let (before, after) = (self.search.task(edge.from), self.search.task(edge.to));
         // Hooks that wait may still end it.
-        let is_over =
-            after.waiting.is_none() && (!after.workspace || self.machine.state(after.status).terminal);
-        let was_over = || before.live_agents() > 0 && !before.workspace && before.waiting.is_none();
-        if is_over && !was_over() { alive(after) } else { None }
+        let is_over = after.waiting.is_none()
+            && (after.workspace.is_none() || self.machine.state(after.status).terminal);
+        let was_over = || before.live_agents() > 0 && before.workspace.is_none() && before.waiting.is_none();
+        if is_over && !was_over() { after.alive() } else { None }
     }
 
     /// Whether a step ends its task and leaves the worktree bound to it.
     pub(crate) fn keeps_workspace(&self, edge: &Edge) -> bool {
         let after = self.search.task(edge.to);
-        after.workspace && after.waiting.is_none() && self.machine.state(after.status).terminal
+        after.has_worktree() && after.waiting.is_none() && self.machine.state(after.status).terminal
     }
 
     /// The hooks of a step that start an agent while this one is alive in the same worktree.
@@ -38,6 +38,9 @@ impl<'f> Facts<'f> {
         self.search.events(edge).iter().filter_map(|(index, event)| match event {
             Event::SpawnWhileAlive(alive) => Some((*index, *alive)),
             Event::SpawnWithoutWorkspace
+            | Event::SpawnBesideWorktree
+            | Event::AcquireUnderAgent(_)
+            | Event::NoWorktreeToUse
             | Event::SpawnWithoutSession
             | Event::NobodyToNotify
             | Event::KilledUnderOtherName
@@ -74,7 +77,7 @@ impl<'f> Facts<'f> {
     /// Whether a task that was created past the initial state has not been started: `orange task spawn` gives it a
     /// worktree and an agent, before this step or after it.
     pub(crate) fn was_never_started(&self, edge: &Edge) -> bool {
-        let is_bound = self.search.task(edge.from).workspace;
+        let is_bound = self.search.task(edge.from).workspace.is_some();
         !self.search.is_ordinary(edge.from) && !is_bound && self.could_have_been_started(edge)
     }
 
@@ -161,9 +164,4 @@ impl<'f> Facts<'f> {
         let span = self.state(status).respawn_prompt.as_ref()?.span;
         (!is_alive(edge.from) && is_alive(edge.to)).then_some(Start { hook, span })
     }
-}
-
-/// An agent of the task that is alive, the worker before the reviewer.
-fn alive(task: &Task) -> Option<Actor> {
-    [Actor::Worker, Actor::Reviewer].into_iter().find(|it| task.agent(*it) == Agent::Live)
 }

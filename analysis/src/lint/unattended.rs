@@ -196,11 +196,14 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
 /// Whether a hook that starts an agent starts none: there is no worktree, or the same agent is alive.
 fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> bool {
     search.events(edge).iter().filter(|(at, _)| *at == hook).any(|(_, event)| match event {
-        Event::SpawnWithoutWorkspace => true,
+        Event::SpawnWithoutWorkspace | Event::SpawnBesideWorktree => true,
         Event::SpawnWhileAlive(alive) => actor.is_some_and(|it| it == *alive),
-        Event::SpawnWithoutSession | Event::NobodyToNotify | Event::KilledUnderOtherName | Event::Idle => {
-            false
-        }
+        Event::AcquireUnderAgent(_)
+        | Event::NoWorktreeToUse
+        | Event::SpawnWithoutSession
+        | Event::NobodyToNotify
+        | Event::KilledUnderOtherName
+        | Event::Idle => false,
     })
 }
 

@@ -49,7 +49,11 @@ static GIVEN: Object = Object {
         key("body", Takes::Text, "Its body."),
         key("counters", COUNTERS, "Values of counters."),
         key("agents", AGENTS, "The agents that are alive."),
-        key("workspace", Takes::Boolean, "Whether it has a worktree; with an agent it has."),
+        key(
+            "workspace",
+            Takes::Boolean,
+            "Whether it has a worktree; with an agent it has, unless its state says `workspace: none`.",
+        ),
     ],
 };
 

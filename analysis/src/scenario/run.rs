@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
-use orange_core::{Actor, Machine, TransitionId};
+use orange_core::{Actor, Machine, TransitionId, Workspace};
 
 use super::{Expect, Given, Scenario, ScenarioStep};
 use crate::search::task::Agent;
@@ -69,11 +69,21 @@ fn prepared<'m>(machine: &'m Machine<'m>, given: &Given) -> Result<Walk<'m>, Fai
         walk.set_counter(id.ok_or_else(|| unknown("counter", &name.value, name.span, counters))?, *value);
     }
     walk.set_body(given.body.clone().unwrap_or_default());
-    walk.set_workspace(given.workspace.unwrap_or(!given.agents.is_empty()));
+    walk.set_workspace(workspace_of(machine.workspace(walk.status()), given));
     for actor in [Actor::Worker, Actor::Reviewer] {
         walk.set_agent(actor, given.agent(actor));
     }
     Ok(walk)
+}
+
+/// What its agents work in: a worktree, or a folder in a state whose agents work without one.
+fn workspace_of(usual: Workspace, given: &Given) -> Option<Workspace> {
+    let usual = Some(usual).filter(|_| !given.agents.is_empty());
+    match given.workspace {
+        Some(true) => Some(Workspace::Worktree),
+        Some(false) => usual.filter(|it| *it == Workspace::Folder),
+        None => usual,
+    }
 }
 
 fn unknown<'k>(kind: &str, name: &str, span: Span, known: impl IntoIterator<Item = &'k str>) -> Failed {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use orange_core::{Actor, Actors, Answer, Checks, Decision, End, Facts, Input, Seen, Turn, View};
+use orange_core::{Actor, Actors, Answer, Checks, Decision, End, Facts, Input, Seen, Turn, View, Workspace};
 
 use super::ends::{self, RuleIndex};
 use super::numbers::Numbers;
@@ -48,20 +48,23 @@ type Judged<'m> = (Option<RuleIndex>, Turn<'m>);
 struct Beside {
     agent: Actor,
     another_lives: bool,
-    has_worktree: bool,
+    workspace: Option<Workspace>,
 }
 
 impl Beside {
-    const SIZE: usize = 8;
+    const SIZE: usize = 12;
 
     fn of(task: &Task, agent: Actor) -> Self {
-        Self { agent, another_lives: task.live_agents() > 0, has_worktree: task.workspace }
+        Self { agent, another_lives: task.live_agents() > 0, workspace: task.workspace }
     }
 
     fn index(self) -> usize {
-        usize::from(self.agent == Actor::Reviewer) * 4
-            + usize::from(self.another_lives) * 2
-            + usize::from(self.has_worktree)
+        let workspace = match self.workspace {
+            None => 0,
+            Some(Workspace::Worktree) => 1,
+            Some(Workspace::Folder) => 2,
+        };
+        usize::from(self.agent == Actor::Reviewer) * 6 + usize::from(self.another_lives) * 3 + workspace
     }
 }
 
@@ -121,7 +124,7 @@ pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<Turn<'m>> {
     let counters = search.counters.values(task);
     let view =
         View { status: task.status, counters: &counters, body: "", seen: &[], answers: Default::default() };
-    search.machine.life(&Facts { has_worktree: task.workspace, ..facts(view) }, input).ok()
+    search.machine.life(&Facts { workspace: task.workspace, ..facts(view) }, input).ok()
 }
 
 /// The exit rule that decides when the agent of a state ends like this, after it has written this.
@@ -144,7 +147,7 @@ pub(super) fn deciding(
 pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task) -> Option<Decision<'m>> {
     let lasted = search.machine.timeout(task.status)?;
     let asked = Asked::about(search, task);
-    let facts = Facts { has_worktree: task.workspace, ..asked.facts() };
+    let facts = Facts { workspace: task.workspace, ..asked.facts() };
     let turn = search.machine.life(&facts, Input::Elapsed { has_agent: false, lasted }).ok()?;
     turn.decision().cloned()
 }
@@ -154,7 +157,7 @@ fn facts(view: View<'_>) -> Facts<'_> {
     Facts {
         view,
         has_summary: true,
-        has_worktree: false,
+        workspace: None,
         has_session: false,
         hooks_wait: false,
         restarts: 0,
@@ -220,7 +223,7 @@ impl<'m> Asked<'m> {
 
     fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>, beside: Beside) -> Option<Turn<'m>> {
         let end = End { is_beside: beside.another_lives, ..ends::example(search.machine, end) };
-        let facts = Facts { has_worktree: beside.has_worktree, ..self.facts() };
+        let facts = Facts { workspace: beside.workspace, ..self.facts() };
         search.machine.life(&facts, Input::Ended { agent: beside.agent, end }).ok()
     }
 }

@@ -57,7 +57,8 @@ impl<'m> Explorer<'_, 'm> {
         let Some(turn) = decisions::start(self.search, task) else { return };
         // What leads out of the initial state is among the requests.
         if turn.decision().is_none() {
-            let step = if task.workspace { SearchStep::Respawn } else { SearchStep::Start };
+            let is_late = self.search.machine.is_to_start(task.status, task.workspace);
+            let step = if is_late { SearchStep::Start } else { SearchStep::Respawn };
             let (next, _, events) = self.carried(task, &turn);
             self.add(from, step, next, events);
         }
@@ -362,7 +363,7 @@ mod tests {
         let to = |step: &crate::search::Edge| {
             let task = search.task(step.to);
             let waits = if task.waiting.is_some() { ", waits" } else { "" };
-            let bound = if task.workspace { ", bound" } else { "" };
+            let bound = if task.has_worktree() { ", bound" } else { "" };
             format!("{}{waits}{bound}", machine.state(task.status).name)
         };
         let words = |step: &crate::search::Edge| match step.step {

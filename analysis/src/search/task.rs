@@ -2,8 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
-use orange_core::action::{Ends, Worktree};
-use orange_core::{Actor, Effect, Hook, StateId, TransitionId, names_window};
+use orange_core::action::{Ends, Remote, Worktree};
+use orange_core::{Actor, Effect, Hook, Spawn, StateId, TransitionId, Workspace, names_window};
 
 /// More counters than this are not searched.
 pub const MAX_COUNTERS: usize = 8;
@@ -22,8 +22,8 @@ pub const ABSENT: ContentId = 0;
 pub struct Task {
     /// Where it is.
     pub status: StateId,
-    /// Whether a worktree is bound to it.
-    pub workspace: bool,
+    /// What it holds for its agents to work in.
+    pub workspace: Option<Workspace>,
     /// The agent whose requests are the worker's.
     pub worker: Agent,
     /// The agent whose requests are the reviewer's.
@@ -91,6 +91,12 @@ pub enum Event {
     SpawnWhileAlive(Actor),
     /// It starts an agent without a worktree.
     SpawnWithoutWorkspace,
+    /// It starts an agent that works without a worktree, and the task holds one.
+    SpawnBesideWorktree,
+    /// It takes a worktree while this agent is alive in the folder that the worktree replaces.
+    AcquireUnderAgent(Actor),
+    /// It needs the work in a worktree, and the agents of the task work without one.
+    NoWorktreeToUse,
     /// It starts a reviewer's window, and no worker is alive beside it.
     SpawnWithoutSession,
     /// It tells a worker something, and none is alive.
@@ -101,6 +107,23 @@ pub enum Event {
     Idle,
 }
 
+impl Event {
+    /// What went wrong, or was not as it should be, in a few words.
+    pub fn note(self) -> Option<String> {
+        Some(match self {
+            Event::SpawnWhileAlive(actor) => format!("a {} is still alive in the worktree", actor.kind()),
+            Event::SpawnWithoutWorkspace => "there is no worktree: nothing is started".to_owned(),
+            Event::SpawnBesideWorktree => "it holds a worktree: nothing is started".to_owned(),
+            Event::AcquireUnderAgent(actor) => format!("the {} is still alive in its folder", actor.kind()),
+            Event::NoWorktreeToUse => "there is no worktree with work in it".to_owned(),
+            Event::SpawnWithoutSession => "no worker is alive beside it".to_owned(),
+            Event::NobodyToNotify => "no worker is alive to get the message".to_owned(),
+            Event::KilledUnderOtherName => "its window carries an earlier round".to_owned(),
+            Event::Idle => return None,
+        })
+    }
+}
+
 impl Hash for Task {
     /// Few words, since this is what the search does most.
     fn hash<H: Hasher>(&self, state: &mut H) {
@@ -109,14 +132,19 @@ impl Hash for Task {
             Some(_) => 2,
             None => 0,
         };
-        let flags = u64::from(self.workspace)
-            | u64::from(self.session) << 1
-            | u64::from(self.renamed) << 2
-            | u64::from(self.beside) << 3;
+        let workspace = match self.workspace {
+            None => 0,
+            Some(Workspace::Worktree) => 1,
+            Some(Workspace::Folder) => 2,
+        };
+        let flags = workspace
+            | u64::from(self.session) << 2
+            | u64::from(self.renamed) << 3
+            | u64::from(self.beside) << 4;
         let agents = self.worker as u64 | (self.reviewer as u64) << 2;
         let waiting =
             self.waiting.map_or(0, |it| u64::from(it.transition.0) << 16 | u64::from(it.hook) << 1 | 1);
-        let rest = u64::from(self.status.0) << 16 | unhandled_exit << 8 | agents << 4 | flags;
+        let rest = u64::from(self.status.0) << 16 | unhandled_exit << 12 | agents << 8 | flags;
         state.write_u64(waiting << 32 ^ rest);
         state.write_u64(self.sections);
         // Apart from each other, so that no product waits for the one before.
@@ -133,7 +161,7 @@ impl Task {
     pub(crate) fn new(status: StateId) -> Self {
         Self {
             status,
-            workspace: false,
+            workspace: None,
             worker: Agent::None,
             reviewer: Agent::None,
             session: false,
@@ -153,6 +181,16 @@ impl Task {
             Actor::Reviewer => self.reviewer,
             Actor::Human | Actor::Engine | Actor::Declared(_) => Agent::None,
         }
+    }
+
+    /// Whether it holds a worktree.
+    pub fn has_worktree(&self) -> bool {
+        self.workspace == Some(Workspace::Worktree)
+    }
+
+    /// The agent that is alive, the worker before the reviewer.
+    pub fn alive(&self) -> Option<Actor> {
+        [Actor::Worker, Actor::Reviewer].into_iter().find(|it| self.agent(*it) == Agent::Live)
     }
 
     /// How many of its agents are alive.
@@ -195,15 +233,17 @@ impl Task {
             return None;
         }
         if let Some(spawn) = hook.spawn() {
-            return self.spawn(spawn.actor(), hook.action.starts_beside());
+            return self.spawn(spawn, hook.action.starts_beside());
         }
         match (traits.tells, traits.ends, traits.worktree) {
             (Some(Actor::Worker), _, _) => Some(Event::NobodyToNotify),
             (_, Some(Ends::Session), _) => self.kill_session(),
             (_, Some(Ends::Reviewer), _) => self.kill_reviewer(),
-            (_, None, Some(Worktree::Acquires)) => idle_if(std::mem::replace(&mut self.workspace, true)),
-            (_, None, Some(Worktree::Releases)) => idle_if(!std::mem::replace(&mut self.workspace, false)),
-            (_, None, Some(Worktree::Uses) | None) => None,
+            (_, None, Some(Worktree::Acquires)) => self.acquire(),
+            (_, None, Some(Worktree::Releases)) => idle_if(self.workspace.take().is_none()),
+            (_, None, Some(Worktree::Uses)) => self.use_worktree(),
+            (_, None, None) if traits.remote == Some(Remote::Adds) => self.use_worktree(),
+            (_, None, None) => None,
         }
     }
 
@@ -212,6 +252,19 @@ impl Task {
         let is_next_name = effect.counter.is_some_and(|(id, _)| names_window(id));
         self.renamed |= is_next_name && self.reviewer == Agent::Live;
         self.apply(&effect.hook)
+    }
+
+    /// A worktree takes the place of a folder, unless somebody works there.
+    fn acquire(&mut self) -> Option<Event> {
+        let alive = self.alive().filter(|_| self.workspace == Some(Workspace::Folder));
+        if let Some(alive) = alive {
+            return Some(Event::AcquireUnderAgent(alive));
+        }
+        idle_if(self.workspace.replace(Workspace::Worktree) == Some(Workspace::Worktree))
+    }
+
+    fn use_worktree(&self) -> Option<Event> {
+        (self.workspace == Some(Workspace::Folder)).then_some(Event::NoWorktreeToUse)
     }
 
     fn kill_session(&mut self) -> Option<Event> {
@@ -233,10 +286,15 @@ impl Task {
     }
 
     /// The engine never starts a second agent of one actor; that hook fails then.
-    fn spawn(&mut self, actor: Actor, beside_a_worker: bool) -> Option<Event> {
-        if !self.workspace {
-            return Some(Event::SpawnWithoutWorkspace);
+    fn spawn(&mut self, spawn: &Spawn<'_>, beside_a_worker: bool) -> Option<Event> {
+        if !spawn.workspace.is_ready(self.workspace) {
+            return Some(match spawn.workspace {
+                Workspace::Worktree => Event::SpawnWithoutWorkspace,
+                Workspace::Folder => Event::SpawnBesideWorktree,
+            });
         }
+        self.workspace = Some(spawn.workspace);
+        let actor = spawn.actor();
         let other = if actor == Actor::Reviewer { Actor::Worker } else { Actor::Reviewer };
         let same_lives = self.agent(actor) == Agent::Live;
         let other_lives = self.agent(other) == Agent::Live;

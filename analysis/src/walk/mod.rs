@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::{
     Action, Actor, Answer, Answers, Cause, Checks, Choice, CounterId, Decision, Effect, End, Facts, Input,
-    LifeEvent, Machine, Program, Refusal, Seen, StateId, TransitionId, Turn, View, When, section,
+    LifeEvent, Machine, Program, Refusal, Seen, StateId, TransitionId, Turn, View, When, Workspace, section,
 };
 
 pub use self::answers::CHECKS;
@@ -273,12 +273,12 @@ impl<'m> Walk<'m> {
 
     /// Whether a worktree is bound to the task.
     pub fn has_workspace(&self) -> bool {
-        self.task.workspace
+        self.task.has_worktree()
     }
 
-    /// Binds a worktree to the task, or takes it away.
-    pub fn set_workspace(&mut self, bound: bool) {
-        self.task.workspace = bound;
+    /// Gives the task what its agents work in, or takes it away.
+    pub fn set_workspace(&mut self, held: Option<Workspace>) {
+        self.task.workspace = held;
     }
 
     /// Every transition from here, and what closes it.
@@ -408,7 +408,7 @@ impl<'m> Walk<'m> {
                 | Refusal::Started
                 | Refusal::NoRespawnPrompt
                 | Refusal::NoAgent
-                | Refusal::NoWorktree
+                | Refusal::NoWorkspace(_)
                 | Refusal::Alive => Err(Impossible(refusal.message(machine, view))),
             })
         });
@@ -422,7 +422,7 @@ impl<'m> Walk<'m> {
         Facts {
             view: *view,
             has_summary: true,
-            has_worktree: self.task.workspace,
+            workspace: self.task.workspace,
             has_session: self.task.session,
             hooks_wait: self.waiting.is_some(),
             restarts: 0,
@@ -580,13 +580,6 @@ impl Ran {
         if self.has_failed {
             return Some("it fails".to_owned());
         }
-        Some(match self.event? {
-            Event::SpawnWhileAlive(actor) => format!("a {} is still alive in the worktree", actor.kind()),
-            Event::SpawnWithoutWorkspace => "there is no worktree: nothing is started".to_owned(),
-            Event::SpawnWithoutSession => "no worker is alive beside it".to_owned(),
-            Event::NobodyToNotify => "no worker is alive to get the message".to_owned(),
-            Event::KilledUnderOtherName => "its window carries an earlier round".to_owned(),
-            Event::Idle => return None,
-        })
+        self.event?.note()
     }
 }

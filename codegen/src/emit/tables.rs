@@ -3,7 +3,7 @@
 use orange_core::{
     Actor, ActorId, Actors, Commands, Condition, Ending, ExitRule, Fields, Gate, Guard, HarnessOf, Hook,
     OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate, Spawn, State, StateId,
-    Transition, Value, Verdict,
+    Transition, Value, Verdict, Workspace,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -239,10 +239,18 @@ fn spawn(emission: &Emission<'_>, spawn: &Spawn<'_>) -> TokenStream {
     // What follows from the role is not written.
     let harness = (spawn.harness != spawn.role.harness()).then(|| quote!(orange::HarnessOf::#harness));
     let text = |text: Option<&str>| text.map(|text| quote!(Some(#text)));
-    let said: TokenStream =
-        [entry("harness", harness), entry("model", text(spawn.model)), entry("effort", text(spawn.effort))]
-            .into_iter()
-            .collect();
+    let workspace = match spawn.workspace {
+        Workspace::Worktree => None,
+        Workspace::Folder => Some(quote!(orange::Workspace::Folder)),
+    };
+    let said: TokenStream = [
+        entry("harness", harness),
+        entry("model", text(spawn.model)),
+        entry("effort", text(spawn.effort)),
+        entry("workspace", workspace),
+    ]
+    .into_iter()
+    .collect();
     if said.is_empty() { usual } else { quote!(orange::Spawn { #said ..#usual }) }
 }
 

@@ -250,6 +250,7 @@ fn set<'w>(usual: core::Spawn<'w>, settings: &[&'w AgentSettings]) -> core::Spaw
         harness: harness.map_or(usual.harness, |it| harness_of(&it.value)),
         model: settings.iter().find_map(|it| it.model.as_deref()),
         effort: settings.iter().find_map(|it| it.effort.as_deref()),
+        workspace: settings.iter().find_map(|it| it.workspace).map_or(usual.workspace, |it| it.value),
         ..usual
     }
 }

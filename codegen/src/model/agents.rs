@@ -1,8 +1,8 @@
-//! What runs an agent: the harness, the model and the effort that a hook or a state names.
+//! What runs an agent: the harness, the model and the effort that a hook or a state names, and where it works.
 
 use super::decoder::{Decoder, Field};
-use super::keys::AGENT;
-use super::{AgentSettings, HarnessName};
+use super::keys::{AGENT, NO_WORKSPACE};
+use super::{AgentSettings, HarnessName, Workspace};
 use crate::catalogue::S04;
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
@@ -19,6 +19,9 @@ pub(super) fn agent(decoder: &mut Decoder<'_>, field: &Field<'_>) -> AgentSettin
         harness: fields.get("harness").and_then(|it| harness(decoder, &it)),
         model: fields.get("model").and_then(|it| argument(decoder, &it)),
         effort: fields.get("effort").and_then(|it| argument(decoder, &it)),
+        workspace: fields
+            .get("workspace")
+            .and_then(|it| decoder.word(&it, &[(NO_WORKSPACE, Workspace::Folder)])),
     }
 }
 

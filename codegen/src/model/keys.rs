@@ -185,8 +185,16 @@ pub static AGENT: Object = Object {
         ),
         key("model", Takes::Scalar, "The model, in the harness's own words."),
         key("effort", Takes::Scalar, "The effort, in the harness's own words."),
+        key(
+            "workspace",
+            Takes::Word(&[NO_WORKSPACE]),
+            "That they work without a worktree, in a plain folder of the task.",
+        ),
     ],
 };
+
+/// What a state says whose agents work without a worktree.
+pub const NO_WORKSPACE: &str = "none";
 
 /// A transition.
 pub static TRANSITION: Object = Object {

@@ -33,6 +33,7 @@ pub use orange_core::plan::{Execution, Field, Intervene, Policy, RoleId, StepId,
 pub use orange_core::{
     Action, Actor, ActorId, Actors, CRASH_COUNT, Commands, CounterId, DEFAULT_STUCK_AFTER, MAX_ACTORS,
     MAX_RESUME_AFTER, OnFailure, Permissions, PromptId, REVIEW_ROUND, Role, StateId, Value, Verdict,
+    Workspace,
 };
 
 pub use crate::guard::Counter;
@@ -349,6 +350,8 @@ pub struct AgentSettings {
     pub model: Option<String>,
     /// The effort, likewise.
     pub effort: Option<String>,
+    /// Where it works, which only a state says.
+    pub workspace: Option<Spanned<Workspace>>,
 }
 
 /// A harness that a workflow names.

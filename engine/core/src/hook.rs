@@ -40,6 +40,26 @@ pub enum HarnessOf<'a> {
     Named(&'a str),
 }
 
+/// Where an agent works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Workspace {
+    /// In the task's git worktree.
+    Worktree,
+    /// In a plain folder of the task, without a worktree.
+    Folder,
+}
+
+impl Workspace {
+    /// Whether an agent that works here can be started in a task that holds this: a folder is made where it is needed, and a
+    /// worktree is not.
+    pub fn is_ready(self, held: Option<Workspace>) -> bool {
+        match self {
+            Workspace::Worktree => held == Some(Workspace::Worktree),
+            Workspace::Folder => held != Some(Workspace::Worktree),
+        }
+    }
+}
+
 /// What an agent may do without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permissions {
@@ -73,12 +93,22 @@ pub struct Spawn<'a> {
     pub model: Option<&'a str>,
     /// Its effort, likewise.
     pub effort: Option<&'a str>,
+    /// Where it works.
+    pub workspace: Workspace,
 }
 
 impl Spawn<'_> {
     /// An agent with the harness of its role.
     pub const fn new(prompt: PromptId, role: Role, permissions: Permissions) -> Self {
-        Spawn { prompt, role, harness: role.harness(), permissions, model: None, effort: None }
+        Spawn {
+            prompt,
+            role,
+            harness: role.harness(),
+            permissions,
+            model: None,
+            effort: None,
+            workspace: Workspace::Worktree,
+        }
     }
 
     /// The actor as which the agent makes requests.

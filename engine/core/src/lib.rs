@@ -46,7 +46,7 @@ pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX
 pub use gate::{Fields, Gate, Lack, Missing, SectionGate, Seen, Verdict, When, check_section, has_word};
 pub use guard::{Guard, Range};
 pub use hash::fnv1a;
-pub use hook::{HarnessOf, Hook, OnFailure, Permissions, Role, Spawn};
+pub use hook::{HarnessOf, Hook, OnFailure, Permissions, Role, Spawn, Workspace};
 pub use life::{Facts, Forced, Input, LifeEvent, Refusal, Turn};
 pub use machine::{
     CRASH_COUNT, Commands, Counter, CounterId, Machine, PromptId, REVIEW_ROUND, State, StateId, Transition,

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 pub use self::forced::Forced;
 use crate::{
     Actor, CRASH_COUNT, Cause, CounterId, Decision, Effect, End, Hook, Machine, Rejection, Spawn, StateId,
-    TransitionId, View,
+    TransitionId, View, Workspace,
 };
 
 /// What a driver knows of a task.
@@ -27,8 +27,8 @@ pub struct Facts<'v> {
     pub view: View<'v>,
     /// Whether its summary is not empty.
     pub has_summary: bool,
-    /// Whether a worktree is bound to it.
-    pub has_worktree: bool,
+    /// What it holds for its agents to work in.
+    pub workspace: Option<Workspace>,
     /// Whether a session is recorded, even if nothing is alive in it.
     pub has_session: bool,
     /// Whether hooks of its last transition wait, because one of them has failed.
@@ -218,8 +218,8 @@ pub enum Refusal {
     HooksWait,
     /// No agent works in the state.
     NoAgent,
-    /// The task has no worktree.
-    NoWorktree,
+    /// The task does not hold what its agent works in.
+    NoWorkspace(Workspace),
     /// The agent is alive.
     Alive,
 }

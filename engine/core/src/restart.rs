@@ -1,6 +1,6 @@
 //! How, how soon and how often an agent is started again.
 
-use crate::{HarnessOf, Hook, Machine, Spawn, StateId};
+use crate::{HarnessOf, Hook, Machine, Spawn, StateId, Workspace};
 
 /// The number of agents that the engine starts again without a transition between them; after that it leaves the task to a
 /// person.
@@ -63,6 +63,11 @@ impl<'a> Machine<'a> {
         let first = own.clone().next();
         let same = last.as_ref().and_then(|last| own.find(|spawn| spawn.prompt == last.prompt));
         declared.or(same).or(first).copied().or_else(|| last.map(|last| self.as_declared(last)))
+    }
+
+    /// Where the agents of a state work.
+    pub fn workspace(&self, state: StateId) -> Workspace {
+        self.restart(state, None).map_or(Workspace::Worktree, |spawn| spawn.workspace)
     }
 
     /// The declared start that this one was, or the usual one of its role if the workflow has changed.

@@ -48,7 +48,7 @@ pub struct Created {
     pub status: String,
     /// The workflow it follows.
     pub workflow: String,
-    /// Its worktree; null when it has none yet.
+    /// Its worktree, or its own id if it has a plain folder; null when it has none yet.
     pub workspace: Option<String>,
     /// Its tmux session; null when it has none yet.
     pub tmux_session: Option<String>,
@@ -101,7 +101,7 @@ pub struct TaskRow<'l> {
     pub crash_count: u32,
     /// What is to be done.
     pub summary: &'l str,
-    /// Its worktree.
+    /// Its worktree, or its own id if it has a plain folder.
     pub workspace: Option<&'l str>,
     /// Its tmux session.
     pub tmux_session: Option<&'l str>,
@@ -151,9 +151,9 @@ pub struct ShownTask {
     pub review_harness: String,
     /// Its counters.
     pub counters: BTreeMap<String, u32>,
-    /// Its worktree.
+    /// Its worktree, or its own id if it has a plain folder.
     pub workspace: Option<String>,
-    /// The folder of its worktree.
+    /// The path of that.
     #[serde(skip)]
     pub worktree: Option<String>,
     /// Its tmux session.

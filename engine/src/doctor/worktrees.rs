@@ -1,5 +1,7 @@
 //! Checks of the pool: free worktrees, those of tasks, and backups.
 
+use orange_core::Workspace;
+
 use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::git::Git;
@@ -26,7 +28,7 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 /// Checks that each worktree of a task or mission exists, is linked to its repository, belongs to that one by the pool, and that
-/// a task's has a readable `TASK.md`.
+/// a task's has a readable `TASK.md`. A plain folder has no repository.
 pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for Listed { dir, task } in seen.listed()? {
@@ -37,8 +39,9 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let project = seen.projects()?.iter().find(|project| project.name == task.project);
         let Some(project) = project.filter(|project| project.path.is_dir()) else { continue };
         let git = Git::at(&project.path);
-        let is_bound =
-            seen.slots()?.iter().any(|slot| slot.name == *name && slot.task.as_ref() == Some(&task.id));
+        let is_plain = task.holds() == Some(Workspace::Folder);
+        let is_bound = is_plain
+            || seen.slots()?.iter().any(|slot| slot.name == *name && slot.task.as_ref() == Some(&task.id));
         let shown = folder.display();
         let id = &task.id;
         let (again, ends) = match dir.kind {
@@ -60,12 +63,12 @@ pub(super) fn held(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         } else if !folder.is_dir() {
             Finding::new(Level::Warning, format!("{shown}, of {of}, is gone"))
                 .remedy(format!("{again} makes it again with its agent"))
-        } else if !git.has_worktree(&folder)? {
+        } else if !is_plain && !git.has_worktree(&folder)? {
             let message = format!("{shown}, of {of}, is no longer a worktree of its repository");
             Finding::new(Level::Broken, message).remedy(format!(
                 "`mv '{shown}' '{shown}.away'`, and take what you need from there; {again} makes it again"
             ))
-        } else if let Err(error) = git.check_link(&folder) {
+        } else if let Some(error) = (!is_plain).then(|| git.check_link(&folder).err()).flatten() {
             Finding::new(Level::Broken, format!("{of}: {}", error.message)).remedy(error.help.clone())
         } else if let Err(error) = Task::read(&seen.app.home, dir) {
             Finding::new(Level::Broken, error.message.clone()).remedy(error.help.clone())

@@ -2,7 +2,7 @@
 
 use orange_core::{
     Answer, Answers, Checks, Facts, Gate, Machine, Permissions, Program, Role, Seen, Spawn, StateId, View,
-    When,
+    When, Workspace,
 };
 
 use crate::app::App;
@@ -68,7 +68,7 @@ impl<'t> Snapshot<'t> {
         read(&Facts {
             view: View { status, counters, body: &self.task.body, seen, answers },
             has_summary: !self.task.summary.trim().is_empty(),
-            has_worktree: owned.workspace.is_some(),
+            workspace: self.task.holds(),
             has_session: owned.tmux_session.is_some(),
             hooks_wait: owned.hooks_wait.is_some(),
             restarts: self.restarts,
@@ -123,7 +123,7 @@ fn answers<'t>(
 
 /// The content of the task's worktree, if it has one.
 pub fn work(app: &App, task: &Task) -> Result<Option<Work>> {
-    let Some(name) = &task.owned.workspace else { return Ok(None) };
+    let Some(name) = task.worktree() else { return Ok(None) };
     Git::at(&app.project_of(task)?.path).work(&app.home.workspace(name)).map(Some)
 }
 
@@ -134,7 +134,7 @@ fn checks(app: &App, task: &Task, history: &TaskHistory) -> Result<Checks> {
         return Ok(Checks::Unseen);
     };
     let git = Git::at(&app.project_of(task)?.path);
-    let tip = match &task.owned.workspace {
+    let tip = match task.worktree() {
         Some(name) => git.head(&app.home.workspace(name))?,
         None => git.branch_tip(&task.branch)?,
     };
@@ -202,8 +202,16 @@ pub fn waits(app: &App, task: &Task) -> bool {
     app.machine_of(&task.owned).and_then(|machine| is_to_start(machine, task)).unwrap_or(false)
 }
 
+/// Whether the start of this task takes a worktree.
+pub fn start_takes_worktree(app: &App, task: &Task) -> bool {
+    let starts_in = |machine: &Machine<'_>| {
+        Ok(machine.starts_in(status_of(machine, task)?, !task.summary.trim().is_empty()))
+    };
+    let starts_in = app.machine_of(&task.owned).and_then(starts_in);
+    starts_in.is_ok_and(|workspace| workspace == Workspace::Worktree)
+}
+
 /// The same under this machine. A task whose hooks wait starts with these.
 pub fn is_to_start(machine: &Machine<'_>, task: &Task) -> Result<bool> {
-    Ok(task.owned.hooks_wait.is_none()
-        && machine.is_to_start(status_of(machine, task)?, task.owned.workspace.is_some()))
+    Ok(task.owned.hooks_wait.is_none() && machine.is_to_start(status_of(machine, task)?, task.holds()))
 }

@@ -356,7 +356,12 @@ fn the_answer_is_read_from_this_transition_in_the_journal() {
         ("working", "agent-review", 1)
     );
     assert_eq!(result.hooks, ["set_field", "increment", "run_command", "set_field"]);
-    assert_eq!(result.hook_errors, ["run_command: the task has no worktree to run a command in"]);
+    assert_eq!(
+        result.hook_errors,
+        [
+            "run_command: the task has no worktree to run a command in; the workflow has to give it one before: `acquire_workspace` before this hook"
+        ]
+    );
     let json = serde_json::to_value(&result).unwrap();
     assert_eq!((&json["success"], &json["id"]), (&true.into(), &"T1".into()));
     assert_eq!((json.get("dry_run"), json.get("backed_up")), (None, None));

@@ -4,7 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use orange_core::{Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Permissions, Prompt, Value, Values, When};
+use orange_core::{
+    Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Permissions, Prompt, Value, Values, When, Workspace,
+};
 use rustix::process::Pid;
 
 use crate::app::App;
@@ -56,7 +58,12 @@ pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn<'_>) -> Resu
     let harness = app.harness(spawn.harness_name(&task.harness, &task.review_harness))?;
     check_harness(app, &harness, spawn)?;
     let is_full = matches!(spawn.permissions, Permissions::Full);
-    setup::check(&app.home, &app.around()?, &harness.name, &app.project_of(task)?.path, is_full)
+    let around = app.around()?;
+    setup::check(&app.home, &around, &harness.name, &app.project_of(task)?.path, is_full)?;
+    match spawn.workspace {
+        Workspace::Worktree => Ok(()),
+        Workspace::Folder => setup::check_folder(&app.home, &around, &harness.name, &app.home.workspaces()),
+    }
 }
 
 /// Refuses a harness whose program is not there, or that has no option for what the workflow says of this agent.
@@ -84,12 +91,11 @@ pub fn start(
     Start { occasion, answers }: Start,
 ) -> Result<()> {
     let Some(spawn) = hook.spawn() else { return Ok(()) };
-    if locked.task().owned.workspace.is_none() {
-        return Err(Error::new(Kind::Refused, "the task has no worktree to start an agent in")
-            .help("`orange task spawn` gives it one"));
+    workspace::check_ready(locked.task(), spawn.workspace)?;
+    if spawn.workspace == Workspace::Worktree {
+        // Somebody may have removed its folder.
+        workspace::acquire(app, locked)?;
     }
-    // Somebody may have removed its folder.
-    workspace::acquire(app, locked)?;
     make_room(app, locked, spawn.actor())?;
     // A reviewer before this one has no say in its verdict, however late it wrote.
     locked.sync()?;
@@ -101,7 +107,12 @@ pub fn start(
         Occasion::Spawn => Event::AgentSpawned(record.clone()),
         Occasion::Respawn | Occasion::Afresh => Event::AgentRespawned(record.clone()),
     };
-    launch(app, locked, &record, &prompt, vec![(event, set.tmux_session(Some(&record.session)))])
+    let set = set.tmux_session(Some(&record.session));
+    let set = match spawn.workspace {
+        Workspace::Worktree => set,
+        Workspace::Folder => set.workspace(Some(&locked.dir().id)),
+    };
+    launch(app, locked, &record, &prompt, vec![(event, set)])
 }
 
 /// Writes the prompt and the secret of a recorded agent, journals these events, and has tmux run its wrapper.
@@ -116,7 +127,8 @@ pub(super) fn launch(
     secret::make(locked.dir(), record.spawn)?;
     locked.append_many(events)?;
     // The agent begins with the text as it is now.
-    match locked.sync().and_then(|()| run_wrapper(app, locked, record)) {
+    let there = workspace::make_folder(app, locked.task()).and_then(|()| locked.sync());
+    match there.and_then(|()| run_wrapper(app, locked, record)) {
         Ok(session) => {
             is_answered(locked.task(), locked.history()).then(|| locked.clear_attention()).transpose()?;
             if session == record.session { Ok(()) } else { moved(locked, &record.session, &session) }
@@ -144,6 +156,8 @@ pub fn start_unbegun(app: &App, locked: &mut LockedTask, record: &Spawn) -> Resu
     if AgentProcesses::read(locked.dir(), record.spawn)?.is_some() || is_there(app, locked, record)? {
         return Ok(());
     }
+    workspace::make_folder(app, locked.task())?;
+    locked.sync()?;
     let session = run_wrapper(app, locked, record)?;
     if session == record.session { Ok(()) } else { moved(locked, &record.session, &session) }
 }
@@ -495,9 +509,7 @@ struct Base {
 
 fn base(app: &App, task: &Task, prompt: &Prompt<'_>) -> Result<Base> {
     let says_origin_head = prompt.says(ORIGIN_HEAD);
-    let Some(workspace) =
-        task.owned.workspace.as_ref().filter(|_| says_origin_head || prompt.has(Value::Base))
-    else {
+    let Some(workspace) = task.worktree().filter(|_| says_origin_head || prompt.has(Value::Base)) else {
         return Ok(Base { commit: String::new(), has_origin_head: true });
     };
     let project = app.project_of(task)?;

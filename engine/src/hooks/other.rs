@@ -19,7 +19,7 @@ pub fn delete_remote_branch(app: &App, locked: &LockedTask) -> Result<()> {
 /// Pushes the task's branch.
 ///
 /// # Errors
-/// `refused` without a remote; `environment` when git or the remote fails.
+/// `refused` without a remote or a branch; `environment` when git or the remote fails.
 pub fn push_branch(app: &App, locked: &LockedTask) -> Result<()> {
     let project = app.project_of(locked.task())?;
     let git = Git::at(&project.path);
@@ -29,7 +29,12 @@ pub fn push_branch(app: &App, locked: &LockedTask) -> Result<()> {
             format!("{} has no remote `{REMOTE}` to push to", project.name),
         ));
     }
-    git.push(REMOTE, &locked.task().branch)
+    let branch = &locked.task().branch;
+    if git.branch_tip(branch)?.is_none() {
+        return Err(Error::new(Kind::Refused, format!("there is no branch `{branch}` to push"))
+            .help("`acquire_workspace` makes the branch: a task that has had no worktree has none"));
+    }
+    git.push(REMOTE, branch)
 }
 
 /// Writes a key of the frontmatter that belongs to people.
@@ -53,7 +58,8 @@ pub fn notify(locked: &mut LockedTask, message: &str) -> Result<()> {
 /// everything that it has started ends, too.
 pub fn run_command(locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Result<()> {
     let Some(worktree) = locked.worktree() else {
-        return Err(Error::new(Kind::Refused, "the task has no worktree to run a command in"));
+        return Err(Error::new(Kind::Refused, "the task has no worktree to run a command in")
+            .help("the workflow has to give it one before: `acquire_workspace` before this hook"));
     };
     let number = locked.history().last_seq + 1;
     let Some(run) = ProgramRun::of(argv, timeout, &worktree, locked.dir(), number) else { return Ok(()) };

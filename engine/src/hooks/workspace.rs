@@ -1,18 +1,22 @@
-//! Binds a worktree of the project's pool to a task, and gives it back.
+//! Binds a worktree of the project's pool to a task, and gives it back. An agent that works without one gets a plain folder of the
+//! task instead, which goes when the task takes a worktree, gives it back or ends.
 
-use std::fs::FileType;
+use std::fs::{self, FileType};
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Component, Path};
+
+use orange_core::Workspace;
 
 use crate::app::App;
 use crate::drive::git::{Backup, BackupContext, BranchState, Git, REQUEST_FOLDER, SavedWork, TASK_FILE};
 use crate::drive::harness::Harness;
+use crate::files::{self, entries};
 use crate::hooks::agent_processes::check_gone;
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Event, LockedTask, Pool, Set, Task, TaskDir, atomic};
-use crate::{Error, Kind, Result};
+use crate::store::{DirKind, Event, LockedTask, Pool, Set, Task, TaskDir, atomic, home};
+use crate::{Error, Kind, Result, fault, nofollow};
 
 /// A slot for one more task in its project's pool. No other process can take it as long as this value lives.
 #[derive(Debug)]
@@ -48,7 +52,7 @@ pub fn dry_run(app: &App, task: &Task) -> Result<()> {
 
 /// The project of a task that has no worktree yet, when git can make one.
 fn without_worktree(app: &App, task: &Task) -> Result<Option<Project>> {
-    if task.owned.workspace.is_some() {
+    if task.worktree().is_some() {
         return Ok(None);
     }
     let project = app.project_of(task)?;
@@ -84,7 +88,8 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
 /// # Errors
 /// `refused` when the pool is exhausted or the branch is taken; `environment` when git fails. The slot is free again then.
 pub fn acquire(app: &App, locked: &mut LockedTask) -> Result<Set> {
-    let bound = locked.task().owned.workspace.clone();
+    leave_folder(app, locked)?;
+    let bound = locked.task().worktree().cloned();
     if bound.as_ref().is_some_and(|name| app.home.workspace(name).is_dir()) {
         Git::give_back_released(&app.home.workspace(bound.as_deref().unwrap_or_default()))?;
         // A worktree that an older version has prepared lacks it.
@@ -150,6 +155,9 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
 /// `refused` while an agent is alive, since it would then share its worktree with the next task's agent; `environment` when git fails. The
 /// worktree stays bound then.
 pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
+    if leave_folder(app, locked)? {
+        return Ok(Set::new().workspace(None));
+    }
     let Some(name) = locked.task().owned.workspace.clone() else { return Ok(Set::new()) };
     let id = locked.task().id.clone();
     let project = app.project_of(locked.task())?;
@@ -189,16 +197,109 @@ fn leave(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
 }
 
 fn empty(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
-    let TaskDir { kind, id, .. } = locked.dir().clone();
+    let kind = locked.dir().kind;
     let git = Git::at(&project.path);
+    with_context(app, locked, &project.default_branch, |context| {
+        git.release(worktree, context)?;
+        match kind {
+            DirKind::Task => clear_place(worktree, context),
+            DirKind::Mission => set_task_file_aside(&git, worktree, context),
+        }
+    })
+}
+
+/// Keeps what a task leaves, and journals where.
+fn with_context(
+    app: &App,
+    locked: &mut LockedTask,
+    default_branch: &str,
+    keep: impl FnOnce(&mut BackupContext<'_>) -> Result<()>,
+) -> Result<()> {
+    let TaskDir { id, .. } = locked.dir().clone();
     let aside = app.home.set_aside(&id);
     let mut note = |kept| note(locked, kept);
-    let mut context =
-        BackupContext { task: &id, default_branch: &project.default_branch, aside: &aside, note: &mut note };
-    git.release(worktree, &mut context)?;
-    match kind {
-        DirKind::Task => clear_place(worktree, &mut context),
-        DirKind::Mission => set_task_file_aside(&git, worktree, &mut context),
+    keep(&mut BackupContext { task: &id, default_branch, aside: &aside, note: &mut note })
+}
+
+/// Refuses an agent that works where the task has nothing for it.
+///
+/// # Errors
+/// `refused`.
+pub fn check_ready(task: &Task, workspace: Workspace) -> Result<()> {
+    if workspace.is_ready(task.holds()) {
+        return Ok(());
+    }
+    Err(match (workspace, task.worktree()) {
+        (Workspace::Folder, Some(name)) => {
+            let message = format!("its agent works without a worktree, and the task holds {name}");
+            Error::new(Kind::Refused, message)
+                .help("the workflow has to give that back before: `release_workspace` before the spawn")
+        }
+        (Workspace::Worktree | Workspace::Folder, _) => {
+            Error::new(Kind::Refused, "the task has no worktree to start an agent in")
+                .help("`orange task spawn` gives it one")
+        }
+    })
+}
+
+/// Makes the plain folder of a task that holds one, if it is not there: nobody has made it yet, or somebody has removed it.
+pub fn make_folder(app: &App, task: &Task) -> Result<()> {
+    if task.holds() != Some(Workspace::Folder) {
+        return Ok(());
+    }
+    fault::step("make", "the folder");
+    home::make_folder(&app.home.workspaces())?;
+    home::make_folder(&app.home.workspace(&task.id))
+}
+
+/// Removes the plain folder of a task, if it holds one, and returns whether it does: reads its `TASK.md` into the task, and sets aside
+/// what else has been written there. The journal is to say that the task holds it no more.
+///
+/// # Errors
+/// `refused` while an agent is alive in it.
+pub fn leave_folder(app: &App, locked: &mut LockedTask) -> Result<bool> {
+    if locked.task().holds() != Some(Workspace::Folder) {
+        return Ok(false);
+    }
+    check_gone(app, locked)?;
+    let folder = app.home.workspace(&locked.dir().id);
+    fault::step("leave", "the folder");
+    // Anything but a folder is not followed: it is set aside as it is.
+    if kind_at(&folder)?.is_some_and(|kind| kind.is_dir()) {
+        locked.sync()?;
+        locked.withdraw(&folder)?;
+        clear(&folder, &files_of_harnesses(app, locked.task()))?;
+    }
+    if kind_at(&folder)?.is_some() {
+        with_context(app, locked, "", |context| context.set_aside(&folder))?;
+    }
+    Ok(true)
+}
+
+/// Removes the requests and these files of harnesses from a folder, then the folder, if no file is left in it. A file that is not
+/// reached without a link stays.
+fn clear(folder: &Path, files: &[String]) -> Result<()> {
+    let requests = folder.join(REQUEST_FOLDER);
+    if kind_at(&requests)?.is_some_and(|kind| kind.is_dir()) {
+        files::remove_folder(&requests).map_err(|cause| Error::io("remove", &requests, &cause))?;
+    }
+    let is_inside = |file: &Path| file.components().all(|part| matches!(part, Component::Normal(_)));
+    for file in files.iter().map(Path::new).filter(|file| is_inside(file)) {
+        nofollow::remove(&folder.join(file)).unwrap_or_default();
+    }
+    remove_if_empty(folder)
+}
+
+/// Removes a folder in which there are only folders. A file that somebody writes meanwhile stays, with its folder.
+fn remove_if_empty(folder: &Path) -> Result<()> {
+    for entry in entries(folder)?.iter().filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())) {
+        remove_if_empty(&entry.path())?;
+    }
+    match fs::remove_dir(folder) {
+        Err(cause) if cause.kind() != ErrorKind::DirectoryNotEmpty => {
+            Err(Error::io("remove", folder, &cause))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

@@ -119,6 +119,24 @@ pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: boo
     Err(Error::new(Kind::Environment, message).help(help))
 }
 
+/// Refuses to start an agent in a plain folder that its harness would ask about: it does not lie in the repository that the person
+/// trusts. An argument of each start covers it, or the trust in a folder around it.
+pub fn check_folder(home: &Home, around: &Around, harness: &str, folder: &Path) -> Result<()> {
+    let record = Record::read(home)?;
+    let trust = |place: &Path| {
+        let matters = matters(harness, place, &record, around)?;
+        Ok(matters.into_iter().find(|matter| matter.name == "trust" && matter.remedy != Remedy::Argument))
+    };
+    for place in folder.ancestors() {
+        if trust(place)?.is_none_or(|matter| matter.is_answered) {
+            return Ok(());
+        }
+    }
+    let (place, message) = (folder.display(), "would ask whether it may trust the task's folder, and hang");
+    Err(Error::new(Kind::Environment, format!("{harness} {message}"))
+        .help(format!("run `{harness}` once in {place} and agree: tasks without a worktree work there")))
+}
+
 fn read_json(file: &Path) -> Result<Value> {
     match nofollow::read_linked(file, nofollow::LONGEST) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {

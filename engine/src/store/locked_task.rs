@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+use orange_core::Workspace;
+
 use crate::store::copy::{self, Copy, Handed, News};
 use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
@@ -80,9 +82,14 @@ impl LockedTask {
         &self.dir
     }
 
+    /// The folder in which its agents work: its worktree, or its plain folder.
+    pub fn workspace(&self) -> Option<PathBuf> {
+        self.history.owned.workspace.as_ref().map(|name| self.home.workspace(name))
+    }
+
     /// The worktree that it holds.
     pub fn worktree(&self) -> Option<PathBuf> {
-        self.history.owned.workspace.as_ref().map(|name| self.home.workspace(name))
+        self.workspace().filter(|_| self.task.holds() == Some(Workspace::Worktree))
     }
 
     /// The task as it was last read or written.
@@ -172,7 +179,7 @@ impl LockedTask {
 
     /// Merges the worktree's `TASK.md` and the task's text, and writes both.
     pub fn sync(&mut self) -> Result<()> {
-        let Some(worktree) = self.worktree() else { return Ok(()) };
+        let Some(worktree) = self.workspace() else { return Ok(()) };
         let Some(mut copy) = Copy::look(&self.dir, &self.history, &worktree)? else { return Ok(()) };
         if self.is_another_tasks(&copy) {
             return Ok(());
@@ -202,7 +209,7 @@ impl LockedTask {
             }
             self.take_in(&mut copy)?;
         }
-        let worktree = self.worktree().unwrap_or_default();
+        let worktree = self.workspace().unwrap_or_default();
         let message = format!("TASK.md in {} is being written all the time", worktree.display());
         Err(Error::new(Kind::Environment, message)
             .help("something rewrites this file in a loop: stop it and try again"))

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::files::if_found;
 use crate::store::list::{self, Known};
 use crate::store::lock::{self, Lock, Rank};
-use crate::store::{DirKind, Home, Name, Task, TaskDir, atomic, home};
+use crate::store::{DirKind, Home, Name, Task, TaskDir, atomic, home, id};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The locked pool. Its lock comes after that of a task.
@@ -88,9 +88,12 @@ pub fn has_slot_of(home: &Home, task: &str) -> Result<bool> {
     Ok(saved(home)?.is_some_and(|file| slot_of(&file.slots, task).is_some()))
 }
 
-/// The task or mission that holds the worktree of this name, without the lock. If the file and the journal of its task agree, no other
+/// The task or mission that holds the worktree or the folder of this name, without the lock. If the file and the journal of its task agree, no other
 /// journal is read.
 pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
+    if let Some(dir) = folder_of(home, name)? {
+        return Ok(Some(dir));
+    }
     let held_by = |slots: Vec<Slot>| {
         let slot = slots.into_iter().find(|slot| slot.name == name)?;
         slot.task.map(|task| home.either(&slot.project, &task))
@@ -102,6 +105,11 @@ pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
         }
         Some(_) | None => Ok(held_by(read(home)?)),
     }
+}
+
+/// The task whose plain folder has this name, which is its id: it is no slot of the pool.
+pub fn folder_of(home: &Home, name: &str) -> Result<Option<TaskDir>> {
+    Ok(if id::is_prefix(name) { list::with_id(home, &[DirKind::Task], None, name)?.pop() } else { None })
 }
 
 /// The worktree of a task or mission, without the lock: by its journal, or else by the file.
@@ -299,7 +307,9 @@ fn right(saved: Option<PoolFile>, known: &[Known]) -> Result<PoolFile> {
     let mut holders = Vec::new();
     for task in known {
         match task.workspace() {
-            Ok(held) => holders.extend(held.map(|name| (&task.dir, name))),
+            Ok(held) => {
+                holders.extend(held.filter(|name| task.dir.id != *name).map(|name| (&task.dir, name)))
+            }
             Err(_) if saved.is_some() => {}
             Err(error) => return Err(error),
         }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::files::{if_found, real};
 use crate::store::lock::Rank;
-use crate::store::{Home, atomic, lock, suggest};
+use crate::store::{Home, atomic, lock, pool, suggest};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The number of worktrees of a project, unless it sets another.
@@ -94,10 +94,13 @@ pub fn at(home: &Home, folder: &Path) -> Result<Project> {
     let folder = real(folder);
     let workspace =
         folder.strip_prefix(real(&home.workspaces())).ok().and_then(|inside| inside.iter().next());
-    let of_workspace =
-        workspace.and_then(|name| name.to_str()?.rsplit_once("--")).map(|(project, _)| project);
+    let workspace = workspace.and_then(|name| name.to_str());
+    let of_workspace = match workspace.and_then(|name| name.rsplit_once("--")) {
+        Some((project, _)) => Some(project.to_owned()),
+        None => pool::folder_of(home, workspace.unwrap_or_default())?.map(|dir| dir.project),
+    };
     let found = match of_workspace {
-        Some(name) => projects.iter().find(|project| project.name == name),
+        Some(name) => projects.iter().find(|project| project.name == *name),
         None => {
             let around = projects.iter().filter(|project| folder.starts_with(real(&project.path)));
             around.max_by_key(|project| real(&project.path).iter().count())

@@ -4,12 +4,14 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
+use orange_core::Workspace;
+
 use crate::store::event::Event;
 use crate::store::fold::{Owned, TaskHistory};
 use crate::store::frontmatter::{Document, Flaw};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
-use crate::store::{DirKind, TaskDir, regular};
+use crate::store::{DirKind, Name, TaskDir, regular};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The harness of a task whose frontmatter names none.
@@ -51,6 +53,17 @@ pub struct Task {
 }
 
 impl Task {
+    /// What it holds for its agents to work in. Its plain folder has its id for a name, which no worktree has.
+    pub fn holds(&self) -> Option<Workspace> {
+        let name = self.owned.workspace.as_ref()?;
+        Some(if *name == *self.id { Workspace::Folder } else { Workspace::Worktree })
+    }
+
+    /// The name of the worktree that it holds.
+    pub fn worktree(&self) -> Option<&Name> {
+        self.owned.workspace.as_ref().filter(|_| self.holds() == Some(Workspace::Worktree))
+    }
+
     /// A task with the frontmatter's values for what people own, and the journal's for the rest.
     pub(crate) fn of(dir: &TaskDir, document: Document, history: &TaskHistory) -> Result<Task> {
         Task::with(dir, document, history.owned.clone(), (&history.branch, &history.created_at))

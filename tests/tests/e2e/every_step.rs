@@ -1,10 +1,12 @@
 //! A kill at every step of a transition: after each program that its finisher calls, and before it.
 
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::json;
 
+use crate::folders::TRIAGE;
 use crate::task::{Task, is_alive, kill};
 use crate::world::{World, write_program};
 
@@ -70,13 +72,27 @@ fn converges(
     prepare: impl Fn(&Task<'_>),
     check: impl Fn(&World, &Task<'_>),
 ) {
+    converges_in("default", moment, summary, args, prepare, check);
+}
+
+/// The same of a task that follows this workflow.
+#[track_caller]
+fn converges_in(
+    workflow: &str,
+    moment: Moment,
+    summary: &str,
+    args: &[&str],
+    prepare: impl Fn(&Task<'_>),
+    check: impl Fn(&World, &Task<'_>),
+) {
     for call in 1.. {
         let world = World::new();
-        let begins = args.contains(&"spawn");
-        let task = world.create("fix", summary, if begins { &["--no-spawn"] } else { &[] });
+        world.workflow("triage.yml", TRIAGE);
+        let begins: &[&str] = if args.contains(&"spawn") { &["--no-spawn"] } else { &[] };
+        let task = world.create("fix", summary, &[&["--workflow", workflow], begins].concat());
         prepare(&task);
         if !killed_at(&world, call, moment, args) {
-            assert!(call > 3, "the finisher makes {call} calls: is it still the finisher?");
+            assert!(call > 2, "the finisher makes {call} calls: is it still the finisher?");
             return;
         }
         world.ok(&["monitor", "--once"]);
@@ -181,4 +197,72 @@ fn an_end_that_is_killed_before_a_call() {
 #[test]
 fn an_end_that_is_killed_after_a_call() {
     ends(Moment::After);
+}
+
+fn begins_without_a_worktree(moment: Moment) {
+    let args = ["task", "spawn", "fix"];
+    converges_in(
+        "triage",
+        moment,
+        "Look at it [agents: hang hang hang]",
+        &args,
+        |_| {},
+        |world, task| {
+            task.reaches("triage");
+            check_agent(world, task, "worker");
+            assert_eq!(
+                (task.owned("workspace"), world.ok(&["workspace", "list"])),
+                (json!(task.id), json!([]))
+            );
+            task.gets_its_copy();
+        },
+    );
+}
+
+fn takes_a_worktree(moment: Moment) {
+    let prepare = |task: &Task<'_>| {
+        task.agent(1).begun();
+        task.reaches("triage");
+        task.write("## Triage\n\nIt is a fault");
+        fs::write(task.worktree().join("notes.txt"), "idea\n").unwrap();
+    };
+    let args = ["task", "update", "fix", "--status", "working"];
+    converges_in(
+        "triage",
+        moment,
+        "Look at it [agents: hang hang hang hang]",
+        &args,
+        prepare,
+        |world, task| {
+            task.reaches("working");
+            check_agent(world, task, "worker");
+            assert_eq!(task.owned("workspace"), "toy--1");
+            assert!(!world.home().join("workspaces").join(&task.id).exists());
+            let kept = task.events_of("work.set_aside");
+            assert_eq!(kept.len(), 1);
+            let notes = Path::new(kept[0]["folder"].as_str().unwrap()).join("notes.txt");
+            assert_eq!(fs::read_to_string(notes).unwrap(), "idea\n");
+            task.gets_its_copy();
+        },
+    );
+}
+
+#[test]
+fn a_beginning_without_a_worktree_is_killed_before_a_call() {
+    begins_without_a_worktree(Moment::Before);
+}
+
+#[test]
+fn a_beginning_without_a_worktree_is_killed_after_a_call() {
+    begins_without_a_worktree(Moment::After);
+}
+
+#[test]
+fn a_folder_gives_way_to_a_worktree_killed_before_a_call() {
+    takes_a_worktree(Moment::Before);
+}
+
+#[test]
+fn a_folder_gives_way_to_a_worktree_killed_after_a_call() {
+    takes_a_worktree(Moment::After);
 }

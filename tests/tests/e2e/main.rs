@@ -22,6 +22,7 @@ mod editing;
 mod every_step;
 mod exits;
 mod faults;
+mod folders;
 mod following;
 mod garbage;
 mod gates;

@@ -265,7 +265,7 @@ impl<'r> Real<'r> {
         Seen {
             status: machine.state(task.status).name.to_owned(),
             counters: followed.map(|(id, it)| (it.name.to_owned(), search.value(task, id))).collect(),
-            has_worktree: task.workspace,
+            has_worktree: task.has_worktree(),
             has_session: task.session,
             alive: agents.filter(|it| task.agent(*it) == Agent::Live).map(Actor::kind).collect(),
             open,
@@ -293,7 +293,7 @@ impl<'r> Real<'r> {
         Seen {
             status: self.task.status(),
             counters: counters.collect(),
-            has_worktree: !self.task.owned("workspace").is_null(),
+            has_worktree: self.task.owned("workspace").as_str().is_some_and(|name| name != self.task.id),
             has_session: !self.task.owned("tmux_session").is_null(),
             alive: alive.into_iter().map(Actor::kind).collect(),
             open,
@@ -307,7 +307,11 @@ impl<'r> Real<'r> {
 fn fails(hook: &Hook<'_>, event: Event) -> bool {
     match event {
         Event::SpawnWhileAlive(alive) => hook.spawn().is_some_and(|spawn| spawn.actor() == alive),
-        Event::SpawnWithoutWorkspace | Event::NobodyToNotify => true,
+        Event::SpawnWithoutWorkspace
+        | Event::SpawnBesideWorktree
+        | Event::AcquireUnderAgent(_)
+        | Event::NoWorktreeToUse
+        | Event::NobodyToNotify => true,
         Event::SpawnWithoutSession | Event::KilledUnderOtherName | Event::Idle => false,
     }
 }

@@ -272,6 +272,7 @@ impl World {
             "projects": {
                 self.repo().to_string_lossy(): trusted,
                 self.path("home/code/coffee").to_string_lossy(): trusted,
+                self.home().join("workspaces").to_string_lossy(): trusted,
             },
         });
         fs::write(self.path("home/.claude.json"), known.to_string()).unwrap();

@@ -69,6 +69,9 @@ fn is_miss(event: Event) -> bool {
         Event::NobodyToNotify | Event::SpawnWithoutSession => true,
         Event::SpawnWhileAlive(_)
         | Event::SpawnWithoutWorkspace
+        | Event::SpawnBesideWorktree
+        | Event::AcquireUnderAgent(_)
+        | Event::NoWorktreeToUse
         | Event::KilledUnderOtherName
         | Event::Idle => false,
     }

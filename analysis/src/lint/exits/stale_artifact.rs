@@ -131,7 +131,7 @@ fn gated_step(edge: &Edge) -> Option<TransitionId> {
 
 /// Whether anybody works on the task: one that was created past the initial state is still to get its worktree.
 fn is_started(facts: &Facts<'_>, edge: &Edge) -> bool {
-    facts.search.is_ordinary(edge.from) || facts.search.task(edge.from).workspace
+    facts.search.is_ordinary(edge.from) || facts.search.task(edge.from).workspace.is_some()
 }
 
 fn is_stale(facts: &Facts<'_>, edge: &Edge, section: usize) -> bool {

@@ -40,7 +40,7 @@ fn held(facts: &Facts<'_>) -> Vec<Held> {
     for (_, task) in facts.search.configurations() {
         let held = &mut held[usize::from(task.status.0)];
         held.session |= task.session;
-        held.workspace |= task.workspace;
+        held.workspace |= task.has_worktree();
     }
     held
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Actor, Hook, Outcome, StateId, Transition, TransitionId};
+use orange_core::{Actor, Hook, Outcome, StateId, Transition, TransitionId, Workspace};
 
 use super::C69;
 use super::places::numbered;
@@ -10,7 +10,7 @@ use crate::lint::Facts;
 use crate::search::{Edge, EdgeId};
 use orange_codegen::diag::Diagnostic;
 
-/// Where a task is whose agent was not started, and whether it has a worktree.
+/// Where a task is whose agent was not started, and whether it has something that an agent can work in.
 type FailedStart = (StateId, bool);
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -51,10 +51,10 @@ fn is_candidate(facts: &Facts<'_>, transition: &Transition<'_>) -> bool {
 /// The hooks that can fail, and what the task comes to when one does: without a worktree, none starts an agent.
 fn failures(facts: &Facts<'_>, edge: &Edge, id: TransitionId) -> impl Iterator<Item = (usize, FailedStart)> {
     let transition = facts.machine.transition(id);
-    let mut has_workspace = facts.search.task(edge.from).workspace;
+    let mut has_workspace = facts.search.task(edge.from).workspace.is_some();
     transition.hooks.iter().enumerate().filter_map(move |(at, hook)| {
         let before = has_workspace;
-        has_workspace |= hook.action.acquires();
+        has_workspace |= hook.action.acquires() || needs_no_worktree(hook);
         let fails = hook.spawn().is_some() || (hook.action.acquires() && !before);
         fails.then_some((at, (transition.to, before)))
     })
@@ -79,7 +79,8 @@ fn restarts(facts: &Facts<'_>) -> Vec<bool> {
             let acquires = transition.hooks.iter().any(|it| it.action.acquires());
             let from = (transition.from, bound);
             let bound = bound || acquires;
-            if bound && transition.hooks.iter().any(|it| it.spawn().is_some()) {
+            let starts = |it: &Hook<'_>| it.spawn().is_some() && (bound || needs_no_worktree(it));
+            if transition.hooks.iter().any(starts) {
                 open.push(from);
             }
             before[index((transition.to, bound))].push(from);
@@ -91,6 +92,11 @@ fn restarts(facts: &Facts<'_>) -> Vec<bool> {
         }
     }
     restarts
+}
+
+/// Whether it starts an agent that works without a worktree.
+fn needs_no_worktree(hook: &Hook<'_>) -> bool {
+    hook.spawn().is_some_and(|spawn| spawn.workspace == Workspace::Folder)
 }
 
 fn index((state, bound): FailedStart) -> usize {
@@ -118,7 +124,7 @@ fn finding(
     ];
     let spawn = hooks.iter().find_map(Hook::spawn);
     let prompt = spawn.map_or("…", |it| facts.machine.prompt(it.prompt).name);
-    let end = if bound { "no agent" } else { "no worktree, no agent" };
+    let end = if bound || hooks.iter().any(needs_no_worktree) { "no agent" } else { "no worktree, no agent" };
     numbered(Diagnostic::new(&C69, place, message), story)
         .trace(facts.tell(&facts.search.run_through(edge), end.to_owned()))
         .help(format!(

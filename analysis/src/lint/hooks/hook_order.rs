@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::action::{Ends, Remote, Worktree};
-use orange_core::{Actor, Hook};
+use orange_core::{Actor, Hook, Workspace};
 
 use super::C67;
 use super::places::{Raised, move_before, numbered};
@@ -70,7 +70,7 @@ fn clash(earlier: &Hook<'_>, later: &Hook<'_>) -> Option<(&'static str, &'static
         (Some(Worktree::Uses), _, Some(Worktree::Acquires), _) => {
             ("has no worktree to run in yet", "binds the worktree only now")
         }
-        (_, Some(_), Some(Worktree::Acquires), _) => {
+        (_, Some(spawn), Some(Worktree::Acquires), _) if spawn.workspace == Workspace::Worktree => {
             ("has no worktree to start an agent in yet", "binds the worktree only now")
         }
         (_, Some(_), _, Some(Ends::Session)) => ("starts an agent", "ends it again"),

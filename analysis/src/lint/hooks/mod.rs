@@ -17,6 +17,7 @@ mod resource_key_mismatch;
 mod session_leak;
 mod spawn_while_alive;
 mod spawn_without_workspace;
+mod workspace_conflict;
 mod workspace_leak;
 
 #[cfg(test)]
@@ -40,4 +41,5 @@ super::group! {
     C71 "publishes-after-failure" Warn publishes_after_failure;
     C72 "command-after-the-move" Warn command_after_the_move;
     C73 "checks-without-pull-request" Warn checks_without_pull_request;
+    C74 "workspace-conflict" Warn workspace_conflict;
 }

@@ -29,7 +29,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     // Where a finding names a transition into a state already, starting its agent again is the same fault.
     for (id, edge) in facts.search.edges() {
         let before = facts.search.task(edge.from);
-        let own = facts.second_agents(edge).find(|(index, _)| *index == OWN_HOOK && before.workspace);
+        let own =
+            facts.second_agents(edge).find(|(index, _)| *index == OWN_HOOK && before.workspace.is_some());
         if let Some((_, alive)) = own
             && !reported.contains(&before.status)
             && !facts.is_meant_beside(edge, alive)

@@ -38,8 +38,8 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
         .fix_if(put_before(facts, it.hook, "acquire_workspace"))
 }
 
-/// Whether the hook has no worktree in any step that runs it.
-fn is_always(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
+/// Whether the same happens at the hook in every step that runs it.
+pub(super) fn is_always(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
     let declaration = |id| facts.transition(id).declaration;
     let same = |edge: &&Edge| edge.step.transition().is_some_and(|id| declaration(id) == declaration(it.id));
     let mut edges = facts.search.edges().map(|(_, edge)| edge).filter(same);

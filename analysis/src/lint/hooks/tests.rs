@@ -211,3 +211,89 @@ fn a_reviewer_not_ended_before_the_next_is_reported_once() {
         &["C62 `b → c` starts a second reviewer while the first may still be alive in the worktree"],
     );
 }
+
+/// The findings of `workspace-conflict`, in which the agents of `t` work without a worktree.
+#[track_caller]
+fn conflicts(transitions: &str, rest: &str, expect: &[&str]) {
+    let states = "a: {}; t: {respawn_prompt: reviewer, agent: {workspace: none}}; b: {respawn_prompt: worker}; z: {terminal: true}";
+    let found = every_finding(&Source::new("flow.yml", flow(states, transitions, rest))).diagnostics;
+    let of_folder = |code: &str| ["C60", "C61", "C63", "C74"].contains(&code);
+    let found = found.iter().filter(|it| of_folder(it.code()));
+    let found: Vec<String> = found.map(|it| format!("{} {}", it.code(), it.message)).collect();
+    assert_eq!(found, expect, "{transitions}");
+}
+
+#[test]
+fn a_state_without_a_worktree_needs_none() {
+    let triage = "{action: spawn_agent, prompt: reviewer}";
+    conflicts(
+        &format!(
+            "from: a, to: t, hooks: [{triage}]; from: t, to: z, hooks: [{KILL}]; \
+             from: t, to: b, hooks: [{KILL}, {ACQUIRE}, {WORKER}]; from: b, to: z, {END}"
+        ),
+        "",
+        &[],
+    );
+    conflicts(
+        &format!(
+            "from: a, to: t, hooks: [{triage}]; from: t, to: b, hooks: [{KILL}, {WORKER}]; from: b, to: z, {END}"
+        ),
+        "",
+        &["C63 `t → b` starts `worker` where no worktree is ever bound"],
+    );
+}
+
+#[test]
+fn a_worktree_and_a_folder_exclude_each_other() {
+    let triage = "{action: spawn_agent, prompt: reviewer}";
+    conflicts(
+        &format!("{START}; from: b, to: t, hooks: [{KILL}, {triage}]; from: t, to: z, {END}"),
+        "",
+        &["C74 `b → t` starts an agent that works without a worktree, while the task may hold one"],
+    );
+    conflicts(
+        &format!("{START}; from: b, to: t, hooks: [{KILL}, {RELEASE}, {triage}]; from: t, to: z, {END}"),
+        "",
+        &[],
+    );
+    conflicts(
+        &format!(
+            "from: a, to: t, hooks: [{triage}]; from: t, to: b, hooks: [{ACQUIRE}]; from: b, to: z, {END}"
+        ),
+        "",
+        &["C74 `t → b` takes a worktree while the worker may still be alive in the task's folder"],
+    );
+}
+
+#[test]
+fn nothing_of_a_folder_is_run_pushed_or_judged() {
+    let triage = "{action: spawn_agent, prompt: reviewer}";
+    conflicts(
+        &format!(
+            "from: a, to: t, hooks: [{triage}]; from: t, to: z, hooks: [{KILL}, {{action: push_branch}}]"
+        ),
+        "",
+        &["C74 `t → z` runs `push_branch` where the task has no worktree"],
+    );
+    conflicts(
+        &format!(
+            "from: a, to: t, hooks: [{triage}]; from: t, to: z, gate: {{command: {{argv: [make]}}}}, hooks: [{KILL}]"
+        ),
+        "",
+        &["C74 a gate asks a program about the work in `t`, where the task has no worktree"],
+    );
+}
+
+#[test]
+fn an_agent_of_a_folder_is_not_left_where_a_worktree_is_wanted() {
+    let triage = "{action: spawn_agent, prompt: reviewer}";
+    let stays = |hooks: &str| {
+        format!("from: a, to: t, hooks: [{triage}]; from: t, to: b{hooks}; from: b, to: z, {END}")
+    };
+    conflicts(
+        &stays(""),
+        "",
+        &["C74 `t → b` leaves the worker in the task's folder, and the agents of `b` work in a worktree"],
+    );
+    conflicts(&stays(&format!(", hooks: [{KILL}]")), "", &[]);
+}

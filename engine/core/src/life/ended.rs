@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::start::workspace_of;
 use super::{Facts, LifeEvent, Turn};
 use crate::restart::{MAX_RESTARTS, limit_after, restart_after};
 use crate::{
@@ -148,7 +149,8 @@ impl<'m> Machine<'m> {
         let state = self.state(facts.view.status);
         let story = format!("crash {count} in {}: {reason}", state.name);
         let crashed = LifeEvent::Crashed { counter: CRASH_COUNT, count, reason };
-        if respawn && state.respawn.is_some() && facts.has_worktree {
+        let is_ready = |hook| workspace_of(hook).is_ready(facts.workspace);
+        if respawn && state.respawn.as_ref().is_some_and(is_ready) {
             return self.restart_after(facts, Vec::from([crashed]), None, story);
         }
         Turn::of(Vec::from([LifeEvent::Attention(story.clone()), crashed]), story)

@@ -28,7 +28,7 @@ impl<'m> Machine<'m> {
         is_cut_short: bool,
     ) -> Result<Turn<'m>, Refusal> {
         let status = facts.view.status;
-        let has_something = facts.has_worktree || facts.has_session || facts.hooks_wait;
+        let has_something = facts.workspace.is_some() || facts.has_session || facts.hooks_wait;
         let is_left_over = self.state(status).terminal && has_something;
         if is_left_over && !is_cut_short {
             return Ok(Turn::forced(Forced::Cancel, by, status));

@@ -5,24 +5,28 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Facts, Refusal, Turn};
-use crate::{Action, Actor, Effect, Hook, Machine, Program, REVIEW_ROUND, Rejection, StateId, View};
+use crate::{
+    Action, Actor, Effect, Hook, Machine, Program, REVIEW_ROUND, Rejection, StateId, View, Workspace,
+};
 
 impl<'m> Machine<'m> {
     /// A task in the initial state goes to the state where work begins, or, without a summary, to the state that asks for
-    /// one. A task in a later state without a worktree (it was created there, or got none before) gets one now, and the
-    /// agent of its state.
+    /// one. A task in a later state without what its agent works in (it was created there, or got none before) gets that now, and
+    /// the agent of its state.
     pub(super) fn spawn(&self, facts: &Facts<'_>, by: Actor) -> Result<Turn<'m>, Refusal> {
         let status = facts.view.status;
         if status == self.initial {
             let to = self.start(facts.has_summary).ok_or(Refusal::NoState("spawn"))?;
             return self.request(facts, to, by);
         }
-        let hook = self.late_start(status, facts.has_worktree).ok_or(Refusal::Started)?;
+        let hook = self.late_start(status, facts.workspace).ok_or(Refusal::Started)?;
         let acquire = Effect { hook: Hook::new(Action::AcquireWorkspace), counter: None };
+        let needs_it = workspace_of(hook) == Workspace::Worktree;
         // The first review is round 1, as if a transition had led to it.
         let is_first = is_review(hook) && facts.view.counter(REVIEW_ROUND) == 0;
         let start = Effect { hook: *hook, counter: is_first.then_some((REVIEW_ROUND, 1)) };
-        Ok(Turn { effects: Vec::from([acquire, start]), ..Turn::default() })
+        let effects = needs_it.then_some(acquire).into_iter().chain([start]).collect();
+        Ok(Turn { effects, ..Turn::default() })
     }
 
     /// Where a task in the initial state goes when it is started.
@@ -31,13 +35,23 @@ impl<'m> Machine<'m> {
         questions.or(self.commands.spawn)
     }
 
-    /// Whether a task still has to get a worktree and an agent.
-    pub fn is_to_start(&self, status: StateId, has_worktree: bool) -> bool {
-        status == self.initial || self.late_start(status, has_worktree).is_some()
+    /// Where the agent works that a start of a task in this state gets.
+    pub fn starts_in(&self, status: StateId, has_summary: bool) -> Workspace {
+        let to = if status == self.initial { self.start(has_summary) } else { Some(status) };
+        to.map_or(Workspace::Worktree, |to| self.workspace(to))
     }
 
-    fn late_start(&self, status: StateId, has_worktree: bool) -> Option<&'m Hook<'m>> {
-        self.state(status).respawn.as_ref().filter(|_| status != self.initial && !has_worktree)
+    /// Whether a task that holds this still has to get its workspace and an agent.
+    pub fn is_to_start(&self, status: StateId, held: Option<Workspace>) -> bool {
+        status == self.initial || self.late_start(status, held).is_some()
+    }
+
+    fn late_start(&self, status: StateId, held: Option<Workspace>) -> Option<&'m Hook<'m>> {
+        let lacks = |hook: &&Hook<'_>| match (workspace_of(hook), held) {
+            (_, None) | (Workspace::Worktree, Some(Workspace::Folder)) => true,
+            (Workspace::Worktree | Workspace::Folder, Some(_)) => false,
+        };
+        self.state(status).respawn.as_ref().filter(|_| status != self.initial).filter(lacks)
     }
 
     /// Whether the start of a task can set the review round without a transition that counts it.
@@ -67,8 +81,9 @@ impl<'m> Machine<'m> {
         let restart = || self.restart(facts.view.status, facts.last);
         let hook = state.respawn.or_else(|| restart().map(|it| Hook::spawning(Action::SpawnAgent, it)));
         let hook = hook.filter(|_| !state.terminal).ok_or(Refusal::NoAgent)?;
-        if !facts.has_worktree {
-            return Err(Refusal::NoWorktree);
+        let wanted = workspace_of(&hook);
+        if !wanted.is_ready(facts.workspace) {
+            return Err(Refusal::NoWorkspace(wanted));
         }
         Ok(Effect { hook, counter: None })
     }
@@ -76,6 +91,11 @@ impl<'m> Machine<'m> {
 
 fn is_review(hook: &Hook<'_>) -> bool {
     hook.spawn().is_some_and(|spawn| spawn.actor() == Actor::Reviewer)
+}
+
+/// Where the agent works that a hook starts.
+pub(super) fn workspace_of(hook: &Hook<'_>) -> Workspace {
+    hook.spawn().map_or(Workspace::Worktree, |spawn| spawn.workspace)
 }
 
 impl Refusal {
@@ -95,7 +115,10 @@ impl Refusal {
                 format!("hooks of the transition to {} wait, because one of them has failed", state.name)
             }
             Refusal::NoAgent => format!("no agent works in {}", state.name),
-            Refusal::NoWorktree => "the task has no worktree".into(),
+            Refusal::NoWorkspace(Workspace::Worktree) => "the task has no worktree".into(),
+            Refusal::NoWorkspace(Workspace::Folder) => {
+                format!("the agent of {} works without a worktree, and the task holds one", state.name)
+            }
             Refusal::Alive => format!("the {} is alive", state.agent.kind()),
         }
     }
@@ -114,7 +137,7 @@ impl Refusal {
             | Refusal::NoRespawnPrompt
             | Refusal::HooksWait
             | Refusal::NoAgent
-            | Refusal::NoWorktree
+            | Refusal::NoWorkspace(_)
             | Refusal::Alive => None,
         }
     }

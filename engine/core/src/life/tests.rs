@@ -26,7 +26,7 @@ fn facts<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> Facts<'v> {
     Facts {
         view: view(status, counters, body),
         has_summary: true,
-        has_worktree: true,
+        workspace: Some(Workspace::Worktree),
         has_session: true,
         hooks_wait: false,
         restarts: 0,
@@ -91,7 +91,7 @@ fn a_crash_starts_the_agent_again_where_that_can_work() {
     check(facts(REVIEW, &[0, 0], ""), REVIEWER_ENDED, &["crash 1", "wait 0", "spawn_agent"]);
     let later = Facts { restarts: 2, ..facts(REVIEW, &[0, 0], "") };
     check(later, REVIEWER_ENDED, &["crash 1", "wait 20"]);
-    let homeless = Facts { has_worktree: false, ..facts(REVIEW, &[0, 0], "") };
+    let homeless = Facts { workspace: None, ..facts(REVIEW, &[0, 0], "") };
     check(homeless, REVIEWER_ENDED, &["attention", "crash 1"]);
     let often = Facts { restarts: MAX_RESTARTS, ..facts(REVIEW, &[0, 0], "") };
     check(often, REVIEWER_ENDED, &["crash 1", "attention", "give up"]);
@@ -136,12 +136,40 @@ fn a_task_is_started_once_and_a_late_one_in_its_state() {
     let by = Actor::Human;
     let start = Input::Spawn { by };
     check(facts(PENDING, &[0, 0], ""), start, &["begin 1"]);
-    let late = Facts { has_worktree: false, ..facts(REVIEW, &[0, 0], "") };
+    let late = Facts { workspace: None, ..facts(REVIEW, &[0, 0], "") };
     check(late, start, &["acquire_workspace", "spawn_agent 1"]);
-    let second = Facts { has_worktree: false, ..facts(REVIEW, &[1, 0], "") };
+    let second = Facts { workspace: None, ..facts(REVIEW, &[1, 0], "") };
     check(second, start, &["acquire_workspace", "spawn_agent"]);
     refuses(facts(REVIEW, &[0, 0], ""), start, Refusal::Started);
     refuses(facts(DONE, &[0, 0], ""), start, Refusal::Started);
+}
+
+/// An agent of these tests that works without a worktree.
+static IN_FOLDER: Hook<'_> = Hook::spawning(
+    Action::SpawnAgent,
+    Spawn { workspace: Workspace::Folder, ..Spawn::new(PromptId(0), Role::Reviewer, Permissions::Full) },
+);
+
+#[test]
+fn an_agent_starts_where_the_task_holds_what_it_works_in() {
+    let (states, mut without) = (states(), states());
+    without[usize::from(REVIEW.0)].respawn = Some(IN_FOLDER);
+    let (usual, triage) = (machine(&states), machine(&without));
+    let of = |machine: &Machine<'_>, workspace, input| {
+        machine.life(&Facts { workspace, ..facts(REVIEW, &[1, 0], "") }, input).map(|turn| words(&turn))
+    };
+    let (start, again) = (Input::Spawn { by: Actor::Human }, Input::Respawn { is_alive: false });
+    let (worktree, folder) = (Some(Workspace::Worktree), Some(Workspace::Folder));
+    assert_eq!(of(&triage, None, start).unwrap(), ["spawn_agent"]);
+    assert_eq!(of(&triage, None, again).unwrap(), ["spawn_agent"]);
+    assert_eq!(of(&triage, folder, again).unwrap(), ["spawn_agent"]);
+    assert_eq!(of(&triage, folder, start).unwrap_err(), Refusal::Started);
+    assert_eq!(of(&triage, worktree, start).unwrap_err(), Refusal::Started);
+    assert_eq!(of(&triage, worktree, again).unwrap_err(), Refusal::NoWorkspace(Workspace::Folder));
+    assert_eq!(of(&triage, worktree, REVIEWER_ENDED).unwrap(), ["attention", "crash 1"]);
+    // A folder is no worktree.
+    assert_eq!(of(&usual, folder, start).unwrap(), ["acquire_workspace", "spawn_agent"]);
+    assert_eq!(of(&usual, folder, again).unwrap_err(), Refusal::NoWorkspace(Workspace::Worktree));
 }
 
 #[test]
@@ -160,7 +188,11 @@ fn an_agent_is_started_again_where_one_works_and_none_lives() {
     let dead = Input::Respawn { is_alive: false };
     check(facts(REVIEW, &[], ""), dead, &["spawn_agent"]);
     refuses(facts(REVIEW, &[], ""), Input::Respawn { is_alive: true }, Refusal::Alive);
-    refuses(Facts { has_worktree: false, ..facts(REVIEW, &[], "") }, dead, Refusal::NoWorktree);
+    refuses(
+        Facts { workspace: None, ..facts(REVIEW, &[], "") },
+        dead,
+        Refusal::NoWorkspace(Workspace::Worktree),
+    );
     refuses(facts(STUCK, &[], ""), dead, Refusal::NoRespawnPrompt);
     refuses(facts(DONE, &[], ""), Input::Restart { is_alive: false }, Refusal::NoAgent);
     let last = RESPAWN.spawn().copied();
@@ -215,7 +247,7 @@ fn a_cancel_clears_away_what_a_failed_hook_has_left() {
     assert_eq!(turn(facts(DONE, &[], ""), cancel(false)), ["Cancel 4"]);
     assert_eq!(turn(facts(STUCK, &[], ""), cancel(false)), ["begin 4"]);
     assert_eq!(turn(facts(WORKING, &[], ""), cancel(true)), ["Cancel 4"]);
-    let idle = Facts { has_worktree: false, has_session: false, ..facts(DONE, &[], "") };
+    let idle = Facts { workspace: None, has_session: false, ..facts(DONE, &[], "") };
     assert!(machine.life(&idle, cancel(false)).is_err());
     assert_eq!(
         machine.forced_hooks(Forced::Cancel, DONE),
@@ -307,7 +339,7 @@ fn while_hooks_wait_a_task_can_only_end() {
     assert_eq!(turn(here, Input::Elapsed { has_agent: true, lasted: 60 }), [""; 0]);
     assert_eq!(turn(waits(STUCK), Input::Request { to: DONE, by }), ["begin 4"]);
     assert_eq!(turn(waits(STUCK), Input::Cancel { by, is_cut_short: false }), ["begin 4"]);
-    let idle = Facts { has_worktree: false, has_session: false, ..waits(DONE) };
+    let idle = Facts { workspace: None, has_session: false, ..waits(DONE) };
     assert_eq!(turn(idle, Input::Cancel { by, is_cut_short: false }), ["Cancel 4"]);
 }
 

@@ -1,6 +1,6 @@
 //! `orange task attach`
 
-use orange_core::Actor;
+use orange_core::{Actor, Input};
 
 use crate::Result;
 use crate::app::App;
@@ -13,13 +13,12 @@ pub fn commands(app: &App, task: &Task, history: &TaskHistory) -> Result<Vec<Str
     let machine = app.machine_of(&task.owned)?;
     let id = &task.id;
     let snapshot = Snapshot::of(app, machine, task, history)?;
-    let (status, choices) = snapshot.with_facts(|facts| {
-        let view = &facts.view;
-        (view.status, machine.options(view, Actor::Human))
+    let (can_start, choices) = snapshot.with_facts(|facts| {
+        let can_start = machine.life(facts, Input::Respawn { is_alive: false }).is_ok();
+        (can_start, machine.options(&facts.view, Actor::Human))
     });
-    let state = machine.state(status);
     let mut lines = Vec::new();
-    if state.respawn.is_some() && task.owned.workspace.is_some() {
+    if can_start {
         lines.push(format!("orange task respawn {id}    starts its agent again"));
     }
     let open = choices.iter().filter(|choice| choice.can_be_asked());

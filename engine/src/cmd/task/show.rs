@@ -95,7 +95,8 @@ fn text(task: &ShownTask) -> String {
             format!("           `{retry}` runs them"),
         ]
     }));
-    lines.push(format!("worktree   {}", task.worktree.as_deref().unwrap_or("none")));
+    let place = if task.workspace.as_ref() == Some(&task.id) { "folder    " } else { "worktree  " };
+    lines.push(format!("{place} {}", task.worktree.as_deref().unwrap_or("none")));
     lines.extend(task.pr_url.iter().map(|url| format!("pull       {}", one_line(url, 120))));
     lines.push(format!("file       {}", task.path));
     for (heading, content) in &task.sections {

@@ -327,7 +327,7 @@ impl Git {
             Kind::NotFound,
             format!("there is no branch `{branch}`, neither here nor on `{REMOTE}`"),
         )
-        .help("a task that was never started has no work to merge; if the branch was renamed, `orange task update --branch NAME` says so"))
+        .help("a task that has had no worktree has no work to merge; if the branch was renamed, `orange task update --branch NAME` says so"))
     }
 
     pub(super) fn is_ancestor(&self, one: &str, of: &str) -> Result<bool> {

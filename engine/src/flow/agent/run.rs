@@ -84,7 +84,8 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
         prompt: &dir.prompt(number),
         task_dir: &dir.path,
         worktree: &folder,
-        repo: &project.path,
+        // Without a worktree, what a harness is told to trust is the folder.
+        repo: if task.worktree().is_some() { &project.path } else { &folder },
         home: app.home.root(),
         orange: &app.program,
     };

@@ -281,7 +281,9 @@ fn names(app: &App, slots: &[Slot], projects: &[Project]) -> Result<BTreeSet<Str
     names.extend(slots.iter().map(|slot| slot.name.clone()));
     let folder = app.home.workspaces();
     let there = entries(&folder)?.into_iter().filter_map(|entry| entry.file_name().into_string().ok());
-    names.extend(there.filter(|name| !name.starts_with('.')));
+    // The folder of a task goes with it.
+    let is_ours = |name: &String| !pool::folder_of(&app.home, name).is_ok_and(|task| task.is_some());
+    names.extend(there.filter(|name| !name.starts_with('.')).filter(is_ours));
     for project in projects.iter().filter(|project| project.path.is_dir()) {
         let known = Git::at(&project.path).worktrees()?.into_iter().map(|one| one.path);
         let ours = known.filter(|path| path.parent().is_some_and(|parent| is_same(parent, &folder)));

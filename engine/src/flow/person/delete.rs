@@ -30,7 +30,7 @@ fn check_idle(app: &App, locked: &LockedTask) -> Result<()> {
     if !has_something && (machine.state(status).terminal || status == machine.initial) {
         return Ok(());
     }
-    let holds = if has_something { ", and holds a worktree or a session" } else { "" };
+    let holds = if has_something { ", and holds a workspace or a session" } else { "" };
     Err(Error::new(Kind::Refused, format!("task {} is {}{holds}", task.id, task.status()))
         .help(format!("cancel it first: `orange task cancel {}`", task.id)))
 }

@@ -72,7 +72,7 @@ fn edit(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Vec<&'static str
         app.check_caller(&task, &history)?;
         if let Some(branch) = &branch {
             admit(app, &list::others_of_branch(&app.home, dir, branch)?)?;
-            let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
+            let worktree = task.worktree().map(|name| app.home.workspace(name));
             rebranch::plan(app, &task, worktree.as_deref(), branch)?;
         }
     } else if !changes.is_empty() {
@@ -100,7 +100,7 @@ fn edit(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Vec<&'static str
 fn branch(app: &App, dir: &TaskDir, name: Option<&str>) -> Result<String> {
     let (task, _) = Task::read(&app.home, dir)?;
     let project = app.project_of(&task)?;
-    let branch = match (name, &task.owned.workspace) {
+    let branch = match (name, task.worktree()) {
         (Some(name), _) => name.to_owned(),
         (None, Some(workspace)) => {
             let worktree = app.home.workspace(workspace);

@@ -5,7 +5,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use orange_core::{Actor, Program};
+use orange_core::{Actor, Program, Workspace};
 
 use crate::app::App;
 use crate::caller;
@@ -38,7 +38,7 @@ pub fn answered(
     let (status, since) = (locked.task().status().to_owned(), locked.history().since.clone());
     let mut asked: Vec<(Program<'_>, Work)> = Vec::new();
     while let Some(program) = needs(&locked)? {
-        let now = work(app, locked.task())?.ok_or_else(|| no_worktree(program, &dir))?;
+        let now = work(app, locked.task())?.ok_or_else(|| no_worktree(program, locked.task()))?;
         if let Some((_, then)) = asked.iter().find(|(other, _)| *other == program) {
             return Err(changed(program, then, &now));
         }
@@ -66,7 +66,7 @@ pub fn begun(
 ) -> Result<Option<LockedTask>> {
     let Some(program) = needs(&locked)? else { return Ok(Some(locked)) };
     let dir = locked.dir().clone();
-    let now = work(app, locked.task())?.ok_or_else(|| no_worktree(program, &dir))?;
+    let now = work(app, locked.task())?.ok_or_else(|| no_worktree(program, locked.task()))?;
     let (seq, _) = question(&mut locked, program, &now, Actor::Engine)?;
     drop(locked);
     start(app, &dir, seq)?;
@@ -146,7 +146,7 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
     // They are left of a process that was killed.
     program::end_asked(dir)?;
     fault::step("run", "the program of a gate");
-    let ended = match task.owned.workspace.as_ref().map(|name| app.home.workspace(name)) {
+    let ended = match task.worktree().map(|name| app.home.workspace(name)) {
         Some(worktree) => {
             let run = ProgramRun::of(&question.argv, question.timeout, &worktree, dir, seq);
             let news = News::of(dir, seq);
@@ -191,9 +191,15 @@ impl News<'_> {
     }
 }
 
-fn no_worktree(program: Program<'_>, dir: &TaskDir) -> Error {
+fn no_worktree(program: Program<'_>, task: &Task) -> Error {
     let message = format!("`{program}` cannot be asked: the task has no worktree");
-    Error::new(Kind::GateFailed, message).help(format!("`orange task spawn {}` gives it one", dir.id))
+    let help = match task.holds() {
+        Some(Workspace::Folder) => {
+            "its agent works without one (`workspace: none`), so this gate never holds".to_owned()
+        }
+        Some(Workspace::Worktree) | None => format!("`orange task spawn {}` gives it one", task.id),
+    };
+    Error::new(Kind::GateFailed, message).help(help)
 }
 
 fn changed(program: Program<'_>, then: &Work, now: &Work) -> Error {

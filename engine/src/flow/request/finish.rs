@@ -104,12 +104,14 @@ fn finish_one(app: &App, locked: &mut LockedTask, pending: &OpenTransition) -> R
     }
     fault::step("give back", "the worktree");
     workspace::give_back(app, locked.task())?;
+    let left = if app.is_over(locked.task()) { workspace::leave_folder(app, locked) } else { Ok(false) };
+    errors.extend(left.as_ref().err().map(Error::one_line));
     // The attention comes before the end of the transition: no later command reports the errors.
     if !errors.is_empty() {
         locked.call_attention(&errors.join("; "))?;
     }
     let (changed, set) = closing(machine, locked.task(), &pending.plan);
-    locked.append(changed, set)?;
+    locked.append(changed, if left.is_ok_and(|left| left) { set.workspace(None) } else { set })?;
     let has = |action: Action| pending.plan.hooks.iter().any(|planned| planned.name == action.name());
     if has(Action::ReleaseWorkspace) && !has(Action::SpawnNext) {
         queue::after_release(app, locked.dir())?;

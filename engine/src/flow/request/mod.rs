@@ -112,7 +112,7 @@ impl Goal<'_> {
 
 fn check_turn(app: &App, task: &Task, turn: &Turn<'_>) -> Result<()> {
     if turn.decision().is_some_and(|decision| !decision.seen.is_empty()) {
-        let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
+        let worktree = task.worktree().map(|name| app.home.workspace(name));
         check_no_task_file(app, task, worktree.as_deref())?;
     }
     Ok(())

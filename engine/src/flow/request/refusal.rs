@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use orange_core::{Facts, Gate, Input, Lack, Machine, Missing, Refusal, Rejection, View, When};
+use orange_core::{Facts, Gate, Input, Lack, Machine, Missing, Refusal, Rejection, View, When, Workspace};
 
 use crate::app::App;
 use crate::drive::git;
@@ -42,7 +42,11 @@ pub fn error(
         }
         Refusal::HooksWait => hooks_wait(task, history),
         Refusal::NoRespawnPrompt | Refusal::NoAgent => refused(Kind::NotRespawnable).help(next()),
-        Refusal::NoWorktree => refused(Kind::NotRespawnable).help("`orange task spawn` gives it one"),
+        Refusal::NoWorkspace(Workspace::Worktree) => {
+            refused(Kind::NotRespawnable).help("`orange task spawn` gives it one")
+        }
+        Refusal::NoWorkspace(Workspace::Folder) => refused(Kind::NotRespawnable)
+            .help(format!("a transition with release_workspace gives it back; {}", next())),
         Refusal::Alive => refused(Kind::NotRespawnable).help(format!(
             "`orange task attach {id}` shows it; `orange task restart {id}` ends it and starts it again"
         )),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use orange_core::Workspace;
 use orange_core::mission::MissionStatus;
 
 use crate::app::App;
@@ -188,9 +189,10 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
     Ok(stories)
 }
 
-/// Whether the task is finished and still has a session, because a hook failed.
+/// Whether the task is finished and still has a session or a plain folder, because a hook failed.
 fn is_left_over(app: &App, task: &Task) -> bool {
-    task.owned.tmux_session.is_some() && app.is_over(task)
+    let is_left = task.owned.tmux_session.is_some() || task.holds() == Some(Workspace::Folder);
+    is_left && app.is_over(task)
 }
 
 fn missing(dir: &TaskDir, history: &TaskHistory, panes: &[Pane]) -> Result<Vec<u32>> {

@@ -6,7 +6,7 @@ use orange_core::mission::MissionStatus;
 
 use crate::Result;
 use crate::app::App;
-use crate::flow::snapshot::waits;
+use crate::flow::snapshot::{start_takes_worktree, waits};
 use crate::hooks::workspace;
 use crate::store::list::{self, Known};
 use crate::store::pool::{self, Saved, Slot};
@@ -38,7 +38,10 @@ impl Queue {
             return None;
         }
         let size = (project.name.as_str(), project.pool_size);
-        Some(if pool::check_room(&app.home, &self.slots, size, &task.id).is_err() {
+        let is_full = || pool::check_room(&app.home, &self.slots, size, &task.id).is_err();
+        // An automatic queue starts any task when a worktree is free.
+        let needs_room = project.is_auto() || start_takes_worktree(app, task);
+        Some(if needs_room && is_full() {
             match project.pool_size {
                 1 => format!("waits for the worktree of {}", project.name),
                 size => format!("waits for one of the {size} worktrees of {}", project.name),
