@@ -196,22 +196,20 @@ pub fn state_named(machine: &Machine<'_>, name: &str) -> Result<StateId> {
     })
 }
 
-/// Whether a task still has to get a worktree and an agent.
-pub fn waits(app: &App, task: &Task) -> bool {
+/// Where the agent is to work that a task still has to get; `None` for a task that was started. One that has come to its state with an
+/// agent in its plain folder has that one.
+pub fn waits(app: &App, task: &Task) -> Option<Workspace> {
+    if task.holds() == Some(Workspace::Folder) && task.owned.tmux_session.is_some() {
+        return None;
+    }
     // A task of another binary's workflow cannot be started here.
-    app.machine_of(&task.owned).and_then(|machine| is_to_start(machine, task)).unwrap_or(false)
+    let machine = app.machine_of(&task.owned).ok()?;
+    let has_summary = !task.summary.trim().is_empty();
+    let starts_in = || Some(machine.starts_in(status_of(machine, task).ok()?, has_summary));
+    if is_to_start(machine, task).ok()? { starts_in() } else { None }
 }
 
-/// Whether the start of this task takes a worktree.
-pub fn start_takes_worktree(app: &App, task: &Task) -> bool {
-    let starts_in = |machine: &Machine<'_>| {
-        Ok(machine.starts_in(status_of(machine, task)?, !task.summary.trim().is_empty()))
-    };
-    let starts_in = app.machine_of(&task.owned).and_then(starts_in);
-    starts_in.is_ok_and(|workspace| workspace == Workspace::Worktree)
-}
-
-/// The same under this machine. A task whose hooks wait starts with these.
+/// Whether a task still has to get its workspace and an agent. A task whose hooks wait starts with these.
 pub fn is_to_start(machine: &Machine<'_>, task: &Task) -> Result<bool> {
     Ok(task.owned.hooks_wait.is_none() && machine.is_to_start(status_of(machine, task)?, task.holds()))
 }

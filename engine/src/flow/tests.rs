@@ -3,7 +3,7 @@
 use orange_core::{
     Action, Actor, Actors, Commands, Condition, Counter, Ending, ExitRule, Fields, Gate, Guard, Hook,
     MAX_RESTARTS, Machine, OnFailure, Outcome, Permissions, Piece, Prompt, PromptId, REVIEW_ROUND, Range,
-    Role, SectionGate, Spawn, State, StateId, Transition, Verdict,
+    Role, SectionGate, Spawn, State, StateId, Transition, Verdict, Workspace,
 };
 
 use crate::answer::TransitionResult;
@@ -543,6 +543,15 @@ fn only_a_task_that_waits_is_started() {
     let lab = Lab::new(WORKING, "");
     refused(spawn(&lab.app, &lab.dir), Kind::Environment, "`pi`");
     refused(super::respawn(&lab.app, &lab.dir, false), Kind::NotRespawnable, "no worktree");
+}
+
+#[test]
+fn a_task_with_an_agent_in_its_folder_does_not_wait() {
+    let lab = Lab::new(WORKING, "");
+    lab.open().append(Event::Unknown, Set::new().workspace(Some(&lab.dir.id))).unwrap();
+    assert_eq!(super::snapshot::waits(&lab.app, &lab.task()), Some(Workspace::Worktree));
+    lab.agent(1, Actor::Worker);
+    assert_eq!(super::snapshot::waits(&lab.app, &lab.task()), None);
 }
 
 #[test]

@@ -194,3 +194,25 @@ fn a_link_in_the_place_of_a_folder_is_not_followed() {
     assert_eq!((task.owned("workspace"), is_gone(&folder)), (Value::Null, true));
     assert!(other.join(".orange/precious").exists() && !other.join("TASK.md").exists());
 }
+
+#[test]
+fn an_automatic_queue_starts_a_triage_without_a_free_worktree() {
+    let world = World::new();
+    world.workflow("triage.yml", TRIAGE);
+    world.ok(&["project", "update", "toy", "--pool-size", "1", "--queue", "auto"]);
+    world.create("other", "Mend it [agents: hang]", &[]).agent(1).begun();
+    let create = |name: &str, workflow: &str| {
+        let more = ["--workflow", workflow, "--no-spawn"];
+        world.create(name, &format!("Look at {name} [agents: hang]"), &more)
+    };
+    // The oldest one needs the worktree that is not free, and no more than one works in a folder.
+    let late = create("late", "default");
+    let (first, second) = (create("first", "triage"), create("second", "triage"));
+    world.ok(&["monitor", "--once"]);
+    first.agent(1).begun();
+    assert_eq!((late.status(), second.status()), ("pending".to_owned(), "open".to_owned()));
+    first.ok("cancel", &["--yes"]);
+    world.ok(&["monitor", "--once"]);
+    second.agent(1).begun();
+    assert_eq!((late.status(), late.show()["attention"].clone()), ("pending".to_owned(), Value::Null));
+}

@@ -1,17 +1,19 @@
 //! Starts tasks: by command, by `spawn_next`, and in the state in which they were created.
 
-use orange_core::{Effect, Machine, Turn};
+use orange_core::{Effect, Machine, Turn, Workspace};
 
 use crate::Result;
 use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::flow::lock_recovered;
+use crate::flow::queue;
 use crate::flow::request::{Goal, begin, carry_out, decide};
 use crate::flow::snapshot::{is_to_start, waits};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
+use crate::store::projects::Project;
 use crate::store::{
-    self, DirKind, Event, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task,
+    self, DirKind, Event, Listed, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task,
 };
 
 /// Starts a task in its workflow's initial state; one without a summary goes to the state that asks for one. A task in a later
@@ -43,7 +45,7 @@ fn begun_start(machine: &Machine<'_>, history: &TaskHistory) -> Option<u64> {
 }
 
 /// Makes every start that is owed in a project: each starts the oldest waiting task that can be started. In a project with an
-/// automatic queue, every free worktree is one more such start. Returns what was started.
+/// automatic queue, every free worktree is one more such start, and so is every place for a task that needs none. Returns what was started.
 pub fn spawn_next(app: &App, project: &str) -> Result<Vec<TransitionResult>> {
     let mut started = Vec::new();
     while let Some(begun) = begin_next(app, project)? {
@@ -67,7 +69,7 @@ enum Begun {
 /// task. `None` when no start is owed or possible. An owed start that cannot be read is an error once all others are made.
 fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
     let _queue = owed::lock(&app.home, project)?;
-    let is_auto = projects::get(&app.home, project)?.is_auto();
+    let auto = Some(projects::get(&app.home, project)?).filter(Project::is_auto);
     let mut failure = Ok(None);
     for owed in owed::all(&app.home, project)? {
         let owed = match owed {
@@ -85,26 +87,36 @@ fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
             owed.remove()?;
             continue;
         }
-        let begun = begin_oldest(app, project, &|task| owed.choose(task))?;
+        let begun = begin_oldest(app, project, None, &|task| owed.choose(task))?;
         owed.remove()?;
         if begun.is_some() {
             return Ok(begun);
         }
     }
-    let begun = if is_auto { begin_oldest(app, project, &|_| Ok(()))? } else { None };
+    let begin = |auto: Project| begin_oldest(app, project, Some(auto.pool_size), &|_| Ok(()));
+    let begun = auto.map_or(Ok(None), begin)?;
     if begun.is_some() { Ok(begun) } else { failure }
 }
 
-/// Begins the oldest waiting task that can be started; `None` if there is none, or no free worktree. One that fails gets a call
-/// for attention and does not delay the others.
-fn begin_oldest(app: &App, project: &str, choose: &dyn Fn(&str) -> Result<()>) -> Result<Option<Begun>> {
-    let mut failure = Ok(None);
-    for dir in waiting(app, project)? {
+/// Begins the oldest waiting task that can be started; `None` if there is none. One that fails gets a call for attention and does not
+/// delay the others, nor does a lack of free worktrees delay those that need none.
+fn begin_oldest(
+    app: &App,
+    project: &str,
+    most_in_folders: Option<u32>,
+    choose: &dyn Fn(&str) -> Result<()>,
+) -> Result<Option<Begun>> {
+    let (mut failure, mut is_full) = (Ok(None), false);
+    for (dir, place) in waiting(app, project, most_in_folders)? {
+        let takes_worktree = place == Workspace::Worktree;
+        if is_full && takes_worktree {
+            continue;
+        }
         choose(&dir.id)?;
         match begin_waiting(app, &dir) {
             Ok(Some(begun)) => return Ok(Some(begun)),
             Ok(None) => {}
-            Err(_) if !workspace::is_free(app, project, &dir.id)? => break,
+            Err(_) if takes_worktree && !workspace::is_free(app, project, &dir.id)? => is_full = true,
             Err(error) => {
                 let what = format!("not started: {}", error.one_line());
                 let called = lock_recovered(app, &dir).and_then(|mut locked| locked.call_attention(&what));
@@ -139,7 +151,7 @@ fn start(app: &App, machine: &'static Machine<'static>, locked: LockedTask) -> R
 fn is_waiting(app: &App, project: &str, id: &str) -> bool {
     let dir = list::with_id(&app.home, &[DirKind::Task], Some(project), id).unwrap_or_default().pop();
     let read = dir.and_then(|dir| Task::read_last(&app.home, &dir, 0).ok());
-    read.is_some_and(|(task, journal)| journal.history().open.is_none() && waits(app, &task))
+    read.is_some_and(|(task, journal)| journal.history().open.is_none() && waits(app, &task).is_some())
 }
 
 /// Gives a task past its initial state its worktree and its agent. It stays in its state, so `orange task spawn` or
@@ -177,9 +189,13 @@ fn run(
     agents::start(app, machine, locked, &effect.hook, counter.as_ref(), Occasion::Spawn.into())
 }
 
-/// The tasks that wait for a worktree, oldest first.
-fn waiting(app: &App, project: &str) -> Result<Vec<TaskDir>> {
+/// The tasks that wait to be started, oldest first, each with where its agent is to work. If so many work in folders already, none of
+/// those that need a folder is among them.
+fn waiting(app: &App, project: &str, most_in_folders: Option<u32>) -> Result<Vec<(TaskDir, Workspace)>> {
     let listed = store::list(&app.home, Some(project))?;
-    let waiting = listed.into_iter().filter(|listed| listed.task.as_ref().is_ok_and(|task| waits(app, task)));
-    Ok(waiting.map(|listed| listed.dir).collect())
+    let tasks = listed.iter().filter_map(|listed| listed.task.as_ref().ok());
+    let in_folders = tasks.filter(|task| task.holds() == Some(Workspace::Folder)).count();
+    let has_place = most_in_folders.is_none_or(|most| queue::has_place(in_folders, most));
+    let waiting = listed.into_iter().filter_map(|Listed { dir, task }| Some((dir, waits(app, &task.ok()?)?)));
+    Ok(waiting.filter(|(_, place)| has_place || *place == Workspace::Worktree).collect())
 }

@@ -1,12 +1,13 @@
 //! The waiting tasks of a project: what they wait for, and what starts them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use orange_core::Workspace;
 use orange_core::mission::MissionStatus;
 
 use crate::Result;
 use crate::app::App;
-use crate::flow::snapshot::{start_takes_worktree, waits};
+use crate::flow::snapshot::waits;
 use crate::hooks::workspace;
 use crate::store::list::{self, Known};
 use crate::store::pool::{self, Saved, Slot};
@@ -34,14 +35,10 @@ impl Queue {
     /// What an unstarted task waits for, in words; `None` for any other task.
     pub fn waits_for(&self, app: &App, task: &Task) -> Option<String> {
         let project = self.projects.iter().find(|project| project.name == task.project)?;
-        if !waits(app, task) {
-            return None;
-        }
+        let place = waits(app, task)?;
         let size = (project.name.as_str(), project.pool_size);
         let is_full = || pool::check_room(&app.home, &self.slots, size, &task.id).is_err();
-        // An automatic queue starts any task when a worktree is free.
-        let needs_room = project.is_auto() || start_takes_worktree(app, task);
-        Some(if needs_room && is_full() {
+        Some(if place == Workspace::Worktree && is_full() {
             match project.pool_size {
                 1 => format!("waits for the worktree of {}", project.name),
                 size => format!("waits for one of the {size} worktrees of {}", project.name),
@@ -54,41 +51,74 @@ impl Queue {
     }
 }
 
-/// The projects of the tasks seen, each with one of its tasks, and whether any of its tasks waits.
+/// Whether an automatic queue starts one more task that needs no worktree: as many work at once in folders as the project has
+/// worktrees.
+pub fn has_place(in_folders: usize, pool_size: u32) -> bool {
+    usize::try_from(pool_size).is_ok_and(|size| in_folders < size)
+}
+
+/// The projects of the tasks seen.
 #[derive(Debug, Default)]
-pub struct Queues(BTreeMap<String, (TaskDir, bool)>);
+pub struct Queues(BTreeMap<String, Seen>);
+
+/// The tasks seen of one project.
+#[derive(Debug)]
+struct Seen {
+    /// One of them.
+    dir: TaskDir,
+    /// What those wait for that were not started.
+    wait_for: BTreeSet<Workspace>,
+    /// The number of those that hold a plain folder.
+    in_folders: usize,
+}
 
 impl Queues {
     /// Notes a task.
     pub fn see(&mut self, app: &App, dir: &TaskDir, task: &Task) {
-        let (_, some_waits) = self.0.entry(dir.project.clone()).or_insert_with(|| (dir.clone(), false));
-        *some_waits |= waits(app, task);
+        let first = || Seen { dir: dir.clone(), wait_for: BTreeSet::new(), in_folders: 0 };
+        let seen = self.0.entry(dir.project.clone()).or_insert_with(first);
+        seen.wait_for.extend(waits(app, task));
+        seen.in_folders += usize::from(task.holds() == Some(Workspace::Folder));
     }
 
     /// Makes the starts that are owed, and fills the free worktrees of projects with automatic queues. Returns the projects with
     /// something to do, each with one of its tasks and the result.
     pub fn serve(&self, app: &App) -> Vec<(TaskDir, Result<String>)> {
-        let served = self.0.iter().filter_map(|(project, (dir, some_wait))| {
-            let done = is_to_be_served(app, project, dir, *some_wait)
-                .and_then(|is_to_be| is_to_be.then(|| start_next(app, dir)).transpose());
+        let served = self.0.iter().filter_map(|(project, seen)| {
+            let done = is_to_be_served(app, project, seen)
+                .and_then(|is_to_be| is_to_be.then(|| start_next(app, &seen.dir)).transpose());
             let story = || format!("saw to the tasks of {project} that wait to be started");
-            Some((dir.clone(), done.transpose()?.map(|()| story())))
+            Some((seen.dir.clone(), done.transpose()?.map(|()| story())))
         });
         served.collect()
     }
 }
 
-fn is_to_be_served(app: &App, project: &str, dir: &TaskDir, some_wait: bool) -> Result<bool> {
+fn is_to_be_served(app: &App, project: &str, seen: &Seen) -> Result<bool> {
     let owed = owed::all(&app.home, project)?;
-    if owed.iter().any(Result::is_ok) {
-        return Ok(true);
-    }
-    let is_auto = || Ok(orange_project(app, project)?.is_some_and(|project| project.is_auto()));
-    if some_wait && is_auto()? && workspace::is_free(app, project, &dir.id)? {
+    if owed.iter().any(Result::is_ok) || fills_by_itself(app, project, seen)? {
         return Ok(true);
     }
     // An unreadable start is reported only without other starts, whose result reports it otherwise.
     owed.into_iter().find_map(Result::err).map_or(Ok(false), Err)
+}
+
+/// Whether a project has an automatic queue, and a task that it can start.
+fn fills_by_itself(app: &App, project: &str, seen: &Seen) -> Result<bool> {
+    if seen.wait_for.is_empty() {
+        return Ok(false);
+    }
+    let Some(auto) = orange_project(app, project)?.filter(Project::is_auto) else { return Ok(false) };
+    for place in &seen.wait_for {
+        let can_start = match place {
+            Workspace::Worktree => workspace::is_free(app, project, &seen.dir.id)?,
+            Workspace::Folder => has_place(seen.in_folders, auto.pool_size),
+        };
+        if can_start {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The project of this name; a removed one is no error here.
