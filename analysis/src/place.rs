@@ -45,8 +45,8 @@ impl Places {
 
     /// The path to the innermost thing that covers this span: `states.working`, `.` for the file as a whole.
     ///
-    /// Items of lists go by what they are about: transitions by their ends, hooks by their action, rules by their
-    /// status. Where several have one name, the second of them is `[name#2]`.
+    /// Items of lists go by what they are about: transitions by their ends, deadlines by their states, hooks by their action,
+    /// rules by their status. Where several have one name, the second of them is `[name#2]`.
     pub fn of(&self, span: Span) -> String {
         let covers =
             |it: &usize| self.nodes[*it].span.start <= span.start && span.end <= self.nodes[*it].span.end;
@@ -124,6 +124,9 @@ fn name(item: &Node) -> Option<String> {
     if let (Some(from), Some(to)) = (get(item, "from"), get(item, "to")) {
         return Some(format!("{}→{}", words(from), words(to)));
     }
+    if let Some(states) = get(item, "states") {
+        return Some(words(states));
+    }
     NAMING.iter().find_map(|key| text(get(item, key)?)).map(str::to_owned)
 }
 
@@ -197,6 +200,7 @@ mod tests {
         );
         check("a.yml", &head.replace("[a, b]", "[a, «b»]"), "transitions[a,b→c].from[b]");
         check("a.yml", "transitions:\n  - {from: a, to: b}\n  - «{from: a, to: b}»\n", "transitions[a→b#2]");
+        check("a.yml", "deadlines:\n  - {states: [a, b], after: «4h», then: c}\n", "deadlines[a,b].after");
         check("a.yml", "rules:\n  - {action: crash, status: «w»}\n", "rules[w].status");
         check("a.yml", "x:\n  - [1]\n  - [«2»]\n", "x[1][2]");
     }

@@ -94,6 +94,7 @@ catalogue! {
     A15 "command-not-final" Error;
     A16 "hook-failure-target" Error;
     A17 "unknown-gate" Error;
+    A18 "pointless-deadline" Error;
     B01 "cycle" Error;
     B02 "unknown-dep" Error;
     B03 "duplicate-step" Error;

@@ -4,8 +4,8 @@
 //! may ask, a rule is missing. How careless depends on the seed, so that each property holds of some and fails in others.
 
 use crate::plan::{
-    Applies, Condition, Operator, Plan, PlannedEnding, PlannedGate, PlannedHook, PlannedOutcome, PlannedRule,
-    PlannedState, PlannedTransition,
+    Applies, Condition, Operator, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedHook,
+    PlannedOutcome, PlannedRule, PlannedState, PlannedTransition,
 };
 use crate::random::Random;
 
@@ -87,6 +87,7 @@ impl Author {
         self.state_keys();
         self.rules();
         self.failures();
+        self.deadlines();
     }
 
     fn named(&self, name: &str) -> Option<usize> {
@@ -349,6 +350,22 @@ impl Author {
             let mut leaving = self.plan.transitions.iter().filter(|it| it.from == at);
             state.waits = role == Idle && leaving.all(|it| it.by == ["human"]) && self.random.chance(50);
         }
+    }
+
+    /// A deadline that is shorter than the timeouts.
+    fn deadlines(&mut self) {
+        let open: Vec<usize> = (0..self.states.len())
+            .filter(|at| self.states[*at] != Ends && !self.plan.states[*at].waits)
+            .collect();
+        let states: Vec<usize> = open.into_iter().filter(|_| self.random.chance(40)).collect();
+        if states.is_empty() || self.random.chance(70) {
+            return;
+        }
+        let leads = |to: &usize| states.iter().all(|from| *from != *to && self.targets(*from).contains(to));
+        let targets: Vec<usize> = (0..self.states.len()).filter(leads).collect();
+        let moves = !targets.is_empty() && self.random.chance(80);
+        let then = moves.then(|| *self.random.pick(&targets));
+        self.plan.deadlines.push(PlannedDeadline { states, after: 30, then });
     }
 
     fn targets(&self, from: usize) -> Vec<usize> {

@@ -1,8 +1,8 @@
 //! Generated workflows, guards and task bodies, the same for the same seed.
 
 use crate::plan::{
-    Applies, Condition, Operator, Plan, PlannedEnding, PlannedGate, PlannedOutcome, PlannedRule,
-    PlannedState, PlannedTransition,
+    Applies, Condition, Operator, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedOutcome,
+    PlannedRule, PlannedState, PlannedTransition,
 };
 use crate::random::Random;
 
@@ -42,6 +42,39 @@ pub fn plan(seed: u64) -> Plan {
     let crash = if random.chance(50) { Some(random.below(states.len())) } else { stuck };
     let name = format!("random-{seed}");
     Plan { name, states, counters, crash, transitions, rules, prompts: vec!["again"], ..Plan::default() }
+}
+
+/// The same with timeouts, and with deadlines that are shorter than these.
+pub fn timed_plan(seed: u64) -> Plan {
+    let random = &mut Random::new(seed);
+    let mut plan = plan(seed);
+    let count = plan.states.len();
+    for state in plan.states.iter_mut().filter(|state| state.respawn.is_some()) {
+        let to = random.chance(70).then(|| random.below(count));
+        state.timeout = random.chance(50).then_some((300, to));
+    }
+    let open: Vec<usize> = (0..count).filter(|at| !plan.states[*at].terminal).collect();
+    for _ in 0..random.below(4).min(open.len()) {
+        let mut states = open.clone();
+        shuffle(random, &mut states);
+        states.truncate(1 + random.below(3));
+        let outside: Vec<usize> = (0..count).filter(|at| !states.contains(at)).collect();
+        let leads = !outside.is_empty() && random.chance(75);
+        let then = leads.then(|| *random.pick(&outside));
+        plan.deadlines.push(PlannedDeadline { states, after: *random.pick(&[60, 120, 240]), then });
+    }
+    plan
+}
+
+/// For how long a task was in some states before it came to this one, and there.
+pub fn course(random: &mut Random, plan: &Plan, status: usize) -> Vec<(usize, u32)> {
+    let mut states: Vec<usize> = (0..random.below(4)).map(|_| random.below(plan.states.len())).collect();
+    // Often within the states of one deadline.
+    if let Some(deadline) = plan.deadlines.iter().find(|it| it.states.contains(&status)) {
+        states.extend((0..random.below(3)).map(|_| *random.pick(&deadline.states)));
+    }
+    states.push(status);
+    states.into_iter().map(|state| (state, *random.pick(&[0, 30, 59, 60, 120, 299, 300]))).collect()
 }
 
 /// A guard of at most `depth` levels over the first `counters` counters, with constants below `limit`.

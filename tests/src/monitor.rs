@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::{Applies, Plan, PlannedGate, PlannedHook, PlannedOutcome, PlannedRule, PlannedTransition};
+use crate::plan::{
+    Applies, Plan, PlannedDeadline, PlannedGate, PlannedHook, PlannedOutcome, PlannedRule, PlannedTransition,
+};
 
 /// Somebody who acts on a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,7 +63,7 @@ pub enum Happening<'h> {
 /// What decides about the end of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decides {
-    /// The timeout of the state.
+    /// The timeout of the state, or a deadline.
     Timeout,
     /// The exit rule with this place in the plan.
     Rule(usize),
@@ -178,6 +180,11 @@ impl<'p> Monitor<'p> {
         shows && !is_timed && !rules.any(|it| leads_on(&it.outcome))
     }
 
+    /// The deadlines of the task's state.
+    fn deadlines(&self) -> impl Iterator<Item = &PlannedDeadline> {
+        self.plan.deadlines.iter().filter(|it| it.states.contains(&self.status))
+    }
+
     /// The next thing that happens.
     pub fn see(&mut self, happening: &Happening<'_>) {
         match happening {
@@ -214,7 +221,8 @@ impl<'p> Monitor<'p> {
     fn judged(&mut self, who: Who, ended: Option<Agent>) {
         let name = &self.plan.states[self.status].name;
         let has_rules = self.plan.rules.iter().any(|it| it.status == self.status)
-            || self.plan.states[self.status].timeout.is_some();
+            || self.plan.states[self.status].timeout.is_some()
+            || self.deadlines().next().is_some();
         if !has_rules {
             self.breach("no-lost-agent", format!("the {who:?} ended in {name}, which has no exit rule"));
         } else if own(self.plan, self.status) == who {

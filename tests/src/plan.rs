@@ -25,7 +25,20 @@ pub struct Plan {
     /// In source order.
     pub transitions: Vec<PlannedTransition>,
     /// In source order.
+    pub deadlines: Vec<PlannedDeadline>,
+    /// In source order.
     pub rules: Vec<PlannedRule>,
+}
+
+/// An entry of `deadlines`.
+#[derive(Clone, Debug)]
+pub struct PlannedDeadline {
+    /// The states that it is for.
+    pub states: Vec<usize>,
+    /// `after`, in seconds.
+    pub after: u32,
+    /// The state of `then`.
+    pub then: Option<usize>,
 }
 
 /// One state.
@@ -283,6 +296,14 @@ impl Display for Plan {
         writeln!(f, "\ntransitions:{}", if self.transitions.is_empty() { " []" } else { "" })?;
         for transition in &self.transitions {
             transition.write(f, self)?;
+        }
+        if !self.deadlines.is_empty() {
+            writeln!(f, "\ndeadlines:")?;
+        }
+        for PlannedDeadline { states, after, then } in &self.deadlines {
+            let states: Vec<&str> = states.iter().map(|it| self.state(*it)).collect();
+            let then = then.map_or(String::new(), |it| format!(", then: {}", self.state(it)));
+            writeln!(f, "  - {{states: [{}], after: {after}s{then}}}", states.join(", "))?;
         }
         if !self.rules.is_empty() {
             writeln!(f, "\nexit_monitoring:\n  rules:")?;

@@ -23,7 +23,12 @@ pub struct Task {
     pub seen: Vec<(&'static str, String)>,
     /// Whether another agent is alive.
     pub beside: bool,
+    /// The states in which it has been, its own last, and for how many seconds each time.
+    pub course: Course,
 }
+
+/// States, and for how many seconds a task was there, in order.
+pub type Course = Vec<(usize, u32)>;
 
 /// The result for a pair of states and counter values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,6 +216,9 @@ pub fn decides(plan: &Plan, status: usize, has: impl Fn(usize) -> bool) -> Optio
 
 /// What happens to a task whose agent ended like this.
 pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
+    if let Some(to) = overdue(plan, &task.course) {
+        return advance(plan, task, to, false);
+    }
     let rules = rules_of(plan, task.status);
     let has = |nth: usize| match &rules[nth].applies {
         Applies::HasArtifact(gates) => gates.iter().all(|gate| lack(gate, task).is_none()),
@@ -231,6 +239,25 @@ pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
         Says::Wait(seconds) => Fate::Wait(seconds),
         Says::MarkDead | Says::Nothing => Fate::MarkDead,
     }
+}
+
+/// Where a task goes because a time is over (`docs/workflow.md`, "States"): a longer one comes before a shorter one.
+pub fn overdue(plan: &Plan, course: &[(usize, u32)]) -> Option<usize> {
+    let times = times_over(plan, course);
+    let leading = times.iter().filter_map(|(after, then)| Some((*after, (*then)?)));
+    leading.rev().max_by_key(|(after, _)| *after).map(|(_, to)| to)
+}
+
+/// The times that are over, a notice or not: how long they are, and where they lead.
+pub fn times_over(plan: &Plan, course: &[(usize, u32)]) -> Vec<(u32, Option<usize>)> {
+    let Some((status, lasted)) = course.last().copied() else { return Vec::new() };
+    let within = |states: &[usize]| -> u32 {
+        course.iter().rev().take_while(|(state, _)| states.contains(state)).map(|(_, lasted)| lasted).sum()
+    };
+    let own = plan.deadlines.iter().filter(|it| it.states.contains(&status));
+    let deadlines = own.filter(|it| within(&it.states) >= it.after).map(|it| (it.after, it.then));
+    let timeout = plan.states[status].timeout.filter(|(seconds, _)| lasted >= *seconds);
+    deadlines.chain(timeout).collect()
 }
 
 /// Whether an agent ended as a rule says (`docs/workflow.md`, "When an agent has ended").
@@ -456,8 +483,14 @@ mod tests {
 
     #[track_caller]
     fn check(gate: &PlannedGate, body: &str, expect: Option<Lack>) {
-        let task =
-            Task { status: 0, counters: vec![0, 0], body: body.to_string(), seen: Vec::new(), beside: false };
+        let task = Task {
+            status: 0,
+            counters: vec![0, 0],
+            body: body.to_string(),
+            seen: Vec::new(),
+            beside: false,
+            course: Vec::new(),
+        };
         assert_eq!(lack(gate, &task), expect, "{body:?}");
     }
 

@@ -9,7 +9,7 @@ use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::{Checked, Source, compile};
 use orange_core::plan::{StepId, StepPiece};
 use orange_core::{
-    Effect, End, Exit, ExitDecision, Fields, Machine, Missing, Rejection, SectionGate, Seen, StateId,
+    Effect, End, Exit, ExitDecision, Fields, Left, Machine, Missing, Rejection, SectionGate, Seen, StateId,
     TransitionId, Verdict, View, When, check_section, fingerprint,
 };
 use orange_tests::generate;
@@ -168,6 +168,38 @@ fn deaths_end_as_the_documents_say() {
 }
 
 #[test]
+fn times_are_over_as_the_documents_say() {
+    let mut answers = Answers::default();
+    for_each_of(generate::timed_plan, |plan, machine| {
+        let random = &mut Random::new(plan.deadlines.len() as u64);
+        for status in (0..plan.states.len()).flat_map(|status| [status; 12]) {
+            let course = generate::course(random, plan, status);
+            let (lasted, left) = (course.last().unwrap().1, left(&course));
+            let over = reference::times_over(plan, &course);
+            let is_overdue = machine.is_overdue(id(status), lasted, &left);
+            assert_eq!(is_overdue, !over.is_empty(), "{course:?} in\n{plan}");
+            let task = Task { course, ..task(random, plan, status) };
+            let end = generate::end(random);
+            let expect = reference::death(plan, &task, &end);
+            let found = with_view(&task, |view| {
+                let (code, signal, output) = (end.0, end.1, &*end.2);
+                let end =
+                    End { code, signal, output, is_beside: task.beside, lasted, left: &left, ..End::PLAIN };
+                fate(machine, machine.decide_exit(view, &end).unwrap())
+            });
+            assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
+            answers.count(&match (reference::overdue(plan, &task.course), &expect) {
+                (Some(to), Fate::Advance(found, _)) if to == *found => "taken",
+                (Some(_), _) => "refused",
+                (None, _) if is_overdue => "notice",
+                (None, _) => "not over",
+            });
+        }
+    });
+    answers.are_all_of(&["taken", "refused", "notice", "not over"].map(|it| format!("{it:?}")));
+}
+
+#[test]
 fn bodies_are_read_as_the_documents_say() {
     let mut answers = Answers::default();
     let random = &mut Random::new(7);
@@ -176,7 +208,7 @@ fn bodies_are_read_as_the_documents_say() {
         let now = orange_core::section(&body, planned.section).unwrap_or_default().to_string();
         let before = if random.chance(50) { now } else { generate::body(random) };
         let seen = if random.chance(50) { vec![(planned.section, before)] } else { Vec::new() };
-        let task = Task { status: 0, counters: Vec::new(), body, seen, beside: false };
+        let task = Task { status: 0, counters: Vec::new(), body, seen, beside: false, course: Vec::new() };
         let expect = reference::lack(&planned, &task);
         let found = check_section(&gate(&planned), &task.body, &seen_of(&task)).err().map(lack);
         assert_eq!(found, expect, "{planned} and\n{}", task.body);
@@ -308,9 +340,13 @@ fn holding(conditions: &[Condition], values: &[u32]) -> usize {
 }
 
 #[track_caller]
-fn for_each_workflow(mut judge: impl FnMut(&Plan, &Machine<'_>)) {
-    for seed in 0..WORKFLOWS {
-        let plan = generate::plan(seed);
+fn for_each_workflow(judge: impl FnMut(&Plan, &Machine<'_>)) {
+    for_each_of(generate::plan, judge);
+}
+
+#[track_caller]
+fn for_each_of(plan: impl Fn(u64) -> Plan, mut judge: impl FnMut(&Plan, &Machine<'_>)) {
+    for plan in (0..WORKFLOWS).map(plan) {
         let checked = checked(&plan.to_string());
         let arena = Arena::default();
         let machine = lower(&checked, &arena).unwrap_or_else(|found| panic!("{found:#?}\n{plan}"));
@@ -364,7 +400,20 @@ fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {
     let counters = plan.counters.iter().map(|_| random.below(7) as u32).collect();
     let seen =
         (0..random.below(3)).map(|_| (generate::gate(random).section, generate::body(random))).collect();
-    Task { status, counters, body: generate::body(random), seen, beside: random.chance(50) }
+    let (body, beside) = (generate::body(random), random.chance(50));
+    Task { status, counters, body, seen, beside, course: Vec::new() }
+}
+
+/// When a task was created, and left the states of its course but the last.
+fn left(course: &[(usize, u32)]) -> Vec<Left> {
+    let mut left = Vec::new();
+    let mut ago = 0;
+    for at in (0..course.len()).rev() {
+        ago += course[at].1;
+        let state = at.checked_sub(1).map(|before| id(course[before].0));
+        left.push(Left { state, ago });
+    }
+    left
 }
 
 fn with_view<T>(task: &Task, judge: impl FnOnce(&View<'_>) -> T) -> T {

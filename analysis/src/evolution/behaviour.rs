@@ -114,6 +114,16 @@ impl Teller<'_> {
             }
             Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => format!("{outcome:?}"),
         };
-        format!("{condition:?} {outcome}")
+        let condition = match condition {
+            Condition::Overdue(deadline) => {
+                let mut states: Vec<_> = deadline.states.iter().map(|it| self.0.name(*it)).collect();
+                states.sort_unstable();
+                format!("{deadline} {states:?}")
+            }
+            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact | Condition::Ended(_) => {
+                format!("{condition:?}")
+            }
+        };
+        format!("{condition} {outcome}")
     }
 }

@@ -262,14 +262,14 @@ impl<'f> Facts<'f> {
         });
         let request = |transition: TransitionId| {
             if is_engines {
-                return Act::Elapse;
+                return Act::Elapse { after: self.time_of(transition) };
             }
             let to = self.name(self.transition(transition).to.value).to_owned();
             let by = Some(self.by(&edge.step)).filter(|it| *it != PERSON).unwrap_or(Actor::Human.kind());
             Act::Request { to, by: by.to_owned() }
         };
         let end = |agent: Actor, end: Option<RuleIndex>| {
-            let ended = Ended::from(&ends::example(self.machine, end));
+            let ended = Ended::from(&ends::example(self.machine, end).end());
             Act::End { agent, ended }
         };
         let mut fails = None;
@@ -293,6 +293,16 @@ impl<'f> Facts<'f> {
         wrote.into_iter().chain(fails).chain(then).chain(is_resumed.then_some(Act::Respawn)).collect()
     }
 
+    /// After how many seconds the task takes a transition by itself, where its state has several times.
+    fn time_of(&self, transition: TransitionId) -> Option<u32> {
+        let core::Transition { from, to, .. } = *self.machine.transition(transition);
+        let rules = self.machine.exit_rules_of(from).map(|at| &self.machine.exit_rules[at]);
+        let times = rules.filter_map(|rule| Some((rule.outcome, rule.after()?)));
+        let leads = |outcome: &core::Outcome<'_>| matches!(outcome, core::Outcome::Then(it) if *it == to);
+        let is_one_of_several = times.clone().count() > 1;
+        times.filter(|(outcome, _)| is_one_of_several && leads(outcome)).map(|(_, after)| after).next()
+    }
+
     fn by(&self, step: &SearchStep) -> &'f str {
         match step {
             SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => PERSON,
@@ -305,11 +315,7 @@ impl<'f> Facts<'f> {
                     || self.talks(declared.from.value);
                 match by {
                     Actor::Human => PERSON,
-                    Actor::Worker | Actor::Reviewer | Actor::Engine
-                        if theirs && declared.by.allows(Actor::Human) =>
-                    {
-                        PERSON
-                    }
+                    Actor::Worker | Actor::Reviewer if theirs && declared.by.allows(Actor::Human) => PERSON,
                     Actor::Worker | Actor::Reviewer | Actor::Engine | Actor::Declared(_) => {
                         self.machine.actor_name(*by)
                     }
@@ -351,9 +357,8 @@ impl<'f> Facts<'f> {
                     search::ExitResult::Waits { resumed: false } => "ends, to be started again after a wait",
                     search::ExitResult::Waits { resumed: true } => "ends, and is started again after a wait",
                 };
-                let ending = end.and_then(|rule| ends::ending(self.machine, rule.into()));
-                Some(match ending {
-                    Some(ending) => format!("{becomes} ({ending})"),
+                Some(match end.and_then(|rule| ends::how(self.machine, rule)) {
+                    Some(how) => format!("{becomes} ({how})"),
                     None => becomes.to_owned(),
                 })
             }

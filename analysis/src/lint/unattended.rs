@@ -215,14 +215,18 @@ fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
     match edge.step {
         SearchStep::Write(_) => Part::Stays,
         SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => Part::NeedsPerson,
-        SearchStep::Request { by: Actor::Engine, .. } if facts.search.task(edge.from).waiting.is_some() => {
-            Part::Moves
-        }
+        SearchStep::Request { by: Actor::Engine, .. } => Part::Moves,
         SearchStep::Request { by: Actor::Human, .. } => Part::NeedsPerson,
         SearchStep::Request { transition, .. } if talks(transition) => Part::NeedsPerson,
         SearchStep::Request { .. } => Part::Moves,
         SearchStep::Failure { transition, failed, .. } => {
-            let needs = failed.by == Actor::Human || failed.exit.is_none() && talks(transition);
+            let needs = match failed.by {
+                Actor::Human => true,
+                Actor::Engine => false,
+                Actor::Worker | Actor::Reviewer | Actor::Declared(_) => {
+                    failed.exit.is_none() && talks(transition)
+                }
+            };
             if needs { Part::NeedsPerson } else { Part::Moves }
         }
         SearchStep::Exit { outcome, .. } => match outcome {

@@ -276,6 +276,20 @@ const BEGINS: &str =
 const ENDS: &str = "from: [working, checking], to: done, by: human, hooks: [{action: kill_session}, {action: release_workspace}]";
 
 #[test]
+fn a_deadline_moves_a_task_that_waits_for_a_person() {
+    let deadline = "deadlines: [{states: checking, after: 1h, then: working}]\n";
+    let text = round("", "{status: checking, action: mark_dead}");
+    assert!(matches!(verdict(&proof(&text), "loops-bounded"), Verdict::Proved { .. }));
+    check_refuted(&(text + deadline), "loops-bounded", &["C05"]);
+    let states = "working: {respawn_prompt: worker}, checking: {}";
+    let leaves = "from: working, to: checking, hooks: [{action: kill_session}]";
+    let text = flow(states, &[BEGINS, leaves, ENDS], &["status: working, action: mark_dead"]);
+    let text = text + "deadlines: [{states: checking, after: 1h, then: done}]\n";
+    assert!(matches!(verdict(&proof(&text), "no-lost-agent"), Verdict::Proved { .. }));
+    check_refuted(&text, "person-asked", &["CA2"]);
+}
+
+#[test]
 fn a_timeout_moves_a_task_without_an_agent() {
     let back = "from: checking, to: working, hooks: [{action: spawn_agent, prompt: worker}]";
     let leaves = "from: working, to: checking, hooks: [{action: kill_session}]";

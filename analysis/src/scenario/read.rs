@@ -69,6 +69,7 @@ static STEP: Object = Object {
         key("code", Takes::Integer(0), "Its exit status."),
         key("signal", Takes::Integer(1), "The signal that ended it."),
         key("output", Takes::Text, "Its last lines."),
+        key("after", Takes::Integer(0), "How many seconds the task has then been in its state."),
         key("respawn", Takes::Boolean, "`orange task respawn`."),
         key("fail", Takes::Text, "The next hook with this action fails."),
         key("retry_hooks", Takes::Boolean, "`orange task update --retry-hooks`."),
@@ -79,7 +80,11 @@ static STEP: Object = Object {
         ),
         key("succeeds", Takes::Boolean, "Whether it does; true by default."),
         key("checks", Takes::Word(&CHECK_WORDS), "The checks of the pull request, from now on."),
-        key("elapse", Takes::Boolean, "The `timeout` of the state is over."),
+        key(
+            "elapse",
+            Takes::Boolean,
+            "A `timeout` or a deadline is over: the next one, or what is over `after` so long.",
+        ),
         key("expect", Takes::Object(&EXPECT), "What is expected then."),
     ],
 };
@@ -199,11 +204,17 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
     for key in ["code", "signal", "output"] {
         only_with(decoder, fields, one, (key, "end"));
     }
+    if one.name != "elapse" {
+        only_with(decoder, fields, one, ("after", "end"));
+    }
     match one.name {
         "spawn" => done(decoder, one).then_some(Act::Spawn),
         "respawn" => done(decoder, one).then_some(Act::Respawn),
         "retry_hooks" => done(decoder, one).then_some(Act::RetryHooks),
-        "elapse" => done(decoder, one).then_some(Act::Elapse),
+        "elapse" => {
+            let after = fields.get("after").and_then(|it| decoder.integer(&it));
+            done(decoder, one).then_some(Act::Elapse { after })
+        }
         "fail" => Some(Act::Fail { hook: decoder.string(one)?.value }),
         "program" => {
             let succeeds = fields.get("succeeds").and_then(|it| decoder.boolean(&it)).unwrap_or(true);
@@ -237,7 +248,8 @@ fn ended(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Ended {
     };
     let (code, signal) = (number("code"), number("signal"));
     let output = fields.get("output").and_then(|it| decoder.scalar(&it)).map(|it| it.value);
-    Ended::of(code, signal, output.unwrap_or_default())
+    let after = fields.get("after").and_then(|it| decoder.integer(&it));
+    Ended { lasted: after.unwrap_or_default(), ..Ended::of(code, signal, output.unwrap_or_default()) }
 }
 
 /// Whether the step says that this is done. That it is not done is no step.
@@ -320,8 +332,8 @@ mod tests {
         check(
             "workflow: flow.yml\nscenarios:\n  - name: all of it\n    given: {status: a, body: x, counters: {tries: 1}, agents: [worker], \
              workspace: true}\n    steps:\n      - {write: '## S', text: t}\n      - {request: b, by: worker, expect: {status: b, \
-             rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit}\n      \
-             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n      - {elapse: true}\n      - {program: make test, succeeds: false}\n      - {checks: green}\n",
+             rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit, after: 60}\n      \
+             - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n      - {elapse: true, after: 60}\n      - {program: make test, succeeds: false}\n      - {checks: green}\n",
             &[],
         );
     }

@@ -140,15 +140,20 @@ pub(super) fn deciding(
     }
     let asked = Asked::about(search, &task);
     // Every program has answered in a search.
-    search.machine.exit_rule_for(&asked.facts().view, &ends::example(search.machine, end)).ok().flatten()
+    search
+        .machine
+        .exit_rule_for(&asked.facts().view, &ends::example(search.machine, end).end())
+        .ok()
+        .flatten()
 }
 
-/// What follows when a task has been in its state for as long as it may, and no agent of the state is there to be ended.
-pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task) -> Option<Decision<'m>> {
-    let lasted = search.machine.timeout(task.status)?;
+/// What follows when the time of this rule is over, and no agent of the state is there to be ended.
+pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task, rule: RuleIndex) -> Option<Decision<'m>> {
+    let example = ends::example(search.machine, Some(rule));
+    let End { lasted, left, .. } = example.end();
     let asked = Asked::about(search, task);
     let facts = Facts { workspace: task.workspace, ..asked.facts() };
-    let turn = search.machine.life(&facts, Input::Elapsed { has_agent: false, lasted }).ok()?;
+    let turn = search.machine.life(&facts, Input::Elapsed { has_agent: false, lasted, left }).ok()?;
     turn.decision().cloned()
 }
 
@@ -217,12 +222,13 @@ impl<'m> Asked<'m> {
 
     /// Whether no rule before this one decides, when the agent ended as it says.
     fn is_decided_by(&self, search: &Search<'m>, rule: RuleIndex) -> bool {
-        let end = ends::example(search.machine, Some(rule));
-        search.machine.exit_rule_for(&self.facts().view, &end) == Ok(Some(rule.into()))
+        let example = ends::example(search.machine, Some(rule));
+        search.machine.exit_rule_for(&self.facts().view, &example.end()) == Ok(Some(rule.into()))
     }
 
     fn exit(&self, search: &Search<'m>, end: Option<RuleIndex>, beside: Beside) -> Option<Turn<'m>> {
-        let end = End { is_beside: beside.another_lives, ..ends::example(search.machine, end) };
+        let example = ends::example(search.machine, end);
+        let end = End { is_beside: beside.another_lives, ..example.end() };
         let facts = Facts { workspace: beside.workspace, ..self.facts() };
         search.machine.life(&facts, Input::Ended { agent: beside.agent, end }).ok()
     }

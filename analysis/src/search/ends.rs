@@ -1,46 +1,78 @@
 //! The ends of an agent that the exit rules of its state tell apart: an ordinary one, which no rule about ends is for, and
-//! one for each such rule.
+//! one for each such rule. Clocks are left out: a timeout or a deadline may be over at any time.
 
-use orange_core::{Condition, End, Ending, Machine, StateId};
+use orange_core::{Condition, End, ExitRule, Left, Machine, StateId};
 
 /// The number of an exit rule in its machine.
 pub type RuleIndex = u16;
 
-/// The rules of a state that are about how its agent ended.
+/// An end of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example<'m> {
+    ended: End<'m>,
+    left: Vec<Left>,
+}
+
+/// The rules of a state that are about how its agent ended, or about a time after which the task moves on.
 pub fn rules<'m>(machine: &'m Machine<'_>, state: StateId) -> impl Iterator<Item = RuleIndex> + use<'m> {
+    let is_about_ends = |rule: &ExitRule<'_>| match rule.condition {
+        Condition::Ended(_) | Condition::Overdue(_) => !rule.only_notifies(),
+        Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => false,
+    };
     let rules = machine.exit_rules_of(state);
-    rules.filter(|rule| ending(machine, *rule).is_some()).map(|rule| rule as RuleIndex)
+    rules.filter(move |rule| is_about_ends(&machine.exit_rules[*rule])).map(|rule| rule as RuleIndex)
+}
+
+/// The rules of a state about a time after which the task moves on.
+pub fn timed<'m>(machine: &'m Machine<'_>, state: StateId) -> impl Iterator<Item = RuleIndex> + use<'m> {
+    rules(machine, state).filter(|rule| machine.exit_rules[usize::from(*rule)].after().is_some())
 }
 
 /// An end that this rule is for and, if there is any, none before it; an ordinary one without a rule.
-pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> End<'m> {
-    let Some((rule, ending)) = rule.and_then(|rule| Some((usize::from(rule), ending(machine, rule.into())?)))
-    else {
-        return End::PLAIN;
+pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> Example<'m> {
+    let Some(number) = rule.map(usize::from) else { return Example::of(End::PLAIN) };
+    let rule = &machine.exit_rules[number];
+    let lasted = End { lasted: rule.after().unwrap_or_default(), ..End::PLAIN };
+    let ending = match rule.condition {
+        Condition::Ended(ending) => ending,
+        // The task was in the other states until now, and has never been elsewhere: no other deadline begins so early.
+        Condition::Overdue(deadline) => {
+            let states = deadline.states.iter().map(|state| Left { state: Some(*state), ago: 0 });
+            let left = [Left { state: None, ago: deadline.after }].into_iter().chain(states).collect();
+            return Example { ended: lasted, left };
+        }
+        Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => return Example::of(End::PLAIN),
     };
-    let output = ending.output.unwrap_or_default();
-    let said = End { output, lasted: ending.after.unwrap_or_default(), ..End::PLAIN };
+    let said = End { output: ending.output.unwrap_or_default(), ..lasted };
     let codes = ending.codes.iter().map(|code| End { code: Some(*code), ..said });
     let signals = ending.signals.iter().map(|signal| End { signal: Some(*signal), ..said });
-    let before = machine.exit_rules_of(machine.exit_rules[rule].state).start..rule;
+    let before = machine.exit_rules_of(rule.state).start..number;
     let is_taken = |end: &End<'_>| before.clone().any(|it| fits(machine, it, end));
-    codes
-        .clone()
-        .chain(signals.clone())
-        .find(|it| !is_taken(it))
-        .or(codes.chain(signals).next())
-        .unwrap_or(said)
+    let first = codes.clone().chain(signals.clone()).find(|it| !is_taken(it));
+    Example::of(first.or(codes.chain(signals).next()).unwrap_or(said))
 }
 
-/// Whether a rule is about how an agent ended, and this is such an end.
+/// Whether a rule is about how an agent ended, and decides about this end.
 pub fn fits(machine: &Machine<'_>, rule: usize, end: &End<'_>) -> bool {
-    ending(machine, rule).is_some_and(|it| it.fits(end))
+    machine.exit_rules[rule].fits(end)
 }
 
-/// The ends that a rule is for, if it is about them.
-pub fn ending<'m>(machine: &Machine<'m>, rule: usize) -> Option<Ending<'m>> {
-    match machine.exit_rules[rule].condition {
-        Condition::Ended(ending) => Some(ending),
+/// How an agent ends that a rule is for, if it is about that: `with exit status 75`.
+pub fn how(machine: &Machine<'_>, rule: RuleIndex) -> Option<String> {
+    match machine.exit_rules[usize::from(rule)].condition {
+        Condition::Ended(ending) => Some(ending.to_string()),
+        Condition::Overdue(deadline) => Some(deadline.to_string()),
         Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => None,
+    }
+}
+
+impl<'m> Example<'m> {
+    fn of(ended: End<'m>) -> Self {
+        Self { ended, left: Vec::new() }
+    }
+
+    /// The end.
+    pub fn end(&self) -> End<'_> {
+        End { left: &self.left, ..self.ended }
     }
 }

@@ -3,6 +3,7 @@
 use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, OnFailure, StateId, Turn};
 
 use super::decisions;
+use super::ends::{self, RuleIndex};
 use super::task::{ABSENT, ContentId};
 use super::task::{Agent, Event, Task, WaitingHooks, Written};
 use super::{ConfigurationId, ExitResult, Explorer, FailedHook, HookIndex, OWN_HOOK, SearchStep, Wrote};
@@ -29,24 +30,25 @@ impl<'m> Explorer<'_, 'm> {
         self.writes(from, &task);
     }
 
-    /// The time in the state is over, and no agent of the state is there to be ended; with an agent, it is one of its ends.
+    /// A time is over, and no agent of the state is there to be ended; with an agent, it is one of its ends.
     fn elapses(&mut self, from: ConfigurationId, task: &Task) {
         let machine = self.search.machine;
-        let is_timed = machine.timeout(task.status).is_some();
-        if !is_timed || task.agent(machine.state(task.status).agent) == Agent::Live {
+        if task.agent(machine.state(task.status).agent) == Agent::Live {
             return;
         }
-        self.elapsed(from, task, None);
-        for section in self.decisions.reads(task).gated.iter() {
-            for (wrote, written) in self.rewritten(task, section) {
-                self.elapsed(from, &written, Some(wrote));
+        for rule in ends::timed(machine, task.status) {
+            self.elapsed(from, task, rule, None);
+            for section in self.decisions.reads(task).gated.iter() {
+                for (wrote, written) in self.rewritten(task, section) {
+                    self.elapsed(from, &written, rule, Some(wrote));
+                }
             }
         }
     }
 
-    fn elapsed(&mut self, from: ConfigurationId, task: &Task, wrote: Option<Wrote>) {
+    fn elapsed(&mut self, from: ConfigurationId, task: &Task, rule: RuleIndex, wrote: Option<Wrote>) {
         self.decisions.made += 1;
-        if let Some(decision) = decisions::elapsed(self.search, task) {
+        if let Some(decision) = decisions::elapsed(self.search, task, rule) {
             self.request(from, task, &decision, Actor::Engine, wrote);
         }
     }

@@ -53,8 +53,9 @@ die [worker|reviewer] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
                              the agent ends: with this exit status, by this
                              signal, so long after the task came to its state,
                              with this in its last lines
-elapse                       the time that the task may spend in its state is
-                             over
+elapse [after SECONDS]       the time that the task may spend in its state, or
+                             within some states, is over: the next one, or what
+                             is over so long after the task came to its state
 set COUNTER NUMBER           set a counter
 next                         show the transitions from here, and what closes each
 show                         show the task
@@ -82,17 +83,17 @@ impl Command {
                 Self::Act(Act::Request { to: (*to).to_owned(), by: (*who).to_owned() })
             }
             ("die", _) => Self::Act(die(rest)?),
-            ("set", [counter, value]) => Self::Set {
-                counter: (*counter).to_owned(),
-                value: value.parse().map_err(|_| Impossible(not_a_value(value)))?,
-            },
+            ("set", [counter, value]) => {
+                Self::Set { counter: (*counter).to_owned(), value: self::value(value)? }
+            }
             ("program", [_, ..]) => Self::Act(program(rest)?),
             ("checks", [word]) => Self::Act(Act::Checks { word: (*word).to_owned() }),
             ("spawn", []) => Self::Act(Act::Spawn),
             ("respawn", []) => Self::Act(Act::Respawn),
             ("fail", [hook]) => Self::Act(Act::Fail { hook: (*hook).to_owned() }),
             ("retry-hooks", []) => Self::Act(Act::RetryHooks),
-            ("elapse", []) => Self::Act(Act::Elapse),
+            ("elapse", []) => Self::Act(Act::Elapse { after: None }),
+            ("elapse", ["after", seconds]) => Self::Act(Act::Elapse { after: Some(value(seconds)?) }),
             ("next", []) => Self::Next,
             ("show", []) => Self::Show,
             ("back", []) => Self::Back,
@@ -155,8 +156,9 @@ fn program(rest: &str) -> Result<Act, Impossible> {
     }
 }
 
-fn not_a_value(word: &str) -> String {
-    format!("`{word}` is no whole number from 0 to {}", u32::MAX)
+fn value(word: &str) -> Result<u32, Impossible> {
+    let not_a_value = |_| Impossible(format!("`{word}` is no whole number from 0 to {}", u32::MAX));
+    word.parse().map_err(not_a_value)
 }
 
 fn agent(word: &str) -> Result<Actor, Impossible> {
@@ -186,7 +188,8 @@ impl fmt::Display for Act {
                 write!(f, "program {program}: {}", if *succeeds { SUCCEEDS } else { FAILS })
             }
             Self::Checks { word } => write!(f, "checks {word}"),
-            Self::Elapse => f.write_str("elapse"),
+            Self::Elapse { after: None } => f.write_str("elapse"),
+            Self::Elapse { after: Some(seconds) } => write!(f, "elapse after {seconds}"),
             Self::End { agent, ended: Ended { code, signal, output, lasted } } => {
                 write!(f, "die {}", agent.kind())?;
                 code.map_or(Ok(()), |code| write!(f, " with {code}"))?;
@@ -229,6 +232,7 @@ mod tests {
         check("program ./check a:b: fails");
         check("checks green");
         check("elapse");
+        check("elapse after 7200");
         check("die reviewer");
         check("die worker with 75 saying API Error: rate limit");
         check("die worker by 9");
@@ -247,6 +251,7 @@ mod tests {
             "checks",
             "set x",
             "set x -1",
+            "elapse after",
             "dance",
             "die cat",
             "die by",

@@ -4,6 +4,7 @@ mod answers;
 mod body;
 pub mod command;
 mod request;
+mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +14,7 @@ use orange_core::{
 };
 
 pub use self::answers::CHECKS;
+use self::time::Time;
 use crate::search::task::{Agent, Event, Task};
 
 /// A task and everything that decisions about it depend on.
@@ -36,6 +38,7 @@ pub struct Walk<'m> {
     /// The programs that succeed, by their command lines.
     succeeding: BTreeSet<String>,
     checks: Checks,
+    time: Time,
 }
 
 /// Hooks of a transition that are still to run.
@@ -86,8 +89,11 @@ pub enum Act {
         /// `green`, `red`, `pending` or `none`.
         word: String,
     },
-    /// The time that a task may spend in its state is over.
-    Elapse,
+    /// The time that a task may spend in its state, or within some states, is over.
+    Elapse {
+        /// For how many seconds the task has then been in its state; without them, the next time is over.
+        after: Option<u32>,
+    },
     /// An agent ends.
     End {
         /// Which one.
@@ -217,11 +223,20 @@ impl<'m> Walk<'m> {
 
     /// A task as it is created in a state.
     pub fn at(machine: &'m Machine<'m>, status: StateId) -> Self {
-        let counters = machine.counters.iter().map(|it| it.default).collect();
-        let (body, passed, stood, task) = (String::new(), BTreeMap::new(), Vec::new(), Task::new(status));
-        let (failing, waiting, exited) = (Vec::new(), None, Vec::new());
-        let (succeeding, checks) = (BTreeSet::new(), Checks::default());
-        Self { machine, counters, body, passed, stood, task, failing, waiting, exited, succeeding, checks }
+        Self {
+            machine,
+            counters: machine.counters.iter().map(|it| it.default).collect(),
+            body: String::new(),
+            passed: BTreeMap::new(),
+            stood: Vec::new(),
+            task: Task::new(status),
+            failing: Vec::new(),
+            waiting: None,
+            exited: Vec::new(),
+            succeeding: BTreeSet::new(),
+            checks: Checks::default(),
+            time: Time::default(),
+        }
     }
 
     /// The machine that it walks.
@@ -306,7 +321,7 @@ impl<'m> Walk<'m> {
             Act::RetryHooks => self.retry(),
             Act::Answer { program, succeeds } => self.answer(program, *succeeds),
             Act::Checks { word } => self.see_checks(word),
-            Act::Elapse => self.elapse(),
+            Act::Elapse { after } => self.elapse(*after),
             Act::End { agent, ended } => self.end(*agent, ended),
         }
     }
@@ -336,21 +351,6 @@ impl<'m> Walk<'m> {
         Ok(story)
     }
 
-    /// An agent that is alive is ended first, unless the state only notifies a person.
-    fn elapse(&mut self) -> Result<Vec<Happened>, Impossible> {
-        let state = self.machine.state(self.status());
-        let Some(lasted) = self.machine.timeout(self.status()) else {
-            return Err(Impossible(format!("`{}` has no timeout", state.name)));
-        };
-        let has_agent = self.agent(state.agent) == Agent::Live;
-        let input = Input::Elapsed { has_agent, lasted };
-        let turn = self.view(|view| self.machine.life(&self.facts(view), input)).unwrap_or_default();
-        match turn.events.is_empty() && !turn.story.is_empty() {
-            true => self.end(state.agent, &Ended { lasted, ..Ended::default() }),
-            false => Ok(self.carry(&turn)),
-        }
-    }
-
     fn respawn(&mut self) -> Result<Vec<Happened>, Impossible> {
         let agent = self.machine.state(self.status()).agent;
         self.happens(Input::Respawn { is_alive: self.agent(agent) == Agent::Live })
@@ -373,8 +373,10 @@ impl<'m> Walk<'m> {
     fn judge(&mut self, agent: Actor, ended: &Ended, is_again: bool) -> Result<Vec<Happened>, Impossible> {
         let mut story = Vec::new();
         let mut before = is_again.then(|| self.status());
+        self.time.pass_until(ended.lasted);
         for _ in self.machine.states {
-            let end = End { is_beside: self.task.live_agents() > 0, ..ended.end() };
+            let (is_beside, left) = (self.task.live_agents() > 0, self.time.left());
+            let end = End { is_beside, lasted: self.time.lasted(), left: &left, ..ended.end() };
             let is_replaced = self.agent(agent) == Agent::Live;
             let input = match before {
                 None => Input::Ended { agent, end },
@@ -448,7 +450,7 @@ impl<'m> Walk<'m> {
                     crash = None;
                     story.extend(self.fire(decision));
                 }
-                LifeEvent::Forced { to, .. } => self.task.status = *to,
+                LifeEvent::Forced { to, .. } => self.go_to(*to),
                 LifeEvent::Waits { after, reason } if !is_started => {
                     story.push(Happened::Waits { resume_after: *after, reason: reason.clone() });
                 }
@@ -480,11 +482,16 @@ impl<'m> Walk<'m> {
         self.exited.clear();
         self.passed.extend(decision.seen.iter().map(|seen| (seen.section, *seen)));
         self.stood.clone_from(&decision.entered);
-        self.task.status = decision.to;
+        self.go_to(decision.to);
         let (hooks, story) = self.run_hooks(decision, 0);
         let Decision { transition, from, to, cause, .. } = *decision;
         let transitioned = Happened::Transitioned { transition, from, to, cause, hooks };
         std::iter::once(transitioned).chain(story).collect()
+    }
+
+    fn go_to(&mut self, status: StateId) {
+        self.time.moves(self.task.status, status);
+        self.task.status = status;
     }
 
     /// Runs the hooks of a transition that have not run yet, and tells what else happens when one of them fails.
@@ -563,8 +570,7 @@ impl Ended {
     }
 
     fn end(&self) -> End<'_> {
-        let Self { code, signal, output, lasted } = self;
-        End { code: *code, signal: *signal, output, lasted: *lasted, ..End::PLAIN }
+        End { code: self.code, signal: self.signal, output: &self.output, ..End::PLAIN }
     }
 }
 

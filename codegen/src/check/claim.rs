@@ -14,7 +14,7 @@ pub(super) fn check(context: &mut CheckContext<'_>) {
 
 fn of_state(context: &CheckContext<'_>, id: StateId, state: &State) -> Option<Diagnostic> {
     let claim = state.wait?.span;
-    let (rules, requests) = (rules(context, id, state), requests(context, id));
+    let (rules, requests) = (rules(context, id), requests(context, id));
     if rules.is_empty() && requests.is_empty() {
         return None;
     }
@@ -33,15 +33,13 @@ fn of_state(context: &CheckContext<'_>, id: StateId, state: &State) -> Option<Di
 }
 
 /// The exit rules that lead on, a timeout among them.
-fn rules(context: &CheckContext<'_>, id: StateId, state: &State) -> Vec<(Span, String)> {
+fn rules(context: &CheckContext<'_>, id: StateId) -> Vec<(Span, String)> {
     let workflow = &context.draft.workflow;
     let own = workflow.exit_monitoring.rules.iter().filter(|rule| rule.status.value == id);
     let leads_on = own.filter_map(|rule| {
-        let is_timeout = state.timeout.as_ref().is_some_and(|it| it.span == rule.span);
-        let who = if is_timeout { "its timeout" } else { "this exit rule" };
         let crash = workflow.commands.crash.filter(|_| matches!(rule.outcome, Outcome::Crash { .. }));
         let to = rule.outcome.targets().next().or(crash)?;
-        Some((context.first_line(rule.span), format!("{who} leads to `{}`", context.name(to))))
+        Some((context.first_line(rule.span), format!("this {} leads to `{}`", rule.what(), context.name(to))))
     });
     leads_on.collect()
 }

@@ -27,7 +27,7 @@ fn target(context: &mut CheckContext<'_>, rule: &ExitRule, then: &Spanned<StateI
     let finding = Diagnostic::new(
         &C40,
         then.span,
-        format!("this exit rule leads to `{to}`, but no transition `{status} → {to}` is declared"),
+        format!("this {} leads to `{to}`, but no transition `{status} → {to}` is declared", rule.what()),
     )
     .label(rule.status.span, format!("from `{status}`"))
     .label(then.span, format!("to `{to}`"))

@@ -5,6 +5,7 @@
 mod ambiguous;
 mod claim;
 mod collision;
+mod deadline;
 mod ends;
 mod exit_target;
 mod file_name;
@@ -70,6 +71,7 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
     hook_failure::check(&mut context);
     wait::check(&mut context);
     claim::check(&mut context);
+    deadline::check(&mut context);
     ends::check(&mut context);
 }
 

@@ -1,9 +1,9 @@
 //! `MACHINE`: the tables as statics.
 
 use orange_core::{
-    Actor, ActorId, Actors, Commands, Condition, Ending, ExitRule, Fields, Gate, Guard, HarnessOf, Hook,
-    OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate, Spawn, State, StateId,
-    Transition, Value, Verdict, Workspace,
+    Actor, ActorId, Actors, Commands, Condition, Deadline, Ending, ExitRule, Fields, Gate, Guard, HarnessOf,
+    Hook, OnFailure, Outcome, Permissions, Piece, Program, Prompt, Range, Role, SectionGate, Spawn, State,
+    StateId, Transition, Value, Verdict, Workspace,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -266,6 +266,11 @@ fn exit_rule(emission: &Emission<'_>, rule: &ExitRule<'_>) -> TokenStream {
         Condition::Ended(it) => {
             let ending = ending(it);
             quote!(Ended(#ending))
+        }
+        Condition::Overdue(Deadline { states, after }) => {
+            let states = states.iter().map(|it| state_id(emission, *it));
+            let after = Literal::u32_unsuffixed(*after);
+            quote!(Overdue(orange::Deadline { states: &[#(#states),*], after: #after }))
         }
     };
     let outcome = match &rule.outcome {

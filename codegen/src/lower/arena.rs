@@ -11,6 +11,7 @@ pub struct Arena<'a> {
     pub(super) conjunctions: Pool<&'a [Range]>,
     pub(super) words: Pool<&'a str>,
     pub(super) numbers: Pool<i32>,
+    pub(super) ids: Pool<StateId>,
     pub(super) pieces: Pool<Piece<'a>>,
     pub(super) gates: Pool<Gate<'a>>,
     pub(super) hooks: Pool<Hook<'a>>,

@@ -4,7 +4,7 @@ use orange_core as core;
 use orange_core::{Action, Actor, Permissions, PromptId, Role, StateId};
 
 use super::settings_of;
-use crate::model::{AgentSettings, Hook, Outcome, Spawn, Workflow};
+use crate::model::{AgentSettings, Condition, Hook, Outcome, Spawn, Workflow};
 
 /// Looked up once, so that no state searches the whole workflow.
 pub(super) struct Facts<'w> {
@@ -43,13 +43,14 @@ impl<'w> Facts<'w> {
                 Outcome::Then(_) | Outcome::ThenWhen(_) => true,
                 Outcome::Crash { .. } | Outcome::MarkDead | Outcome::Wait { .. } => false,
             };
-            facts.advanced[usize::from(rule.status.value.0)] |= leads_on;
+            let is_deadline = matches!(rule.condition, Condition::Overdue(_));
+            facts.advanced[usize::from(rule.status.value.0)] |= leads_on && !is_deadline;
         }
         facts
     }
 
-    /// Whether a person is waited for: no exit rule takes a transition out. What the author marks is a claim and decides
-    /// nothing.
+    /// Whether a person is waited for: no exit rule takes a transition out, but a deadline may end the wait. What the author
+    /// marks is a claim and decides nothing.
     pub(super) fn waits_for_human(&self, id: StateId) -> bool {
         let state = &self.workflow.states[usize::from(id.0)];
         !state.terminal && !self.advanced[usize::from(id.0)]

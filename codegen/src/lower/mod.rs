@@ -200,6 +200,11 @@ impl<'a> Lowering<'a> {
                 Condition::NoArtifact => core::Condition::NoArtifact,
                 Condition::Always => core::Condition::Always,
                 Condition::Ended(it) => core::Condition::Ended(self.ending(it)),
+                Condition::Overdue(number) => {
+                    let deadline = &self.workflow.deadlines[*number];
+                    let states = self.arena.ids.keep(deadline.states.iter().map(|it| it.value));
+                    core::Condition::Overdue(core::Deadline { states, after: deadline.after })
+                }
             },
             outcome: match &rule.outcome {
                 Outcome::Then(to) => core::Outcome::Then(to.value),

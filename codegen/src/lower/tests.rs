@@ -147,7 +147,8 @@ exit_monitoring:
   rules:
     - {status: a, then: e}
     - {status: b, action: mark_dead}
-    - {status: d, then_when: [{when: review_round < 1, then: e}, {when: review_round >= 1, then: e}]}";
+    - {status: d, then_when: [{when: review_round < 1, then: e}, {when: review_round >= 1, then: e}]}
+deadlines: [{states: [a, b, d], after: 3d, then: e}]";
     with_machine(body, |machine| {
         let waiting = machine.states.iter().filter(|state| state.waits_for_human).map(|state| state.name);
         assert_eq!(waiting.collect::<Vec<_>>(), ["b", "c"]);

@@ -7,13 +7,42 @@ use super::hooks::at_least_one;
 use super::keys::{CLAUSE, EXIT_MONITORING, EXIT_RULE};
 use super::scope::Scope;
 use super::{
-    Clause, Condition, DEFAULT_STUCK_AFTER, ExitMonitoring, ExitRule, MAX_RESUME_AFTER, Outcome, StateId,
+    Clause, Condition, DEFAULT_STUCK_AFTER, Ending, ExitMonitoring, ExitRule, Gate, MAX_RESUME_AFTER,
+    Outcome, SectionGate, StateId,
 };
 use crate::catalogue::{A06, S04, S09};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
 use crate::span::{Span, Spanned};
 use crate::syntax::{Kind, Node};
+
+impl ExitRule {
+    /// What it is to its author.
+    pub fn what(&self) -> &'static str {
+        match &self.condition {
+            Condition::Overdue(_) => "deadline",
+            Condition::Ended(Ending { after: Some(_), .. }) => "timeout",
+            Condition::Ended(_) | Condition::HasArtifact(_) | Condition::NoArtifact | Condition::Always => {
+                "exit rule"
+            }
+        }
+    }
+}
+
+impl Condition {
+    /// What it asks of sections.
+    pub fn section_gates(&self) -> impl Iterator<Item = &SectionGate> {
+        self.gates().iter().filter_map(Gate::section)
+    }
+
+    /// The gates that it asks for.
+    pub fn gates(&self) -> &[Gate] {
+        match self {
+            Self::HasArtifact(gates) => gates,
+            Self::NoArtifact | Self::Ended(_) | Self::Overdue(_) | Self::Always => &[],
+        }
+    }
+}
 
 /// Seconds between two looks of the monitor where the workflow does not say.
 const DEFAULT_POLL_INTERVAL: u32 = 30;

@@ -123,6 +123,11 @@ pub static WORKFLOW: Object = Object {
         required("states", Takes::Map(&Takes::Object(&STATE)), "The states."),
         key("gates", Takes::Map(&NAMED_GATE), "Gates with names, which transitions and exit rules use."),
         key("transitions", Takes::List(&Takes::Object(&TRANSITION)), "The transitions between them."),
+        key(
+            "deadlines",
+            Takes::List(&Takes::Object(&DEADLINE)),
+            "How long a task may be within some states.",
+        ),
         key("exit_monitoring", Takes::Object(&EXIT_MONITORING), "What happens when an agent has died."),
         key(
             "prompts",
@@ -388,6 +393,20 @@ const fn takes(kind: ParameterKind) -> Takes {
         ParameterKind::Seconds(_) => Takes::Integer(1),
     }
 }
+
+/// A deadline.
+pub static DEADLINE: Object = Object {
+    what: "a deadline",
+    keys: &[
+        required("states", Takes::OneOrList(&STATE_NAME), "The states that it is for."),
+        required(
+            "after",
+            Takes::Text,
+            "The time from the arrival in the first of them: `90s`, `20m`, `4h`, `1d`.",
+        ),
+        key("then", Takes::Text, "The state that the task then goes to, or `notify`, the default."),
+    ],
+};
 
 /// `exit_monitoring`
 pub static EXIT_MONITORING: Object = Object {

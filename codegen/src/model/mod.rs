@@ -6,6 +6,7 @@
 mod actors;
 mod agents;
 mod commands;
+mod deadlines;
 pub mod decoder;
 mod ending;
 mod exit;
@@ -25,6 +26,7 @@ mod step_scope;
 mod steps;
 mod transitions;
 
+pub use deadlines::Deadline;
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
 pub use steps::ANY;
 pub use transitions::Ends;
@@ -86,7 +88,9 @@ pub struct Workflow {
     pub gates: Vec<NamedGate>,
     /// In source order; `from: [a, b]` and `to: [c, d]` are one transition for each two states, by `to`, then `from`.
     pub transitions: Vec<Transition>,
-    /// What happens when an agent has died.
+    /// How long a task may be within some states, in source order.
+    pub deadlines: Vec<Deadline>,
+    /// What happens when an agent has died, or when a time is over.
     pub exit_monitoring: ExitMonitoring,
     /// In source order; a [`PromptId`] is an index here.
     pub prompts: Vec<Prompt>,
@@ -407,6 +411,8 @@ pub enum Condition {
     NoArtifact,
     /// The agent ended like this.
     Ended(Ending),
+    /// The time of this entry of `deadlines` is over.
+    Overdue(usize),
     /// Always.
     Always,
 }
@@ -415,21 +421,6 @@ impl Transition {
     /// What it asks of sections.
     pub fn section_gates(&self) -> impl Iterator<Item = &SectionGate> {
         self.gates.iter().filter_map(Gate::section)
-    }
-}
-
-impl Condition {
-    /// What it asks of sections.
-    pub fn section_gates(&self) -> impl Iterator<Item = &SectionGate> {
-        self.gates().iter().filter_map(Gate::section)
-    }
-
-    /// The gates that it asks for.
-    pub fn gates(&self) -> &[Gate] {
-        match self {
-            Self::HasArtifact(gates) => gates,
-            Self::NoArtifact | Self::Ended(_) | Self::Always => &[],
-        }
     }
 }
 

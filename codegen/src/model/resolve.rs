@@ -1,6 +1,7 @@
 //! From the syntax tree to the model: names first, then everything that refers to them.
 
 use super::commands::{self, Written};
+use super::deadlines;
 use super::decoder::{Decoder, Entry, Field, shortened};
 use super::gate::flag;
 use super::keys::WORKFLOW;
@@ -98,7 +99,9 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
         .unwrap_or_default();
     let exits = fields.get("exit_monitoring").map(|it| exit::exit_monitoring(decoder, &scope, &it));
     let mut exits = exits.unwrap_or_default();
-    exits.monitoring.rules.splice(0..0, states.iter().filter_map(|state| state.timeout.clone()));
+    let deadlines = fields.get("deadlines").map(|it| deadlines::deadlines(decoder, &scope, &it));
+    let deadlines = deadlines.unwrap_or_default();
+    exits.monitoring.rules.splice(0..0, deadlines::rules(&states, &deadlines));
     let prompts = prompts::prompts(decoder, files, &scope, &prompt_entries);
 
     let commands = commands.unwrap_or_else(Written::default);
@@ -114,6 +117,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
         gates: scope.gates,
         states,
         transitions: declared.transitions,
+        deadlines,
         exit_monitoring: exits.monitoring,
         prompts,
         included: decoder.included().clone(),

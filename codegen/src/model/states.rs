@@ -45,8 +45,6 @@ fn timeout(
         return None;
     };
     let after = duration(decoder, &timeout);
-    let is_notify =
-        |field: &Field<'_>| matches!(&field.value.kind, Kind::Scalar(it) if it.text.value == "notify");
     let outcome = match then.filter(|then| !is_notify(then)) {
         Some(then) => Outcome::Then(scope.state(decoder, &then, &A06)?),
         None => Outcome::MarkDead,
@@ -57,8 +55,13 @@ fn timeout(
     Some(ExitRule { span, status, condition: Condition::Ended(ending), outcome })
 }
 
+/// Whether a value asks for a notice in the place of a state.
+pub(super) fn is_notify(field: &Field<'_>) -> bool {
+    matches!(&field.value.kind, Kind::Scalar(it) if it.text.value == "notify")
+}
+
 /// A whole number of seconds, minutes, hours or days: `90s`.
-fn duration(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<u32> {
+pub(super) fn duration(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<u32> {
     let text = decoder.scalar(field)?;
     let digits = text.value.trim_end_matches(|it: char| !it.is_ascii_digit());
     let unit = match &text.value[digits.len()..] {

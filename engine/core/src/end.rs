@@ -5,6 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::StateId;
+
 /// How an agent ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct End<'e> {
@@ -30,6 +32,26 @@ pub struct End<'e> {
     pub is_awaited: bool,
     /// How many seconds the task had been in its state.
     pub lasted: u32,
+    /// When the task left the states in which it had been before; where this is not known, its present state counts alone.
+    pub left: &'e [Left],
+}
+
+/// When a task was last in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The state; none for one that the machine lacks, and for the time before the task was created.
+    pub state: Option<StateId>,
+    /// How many seconds ago it left the state.
+    pub ago: u32,
+}
+
+/// How long a task may be within some states, counted from its arrival in one of them, until it leaves them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline<'a> {
+    /// The states.
+    pub states: &'a [StateId],
+    /// The seconds after which the time is over.
+    pub after: u32,
 }
 
 /// A limit that the provider of an agent sets.
@@ -66,6 +88,7 @@ impl End<'_> {
         limit: None,
         is_awaited: false,
         lasted: 0,
+        left: &[],
     };
 
     /// A suffix for "the agent ended": ` (exited with 3)`.
@@ -89,6 +112,35 @@ impl Ending<'_> {
     }
 }
 
+impl Deadline<'_> {
+    /// How many seconds a task had been within the states.
+    pub fn lasted(&self, end: &End<'_>) -> u32 {
+        let is_other = |it: &&Left| it.state.is_none_or(|state| !self.states.contains(&state));
+        let others = end.left.iter().filter(is_other).map(|it| it.ago);
+        others.min().unwrap_or(end.lasted)
+    }
+}
+
+/// A suffix for "the agent ended": `at the deadline of 4 h`.
+impl fmt::Display for Deadline<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at the deadline of {}", Seconds(self.after))
+    }
+}
+
+/// A time in the largest unit that needs no fraction.
+struct Seconds(u32);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            it if it.is_multiple_of(3600) => write!(f, "{} h", it / 3600),
+            it if it.is_multiple_of(60) => write!(f, "{} min", it / 60),
+            it => write!(f, "{it} s"),
+        }
+    }
+}
+
 /// One space between words, in lower case.
 fn normal(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -109,14 +161,7 @@ impl fmt::Display for Ending<'_> {
         }
         let with = if before.is_empty() { "with" } else { " and" };
         self.output.map_or(Ok(()), |text| write!(f, "{with} \"{text}\" in its last lines"))?;
-        self.after.map_or(Ok(()), |seconds| {
-            let (number, unit) = match seconds {
-                _ if seconds.is_multiple_of(3600) => (seconds / 3600, "h"),
-                _ if seconds.is_multiple_of(60) => (seconds / 60, "min"),
-                _ => (seconds, "s"),
-            };
-            write!(f, "{before}after {number} {unit}")
-        })
+        self.after.map_or(Ok(()), |seconds| write!(f, "{before}after {}", Seconds(seconds)))
     }
 }
 
@@ -179,5 +224,24 @@ mod tests {
         let timeout = Ending { after: Some(60), ..Ending::ANY };
         let holds = [0, 59, 60, u32::MAX].map(|lasted| timeout.fits(&End { lasted, ..PLAIN }));
         assert_eq!(holds, [false, false, true, true]);
+    }
+
+    #[test]
+    fn a_deadline_counts_from_the_first_of_its_states() {
+        let states = [StateId(1), StateId(2)];
+        let deadline = Deadline { states: &states, after: 60 };
+        let holds = |lasted, left: &[(Option<u16>, u32)]| {
+            let left: Vec<Left> =
+                left.iter().map(|(state, ago)| Left { state: state.map(StateId), ago: *ago }).collect();
+            deadline.lasted(&End { lasted, left: &left, ..PLAIN }) >= deadline.after
+        };
+        let created = (None, 900);
+        assert!(!holds(10, &[created, (Some(0), 59), (Some(1), 10)]));
+        assert!(holds(10, &[created, (Some(0), 60), (Some(1), 10)]));
+        // It has been elsewhere in between.
+        assert!(!holds(10, &[created, (Some(0), 800), (Some(1), 300), (Some(3), 20)]));
+        assert!(holds(10, &[created, (Some(2), 20), (Some(1), 10)]));
+        assert_eq!([59, 60].map(|lasted| holds(lasted, &[])), [false, true]);
+        assert_eq!(Deadline { states: &[], after: 14_400 }.to_string(), "at the deadline of 4 h");
     }
 }

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use crate::{
-    Asker, CRASH_COUNT, Cause, Decision, End, Ending, Gate, Guard, Lack, Machine, Missing, Rejection,
-    SectionGate, StateId, View,
+    Asker, CRASH_COUNT, Cause, Deadline, Decision, End, Ending, Gate, Guard, Lack, Machine, Missing,
+    Rejection, SectionGate, StateId, View,
 };
 
 /// The number of crashes after which a task escalates, unless the workflow says otherwise.
@@ -38,6 +38,8 @@ pub enum Condition<'a> {
     NoArtifact,
     /// The agent ended like this.
     Ended(Ending<'a>),
+    /// The time within some states, of which this is one, is over.
+    Overdue(Deadline<'a>),
 }
 
 /// What an exit rule demands.
@@ -171,7 +173,7 @@ impl<'m> Machine<'m> {
         for index in self.exit_rules_of(state) {
             let applies = match self.exit_rules[index].condition {
                 Condition::Always => true,
-                Condition::Artifact(_) | Condition::Ended(_) => holds(index)?,
+                Condition::Artifact(_) | Condition::Ended(_) | Condition::Overdue(_) => holds(index)?,
                 Condition::NoArtifact => no_artifact()?,
             };
             if applies {
@@ -286,15 +288,17 @@ impl<'m> Machine<'m> {
     }
 
     fn is_met(&self, index: usize, view: &View<'_>, end: &End<'_>) -> Result<bool, Rejection> {
-        match &self.exit_rules[index].condition {
+        let rule = &self.exit_rules[index];
+        match &rule.condition {
             Condition::Artifact(gates) => match view.check(gates) {
                 Err(Lack { gate, missing: Missing::Answer }) => {
                     Err(Rejection::NotAsked { asker: Asker::Rule(index), gate })
                 }
                 checked => Ok(checked.is_ok()),
             },
-            Condition::Ended(ending) => Ok(ending.fits(end)),
-            Condition::Always | Condition::NoArtifact => Ok(false),
+            Condition::Always | Condition::NoArtifact | Condition::Ended(_) | Condition::Overdue(_) => {
+                Ok(rule.fits(end))
+            }
         }
     }
 }
@@ -309,8 +313,45 @@ impl<'a> Condition<'a> {
     pub const fn gates(&self) -> &'a [Gate<'a>] {
         match self {
             Condition::Artifact(gates) => gates,
-            Condition::Always | Condition::NoArtifact | Condition::Ended(_) => &[],
+            Condition::Always | Condition::NoArtifact | Condition::Ended(_) | Condition::Overdue(_) => &[],
         }
+    }
+}
+
+impl ExitRule<'_> {
+    /// Whether the rule is about how an agent ended, or about a time, and decides about this end.
+    pub fn fits(&self, end: &End<'_>) -> bool {
+        match &self.condition {
+            _ if self.only_notifies() => false,
+            Condition::Ended(ending) => ending.fits(end),
+            Condition::Overdue(_) => self.remaining(end) == Some(0),
+            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => false,
+        }
+    }
+
+    /// The seconds after which its time is over, if it is about one.
+    pub fn after(&self) -> Option<u32> {
+        match &self.condition {
+            Condition::Ended(ending) => ending.after,
+            Condition::Overdue(deadline) => Some(deadline.after),
+            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => None,
+        }
+    }
+
+    /// How many of them are left; 0 when the time is over.
+    pub fn remaining(&self, end: &End<'_>) -> Option<u32> {
+        let lasted = match &self.condition {
+            Condition::Overdue(deadline) => deadline.lasted(end),
+            Condition::Ended(_) | Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
+                end.lasted
+            }
+        };
+        Some(self.after()?.saturating_sub(lasted))
+    }
+
+    /// Whether it tells a person that a time is over. It decides about no end: an agent that ends later is judged as any other.
+    pub fn only_notifies(&self) -> bool {
+        self.after().is_some() && matches!(self.outcome, Outcome::MarkDead)
     }
 }
 
@@ -319,15 +360,25 @@ impl Condition<'_> {
     fn advanced(&self) -> String {
         match self {
             Condition::Ended(ending) => format!("the agent ended {ending}"),
+            Condition::Overdue(deadline) => format!("the agent ended {deadline}"),
             Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
                 "the agent ended after it had written what was asked for".into()
             }
         }
     }
 
+    /// Which time is over: `after 2 h`.
+    pub(crate) fn time(&self) -> String {
+        match self {
+            Condition::Ended(Ending { after, .. }) => format!("{}", Ending { after: *after, ..Ending::ANY }),
+            Condition::Overdue(deadline) => format!("{deadline}"),
+            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => String::new(),
+        }
+    }
+
     fn crashed(&self, state: &str) -> String {
         match self {
-            Condition::Ended(_) => self.ended(state),
+            Condition::Ended(_) | Condition::Overdue(_) => self.ended(state),
             Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
                 format!("the agent ended without what {state} asks for")
             }
@@ -337,6 +388,7 @@ impl Condition<'_> {
     fn ended(&self, state: &str) -> String {
         match self {
             Condition::Ended(ending) => format!("the agent ended in {state} {ending}"),
+            Condition::Overdue(deadline) => format!("the agent ended in {state} {deadline}"),
             Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => {
                 format!("the agent ended in {state}")
             }

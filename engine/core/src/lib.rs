@@ -41,7 +41,7 @@ pub use actor::{Actor, ActorId, Actors, MAX_ACTORS};
 pub use bounds::names_window;
 pub use command::{COMMANDS, unknown_command};
 pub use decide::{Cause, Choice, Decision, Effect, View};
-pub use end::{End, Ending, Limit};
+pub use end::{Deadline, End, Ending, Left, Limit};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};
 pub use gate::{Fields, Gate, Lack, Missing, SectionGate, Seen, Verdict, When, check_section, has_word};
 pub use guard::{Guard, Range};

@@ -16,8 +16,8 @@ use alloc::vec::Vec;
 
 pub use self::forced::Forced;
 use crate::{
-    Actor, CRASH_COUNT, Cause, CounterId, Decision, Effect, End, Hook, Machine, Rejection, Spawn, StateId,
-    TransitionId, View, Workspace,
+    Actor, CRASH_COUNT, Cause, CounterId, Decision, Effect, End, Hook, Left, Machine, Rejection, Spawn,
+    StateId, TransitionId, View, Workspace,
 };
 
 /// What a driver knows of a task.
@@ -89,12 +89,14 @@ pub enum Input<'i> {
         /// What Orange knows of it, in one sentence.
         reason: &'i str,
     },
-    /// The time that a task may spend in its state is over.
+    /// The time that a task may spend in its state, or within some states, is over.
     Elapsed {
         /// Whether an agent of the state is recorded; it must be ended before its end is judged.
         has_agent: bool,
         /// How many seconds the task has been in the state.
         lasted: u32,
+        /// When it left other states.
+        left: &'i [Left],
     },
     /// The agent could not be started again.
     NotStarted {
@@ -247,7 +249,9 @@ impl<'m> Machine<'m> {
                 }
             }
             Input::LimitMet { agent, left, reason } => Ok(self.limit_met(facts, agent, left, reason)),
-            Input::Elapsed { has_agent, lasted } => self.elapsed(facts, has_agent, lasted).map_err(not_asked),
+            Input::Elapsed { has_agent, lasted, left } => {
+                self.elapsed(facts, has_agent, &End { lasted, left, ..End::PLAIN }).map_err(not_asked)
+            }
             Input::NotStarted { reason, is_final } => Ok(self.not_started(facts, reason, is_final)),
             Input::HookFailed { hook, transition, cause, reason } => {
                 // A transition that follows a failed hook does not lead to another: two of them could go on for ever.

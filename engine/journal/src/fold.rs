@@ -84,6 +84,8 @@ pub struct TaskHistory {
     pub last_seq: u64,
     /// When it entered its state, RFC 3339 UTC.
     pub since: String,
+    /// When it last left each other state in which it was, RFC 3339 UTC; the one without a name is that before its creation.
+    pub left: BTreeMap<String, String>,
     /// The course of a mission: its records, in order.
     pub course: Vec<Record>,
     /// The number of the last record about which there was a message; 0 when there was none.
@@ -156,12 +158,23 @@ impl TaskHistory {
         history
     }
 
+    /// Notes when a task moves. A time that is later than this record is of a clock that has been set back since.
+    fn moves(&mut self, record: &Record) {
+        let now = &record.timestamp;
+        self.left.values_mut().filter(|at| **at > *now).for_each(|at| at.clone_from(now));
+        if let Some(status) = record.set.0.get("status") {
+            self.since.clone_from(now);
+            let before = &self.owned.status;
+            if status.as_str() != Some(before.as_str()) {
+                self.left.insert(before.clone(), now.clone());
+            }
+        }
+    }
+
     /// Adds one more record.
     pub fn apply(&mut self, record: &Record) {
         self.last_seq = record.seq;
-        if record.set.0.contains_key("status") {
-            self.since.clone_from(&record.timestamp);
-        }
+        self.moves(record);
         self.answered = None;
         if !record.event.follows_an_end() {
             self.ending = None;

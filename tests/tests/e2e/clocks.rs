@@ -168,14 +168,21 @@ fn no_number_is_given_twice() {
 
 /// `default`, with a time for work.
 fn timed(world: &World, on_timeout: &str) {
+    changed(world, "  working:\n", &format!("  working:\n    timeout: 2h\n    on_timeout: {on_timeout}\n"));
+}
+
+/// `default`, with a deadline.
+fn deadline(world: &World, deadline: &str) {
+    changed(world, "\ntransitions:\n", &format!("\ndeadlines:\n  - {deadline}\ntransitions:\n"));
+}
+
+/// `default` under another name, with this change.
+fn changed(world: &World, from: &str, to: &str) {
     let source =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../workflows/default.yml")).unwrap();
-    let timed = source.replacen("name: default", "name: timed", 1).replacen(
-        "  working:\n",
-        &format!("  working:\n    timeout: 2h\n    on_timeout: {on_timeout}\n"),
-        1,
-    );
-    assert_ne!(timed, source);
+    let named = source.replacen("name: default", "name: timed", 1);
+    let timed = named.replacen(from, to, 1);
+    assert_ne!(timed, named);
     fs::create_dir_all(world.path("orange/workflows")).unwrap();
     fs::write(world.path("orange/workflows/timed.yml"), timed).unwrap();
 }
@@ -209,6 +216,58 @@ fn a_timeout_that_tells_a_person_leaves_the_agent_alone() {
     }
     assert_eq!(task.show()["status"], json!("working"));
     assert!(is_alive(agent));
+}
+
+#[test]
+fn a_deadline_counts_from_the_first_of_its_states() {
+    let world = World::new();
+    deadline(&world, "{states: [working, agent-review], after: 4h, then: cancelled}");
+    let task = world.create("fix", "Mend it [agents: hang hang]", &["--workflow", "timed"]);
+    task.agent(1).begun();
+    set_clock(&task, JOURNAL, 3 * 3600);
+    world.ok(&["monitor", "--once"]);
+    task.write("## Handoff\n\nDONE: all\nREMAINING: nothing");
+    task.ok("update", &["--status", "agent-review"]);
+    let reviewer = task.agent(2).begun();
+    set_clock(&task, JOURNAL, 3600 - LONG as i64);
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(task.show()["status"], json!("agent-review"), "its time is not over");
+    set_clock(&task, JOURNAL, LONG as i64);
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(task.show()["status"], json!("cancelled"));
+    assert!(!is_alive(reviewer), "its agent is ended");
+    let events = task.events_of("auto.advanced");
+    let reason = events.last().unwrap()["reason"].as_str().unwrap();
+    assert!(reason.contains("at the deadline of 4 h"), "{reason}");
+}
+
+#[test]
+fn a_deadline_moves_a_task_on_where_no_agent_works() {
+    let world = World::new();
+    deadline(&world, "{states: [pending, clarification], after: 4h, then: cancelled}");
+    let task = world.create("fix", "Mend it", &["--workflow", "timed", "--no-spawn"]);
+    set_clock(&task, JOURNAL, 4 * 3600 - LONG as i64);
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(task.show()["status"], json!("pending"), "its time is not over");
+    set_clock(&task, JOURNAL, LONG as i64);
+    world.ok(&["monitor", "--once"]);
+    assert_eq!(task.show()["status"], json!("cancelled"));
+}
+
+#[test]
+fn a_deadline_that_tells_a_person_may_wait_for_one() {
+    let world = World::new();
+    deadline(&world, "{states: [stuck, working], after: 4h}");
+    let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "timed"]);
+    task.agent(1).begun();
+    task.ok("update", &["--status", "stuck"]);
+    set_clock(&task, JOURNAL, 4 * 3600);
+    world.ok(&["monitor", "--once"]);
+    let attention = "the task is still in stuck at the deadline of 4 h";
+    assert_eq!(
+        (task.show()["status"].clone(), task.show()["attention"].clone()),
+        (json!("stuck"), json!(attention))
+    );
 }
 
 #[test]

@@ -201,7 +201,8 @@ impl<'r> Real<'r> {
         match rule {
             None => kill(process),
             Some(_) => {
-                let end = ends::example(self.search.machine, rule);
+                let example = ends::example(self.search.machine, rule);
+                let end = example.end();
                 let last = match (end.code, end.signal) {
                     (_, Some(signal)) => format!("kill -{signal} $$"),
                     (code, None) => format!("exit {}", code.unwrap_or(1)),

@@ -48,9 +48,7 @@ pub(crate) fn deeds(plan: &Plan, run: &Watched<'_>) -> Vec<Deed> {
         deeds.push(deed(Act::Spawn));
         deeds.push(deed(Act::Respawn));
     }
-    if plan.states[status].timeout.is_some() {
-        deeds.push(deed(Act::Elapse));
-    }
+    deeds.extend(times(plan, status).map(|seconds| deed(Act::Elapse { after: Some(seconds) })));
     if run.is_awaited {
         deeds.push(Deed { by_engine: true, ..deed(Act::Respawn) });
     }
@@ -78,10 +76,14 @@ fn ends(plan: &Plan, status: usize) -> Vec<Ended> {
             ends.push(Ended::of(ending.codes.first().copied(), ending.signals.first().copied(), output));
         }
     }
-    if let Some((seconds, _)) = plan.states[status].timeout {
-        ends.push(Ended { lasted: seconds, ..Ended::default() });
-    }
+    ends.extend(times(plan, status).map(|lasted| Ended { lasted, ..Ended::default() }));
     ends
+}
+
+/// The timeout and the deadlines of a state, in seconds.
+fn times(plan: &Plan, status: usize) -> impl Iterator<Item = u32> {
+    let deadlines = plan.deadlines.iter().filter(move |it| it.states.contains(&status)).map(|it| it.after);
+    plan.states[status].timeout.map(|(seconds, _)| seconds).into_iter().chain(deadlines)
 }
 
 /// Does it. A text is always a new one, unless `again`.
@@ -180,7 +182,7 @@ pub(crate) fn failing(plan: &Plan, run: &Watched<'_>, deed: &Deed) -> Vec<String
     let status = run.monitor.status;
     let is_meant = |to: usize| match &deed.act {
         Act::Request { to: wanted, .. } => plan.states[to].name == *wanted,
-        Act::End { .. } | Act::Elapse => true,
+        Act::End { .. } | Act::Elapse { .. } => true,
         Act::Write { .. }
         | Act::Answer { .. }
         | Act::Checks { .. }

@@ -62,7 +62,7 @@ fn author(run: &Watched<'_>, act: &Act, script: &[String]) -> Who {
             Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
-            | Act::Elapse
+            | Act::Elapse { .. }
             | Act::Spawn
             | Act::Respawn
             | Act::Fail { .. }

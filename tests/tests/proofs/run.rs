@@ -6,7 +6,7 @@ use orange_core as core;
 use orange_core::{Actor, Machine};
 use orange_tests::monitor::{self, Breach, Cause, Decides, Happening, Monitor, Start, Who};
 use orange_tests::plan::{Applies, Plan, PlannedGate};
-use orange_tests::reference::{self, Task};
+use orange_tests::reference::{self, Course, Task};
 
 /// A walk and what is known of it.
 #[derive(Clone)]
@@ -34,6 +34,8 @@ pub(crate) struct Watched<'r> {
     entered: Vec<(&'static str, String)>,
     /// The content at the start of agents, for gates with a verdict.
     started: Vec<(&'static str, String)>,
+    /// How the time has passed.
+    course: Course,
 }
 
 /// By transition of a machine: its place in the plan that it was made of.
@@ -76,6 +78,7 @@ impl<'r> Watched<'r> {
             passed: Vec::new(),
             entered: Vec::new(),
             started: Vec::new(),
+            course: vec![(usize::from(status.0), 0)],
         }
     }
 
@@ -98,8 +101,10 @@ impl<'r> Watched<'r> {
         author: Who,
         by_engine: bool,
     ) -> Result<Vec<Happened>, Impossible> {
-        let decides = self.ended(act);
+        let course = self.course_after(act);
+        let decides = self.ended(act, &course);
         let story = self.walk.act(act)?;
+        self.course = course;
         let suffix = match author {
             Who::Person => String::new(),
             Who::Worker | Who::Reviewer => format!("   # by the {author:?}"),
@@ -108,7 +113,7 @@ impl<'r> Watched<'r> {
         if self.is_persons(act, by_engine) && !matches!(story[..], [Happened::Refused { .. }]) {
             self.monitor.see(&Happening::PersonActs);
         }
-        self.has_elapsed = matches!(act, Act::Elapse) && decides.is_none();
+        self.has_elapsed = matches!(act, Act::Elapse { .. }) && decides.is_none();
         if let Some((agent, decides)) = decides {
             self.monitor.see(&Happening::Ends(who(agent), decides));
         }
@@ -135,26 +140,47 @@ impl<'r> Watched<'r> {
             | Act::Checks { .. }
             | Act::Fail { .. }
             | Act::End { .. }
-            | Act::Elapse => false,
+            | Act::Elapse { .. } => false,
         }
     }
 
+    /// The course of the task when an act is done.
+    fn course_after(&self, act: &Act) -> Course {
+        let mut course = self.course.clone();
+        let passes = match act {
+            Act::End { ended, .. } => ended.lasted,
+            Act::Elapse { after } => after.unwrap_or_default(),
+            Act::Write { .. }
+            | Act::Answer { .. }
+            | Act::Checks { .. }
+            | Act::Request { .. }
+            | Act::Spawn
+            | Act::Respawn
+            | Act::Fail { .. }
+            | Act::RetryHooks => 0,
+        };
+        course.last_mut().into_iter().for_each(|(_, lasted)| *lasted = passes.max(*lasted));
+        course
+    }
+
     /// The agent that ends with an act, and what decides about that.
-    fn ended(&self, act: &Act) -> Option<(Actor, Option<Decides>)> {
+    fn ended(&self, act: &Act, course: &Course) -> Option<(Actor, Option<Decides>)> {
         match act {
-            Act::End { agent, ended } if self.is_alive(*agent) => Some((*agent, self.decides(*agent, ended))),
-            Act::Elapse if !self.hooks_wait() => {
+            Act::End { agent, ended } if self.is_alive(*agent) => {
+                Some((*agent, self.decides(*agent, ended, course)))
+            }
+            Act::Elapse { .. } if !self.hooks_wait() => {
                 let status = self.monitor.status;
                 let own = if monitor::own(self.plan, status) == Who::Reviewer {
                     Actor::Reviewer
                 } else {
                     Actor::Worker
                 };
-                let leads_on = matches!(self.plan.states[status].timeout, Some((_, Some(_))));
+                let leads_on = reference::overdue(self.plan, course).is_some();
                 (leads_on && self.is_alive(own)).then_some((own, Some(Decides::Timeout)))
             }
             Act::End { .. }
-            | Act::Elapse
+            | Act::Elapse { .. }
             | Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
@@ -179,6 +205,7 @@ impl<'r> Watched<'r> {
                 (*was_awaited, self.waiting) = (false, None);
                 let place = self.places[transition.0 as usize];
                 self.monitor.see(&Happening::Took(place, self.cause(*cause)));
+                self.course.push((self.plan.transitions[place].to, 0));
                 self.note_gate(place, *cause);
                 self.hooks(0, hooks.iter().map(|it| it.has_failed));
             }
@@ -271,17 +298,17 @@ impl<'r> Watched<'r> {
         let started = self.started.iter().filter(|_| gate.verdict.is_some());
         let seen = self.passed.iter().chain(&self.entered).chain(started).cloned().collect();
         let body = self.walk.body().to_owned();
-        reference::lack(gate, &Task { status: 0, counters: Vec::new(), body, seen, beside: false }).is_some()
+        let task = Task { status: 0, counters: Vec::new(), body, seen, beside: false, course: Vec::new() };
+        reference::lack(gate, &task).is_some()
     }
 
     /// What decides about this end of an agent of the task's state, by the documents.
-    fn decides(&self, agent: Actor, ended: &Ended) -> Option<Decides> {
+    fn decides(&self, agent: Actor, ended: &Ended, course: &Course) -> Option<Decides> {
         let status = self.monitor.status;
         if monitor::own(self.plan, status) != who(agent) {
             return None;
         }
-        let is_late = |(seconds, _): &(u32, _)| ended.lasted >= *seconds;
-        if self.plan.states[status].timeout.as_ref().is_some_and(is_late) {
+        if reference::overdue(self.plan, course).is_some() {
             return Some(Decides::Timeout);
         }
         let mine: Vec<usize> =

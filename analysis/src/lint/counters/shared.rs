@@ -100,7 +100,8 @@ pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
             by == Actor::Human || is_persons_transition(facts, transition)
         }
         SearchStep::Failure { transition, failed, .. } => {
-            failed.by == Actor::Human || is_persons_transition(facts, transition)
+            failed.by != Actor::Engine
+                && (failed.by == Actor::Human || is_persons_transition(facts, transition))
         }
         SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => true,
         SearchStep::Write(_) | SearchStep::Exit { .. } => false,

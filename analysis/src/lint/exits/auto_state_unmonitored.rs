@@ -12,7 +12,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 }
 
 fn of_state(facts: &Facts<'_>, id: StateId, state: &State) -> Option<Diagnostic> {
-    let is_watched = state.terminal || !facts.machine.exit_rules_of(id).is_empty();
+    let mut rules = facts.machine.exit_rules_of(id).map(|at| &facts.machine.exit_rules[at]);
+    let is_watched = state.terminal || rules.any(|rule| !rule.only_notifies());
     let (at, agent) = facts.lives().live(id).filter(|_| !is_watched)?;
     let name = &state.name.value;
     let run = facts.search.run_to(at);

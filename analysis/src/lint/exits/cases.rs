@@ -76,12 +76,13 @@ enum Asker {
     Transition(TransitionId),
 }
 
-/// The cases of every state that has exit rules, in the order of the states.
+/// The cases of every state whose exit rules decide about an end, in the order of the states.
 pub fn of(facts: &Facts<'_>) -> Vec<Cases> {
     let stale = stale_sections(facts);
+    let decides = |rule: usize| !facts.machine.exit_rules[rule].only_notifies();
     let states = facts.states().map(|(state, _)| state);
     states
-        .filter(|state| !facts.machine.exit_rules_of(*state).is_empty())
+        .filter(|state| facts.machine.exit_rules_of(*state).any(decides))
         .map(|state| Cases::of(facts, state, stale[usize::from(state.0)]))
         .collect()
 }
@@ -118,7 +119,7 @@ impl Cases {
     /// Whether the artifact of this rule is there, or the agent ended as it says.
     pub fn holds(&self, facts: &Facts<'_>, case: &Case, rule: usize) -> bool {
         let is_there = self.judgement(case, Asker::Rule(rule)).unwrap_or_default();
-        is_there || ends::fits(facts.machine, rule, &ends::example(facts.machine, case.end))
+        is_there || ends::fits(facts.machine, rule, &ends::example(facts.machine, case.end).end())
     }
 
     /// Whether the gates of this transition let it through; one without a gate does.

@@ -31,8 +31,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 fn finding(facts: &Facts<'_>, state: StateId, endings: &[&Transition]) -> Option<Diagnostic> {
     let (name, agent) = (facts.name(state), facts.machine.state(state).agent);
+    // A time passes without an agent, too.
+    let untimed = |rule: &usize| facts.machine.exit_rules[*rule].after().is_none();
     let rules: Vec<&ExitRule> =
-        facts.machine.exit_rules_of(state).map(|rule| facts.exit_rules[rule]).collect();
+        facts.machine.exit_rules_of(state).filter(untimed).map(|rule| facts.exit_rules[rule]).collect();
     let message = format!("the exit rules of `{name}` never apply: no {agent} is ever alive there");
     let mut found = Diagnostic::new(&C48, condition_of(facts, rules.first()?), message);
     for it in endings.iter().take(MAX_LABELS) {

@@ -46,7 +46,7 @@ impl Deciding {
     /// Whether the artifacts of a rule are there when a step ends an agent, or it ends as the rule says.
     pub(super) fn holds(&self, facts: &Facts<'_>, rule: usize, edge: &Edge) -> bool {
         if let SearchStep::Exit { end, .. } = edge.step
-            && ends::fits(facts.machine, rule, &ends::example(facts.machine, end))
+            && ends::fits(facts.machine, rule, &ends::example(facts.machine, end).end())
         {
             return true;
         }

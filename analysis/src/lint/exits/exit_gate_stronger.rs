@@ -37,13 +37,18 @@ fn finding(
     let (gate, case) = (refusing(facts, cases, candidate)?, candidate.refused.first()?);
     let what = cases.tell(case, &gate.section.value)?;
     let message = format!(
-        "this exit rule applies with {what}, and the gate of {} then refuses",
+        "this {} applies with {what}, and the gate of {} then refuses",
+        rule.what(),
         facts.arrow(transition)
     );
+    let help = match facts.machine.exit_rules[advance.rule].after() {
+        Some(_) => "name a state here to which a transition without a gate leads".to_owned(),
+        None => format!("let the rule ask for what the gate asks for: `{}`", artifact(&transition.gates)),
+    };
     Some(
         Diagnostic::new(&C42, condition_of(facts, rule), message)
             .label(condition_of(facts, rule), format!("1. applies with {what}"))
             .label(facts.first_line(gate.place), "2. refuses that, so the agent's end counts as a crash")
-            .help(format!("let the rule ask for what the gate asks for: `{}`", artifact(&transition.gates))),
+            .help(help),
     )
 }

@@ -42,7 +42,8 @@ fn of_guards(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard]) -> Opt
 fn finding(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness: Witness) -> Diagnostic {
     let rule = facts.exit_rules[advance.rule];
     let (from, to) = (facts.name(rule.status.value), facts.name(advance.to));
-    let message = format!("this exit rule leads to `{to}`, and `{from} → {to}` is closed: {}", witness.range);
+    let what = rule.what();
+    let message = format!("this {what} leads to `{to}`, and `{from} → {to}` is closed: {}", witness.range);
     let (place, chooses) = match advance.clause {
         Some(clause) => (clause.when.clause, format!("1. leads to `{to}` when {}", clause.when.text)),
         None => (condition_of(facts, rule), format!("1. leads to `{to}` whatever the counters are")),
@@ -72,6 +73,9 @@ fn help(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness: &W
             format!("write `when: \"{}\"` here, and lead the other values elsewhere", guard.text)
         }
         (Some(_), _) => "let the clause hold only where one of these guards does".to_owned(),
+        (None, _) if facts.machine.exit_rules[advance.rule].after().is_some() => {
+            "name a state here to which a transition without a guard leads".to_owned()
+        }
         (None, [guard]) => format!(
             "choose with `then_when: [{{when: \"{}\", then: {to}}}, …]`, and lead the other values elsewhere",
             guard.text

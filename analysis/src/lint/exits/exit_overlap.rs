@@ -19,7 +19,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 fn of_state(facts: &Facts<'_>, cases: &Cases) -> Vec<Diagnostic> {
     let rules = facts.machine.exit_rules_of(cases.state);
-    let never = rules.filter(|rule| cases.all.iter().all(|case| case.rule != Some(*rule)));
+    let untimed = rules.filter(|rule| facts.machine.exit_rules[*rule].after().is_none());
+    let never = untimed.filter(|rule| cases.all.iter().all(|case| case.rule != Some(*rule)));
     never.filter_map(|rule| finding(facts, cases, rule)).collect()
 }
 
@@ -56,7 +57,9 @@ fn earlier(facts: &Facts<'_>, cases: &Cases, rule: usize) -> Vec<usize> {
 fn applies(facts: &Facts<'_>, cases: &Cases, case: &Case, rule: usize) -> bool {
     match facts.machine.exit_rules[rule].condition {
         Condition::Always => true,
-        Condition::Artifact(_) | Condition::Ended(_) => cases.holds(facts, case, rule),
+        Condition::Artifact(_) | Condition::Ended(_) | Condition::Overdue(_) => {
+            cases.holds(facts, case, rule)
+        }
         Condition::NoArtifact => {
             let is_artifact =
                 |rule: &usize| matches!(facts.machine.exit_rules[*rule].condition, Condition::Artifact(_));

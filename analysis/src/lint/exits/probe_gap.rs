@@ -25,7 +25,9 @@ fn starts_unwatched(facts: &Facts<'_>, edge: &Edge) -> Option<(TransitionId, Hoo
     let transition = edge.step.transition()?;
     let after = facts.search.task(edge.to);
     let state = facts.machine.state(after.status);
-    if state.terminal || facts.machine.exit_rules_of(after.status).is_empty() {
+    // A time is nobody's.
+    let watches = |rule: usize| facts.machine.exit_rules[rule].after().is_none();
+    if state.terminal || !facts.machine.exit_rules_of(after.status).any(watches) {
         return None;
     }
     let mut starts = facts.starting(edge).into_iter().map(|(index, spawn)| (index, spawn.actor()));

@@ -359,3 +359,45 @@ fn a_rule_about_ends_is_checked_against_gate_and_earlier_rules() {
     let codes = "exit: {code: 1}, action: mark_dead}\n    - {status: agent-review, exit: {code: [1, 2]}, action: mark_dead";
     check("C45", &reviewed([PASS, FAIL], &after(codes)), &[]);
 }
+
+/// Deadlines in the place of the exit rules.
+fn limited(deadlines: &str) -> String {
+    let (text, prompts) = (reviewed([PASS, FAIL], ""), "prompts: {reviewer: Review it.}");
+    let (before, _) = text.split_once("exit_monitoring:").unwrap();
+    format!("{before}deadlines: [{deadlines}]\n{prompts}\n")
+}
+
+#[test]
+fn a_notice_decides_about_no_end() {
+    let text = limited("{states: agent-review, after: 4h}");
+    let unmonitored = "a reviewer can be alive in `agent-review`, and no exit rule is for that state: should it end, the task \
+                       stays there, and nothing is done about it";
+    check("C47", &text, &[unmonitored]);
+    for code in ["C44", "C48", "C4C"] {
+        check(code, &text, &[]);
+    }
+    let without_prompt = text.replace("{respawn_prompt: reviewer}", "{}");
+    let failed = "when `acquire_workspace` fails, `pending → agent-review` has led to `agent-review` all the same, and \
+                  nothing starts an agent there again";
+    check("C69", &without_prompt, &[failed]);
+}
+
+#[test]
+fn a_deadline_where_a_person_is_waited_for_asks_for_no_agent() {
+    let rules = "    - {status: agent-review, action: mark_dead}";
+    let deadline = "deadlines: [{states: [reviewing, stuck], after: 3d, then: done}]\n";
+    let text = reviewed([PASS, FAIL], rules) + deadline;
+    for code in ["C05", "C44", "C45", "C48", "C4A", "C4C", "C68"] {
+        check(code, &text, &[]);
+    }
+}
+
+#[test]
+fn a_deadline_is_called_one() {
+    let rules = "    - {status: agent-review, action: mark_dead}";
+    let text =
+        reviewed([PASS, FAIL], rules) + "deadlines: [{states: agent-review, after: 4h, then: stuck}]\n";
+    let message =
+        "this deadline applies with no `## Review`, and the gate of `agent-review → stuck` then refuses";
+    check("C42", &text, &[message]);
+}

@@ -39,9 +39,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// same, that is not-respawnable's.
 fn is_candidate(facts: &Facts<'_>, transition: &Transition<'_>) -> bool {
     let to = facts.machine.state(transition.to);
-    let mut rules = facts.machine.exit_rules_of(transition.to);
-    let is_ruled = rules
-        .any(|at| matches!(facts.machine.exit_rules[at].outcome, Outcome::Crash { .. } | Outcome::MarkDead));
+    let mut rules = facts.machine.exit_rules_of(transition.to).map(|at| &facts.machine.exit_rules[at]);
+    let is_ruled = rules.any(|rule| {
+        matches!(rule.outcome, Outcome::Crash { .. } | Outcome::MarkDead) && !rule.only_notifies()
+    });
     !to.terminal
         && to.respawn.is_none()
         && !is_ruled

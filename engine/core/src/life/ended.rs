@@ -8,7 +8,8 @@ use super::start::workspace_of;
 use super::{Facts, LifeEvent, Turn};
 use crate::restart::{MAX_RESTARTS, limit_after, restart_after};
 use crate::{
-    Actor, CRASH_COUNT, Condition, Decision, End, Ending, ExitDecision, Machine, Outcome, Rejection, StateId,
+    Actor, CRASH_COUNT, Cause, Decision, End, ExitDecision, ExitRule, Left, Machine, Outcome, Rejection,
+    StateId,
 };
 
 impl<'m> Machine<'m> {
@@ -75,16 +76,15 @@ impl<'m> Machine<'m> {
         has_session && !is_replaced && !state.terminal && state.agent == agent
     }
 
-    /// The seconds after which a task has been in a state for too long.
-    pub fn timeout(&self, state: StateId) -> Option<u32> {
-        self.exit_rules_of(state).find_map(|rule| self.timeout_of(rule))
+    /// Whether a task has been in a state, or within some states, for too long.
+    pub fn is_overdue(&self, state: StateId, lasted: u32, left: &[Left]) -> bool {
+        self.overdue_rule(state, &End { lasted, left, ..End::PLAIN }).is_some()
     }
 
-    fn timeout_of(&self, rule: usize) -> Option<u32> {
-        match self.exit_rules[rule].condition {
-            Condition::Ended(ending) => ending.after,
-            Condition::Always | Condition::Artifact(_) | Condition::NoArtifact => None,
-        }
+    /// The first rule of a state whose time is over.
+    fn overdue_rule(&self, state: StateId, end: &End<'_>) -> Option<&ExitRule<'m>> {
+        let mut rules = self.exit_rules_of(state).map(|rule| &self.exit_rules[rule]);
+        rules.find(|rule| rule.remaining(end) == Some(0))
     }
 
     /// The driver first ends a living agent, unless the rule only notifies a person.
@@ -92,27 +92,25 @@ impl<'m> Machine<'m> {
         &self,
         facts: &Facts<'_>,
         has_agent: bool,
-        lasted: u32,
+        end: &End<'_>,
     ) -> Result<Turn<'m>, Rejection> {
-        let status = facts.view.status;
-        let end = End { lasted, ..End::PLAIN };
-        let rule = self.exit_rule_for(&facts.view, &end)?.filter(|rule| self.timeout_of(*rule).is_some());
-        let Some(rule) = rule.filter(|_| !self.state(status).terminal) else { return Ok(Turn::default()) };
-        if matches!(self.exit_rules[rule].outcome, Outcome::MarkDead) {
-            let after = Ending { after: self.timeout_of(rule), ..Ending::ANY };
-            return Ok(Turn::attention(format!("the task is still in {} {after}", self.state(status).name)));
-        }
+        let state = self.state(facts.view.status);
+        let rule = self.overdue_rule(facts.view.status, end).filter(|_| !state.terminal);
+        let Some(rule) = rule else { return Ok(Turn::default()) };
+        let still = format!("the task is still in {} {}", state.name, rule.condition.time());
+        let Some(to) = rule.outcome.targets().next() else { return Ok(Turn::attention(still)) };
         if has_agent {
-            return Ok(Turn::of(Vec::new(), format!("the time in {} is over", self.state(status).name)));
+            return Ok(Turn::of(Vec::new(), format!("the time in {} is over", state.name)));
         }
-        // This is no crash: it is asked again as long as the transition is refused.
-        Ok(match self.decide_exit(&facts.view, &end)? {
-            ExitDecision::Advance { decision, reason } => self.advanced(decision, reason),
-            ExitDecision::Crash { reason, .. }
-            | ExitDecision::Escalate { reason, .. }
-            | ExitDecision::MarkDead { reason }
-            | ExitDecision::Wait { reason, .. } => Turn::attention(reason),
-        })
+        match self.decide(&facts.view, to, Actor::Engine) {
+            Ok(decision) => Ok(self.advanced(Decision { cause: Cause::Exit, ..decision }, still)),
+            Err(rejection @ Rejection::NotAsked { .. }) => Err(rejection),
+            // This is no crash: it is asked again as long as the transition is refused.
+            Err(rejection) => {
+                let why = rejection.message(self, &facts.view);
+                Ok(Turn::attention(format!("{still}, and cannot go to {}: {why}", self.state(to).name)))
+            }
+        }
     }
 
     pub(super) fn limit_met(

@@ -336,7 +336,7 @@ fn while_hooks_wait_a_task_can_only_end() {
     let commands = Commands { cancel: Some(DONE), ..MACHINE.commands };
     let machine = Machine { exit_rules: &rules, commands, ..MACHINE };
     let turn = |facts: Facts<'_>, input| words(&machine.life(&facts, input).unwrap());
-    assert_eq!(turn(here, Input::Elapsed { has_agent: true, lasted: 60 }), [""; 0]);
+    assert_eq!(turn(here, Input::Elapsed { has_agent: true, lasted: 60, left: &[] }), [""; 0]);
     assert_eq!(turn(waits(STUCK), Input::Request { to: DONE, by }), ["begin 4"]);
     assert_eq!(turn(waits(STUCK), Input::Cancel { by, is_cut_short: false }), ["begin 4"]);
     let idle = Facts { workspace: None, has_session: false, ..waits(DONE) };
@@ -358,17 +358,21 @@ fn a_timeout_ends_an_agent_and_moves_the_task_on() {
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     let after = |lasted, has_agent, body| {
         let facts = facts(REVIEW, &[2, 0], body);
-        let turn = machine.life(&facts, Input::Elapsed { has_agent, lasted }).unwrap();
+        let turn = machine.life(&facts, Input::Elapsed { has_agent, lasted, left: &[] }).unwrap();
         (words(&turn), turn.story)
     };
     let written = "## Review\nFAIL";
-    assert_eq!(machine.timeout(REVIEW), Some(60));
+    let is_overdue = [59, 60].map(|lasted| machine.is_overdue(REVIEW, lasted, &[]));
+    assert_eq!(is_overdue, [false, true]);
     assert_eq!(after(59, true, written), (vec![], String::new()));
     // Its agent is ended first, and its end judged.
     assert_eq!(after(60, true, written), (vec![], "the time in agent-review is over".into()));
     assert_eq!(after(60, false, written).0, ["advance 3", "begin 3"]);
     // The answer names what the transition still asks for, and this counts as no crash however often it is asked.
-    assert_eq!(after(60, false, "").0, ["attention"]);
+    let (events, story) = after(60, false, "");
+    assert_eq!(events, ["attention"]);
+    let expect = "the task is still in agent-review after 1 min, and cannot go to stuck: ";
+    assert!(story.starts_with(expect), "{story}");
 }
 
 #[test]
@@ -377,7 +381,7 @@ fn a_timeout_can_leave_the_agent_alone() {
     let machine = Machine { exit_rules: &rules, ..MACHINE };
     let facts = facts(REVIEW, &[0, 0], "");
     for has_agent in [true, false] {
-        let turn = machine.life(&facts, Input::Elapsed { has_agent, lasted: 90 }).unwrap();
+        let turn = machine.life(&facts, Input::Elapsed { has_agent, lasted: 90, left: &[] }).unwrap();
         assert_eq!(
             (words(&turn), turn.story),
             (vec!["attention".into()], "the task is still in agent-review after 1 min".into())
@@ -460,4 +464,36 @@ fn the_end_of_an_agent_asks_a_program_when_only_that_is_missing() {
     assert_eq!(ended(&[ASKED, then], written, &[]), "asks make test");
     assert_eq!(ended(&[ASKED, then], written, &[PASSED]), "attention");
     assert!(ended(&[ASKED, then], written, &[FAILED]).contains("crash 1"));
+}
+
+#[test]
+fn an_agent_that_ends_after_a_notice_is_judged_as_any_other() {
+    let rules = timed(Outcome::MarkDead);
+    let machine = Machine { exit_rules: &rules, ..MACHINE };
+    let facts = facts(REVIEW, &[2, 0], "## Review\nFAIL");
+    let end = End { lasted: 90, ..End::PLAIN };
+    let [late, early] = [end, End::PLAIN].map(|end| {
+        let turn = machine.life(&facts, Input::Ended { agent: Actor::Reviewer, end }).unwrap();
+        (words(&turn), turn.story)
+    });
+    assert_eq!(late, early);
+}
+
+#[test]
+fn a_deadline_moves_a_task_on_from_each_of_its_states() {
+    let states = [WORKING, REVIEW];
+    let deadline = Deadline { states: &states, after: 60 };
+    let mut rules = timed(Outcome::Then(STUCK));
+    let rule = rules.iter_mut().find(|it| it.state == REVIEW).unwrap();
+    rule.condition = Condition::Overdue(deadline);
+    let machine = Machine { exit_rules: &rules, ..MACHINE };
+    let after = |ago| {
+        let facts = facts(REVIEW, &[2, 0], "## Review\nFAIL");
+        let left = [Left { state: None, ago: 900 }, Left { state: Some(WORKING), ago: 5 }];
+        let left = [left[0], left[1], Left { state: Some(STUCK), ago }];
+        assert_eq!(machine.is_overdue(REVIEW, 5, &left), ago >= 60);
+        words(&machine.life(&facts, Input::Elapsed { has_agent: false, lasted: 5, left: &left }).unwrap())
+    };
+    assert_eq!(after(59), [""; 0]);
+    assert_eq!(after(60), ["advance 3", "begin 3"]);
 }

@@ -193,3 +193,23 @@ fn the_last_conversation_of_each_actor_is_known() {
     let lost = Event::AgentNotResumed { spawn: 1, conversation: "a".into(), reason: Ending::default() };
     assert_eq!(conversations(vec![one, lost.into()]), []);
 }
+
+#[test]
+fn no_time_is_later_than_a_clock_that_was_set_back() {
+    let moved = |seq, timestamp: &str, status| {
+        let (event, _) = started();
+        Record { seq, timestamp: timestamp.to_owned(), event, set: Set::new().status(status) }
+    };
+    let records = [
+        moved(1, "2026-11-25T08:00:00.000Z", "a"),
+        moved(2, "2027-11-25T09:00:00.000Z", "b"),
+        moved(3, "2026-11-25T10:00:00.000Z", "c"),
+    ];
+    let left = [
+        ("", "2026-11-25T08:00:00.000Z"),
+        ("a", "2026-11-25T10:00:00.000Z"),
+        ("b", "2026-11-25T10:00:00.000Z"),
+    ];
+    let left = left.map(|(state, at)| (state.to_owned(), at.to_owned()));
+    assert_eq!(TaskHistory::fold(&records).left, BTreeMap::from(left));
+}

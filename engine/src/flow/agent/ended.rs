@@ -1,6 +1,6 @@
 //! The end of an agent: records it, and does what the exit rules say.
 
-use orange_core::{self as core, Actor, Cause, Input, Limit, Machine, Program, Turn};
+use orange_core::{self as core, Actor, Cause, Input, Left, Limit, Machine, Program, Turn};
 
 use crate::Result;
 use crate::app::App;
@@ -115,18 +115,19 @@ pub fn judge_exited(app: &App, locked: LockedTask, exited: &[(event::Actor, Exit
     Case { app, machine, locked, actor: agent, end: &end, is_again: true, on_record: true }.judge().map(drop)
 }
 
-/// Whether the task has been in its state for as long as its workflow allows. The time of one whose hooks wait is not over.
+/// Whether the task has been in its state, or within some states, for as long as its workflow allows. The time of one whose
+/// hooks wait is not over.
 pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {
     if history.waiting_hooks.is_some() {
         return false;
     }
     let Ok(machine) = app.machine_of(&task.owned) else { return false };
-    let timeout = status_of(machine, task).ok().and_then(|status| machine.timeout(status));
-    timeout.is_some_and(|after| lasted(history) >= after)
+    status_of(machine, task)
+        .is_ok_and(|status| machine.is_overdue(status, lasted(history), &left(machine, history)))
 }
 
-/// Applies the timeout of a task's state: ends and judges the agent of the state, or only notifies a person. Returns what was
-/// done, in words; `None` if nothing was left to do.
+/// Applies the timeout of a task's state, or a deadline: ends and judges the agent of the state, or only notifies a person.
+/// Returns what was done, in words; `None` if nothing was left to do.
 pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let locked = lock_recovered(app, dir)?;
     if !is_overdue(app, locked.task(), locked.history()) {
@@ -136,7 +137,8 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let agent = machine.state(status_of(machine, locked.task())?).agent;
     let mut agents = locked.history().agents.values();
     let spawn = agents.find(|record| record.actor == agent.into()).map(|record| record.spawn);
-    let input = Input::Elapsed { has_agent: spawn.is_some(), lasted: lasted(locked.history()) };
+    let left = left(machine, locked.history());
+    let input = Input::Elapsed { has_agent: spawn.is_some(), lasted: lasted(locked.history()), left: &left };
     let needs =
         |locked: &LockedTask| life::program(app, machine, locked.task(), locked.history(), input, None);
     let Some(mut locked) = ask::begun(app, locked, &needs)? else {
@@ -163,9 +165,20 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     }
 }
 
-/// How many seconds the task has been in its state; 0 if the clock was set back.
+/// How many seconds the task has been in its state.
 fn lasted(history: &TaskHistory) -> u32 {
-    let since = clock::parse(&history.since).and_then(|since| fault::now().duration_since(since).ok());
+    seconds_since(&history.since)
+}
+
+/// When the task left other states.
+fn left(machine: &Machine<'_>, history: &TaskHistory) -> Vec<Left> {
+    let left = history.left.iter();
+    left.map(|(name, at)| Left { state: machine.state_named(name), ago: seconds_since(at) }).collect()
+}
+
+/// How many seconds ago this was; 0 if the clock was set back.
+fn seconds_since(time: &str) -> u32 {
+    let since = clock::parse(time).and_then(|since| fault::now().duration_since(since).ok());
     since.map_or(0, |lasted| u32::try_from(lasted.as_secs()).unwrap_or(u32::MAX))
 }
 
@@ -271,6 +284,7 @@ struct Evidence<'e> {
     output: String,
     lost: Option<String>,
     limit: Option<Limit>,
+    left: Vec<Left>,
     is_beside: bool,
     has_begun: bool,
 }
@@ -279,11 +293,13 @@ impl<'e> Evidence<'e> {
     fn of(app: &App, locked: &LockedTask, end: &'e End) -> Result<Evidence<'e>> {
         let record = locked.history().agents.get(&end.spawn);
         let limit = limit::of(locked.dir(), end.spawn);
+        let machine = app.machine_of(&locked.task().owned)?;
         Ok(Evidence {
             end,
             output: end.last_lines.join("\n"),
             lost: record.and_then(|record| lost_conversation(app, record, end)),
             limit: limit.map(|limit| Limit { left: limit::left(&limit, fault::now()) }),
+            left: left(machine, locked.history()),
             is_beside: is_beside(locked, end)?,
             has_begun: has_begun(locked, end)?,
         })
@@ -304,6 +320,7 @@ impl<'e> Evidence<'e> {
             limit: self.limit,
             is_awaited: history.waiting.as_ref().is_some_and(|waiting| waiting.spawn == *spawn),
             lasted: lasted(history),
+            left: &self.left,
         };
         if is_again {
             let is_replaced = history.agents.values().any(|other| other.actor.known() == Some(agent));

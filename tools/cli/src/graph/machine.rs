@@ -2,8 +2,8 @@
 
 use orange_codegen::Span;
 use orange_codegen::model::{
-    Actors, Condition, Ending, ExitMonitoring, ExitRule, Fields, Gate, OnFailure, Outcome, SectionGate,
-    StateId, Transition, Workflow,
+    Actors, Condition, Deadline, Ending, ExitMonitoring, ExitRule, Fields, Gate, OnFailure, Outcome,
+    SectionGate, StateId, Transition, Workflow,
 };
 
 use super::{Edge, Graph, Kind, Mark, Node, Taker};
@@ -100,6 +100,7 @@ fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<Edge> {
         Condition::HasArtifact(gates) => gates.iter().map(gate).collect(),
         Condition::NoArtifact => vec!["nothing written".to_owned()],
         Condition::Ended(ending) => vec![ended(ending)],
+        Condition::Overdue(number) => vec![overdue(&workflow.deadlines[*number])],
         Condition::Always => Vec::new(),
     };
     let lines = |when: Option<&String>| condition.iter().chain(when).cloned().collect();
@@ -120,15 +121,22 @@ fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<Edge> {
     }
 }
 
-/// `exit 75, 76` or `says "rate limit"`, or both.
+/// `exit 75, 76` or `says "rate limit"`, or both; `after 2 h`.
 fn ended(ending: &Ending) -> String {
     let numbers = |what: &str, numbers: &[i32]| {
         let numbers: Vec<String> = numbers.iter().map(i32::to_string).collect();
         (!numbers.is_empty()).then(|| format!("{what} {}", numbers.join(", ")))
     };
     let said = ending.output.as_ref().map(|it| format!("says \"{}\"", it.value));
-    let parts = [numbers("exit", &ending.codes), numbers("signal", &ending.signals), said];
+    let over = ending.after.map(|_| orange_core::Ending { after: ending.after, ..orange_core::Ending::ANY });
+    let over = over.map(|it| it.to_string());
+    let parts = [numbers("exit", &ending.codes), numbers("signal", &ending.signals), said, over];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `at the deadline of 4 h`
+fn overdue(deadline: &Deadline) -> String {
+    orange_core::Deadline { states: &[], after: deadline.after }.to_string()
 }
 
 /// Whether the engine has a transition to take: without a declared one a task stays in the state in which it crashes.

@@ -55,6 +55,20 @@ fn nothing_is_said_of_what_stays_the_same() {
 }
 
 #[test]
+fn a_deadline_is_compared_by_the_names_of_its_states() {
+    let timed = |states: &str| {
+        let qa = OLD.replace("  working: {respawn_prompt: worker}\n  qa: {}\n", states);
+        format!("{qa}deadlines: [{{states: [working, qa], after: 4h}}]\n")
+    };
+    let old = timed("  working: {respawn_prompt: worker}\n  qa: {}\n");
+    let new = timed("  qa: {}\n  working: {respawn_prompt: worker}\n");
+    let scratch =
+        Scratch::with(&[("old.yml", &old), ("new.yml", &new), ("longer.yml", &old.replace("4h", "5h"))]);
+    assert!(scratch.run(&["diff", "old.yml", "new.yml", "--format", "json"]).codes().is_empty());
+    assert_eq!(scratch.run(&["diff", "old.yml", "longer.yml", "--format", "json"]).codes(), ["D06"]);
+}
+
+#[test]
 fn what_breaks_exits_with_1_and_a_forgotten_version_does_not() {
     check(&OLD.replace("Do it", "Do it well"), 0, &["D06"]);
     check(&OLD.replace("name: flow", "name: flow\nversion: 2").replace("Do it", "Do it well"), 0, &[]);

@@ -1,0 +1,75 @@
+//! How time passes in a walk: only with the end of an agent, or until a timeout or a deadline is over.
+
+use std::collections::BTreeMap;
+
+use orange_core::{End, Input, Left, StateId};
+
+use super::{Ended, Happened, Impossible, Walk};
+use crate::search::task::Agent;
+
+/// The time of a walk, in seconds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Time {
+    now: u32,
+    /// When the task came to its state.
+    since: u32,
+    /// When it last left each other state.
+    left: BTreeMap<StateId, u32>,
+}
+
+impl Time {
+    /// The task goes from a state to another, or to the same again.
+    pub(super) fn moves(&mut self, from: StateId, to: StateId) {
+        if from != to {
+            self.left.insert(from, self.now);
+        }
+        self.since = self.now;
+    }
+
+    /// Time passes until the task has been in its state for so long.
+    pub(super) fn pass_until(&mut self, lasted: u32) {
+        self.now = self.now.max(self.since.saturating_add(lasted));
+    }
+
+    /// For how long it has been in its state.
+    pub(super) fn lasted(&self) -> u32 {
+        self.now - self.since
+    }
+
+    /// When the task left other states.
+    pub(super) fn left(&self) -> Vec<Left> {
+        let states = self.left.iter().map(|(state, at)| Left { state: Some(*state), ago: self.now - at });
+        [Left { state: None, ago: self.now }].into_iter().chain(states).collect()
+    }
+}
+
+impl Walk<'_> {
+    /// An agent that is alive is ended first, unless a person is only notified. Without a time, the next one of the state is over.
+    pub(super) fn elapse(&mut self, after: Option<u32>) -> Result<Vec<Happened>, Impossible> {
+        let state = self.machine.state(self.status());
+        let Some(next) = self.next_time() else {
+            return Err(Impossible(format!("`{}` has no timeout and no deadline", state.name)));
+        };
+        self.time.pass_until(after.unwrap_or(next));
+        let (lasted, left) = (self.time.lasted(), self.time.left());
+        let has_agent = self.agent(state.agent) == Agent::Live;
+        let input = Input::Elapsed { has_agent, lasted, left: &left };
+        let turn = self.view(|view| self.machine.life(&self.facts(view), input)).unwrap_or_default();
+        match turn.events.is_empty() && !turn.story.is_empty() {
+            true => self.end(state.agent, &Ended::default()),
+            false => Ok(self.carry(&turn)),
+        }
+    }
+
+    /// How long the task has been in its state when the next time is over, of which nobody has been notified.
+    fn next_time(&self) -> Option<u32> {
+        let (lasted, left) = (self.time.lasted(), self.time.left());
+        let end = End { lasted, left: &left, ..End::PLAIN };
+        let rules = self.machine.exit_rules_of(self.status()).map(|at| &self.machine.exit_rules[at]);
+        let times = rules.filter_map(|rule| {
+            let remaining = rule.remaining(&end)?;
+            Some((remaining == 0 && rule.only_notifies(), remaining))
+        });
+        times.min().map(|(_, remaining)| lasted.saturating_add(remaining))
+    }
+}
