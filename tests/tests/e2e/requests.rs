@@ -97,7 +97,7 @@ fn next_says_what_each_transition_needs() {
     let next = task.ok("next", &[]);
     let transitions = next.as_array().unwrap();
     let keys: Vec<_> = transitions[0].as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["allowed", "gate", "guard", "hooks", "missing", "to"]);
+    assert_eq!(keys, ["allowed", "by", "gate", "guard", "hooks", "missing", "to"]);
     let transition = |to: &str| transitions.iter().find(|it| it["to"] == to).unwrap();
     assert_eq!(transitions.len(), 4);
     assert_eq!(transition("agent-review")["allowed"], false);
