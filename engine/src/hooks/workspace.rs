@@ -287,20 +287,18 @@ fn clear(folder: &Path, files: &[String]) -> Result<()> {
     for file in files.iter().map(Path::new).filter(|file| is_inside(file)) {
         nofollow::remove(&folder.join(file)).unwrap_or_default();
     }
-    remove_if_empty(folder)
+    remove_folders(folder);
+    Ok(())
 }
 
-/// Removes a folder in which there are only folders. A file that somebody writes meanwhile stays, with its folder.
-fn remove_if_empty(folder: &Path) -> Result<()> {
-    for entry in entries(folder)?.iter().filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())) {
-        remove_if_empty(&entry.path())?;
+/// Removes a folder in which there are only folders. What cannot be removed stays, as does a file that somebody writes meanwhile: the
+/// caller sets aside what is still there.
+fn remove_folders(folder: &Path) {
+    let inside = entries(folder).unwrap_or_default();
+    for entry in inside.iter().filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())) {
+        remove_folders(&entry.path());
     }
-    match fs::remove_dir(folder) {
-        Err(cause) if cause.kind() != ErrorKind::DirectoryNotEmpty => {
-            Err(Error::io("remove", folder, &cause))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
+    fs::remove_dir(folder).unwrap_or_default();
 }
 
 /// Frees the slot of a task that holds no worktree any more.

@@ -196,6 +196,22 @@ fn a_link_in_the_place_of_a_folder_is_not_followed() {
 }
 
 #[test]
+fn a_folder_too_deep_to_be_removed_is_set_aside() {
+    let world = World::new();
+    let task = triaged(&world, "hang");
+    let folder = folder(&world, &task);
+    // Longer than any path that the system takes.
+    let deeper = "i=0; while [ $i -lt 30 ]; do mkdir -p \"$1\" && cd -P \"$1\" || exit 1; i=$((i + 1)); done";
+    let name = format!("{}/d", "d".repeat(200));
+    let made = world.said(world.command("bash").args(["-c", deeper, "sh", &name]).current_dir(&folder));
+    assert_eq!(made.status, 0, "{made:?}");
+    task.ok("cancel", &["--yes"]);
+    assert_eq!((task.owned("workspace"), is_gone(&folder)), (Value::Null, true));
+    assert!(task.events_of("hook.ended").iter().all(|it| it["error"].is_null()));
+    assert_eq!(set_aside(&task).len(), 1);
+}
+
+#[test]
 fn an_automatic_queue_starts_a_triage_without_a_free_worktree() {
     let world = World::new();
     world.workflow("triage.yml", TRIAGE);
