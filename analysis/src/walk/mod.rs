@@ -393,8 +393,16 @@ impl<'m> Walk<'m> {
 
     /// Does what follows on something, and tells it.
     fn happens(&mut self, input: Input<'_>) -> Result<Vec<Happened>, Impossible> {
-        let answer = self.view(|view| {
-            let machine = self.machine;
+        match self.turn(input) {
+            Ok(turn) => Ok(self.carry(&turn)),
+            Err(refused) => refused.map(|it| vec![it]),
+        }
+    }
+
+    /// What follows on something, or how the engine refuses it; what no command can ask for is impossible.
+    fn turn(&self, input: Input<'_>) -> Result<Turn<'m>, Result<Happened, Impossible>> {
+        let machine = self.machine;
+        self.view(|view| {
             machine.life(&self.facts(view), input).map_err(|refusal| match refusal {
                 Refusal::Rejected { rejection, .. } => Ok(Happened::Refused {
                     code: rejection.code(),
@@ -413,11 +421,7 @@ impl<'m> Walk<'m> {
                 | Refusal::NoWorkspace(_)
                 | Refusal::Alive => Err(Impossible(refusal.message(machine, view))),
             })
-        });
-        match answer {
-            Ok(turn) => Ok(self.carry(&turn)),
-            Err(refused) => refused.map(|it| vec![it]),
-        }
+        })
     }
 
     fn facts<'v>(&self, view: &View<'v>) -> Facts<'v> {

@@ -54,10 +54,12 @@ impl Walk<'_> {
         let (lasted, left) = (self.time.lasted(), self.time.left());
         let has_agent = self.agent(state.agent) == Agent::Live;
         let input = Input::Elapsed { has_agent, lasted, left: &left };
-        let turn = self.view(|view| self.machine.life(&self.facts(view), input)).unwrap_or_default();
-        match turn.events.is_empty() && !turn.story.is_empty() {
-            true => self.end(state.agent, &Ended::default()),
-            false => Ok(self.carry(&turn)),
+        match self.turn(input) {
+            Ok(turn) if turn.events.is_empty() && !turn.story.is_empty() => {
+                self.end(state.agent, &Ended::default())
+            }
+            Ok(turn) => Ok(self.carry(&turn)),
+            Err(refused) => refused.map(|it| vec![it]),
         }
     }
 
