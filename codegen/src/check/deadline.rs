@@ -117,6 +117,8 @@ mod tests {
         check(none, "states: [], after: 4h", &["a deadline is for at least one state"]);
         check(none, "states: a, after: 9d", &["`after: 9d` is no time up to a week"]);
         check(none, "states: a", &["a deadline needs the key `after`"]);
+        check(none, "after: 4h", &["a deadline needs the key `states`"]);
+        check(none, "states: e, after: 4h, then: f", &["unknown state `e`", "unknown state `f`"]);
     }
 
     #[test]

@@ -33,14 +33,11 @@ pub(super) fn deadlines(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Fi
 
 fn deadline(decoder: &mut Decoder<'_>, scope: &Scope<'_>, item: &Node) -> Option<Deadline> {
     let fields = decoder.object(item, &DEADLINE)?;
-    let named = fields.get("states").map(|it| decoder.one_or_list(&it)).unwrap_or_default();
-    let named: Vec<_> = named.iter().map(|it| scope.some_state(decoder, it)).collect();
     let after = fields.get("after").and_then(|it| duration(decoder, &it));
     let then = fields.get("then").filter(|it| !is_notify(it));
-    let then = match then {
-        Some(field) => Some(scope.state(decoder, &field, &A06)?),
-        None => None,
-    };
+    let then = then.map_or(Some(None), |it| scope.state(decoder, &it, &A06).map(Some));
+    let named = decoder.one_or_list(&fields.get("states")?);
+    let named: Vec<_> = named.iter().map(|it| scope.some_state(decoder, it)).collect();
     let mut states = Vec::new();
     for state in named.into_iter().collect::<Option<Vec<_>>>()? {
         if states.iter().any(|it: &Spanned<_>| it.value == state.value) {
@@ -55,7 +52,7 @@ fn deadline(decoder: &mut Decoder<'_>, scope: &Scope<'_>, item: &Node) -> Option
         decoder.report(found.help("name the states: `states: [working, agent-review]`"));
         return None;
     }
-    Some(Deadline { span: fields.span, states, after: after?, then })
+    Some(Deadline { span: fields.span, states, after: after?, then: then? })
 }
 
 /// The exit rules about times: those that move the task before those that tell a person, and among these the longest time first,
