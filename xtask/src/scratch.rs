@@ -152,10 +152,11 @@ impl Scratch {
 
     /// Answers claude's first dialogs for the user of this home.
     fn answer_claude(&self) -> std::io::Result<()> {
-        let repository = self.path(PROJECT);
+        let (repository, folders) = (self.path(PROJECT), self.path("orange/workspaces"));
+        let trusted = json!({ "hasTrustDialogAccepted": true });
         let known = json!({
             "hasCompletedOnboarding": true,
-            "projects": { repository.to_string_lossy(): { "hasTrustDialogAccepted": true } },
+            "projects": { repository.to_string_lossy(): trusted, folders.to_string_lossy(): trusted },
         });
         fs::write(self.path("home/.claude.json"), known.to_string())?;
         fs::create_dir(self.path("home/.claude"))?;

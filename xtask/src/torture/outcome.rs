@@ -45,6 +45,8 @@ pub(super) struct TaskState {
     heard: usize,
     worktree: Option<String>,
     holds_slot: bool,
+    /// What was set aside of its folder.
+    aside: Vec<String>,
     backups: usize,
     has_branch: bool,
     merges: usize,
@@ -218,6 +220,7 @@ impl Task {
             panes: world.panes(&self.session()).into_keys().collect(),
             heard: self.heard(world),
             worktree: self.worktree(world).ok().map(|folder| self.checkout(world, &folder)).transpose()?,
+            aside: self.aside(world),
             holds_slot: world.note("orange/workspaces/.pool.json").contains(&self.id),
             backups: self.backups(world)?,
             has_branch: world
@@ -300,11 +303,22 @@ impl Task {
     }
 
     fn checkout(&self, world: &World, folder: &std::path::Path) -> Result<String> {
-        let state = world.git(folder, &["status", "--porcelain", "--branch"])?;
+        let state = match folder.ends_with(&self.id) {
+            true => "a plain folder".to_owned(),
+            false => world.git(folder, &["status", "--porcelain", "--branch"])?,
+        };
         let copy = folder.join("TASK.md");
         let has_copy = copy.symlink_metadata().is_ok_and(|found| found.is_file())
             && clockless(&copy) == clockless(&self.folder.join("TASK.md"));
         Ok(format!("{} copy: {has_copy}", state.replace(&self.branch, "BRANCH")))
+    }
+
+    /// The ideas in folders of the task that were set aside.
+    fn aside(&self, world: &World) -> Vec<String> {
+        let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
+        let numbers = entries(world.path("orange/trash/.repositories").join(&self.id));
+        let folders = numbers.flat_map(|number| entries(number.path()));
+        folders.filter_map(|folder| fs::read_to_string(folder.path().join("idea.txt")).ok()).collect()
     }
 
     fn backups(&self, world: &World) -> Result<usize> {

@@ -11,6 +11,9 @@ use crate::scratch::PROJECT;
 /// A workflow whose worker waits for a second after a limit.
 const PATIENT: &str = include_str!("patient.yml");
 
+/// A workflow whose first agent works without a worktree.
+const TRIAGE: &str = include_str!("triage.yml");
+
 /// A step workflow of two steps.
 const SOLO: &str = include_str!("solo.toml");
 
@@ -50,6 +53,20 @@ pub(super) fn patient(world: &World, branch: &str) -> Result<()> {
         .and_then(|()| fs::write(folder.join("patient.yml"), PATIENT))
         .map_err(|error| error.to_string())?;
     create(world, branch, &["--workflow", "patient"])
+}
+
+/// The workflow of a triage.
+pub(super) fn triage(world: &World, _: &str) -> Result<()> {
+    write_in(&world.path("orange/workflows"), "triage.yml", TRIAGE)
+}
+
+/// A triage with a note in its folder.
+pub(super) fn noted(world: &World, branch: &str) -> Result<()> {
+    triage(world, branch)?;
+    create(world, branch, &["--workflow", "triage"])?;
+    let task = Task::named(world, branch)?;
+    task.has_begun(world)?;
+    write_in(&task.worktree(world)?, "idea.txt", "half an idea\n")
 }
 
 /// The step workflow of the missions.

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::outcome::Task;
 use super::prepare::{
-    LIMIT, ask, before, commit_on, commit_tree, create, mission, patient, paused, solo, write, write_in,
+    LIMIT, ask, before, commit_on, commit_tree, create, mission, noted, patient, paused, solo, triage, write,
+    write_in,
 };
 use super::world::World;
 use crate::Result;
@@ -394,6 +395,24 @@ pub(super) const SCENES: &[Scene] = &[
         prepare: |world, branch| create(world, branch, &[]),
         act: Act::Ask(&["task", "migrate", "BRANCH", "--to", "reviewing", "--workflow", "minimal"]),
         to: "reviewing",
+    },
+    Scene {
+        name: "triage: create, with its folder and agent",
+        prepare: triage,
+        act: Act::Ask(&["task", "create", "BRANCH", "Sort it", "--workflow", "triage"]),
+        to: "triage",
+    },
+    Scene {
+        name: "triage: a worktree takes the place of its folder",
+        prepare: noted,
+        act: Act::Ask(&["task", "update", "BRANCH", "--status", "working"]),
+        to: "working",
+    },
+    Scene {
+        name: "triage: cancel, with a note in its folder",
+        prepare: noted,
+        act: Act::Ask(&["task", "cancel", "BRANCH", "--yes"]),
+        to: "cancelled",
     },
     Scene {
         name: "mission: start, with its worktree and its first agent",
