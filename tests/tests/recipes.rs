@@ -173,7 +173,7 @@ const RULE: Recipe = Recipe {
         ),
         before(
             "engine/core/src/end.rs",
-            "        self.after.map_or(Ok(()), |seconds| {",
+            "        self.after.map_or(Ok(()), |seconds| write!",
             "        let space = if before.is_empty() && self.output.is_none() { \"\" } else { \" \" };\n        \
              self.restarts.map_or(Ok(()), |times| write!(f, \"{space}after {times} restarts\"))?;\n",
         ),
@@ -264,9 +264,9 @@ const RULE: Recipe = Recipe {
         instead("codegen/src/emit/tables.rs", "#output #after #rest }", "#output #after #restarts #rest }"),
         instead(
             "analysis/src/search/ends.rs",
-            "    let said = End { output, lasted: ending.after.unwrap_or_default(), ..End::PLAIN };\n",
+            "    let said = End { output: ending.output.unwrap_or_default(), ..lasted };\n",
             "    let restarts = ending.restarts.unwrap_or_default();\n    \
-             let said = End { output, lasted: ending.after.unwrap_or_default(), restarts, ..End::PLAIN };\n",
+             let said = End { output: ending.output.unwrap_or_default(), restarts, ..lasted };\n",
         ),
         before(
             "analysis/src/walk/mod.rs",
@@ -280,8 +280,8 @@ const RULE: Recipe = Recipe {
         ),
         instead(
             "analysis/src/walk/mod.rs",
-            "Self { machine, counters, body, passed, stood, task, failing",
-            "Self { machine, counters, body, passed, stood, restarts: 0, task, failing",
+            "            task: Task::new(status),\n",
+            "            restarts: 0,\n            task: Task::new(status),\n",
         ),
         before(
             "analysis/src/walk/mod.rs",
@@ -294,8 +294,8 @@ const RULE: Recipe = Recipe {
         ),
         instead(
             "engine/src/flow/agent/ended.rs",
-            "            lasted: lasted(history),\n",
-            "            lasted: lasted(history),\n            ..core::End::PLAIN\n",
+            "            left: &self.left,\n",
+            "            left: &self.left,\n            ..core::End::PLAIN\n",
         ),
         before(
             "tools/cli/src/graph/machine.rs",
@@ -304,8 +304,8 @@ const RULE: Recipe = Recipe {
         ),
         instead(
             "tools/cli/src/graph/machine.rs",
-            "&ending.signals), said];",
-            "&ending.signals), said, often];",
+            "&ending.signals), said, over];",
+            "&ending.signals), said, over, often];",
         ),
         before(
             "docs/workflow.md",

@@ -278,6 +278,7 @@ pub mod one_state {
         states: &STATES,
         initial: State::Done.id(),
         counters: &COUNTERS,
+        actors: &[],
         transitions: &TRANSITIONS,
         rows: &[0, 0],
         exit_rules: &EXIT_RULE_TABLE,
