@@ -60,6 +60,6 @@ pub use section::{Heading, fingerprint, section};
 pub use unknown::UnknownName;
 pub use workflow::{Compiled, Workflow};
 
-/// The shape of the tables that generated code fills in. Generated code compares it with its own, so that
-/// output of an older compiler fails with one readable line instead of many.
+/// The shape of the tables that generated code fills in. Generated code compares it with its own, so that output of an older compiler
+/// fails with a line that says what to do, before all errors about fields that it lacks.
 pub const ABI: u32 = 9;
