@@ -291,8 +291,8 @@ fn clear(folder: &Path, files: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Removes a folder in which there are only folders. What cannot be removed stays, as does a file that somebody writes meanwhile: the
-/// caller sets aside what is still there.
+/// Removes a folder in which there are only folders. Files stay, and so do folders that the system cannot remove: the caller sets aside
+/// everything that is still there.
 fn remove_folders(folder: &Path) {
     let inside = entries(folder).unwrap_or_default();
     for entry in inside.iter().filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir())) {
