@@ -55,7 +55,7 @@ pub(super) fn attempt(
     let took = started.elapsed();
     let steps = steps(world);
     let acknowledged = answer.as_ref().is_some_and(|answer| answer["error"].is_null());
-    if acknowledged && Task::named(world, branch)?.status() != scene.to {
+    if acknowledged && !scene.keeps_its_word(world, branch)? {
         return Err("success was answered, and the change is not there".to_string());
     }
     fault.mend(world)?;
@@ -119,9 +119,8 @@ fn is_still_called(world: &World, before: &Task) -> Result<()> {
 /// Removes what a task would leave in the way of the next.
 pub(super) fn clear_up(world: &World, branch: &str) -> Result<()> {
     let task = Task::named(world, branch)?;
-    let is_over = ["done", "cancelled", "completed"].contains(&task.status().as_str());
     match task.is_mission() {
-        _ if is_over => {}
+        _ if task.is_over() => {}
         true => drop(world.orange(&["mission", "cancel", branch, "--yes"])?),
         false => drop(world.orange(&["task", "cancel", branch, "--yes"])?),
     }

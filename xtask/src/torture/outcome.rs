@@ -101,6 +101,11 @@ impl Task {
         self.history.owned.status.clone()
     }
 
+    /// Whether it is done, completed or cancelled.
+    pub(super) fn is_over(&self) -> bool {
+        ["done", "cancelled", "completed"].contains(&self.status().as_str())
+    }
+
     /// Its current journal.
     pub(super) fn journal(&self) -> String {
         fs::read_to_string(self.folder.join("history.jsonl")).unwrap_or_default()

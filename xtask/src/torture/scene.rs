@@ -528,6 +528,16 @@ impl Scene {
         }
     }
 
+    /// Whether the task that the request names has the status that success promises: this one, or one before it whose end starts this
+    /// one in a process of its own.
+    pub(super) fn keeps_its_word(&self, world: &World, branch: &str) -> Result<bool> {
+        let names_other = self.words(branch).is_some_and(|words| words.contains(&before(branch)));
+        match names_other {
+            true => Task::named(world, &before(branch)).map(|task| task.is_over()),
+            false => Task::named(world, branch).map(|task| task.status() == self.to),
+        }
+    }
+
     /// What a person does when the request has had no effect.
     pub(super) fn ask_again(&self, world: &World, branch: &str, found: Option<&Task>) -> Result<Value> {
         match self.words(branch) {
