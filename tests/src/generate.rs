@@ -220,7 +220,7 @@ fn between(random: &mut Random, from: usize, to: usize, counters: usize) -> Vec<
         2 => vec![Some(condition(random, 3, counters, 6))],
         _ => some_clauses(random, counters).into_iter().map(Some).collect(),
     };
-    guards
+    let mut declared: Vec<_> = guards
         .into_iter()
         .map(|when| PlannedTransition {
             from,
@@ -231,7 +231,33 @@ fn between(random: &mut Random, from: usize, to: usize, counters: usize) -> Vec<
             increments: (0..random.below(3)).map(|_| *random.pick(&INCREMENTED[..counters - 1])).collect(),
             ..PlannedTransition::default()
         })
-        .collect()
+        .collect();
+    if let [first] = &mut declared[..]
+        && random.chance(30)
+    {
+        let other = distinct(random, first, counters);
+        declared.push(other);
+    }
+    declared
+}
+
+/// Another transition of the pair: for other actors, or for the other verdict.
+fn distinct(random: &mut Random, first: &mut PlannedTransition, counters: usize) -> PlannedTransition {
+    let mut other = first.clone();
+    if random.chance(50) {
+        first.by = some_of(random, &ACTORS[..2]);
+        other.by = some_of(random, &ACTORS[2..]);
+        other.gates = if random.chance(40) { gates(random) } else { Vec::new() };
+    } else {
+        let gate = PlannedGate { verdict: Some("PASS"), ..gate(random) };
+        first.gates.retain(|it| it.section != gate.section);
+        other.gates = vec![PlannedGate { verdict: Some("FAIL"), fresh: random.chance(30), ..gate.clone() }];
+        first.gates.push(gate);
+    }
+    if random.chance(40) {
+        other.when = Some(condition(random, 2, counters, 6));
+    }
+    other
 }
 
 /// Some clauses of a partition, so that no two of them hold together.

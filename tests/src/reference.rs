@@ -31,10 +31,10 @@ pub struct Task {
 pub type Course = Vec<(usize, u32)>;
 
 /// The result for a pair of states and counter values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// The nth transition of the pair fires.
-    Fires(usize),
+    /// These transitions of the pair are open.
+    Open(Vec<usize>),
     /// None is declared.
     NoTransition,
     /// Some are declared, and no guard holds.
@@ -136,15 +136,16 @@ fn compare(left: u32, operator: Operator, right: u32) -> bool {
     }
 }
 
-/// The transition that fires.
+/// The transitions that are open.
 pub fn resolve(plan: &Plan, from: usize, to: usize, counters: &[u32]) -> Resolution {
     let declared = between(plan, from, to);
     let open =
         |transition: &PlannedTransition| transition.when.as_ref().is_none_or(|when| holds(when, counters));
-    match declared.iter().position(|transition| open(transition)) {
-        Some(nth) => Resolution::Fires(nth),
-        None if declared.is_empty() => Resolution::NoTransition,
-        None => Resolution::GuardFailed,
+    let found: Vec<usize> = (0..declared.len()).filter(|nth| open(declared[*nth])).collect();
+    match found.is_empty() {
+        false => Resolution::Open(found),
+        true if declared.is_empty() => Resolution::NoTransition,
+        true => Resolution::GuardFailed,
     }
 }
 
@@ -155,27 +156,43 @@ fn between(plan: &Plan, from: usize, to: usize) -> Vec<&PlannedTransition> {
 /// The answer to a request: the transition exists, the actor may ask, a guard holds, the gate passes.
 pub fn request(plan: &Plan, task: &Task, to: usize, actor: &str) -> Result<Move, Refusal> {
     let declared = between(plan, task.status, to);
-    let may = |transition: &PlannedTransition| {
-        let is_anyone = transition.by.is_empty() && !DECLARED.contains(&actor);
-        actor == "engine" || is_anyone || transition.by.contains(&actor)
-    };
     if declared.is_empty() {
         return Err(Refusal::NoTransition);
     }
-    if !declared.iter().any(|transition| may(transition)) {
+    if actor != "engine" && !declared.iter().any(|transition| is_for(transition, actor)) {
         return Err(Refusal::NotAllowed);
     }
-    let Resolution::Fires(nth) = resolve(plan, task.status, to, &task.counters) else {
+    let Resolution::Open(open) = resolve(plan, task.status, to, &task.counters) else {
         return Err(Refusal::GuardFailed);
     };
-    let transition = declared[nth];
-    if !may(transition) {
-        return Err(Refusal::NotAllowed);
+    let Some(nth) = chosen(&declared, &open, task, actor) else { return Err(Refusal::NotAllowed) };
+    match declared[nth].gates.iter().find_map(|gate| lack(gate, task)) {
+        Some(lack) => Err(Refusal::GateFailed(lack)),
+        None => Ok(Move { nth, increments: increments(declared[nth], task) }),
     }
-    if let Some(lack) = transition.gates.iter().find_map(|gate| lack(gate, task)) {
-        return Err(Refusal::GateFailed(lack));
-    }
-    Ok(Move { nth, increments: increments(transition, task) })
+}
+
+fn is_for(transition: &PlannedTransition, actor: &str) -> bool {
+    let is_anyone = transition.by.is_empty() && !DECLARED.contains(&actor);
+    is_anyone || transition.by.contains(&actor)
+}
+
+/// The transition that the actor gets, or comes nearest to; the engine asks as another where none is for it (`docs/workflow.md`,
+/// "Transitions").
+fn chosen(declared: &[&PlannedTransition], open: &[usize], task: &Task, actor: &str) -> Option<usize> {
+    let of =
+        |actor: &str| open.iter().copied().filter(|nth| is_for(declared[*nth], actor)).collect::<Vec<_>>();
+    let stands_for = ["engine", "worker", "reviewer", "human"].into_iter().chain(DECLARED);
+    let mine = match actor {
+        "engine" => stands_for.map(of).find(|found| !found.is_empty())?,
+        _ => of(actor),
+    };
+    let lacks =
+        |nth: usize| declared[nth].gates.iter().filter_map(|gate| lack(gate, task)).collect::<Vec<_>>();
+    let fits =
+        mine.iter().copied().filter(|nth| !lacks(*nth).contains(&Lack::OtherVerdict)).collect::<Vec<_>>();
+    let among = if fits.is_empty() { mine } else { fits };
+    among.into_iter().min_by_key(|nth| lacks(*nth).len())
 }
 
 fn increments(transition: &PlannedTransition, task: &Task) -> Vec<(usize, u32)> {
@@ -312,7 +329,7 @@ fn crash(plan: &Plan, task: &Task, stuck_after: u32, respawn: bool) -> Fate {
     let Some(to) = plan.crash else { return Fate::Crash(count, false) };
     let declared = between(plan, task.status, to);
     let nth = match resolve(plan, task.status, to, &task.counters) {
-        Resolution::Fires(nth) => nth,
+        Resolution::Open(open) => chosen(&declared, &open, task, "engine").unwrap_or_default(),
         Resolution::GuardFailed => 0,
         Resolution::NoTransition => return Fate::Crash(count, false),
     };

@@ -12,8 +12,10 @@ macro_rules! check_typed {
         for from in State::ALL {
             for counters in samples().map(Counters::from_values) {
                 for to in State::ALL {
-                    let typed = resolve(from, to, &counters).map(Transition::id);
-                    let table = MACHINE.resolve(from.id(), to.id(), &counters.values());
+                    let typed = resolve(from, to, &counters);
+                    let typed = typed.map(|open| open.iter().map(|it| it.id()).collect::<Vec<_>>());
+                    let values = counters.values();
+                    let table = MACHINE.resolve(from.id(), to.id(), &values).map(Vec::from_iter);
                     assert_eq!(typed, table, "{NAME}: {from} to {to} with {counters:?}");
                 }
                 for artifacts in subsets::<EXIT_RULES>(&MACHINE.exit_rules_of(from.id())) {

@@ -29,7 +29,7 @@ fn transitions_resolve_as_the_documents_say() {
             let guards: Vec<_> = guards.filter_map(|it| it.when.as_ref()).collect();
             for counters in distinguishing(&guards, plan.counters.len()) {
                 let expect = reference::resolve(plan, from, to, &counters);
-                let found = machine.resolve(id(from), id(to), &counters);
+                let found = machine.resolve(id(from), id(to), &counters).map(Vec::from_iter);
                 assert_eq!(resolution(machine, found), expect, "{from} to {to} with {counters:?} in\n{plan}");
             }
         }
@@ -468,9 +468,9 @@ fn taken(machine: &Machine<'_>, transition: TransitionId, effects: &[Effect<'_>]
     }
 }
 
-fn resolution(machine: &Machine<'_>, found: Result<TransitionId, Rejection>) -> Resolution {
+fn resolution(machine: &Machine<'_>, found: Result<Vec<TransitionId>, Rejection>) -> Resolution {
     match found.map_err(refusal) {
-        Ok(id) => Resolution::Fires(nth(machine, id)),
+        Ok(open) => Resolution::Open(open.into_iter().map(|id| nth(machine, id)).collect()),
         Err(Refusal::NoTransition) => Resolution::NoTransition,
         Err(Refusal::GuardFailed) => Resolution::GuardFailed,
         Err(refusal @ (Refusal::NotAllowed | Refusal::GateFailed(_))) => panic!("{refusal:?} from resolve"),

@@ -47,7 +47,7 @@ impl Teller<'_> {
         format!("{terminal} {waits_for_human} {entry} {agent:?} {respawn:?} {rules:?}")
     }
 
-    /// By two states: the transitions between them. Their guards exclude each other, so that their order says nothing.
+    /// By two states: the transitions between them. At most one of them fires, so that their order says nothing.
     fn transitions(&self) -> BTreeMap<String, String> {
         let mut transitions: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (declared, transition) in self.0.transitions.iter().zip(self.0.machine.transitions) {

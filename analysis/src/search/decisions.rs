@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use orange_core::{Actor, Actors, Answer, Checks, Decision, End, Facts, Input, Seen, Turn, View, Workspace};
+use orange_core::{
+    Actor, Actors, Answer, Checks, Decision, End, Facts, Input, Seen, StateId, Turn, View, Workspace,
+};
 
 use super::ends::{self, RuleIndex};
 use super::numbers::Numbers;
@@ -157,6 +159,13 @@ pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task, rule: RuleIndex) -> 
     turn.decision().cloned()
 }
 
+/// What the engine takes when it asks for a state.
+pub(super) fn taken_by_engine<'m>(search: &Search<'m>, task: &Task, to: StateId) -> Option<Decision<'m>> {
+    let asked = Asked::about(search, task);
+    let turn = search.machine.life(&asked.facts(), Input::Request { to, by: Actor::Engine }).ok()?;
+    turn.decision().cloned()
+}
+
 /// Of a task that nothing else is known of.
 fn facts(view: View<'_>) -> Facts<'_> {
     Facts {
@@ -193,23 +202,26 @@ impl<'m> Asked<'m> {
         facts(View { status: self.task.status, counters, body: &self.body, seen, answers })
     }
 
-    /// The engine always may, so that its answer is everybody's whom `by` names.
+    /// Nothing else that one of them may ask for fires in the place of a transition, so that the answer to one whom `by` names is
+    /// everybody's.
     fn requests(&self, search: &Search<'m>) -> Rc<[Request<'m>]> {
-        let targets = search.machine.targets(self.task.status);
-        let request = |to| {
-            let input = Input::Request { to, by: Actor::Engine };
-            let decision = search.machine.life(&self.facts(), input).ok()?.decision()?.clone();
+        let (machine, status) = (search.machine, self.task.status);
+        let request = |id| {
+            let transition = machine.transition(id);
+            let input = Input::Request { to: transition.to, by: transition.by.iter().next()? };
+            let turn = machine.life(&self.facts(), input).ok()?;
+            let decision = turn.decision().filter(|it| it.transition == id)?.clone();
             Some(Request {
-                by: search.machine.transition(decision.transition).by,
+                by: transition.by,
                 sections: {
                     let seen = decision.seen.iter().filter_map(|it| search.sections.find(it.section));
-                    let gates = search.machine.transition(decision.transition).gates.iter();
+                    let gates = transition.gates.iter();
                     seen.chain(gates.filter_map(|gate| search.sections.asked_by(gate))).collect()
                 },
                 decision,
             })
         };
-        targets.filter_map(request).collect()
+        machine.targets(status).flat_map(|to| machine.between(status, to)).filter_map(request).collect()
     }
 
     fn exits(&self, search: &Search<'m>, beside: Beside) -> Rc<[Judged<'m>]> {

@@ -1,6 +1,6 @@
 //! What can happen next to a task: its agents, persons and the engine each do what they may.
 
-use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, OnFailure, StateId, Turn};
+use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, OnFailure, Turn};
 
 use super::decisions;
 use super::ends::{self, RuleIndex};
@@ -140,21 +140,16 @@ impl<'m> Explorer<'_, 'm> {
         let machine = self.search.machine;
         let WaitingHooks { transition, hook, follows_failure } = waiting;
         let plain = Task { waiting: None, ..*task };
-        let requests = self.decisions.requests(self.search, &plain);
-        let leads = |to: Option<StateId>| requests.iter().find(|it| to == Some(it.decision.to));
         let target = machine.transition(transition).on_hook_failure.filter(|_| !follows_failure);
-        if let Some(request) = leads(target) {
-            let (transition, by) = (request.decision.transition, Actor::Engine);
-            let step = SearchStep::Request { transition, by, wrote: None };
-            self.take_transition(from, &plain, &request.decision, step);
-            let failed = FailedHook { by, wrote: None, exit: None };
-            self.failures(from, &plain, &request.decision, failed);
+        if let Some(decision) = target.and_then(|to| decisions::taken_by_engine(self.search, &plain, to)) {
+            self.request(from, &plain, &decision, Actor::Engine, None);
             return;
         }
-        if let Some(request) = leads(machine.commands.cancel)
-            && let Some(by) = self.asker(task, request.by)
-        {
-            self.request(from, &plain, &request.decision, by, None);
+        let requests = self.decisions.requests(self.search, &plain);
+        for request in requests.iter().filter(|it| machine.commands.cancel == Some(it.decision.to)) {
+            if let Some(by) = self.asker(task, request.by) {
+                self.request(from, &plain, &request.decision, by, None);
+            }
         }
         let (mut next, mut events) = (plain, Vec::new());
         let effects = machine.effects_of(transition, &self.search.counters.values(&plain));

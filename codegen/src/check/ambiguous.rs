@@ -1,7 +1,7 @@
 //! A07: of the transitions between two states, no two can fire at once.
 //!
-//! Only `when` chooses between them. Two without one always clash, and gates do not choose: a gate says whether
-//! the transition that fires may pass.
+//! Two are distinct if their guards never hold at once, if nobody may ask for both, or if their gates ask for different verdicts
+//! of one section.
 
 use super::CheckContext;
 use crate::catalogue::{A07, A10};
@@ -10,6 +10,10 @@ use crate::guard::cells::{MAX_CELLS, Undecided};
 use crate::guard::decide::{self, Overlap};
 use crate::model::{Transition, Workflow};
 use crate::span::Span;
+
+/// The most transitions of one pair that actors or gates make distinct: the code that resolves them has a branch for each combination
+/// of open ones.
+const MAX_DISTINCT: usize = 8;
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
     let workflow = &context.draft.workflow;
@@ -23,13 +27,24 @@ pub(super) fn check(context: &mut CheckContext<'_>) {
 }
 
 fn check_pair(context: &mut CheckContext<'_>, workflow: &Workflow, pair: &[&Transition]) {
+    let any_distinct = pair.iter().any(|one| pair.iter().any(|other| one.is_distinct_from(other)));
+    if any_distinct && pair.len() > MAX_DISTINCT {
+        let finding = too_many(context, pair);
+        context.report(finding);
+        return;
+    }
     let guards: Vec<_> = pair.iter().map(|it| it.when.as_ref().map(|when| &when.expr)).collect();
-    match decide::overlaps(&guards, &workflow.counters, &mut context.work) {
+    let matters = |first: usize, second: usize| !pair[first].is_distinct_from(pair[second]);
+    match decide::overlaps_of(&guards, matters, &workflow.counters, &mut context.work) {
         Ok(overlaps) => {
             for overlap in overlaps {
                 let finding = ambiguous(context, pair[overlap.first], pair[overlap.second], overlap);
                 context.report(finding);
             }
+        }
+        Err(_) if any_distinct => {
+            let finding = too_large(context, pair);
+            context.report(finding);
         }
         Err(Undecided { cells }) => {
             let what = format!("the transitions {}", arrow(context, pair[0]));
@@ -37,6 +52,24 @@ fn check_pair(context: &mut CheckContext<'_>, workflow: &Workflow, pair: &[&Tran
             context.report(finding);
         }
     }
+}
+
+fn too_many(context: &CheckContext<'_>, pair: &[&Transition]) -> Diagnostic {
+    let (arrow, count) = (arrow(context, pair[0]), pair.len());
+    let message = format!(
+        "{count} transitions {arrow}: where their actors or gates are what differs, there may be {MAX_DISTINCT}"
+    );
+    Diagnostic::new(&A07, place(context, pair[MAX_DISTINCT]), message)
+        .help("lead to several states, or distinguish them by `when` alone")
+}
+
+fn too_large(context: &CheckContext<'_>, pair: &[&Transition]) -> Diagnostic {
+    let arrow = arrow(context, pair[0]);
+    let message = format!(
+        "whether two transitions {arrow} can both fire is too large a question, and it has to be decided where their actors or gates are what differs"
+    );
+    Diagnostic::new(&A07, place(context, pair[0]), message)
+        .help("compare fewer counters, or with fewer different numbers, or lead to several states")
 }
 
 fn ambiguous(
@@ -58,14 +91,13 @@ fn ambiguous(
         }
     };
     let gated = [first, second].iter().any(|it| !it.gates.is_empty());
-    let gates = if gated { " (a gate does not choose between transitions, only `when` does)" } else { "" };
-    let help = match (&first.when, &second.when) {
-        (None, None) => format!("delete one of them, or give each a `when` that excludes the other{gates}"),
-        (Some(_), Some(_)) => format!("change one `when` so that no counter values satisfy both{gates}"),
-        (None, Some(_)) | (Some(_), None) => {
-            format!("give both a `when`, so that no counter values satisfy both{gates}")
-        }
+    let gates = if gated { "; of gates, only PASS and FAIL of one section exclude each other" } else { "" };
+    let when = match (&first.when, &second.when) {
+        (None, None) => "delete one of them, or give each a `when` that excludes the other",
+        (Some(_), Some(_)) => "change one `when` so that no counter values satisfy both",
+        (None, Some(_)) | (Some(_), None) => "give both a `when`, so that no counter values satisfy both",
     };
+    let help = format!("{when}; or give each a `by`, so that nobody may ask for both{gates}");
     finding.label(place(first), fires(first)).label(place(second), fires(second)).help(help)
 }
 

@@ -1,4 +1,4 @@
-//! `resolve`: which transition fires, as an exhaustive match over pairs of states.
+//! `resolve`: which transitions are open, as an exhaustive match over pairs of states.
 
 use orange_core::StateId;
 use proc_macro2::{Ident, TokenStream};
@@ -17,7 +17,8 @@ pub(super) fn resolve(emission: &Emission<'_>) -> TokenStream {
     let closed = closed_arm(emission, &rows);
     let as_written = as_written();
     quote! {
-        /// The one transition that fires from a state to another under these counters.
+        /// The transitions from a state to another that are open under these counters, at least one. Where there are several, the
+        /// actor and the gates choose.
         ///
         /// # Errors
         /// No transition is declared for the pair, or none of them is open.
@@ -26,18 +27,18 @@ pub(super) fn resolve(emission: &Emission<'_>) -> TokenStream {
             from: State,
             to: State,
             counters: &Counters,
-        ) -> Result<Transition, orange::Rejection> {
+        ) -> Result<&'static [Transition], orange::Rejection> {
             match from {
                 #(#arms)*
                 #closed
             }
         }
 
-        const fn no_transition(from: State, to: State) -> Result<Transition, orange::Rejection> {
+        const fn no_transition(from: State, to: State) -> Result<&'static [Transition], orange::Rejection> {
             Err(orange::Rejection::NoTransition { from: from.id(), to: to.id() })
         }
 
-        const fn guard_failed(from: State, to: State) -> Result<Transition, orange::Rejection> {
+        const fn guard_failed(from: State, to: State) -> Result<&'static [Transition], orange::Rejection> {
             Err(orange::Rejection::GuardFailed { from: from.id(), to: to.id() })
         }
     }
@@ -62,12 +63,26 @@ fn row_arm(emission: &Emission<'_>, row: &[Named<'_>]) -> TokenStream {
 
 fn pair_arm(emission: &Emission<'_>, pair: &[Named<'_>]) -> TokenStream {
     let to = emission.state(pair[0].0.to.value);
-    let branches = pair.iter().map(|(transition, variant)| {
-        let open = transition.when.as_ref().map(|guard| condition(emission, &guard.expr));
-        (open, quote!(Ok(Transition::#variant)))
+    let open = open_among(emission, pair, &[]);
+    quote!(State::#to => #open,)
+}
+
+/// Those of a pair that are open, where these are and all others before them are not. Where A10 leaves a question about guards open, no
+/// second one that differs from these by its guard alone is looked at.
+fn open_among(emission: &Emission<'_>, pair: &[Named<'_>], open: &[Named<'_>]) -> TokenStream {
+    let can_be_open = |it: &Named<'_>| open.iter().all(|(other, _)| it.0.is_distinct_from(other));
+    let others = pair.iter().enumerate().filter(|(_, it)| can_be_open(it));
+    let branches = others.map(|(at, it)| {
+        let guard = it.0.when.as_ref().map(|guard| condition(emission, &guard.expr));
+        let with: Vec<_> = open.iter().chain([it]).copied().collect();
+        (guard, open_among(emission, &pair[at + 1..], &with))
     });
-    let fires = first_of(branches, quote!(guard_failed(from, to)));
-    quote!(State::#to => #fires,)
+    let variants = open.iter().map(|(_, variant)| variant);
+    let otherwise = match open.is_empty() {
+        true => quote!(guard_failed(from, to)),
+        false => quote!(Ok(&[#(Transition::#variants),*])),
+    };
+    first_of(branches, otherwise)
 }
 
 /// The arm of the states that nothing leads out of.

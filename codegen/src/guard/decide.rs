@@ -25,23 +25,32 @@ pub fn overlaps(
     counters: &[Counter],
     work: &mut Work,
 ) -> Result<Vec<Overlap>, Undecided> {
-    let mut found = unguarded(guards);
+    overlaps_of(guards, |_, _| true, counters, work)
+}
+
+/// The same of those alone that matter: of an earlier and a later one, by their numbers.
+pub fn overlaps_of(
+    guards: &[Option<&Expr>],
+    matters: impl Fn(usize, usize) -> bool,
+    counters: &[Counter],
+    work: &mut Work,
+) -> Result<Vec<Overlap>, Undecided> {
+    let mut found = unguarded(guards, &matters);
     let mut is_reported = vec![false; guards.len()];
     found.iter().for_each(|it| is_reported[it.second] = true);
     let holds = |at: usize, values: &[u32]| guards[at].is_none_or(|it| it.holds(values));
     let cells = Cells::of(&guards.iter().flatten().copied().collect::<Vec<_>>(), work)?;
     let mut clashes: Vec<(usize, usize)> = Vec::new();
     cells.visit(|_, values| {
-        let mut first = None;
+        let mut holding: Vec<usize> = Vec::new();
         for at in (0..guards.len()).filter(|at| holds(*at, values)) {
-            match first {
-                None => first = Some(at),
-                Some(first) if !is_reported[at] => {
-                    is_reported[at] = true;
-                    clashes.push((first, at));
-                }
-                Some(_) => {}
+            if !is_reported[at]
+                && let Some(first) = holding.iter().find(|first| matters(**first, at))
+            {
+                is_reported[at] = true;
+                clashes.push((*first, at));
             }
+            holding.push(at);
         }
         ControlFlow::<()>::Continue(())
     });
@@ -115,8 +124,11 @@ fn find(
     Ok(found.map(|cell| cells.witness(&cell, wanted, counters)))
 }
 
-fn unguarded(guards: &[Option<&Expr>]) -> Vec<Overlap> {
-    let mut open = guards.iter().enumerate().filter(|(_, guard)| guard.is_none()).map(|(at, _)| at);
-    let Some(first) = open.next() else { return Vec::new() };
-    open.map(|second| Overlap { first, second, witness: None }).collect()
+fn unguarded(guards: &[Option<&Expr>], matters: impl Fn(usize, usize) -> bool) -> Vec<Overlap> {
+    let open: Vec<usize> = (0..guards.len()).filter(|at| guards[*at].is_none()).collect();
+    let overlap = |(before, second): (usize, &usize)| {
+        let first = open[..before].iter().find(|first| matters(**first, *second))?;
+        Some(Overlap { first: *first, second: *second, witness: None })
+    };
+    open.iter().enumerate().filter_map(overlap).collect()
 }

@@ -172,7 +172,7 @@ exit_monitoring:
         let texts: Vec<_> = machine.transitions.iter().map(|it| it.guard.map(|guard| guard.text)).collect();
         assert_eq!(texts, [None, Some("review_round >= 2"), Some("review_round < 2"), None]);
         assert_eq!(machine.rows, [0, 3, 3, 4]);
-        assert_eq!(machine.resolve(StateId(0), StateId(2), &[1]), Ok(TransitionId(2)));
+        assert!(machine.resolve(StateId(0), StateId(2), &[1]).unwrap().eq([TransitionId(2)]));
         let states: Vec<_> = machine.exit_rules.iter().map(|rule| rule.state.0).collect();
         assert_eq!(states, [0, 0, 2]);
         assert!(matches!(machine.exit_rules[0].condition, core::Condition::Artifact(_)));
@@ -242,6 +242,6 @@ fn ten_thousand_states_are_no_matter() {
     let body = format!("states:\n{states}transitions:\n{}", ring.collect::<String>());
     with_machine(&body, |machine| {
         assert_eq!(machine.transitions.len(), 10_000);
-        assert_eq!(machine.resolve(StateId(9_999), StateId(0), &[]), Ok(TransitionId(9_999)));
+        assert!(machine.resolve(StateId(9_999), StateId(0), &[]).unwrap().eq([TransitionId(9_999)]));
     });
 }

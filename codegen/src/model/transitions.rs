@@ -8,7 +8,7 @@ use super::gate::gates;
 use super::hooks::{hooks, resets};
 use super::keys::TRANSITION;
 use super::scope::Scope;
-use super::{Actor, Actors, StateId, Transition};
+use super::{Actor, Actors, SectionGate, StateId, Transition};
 use crate::catalogue::{A01, A02, Check, S04};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
@@ -36,6 +36,25 @@ pub struct Ends {
     anywhere: bool,
     /// Where transitions begin whose target or guard was not understood.
     unfinished: Vec<Spanned<StateId>>,
+}
+
+impl Transition {
+    /// Whether two transitions of one pair never fire at once, whatever the counters: nobody may ask for both, or their gates ask for
+    /// different verdicts of one section.
+    pub fn is_distinct_from(&self, other: &Transition) -> bool {
+        let excludes = |gate: &SectionGate| other.section_gates().any(|it| gate.excludes(it));
+        self.by.excludes(other.by) || self.section_gates().any(excludes)
+    }
+}
+
+impl SectionGate {
+    /// Whether no content can pass both, since a section has one verdict at most where both read it alike.
+    fn excludes(&self, other: &SectionGate) -> bool {
+        let verdicts = self.verdict.zip(other.verdict);
+        self.section.value == other.section.value
+            && self.strict == other.strict
+            && verdicts.is_some_and(|(one, other)| one.value != other.value)
+    }
 }
 
 impl Ends {

@@ -68,20 +68,27 @@ fn a07_two_that_can_both_fire() {
             "«review_round <= 2» fires when review_round <= 2",
             "«review_round >= 2 && crash_count == 0» fires when review_round >= 2 && crash_count == 0",
         ],
-        "change one `when` so that no counter values satisfy both",
+        "change one `when` so that no counter values satisfy both; or give each a `by`, so that nobody may ask for both",
     );
     check(&with_keys(&[", when: \"review_round < 2\"", ", when: \"review_round >= 2\""]), &[]);
 }
 
 #[test]
-fn a07_gates_do_not_choose_and_neither_does_nothing() {
+fn a07_actors_and_verdicts_choose_and_other_gates_do_not() {
     let gate = |verdict| format!(", gate: {{section: \"## R\", verdict: {verdict}}}");
     let (pass, fail) = (gate("PASS"), gate("FAIL"));
-    let found = findings(&with_keys(&[&pass, &fail]));
-    assert_eq!(found.len(), 1);
-    assert!(
-        found[0].ends_with("two transitions `agent-review → done` always both fire: neither has a `when`")
-    );
+    check(&with_keys(&[&pass, &fail]), &[]);
+    check(&with_keys(&[", by: worker", ", by: [human, engine]"]), &[]);
+    let other = ", gate: {section: \"## Other\", verdict: FAIL}";
+    let others = [(&*pass, other), (&pass, &pass), (", by: [worker, human]", ", by: [human, engine]")];
+    for (first, second) in others {
+        let found = findings(&with_keys(&[first, second]));
+        assert_eq!(found.len(), 1, "{first} {second}");
+        assert!(
+            found[0]
+                .ends_with("two transitions `agent-review → done` always both fire: neither has a `when`")
+        );
+    }
     let found = findings(&with_keys(&["", "", ", when: \"review_round > 0\""]));
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(found[1].ends_with("can both fire: review_round >= 1 (for example 1)"), "{found:#?}");

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use crate::section::{fingerprint, section};
 use crate::{
-    Actor, Answer, Answers, Asker, CRASH_COUNT, CounterId, Forced, Gate, Hook, Lack, Machine, Missing,
-    Rejection, SectionGate, Seen, StateId, TransitionId, When, check_section,
+    Actor, Actors, Answer, Answers, Asker, CRASH_COUNT, CounterId, Forced, Gate, Hook, Lack, Machine,
+    Missing, Rejection, SectionGate, Seen, StateId, TransitionId, When, check_section,
 };
 
 /// All that a decision needs to know about a task.
@@ -85,7 +85,7 @@ pub struct Effect<'m> {
 pub struct Choice {
     /// The target state.
     pub to: StateId,
-    /// The transition that would fire, or the first declared one when no guard holds.
+    /// The transition that would fire, or the one that is nearest to it.
     pub transition: TransitionId,
     /// Why a request would be refused.
     pub rejection: Option<Rejection>,
@@ -102,6 +102,18 @@ impl View<'_> {
     pub fn check(&self, gates: &[Gate<'_>]) -> Result<(), Lack> {
         let known = self.lacks(gates).find(|lack| lack.missing != Missing::Answer);
         known.or_else(|| self.lacks(gates).next()).map_or(Ok(()), Err)
+    }
+
+    /// How far these gates are from holding: whether the verdict that stands there rules them out, whether more than the answer
+    /// of a program is missing, and how many do not hold.
+    fn distance(&self, gates: &[Gate<'_>]) -> (bool, bool, usize) {
+        let asked = self.lacks(gates).any(|lack| lack.missing != Missing::Answer);
+        (self.is_ruled_out(gates), asked, self.lacks(gates).count())
+    }
+
+    /// Whether these gates ask for another verdict than the one that stands there.
+    pub(crate) fn is_ruled_out(&self, gates: &[Gate<'_>]) -> bool {
+        self.lacks(gates).any(|lack| matches!(lack.missing, Missing::OtherVerdict { .. }))
     }
 
     /// Every gate that does not hold, in order.
@@ -124,17 +136,20 @@ impl View<'_> {
 }
 
 impl<'m> Machine<'m> {
-    /// The answer to a request. It checks in this order that a transition exists, that the actor may ask for it, that a guard
-    /// holds, and that the gate passes; the error is the first of these that does not hold.
+    /// The answer to a request. It checks in this order that a transition exists, that the actor may ask for one, that a guard
+    /// holds, and that the gates pass; the error is the first of these that does not hold. The compiler refuses two transitions
+    /// that could fire at once.
     pub fn decide(&self, view: &View<'_>, to: StateId, actor: Actor) -> Result<Decision<'m>, Rejection> {
-        self.allowed(view.status, to, actor)?;
-        let id = self.resolve(view.status, to, view.counters)?;
-        let transition = self.transition(id);
-        if !transition.by.allows(actor) {
-            return Err(Rejection::NotAllowed { transition: id, actor });
+        let (from, not_allowed) = (view.status, Rejection::NotAllowed { from: view.status, to, actor });
+        // The actor comes before the guard, so that nobody waits for a counter in vain.
+        let mut declared = self.between(from, to).peekable();
+        if declared.peek().is_some() && !declared.any(|id| self.transition(id).by.allows(actor)) {
+            return Err(not_allowed);
         }
-        view.check(transition.gates).map_err(|lack| match lack.missing {
-            Missing::Answer => Rejection::NotAsked { asker: Asker::Transition(id), gate: lack.gate },
+        self.resolve(from, to, view.counters).map(drop)?;
+        let nearest = self.candidates(view, to, actor).into_iter().next().ok_or(not_allowed)?;
+        view.check(self.transition(nearest).gates).map_err(|lack| match lack.missing {
+            Missing::Answer => Rejection::NotAsked { asker: Asker::Transition(nearest), gate: lack.gate },
             Missing::Section
             | Missing::Content
             | Missing::Verdict
@@ -143,23 +158,34 @@ impl<'m> Machine<'m> {
             | Missing::Field { .. }
             | Missing::Fresh { .. }
             | Missing::Success
-            | Missing::Checks { .. } => Rejection::GateFailed { transition: id, lack },
+            | Missing::Checks { .. } => Rejection::GateFailed { transition: nearest, actor, lack },
         })?;
-        Ok(self.fire(view, id, Cause::Request(actor)))
+        Ok(self.fire(view, nearest, Cause::Request(actor)))
+    }
+
+    /// The transitions that the gates choose from when the actor asks: those that are open and for it, the nearest to firing
+    /// first. Where none of them is for the engine, it asks as the first actor that one is for.
+    pub(crate) fn candidates(&self, view: &View<'_>, to: StateId, actor: Actor) -> Vec<TransitionId> {
+        let open = || self.open(view.status, to, view.counters);
+        let anyone = open().fold(Actors::NONE, |by, id| by.joined(self.transition(id).by));
+        let actor = match anyone.iter().next() {
+            Some(first) if actor == Actor::Engine && !anyone.names(actor) => first,
+            Some(_) | None => actor,
+        };
+        let mut candidates: Vec<_> = open().filter(|id| self.transition(*id).by.names(actor)).collect();
+        candidates.sort_by_key(|id| view.distance(self.transition(*id).gates));
+        candidates
     }
 
     /// Every state to which a transition leads from here, with the reason why the actor could not go there.
     pub fn options(&self, view: &View<'_>, actor: Actor) -> Vec<Choice> {
         self.targets(view.status)
             .filter_map(|to| {
-                let first = self.between(view.status, to).next()?;
-                Some(match self.decide(view, to, actor) {
-                    Ok(decision) => Choice { to, transition: decision.transition, rejection: None },
-                    Err(rejection) => {
-                        let transition = self.resolve(view.status, to, view.counters).unwrap_or(first);
-                        Choice { to, transition, rejection: Some(rejection) }
-                    }
-                })
+                let nearest = self.candidates(view, to, actor).into_iter().next();
+                let transition = nearest
+                    .or_else(|| self.open(view.status, to, view.counters).next())
+                    .or_else(|| self.between(view.status, to).next())?;
+                Some(Choice { to, transition, rejection: self.decide(view, to, actor).err() })
             })
             .collect()
     }
@@ -221,18 +247,6 @@ impl<'m> Machine<'m> {
     /// The gates of the transitions out of a state, and the artifacts of its exit rules.
     pub fn gates_of(&self, state: StateId) -> impl Iterator<Item = &'m Gate<'m>> {
         self.transition_gates_of(state).chain(self.artifacts_of(state))
-    }
-
-    /// It asks about the actor before the guard, so that nobody waits for a counter in vain.
-    fn allowed(&self, from: StateId, to: StateId, actor: Actor) -> Result<(), Rejection> {
-        let mut declared = self.between(from, to).peekable();
-        match declared.peek().copied() {
-            None => Err(Rejection::NoTransition { from, to }),
-            Some(first) if !declared.any(|id| self.transition(id).by.allows(actor)) => {
-                Err(Rejection::NotAllowed { transition: first, actor })
-            }
-            Some(_) => Ok(()),
-        }
     }
 }
 

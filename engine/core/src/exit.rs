@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use crate::{
-    Asker, CRASH_COUNT, Cause, Deadline, Decision, End, Ending, Gate, Guard, Lack, Machine, Missing,
+    Actor, Asker, CRASH_COUNT, Cause, Deadline, Decision, End, Ending, Gate, Guard, Lack, Machine, Missing,
     Rejection, SectionGate, StateId, View,
 };
 
@@ -225,7 +225,7 @@ impl<'m> Machine<'m> {
         condition: &Condition<'_>,
         end: &End<'_>,
     ) -> Result<ExitDecision<'m>, Rejection> {
-        let reason = match self.decide(view, to, crate::Actor::Engine) {
+        let reason = match self.decide(view, to, Actor::Engine) {
             Ok(decision) if end.is_beside && self.takes_verdict(condition, &decision) => {
                 "the agent ended beside another one, which may have written the verdict that stands there"
                     .into()
@@ -282,7 +282,7 @@ impl<'m> Machine<'m> {
     /// requests.
     fn escalation(&self, view: &View<'_>) -> Option<Decision<'m>> {
         let to = self.commands.crash?;
-        let open = self.resolve(view.status, to, view.counters).ok();
+        let open = self.candidates(view, to, Actor::Engine).into_iter().next();
         let id = open.or_else(|| self.between(view.status, to).next())?;
         Some(Decision { seen: Vec::new(), ..self.fire(view, id, Cause::Escalation) })
     }

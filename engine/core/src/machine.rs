@@ -135,17 +135,35 @@ impl<'a> Transition<'a> {
 }
 
 impl<'a> Machine<'a> {
-    /// The transition that fires for `from → to` with these counters. The compiler refuses two that fire at once; where it
-    /// cannot decide that, the first in source order wins.
-    pub fn resolve(&self, from: StateId, to: StateId, counters: &[u32]) -> Result<TransitionId, Rejection> {
-        let mut rejection = Rejection::NoTransition { from, to };
-        for id in self.between(from, to) {
-            match self.transition(id).guard {
-                Some(guard) if !guard.holds(counters) => rejection = Rejection::GuardFailed { from, to },
-                Some(_) | None => return Ok(id),
-            }
+    /// The transitions for `from → to` that are open with these counters, in source order, at least one. Where there are several,
+    /// the actor and the gates choose; see [`Machine::decide`].
+    ///
+    /// # Errors
+    /// No transition is declared for the pair, or none of them is open.
+    pub fn resolve<'c>(
+        &self,
+        from: StateId,
+        to: StateId,
+        counters: &'c [u32],
+    ) -> Result<impl Iterator<Item = TransitionId> + use<'a, 'c>, Rejection> {
+        let mut open = self.open(from, to, counters).peekable();
+        match (open.peek(), self.between(from, to).next()) {
+            (Some(_), _) => Ok(open),
+            (None, Some(_)) => Err(Rejection::GuardFailed { from, to }),
+            (None, None) => Err(Rejection::NoTransition { from, to }),
         }
-        Err(rejection)
+    }
+
+    /// The same, none where there is an error.
+    pub(crate) fn open<'c>(
+        &self,
+        from: StateId,
+        to: StateId,
+        counters: &'c [u32],
+    ) -> impl Iterator<Item = TransitionId> + use<'a, 'c> {
+        let transitions = self.transitions;
+        self.between(from, to)
+            .filter(move |id| transitions[id.0 as usize].guard.is_none_or(|guard| guard.holds(counters)))
     }
 
     /// The transitions declared for `from → to`, in source order.

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use crate::section::is_hidden;
 use crate::{
-    Actor, CounterId, Fields, Gate, Lack, Machine, Missing, Program, SectionGate, StateId, TransitionId,
-    View, When,
+    Actor, Actors, CounterId, Fields, Gate, Lack, Machine, Missing, Program, SectionGate, StateId,
+    TransitionId, View, When,
 };
 
 /// Why a request is refused.
@@ -20,10 +20,12 @@ pub enum Rejection {
         /// The requested state.
         to: StateId,
     },
-    /// This actor may not ask for the transition.
+    /// This actor may not ask for it.
     NotAllowed {
-        /// The transition.
-        transition: TransitionId,
+        /// The current state of the task.
+        from: StateId,
+        /// The requested state.
+        to: StateId,
         /// Who asked.
         actor: Actor,
     },
@@ -36,8 +38,10 @@ pub enum Rejection {
     },
     /// A gate does not hold.
     GateFailed {
-        /// The transition.
+        /// The transition, the nearest of several.
         transition: TransitionId,
+        /// Who asked.
+        actor: Actor,
         /// The first of its gates that does not.
         lack: Lack,
     },
@@ -101,9 +105,8 @@ impl Rejection {
                     format!("no transition leads from {} to {}", from.name, to.name)
                 }
             }
-            Rejection::NotAllowed { transition, actor } => {
-                let transition = machine.transition(transition);
-                let (from, to) = (machine.state(transition.from).name, machine.state(transition.to).name);
+            Rejection::NotAllowed { from, to, actor } => {
+                let (from, to) = (machine.state(from).name, machine.state(to).name);
                 format!("{} may not move a task from {from} to {to}", machine.actor_with("a", actor))
             }
             Rejection::GuardFailed { from, to } => {
@@ -115,12 +118,10 @@ impl Rejection {
                     .collect::<Vec<_>>();
                 format!("{from_name} → {to_name} is open when {guards}, and {}", values.join(", "))
             }
-            Rejection::GateFailed { transition, .. } => {
-                let gates = machine.transition(transition).gates;
-                // A program is asked once all other gates hold.
-                let known = view.lacks(gates).filter(|lack| lack.missing != Missing::Answer);
-                let lacks = known.map(|lack| lack.message(gates, view));
-                lacks.collect::<Vec<_>>().join(", and ")
+            Rejection::GateFailed { transition, actor, .. } => {
+                let candidates = machine.candidates(view, machine.transition(transition).to, actor);
+                let lacks = candidates.into_iter().map(|id| lacks(machine.transition(id).gates, view));
+                each_once(lacks).join(", or, for the other transition there, ")
             }
             Rejection::NotAsked { .. } => self.program(machine).map(not_asked).unwrap_or_default(),
         }
@@ -139,20 +140,27 @@ impl Rejection {
                     machine.state(from).name
                 )
             }
-            Rejection::NotAllowed { transition, .. } => {
-                let who = machine.transition(transition).by.iter().filter(|actor| *actor != Actor::Engine);
+            Rejection::NotAllowed { from, to, .. } => {
+                let by = |by: Actors, id| by.joined(machine.transition(id).by);
+                let open = machine.open(from, to, view.counters).fold(Actors::NONE, by);
+                let by = if open == Actors::NONE { machine.between(from, to).fold(open, by) } else { open };
+                let who = by.iter().filter(|actor| *actor != Actor::Engine);
                 format!("this is for: {}", join(who.map(|actor| machine.actor_name(actor))))
             }
             Rejection::GuardFailed { from, to } => {
-                let open = machine
-                    .targets(from)
-                    .filter(|target| *target != to && machine.resolve(from, *target, view.counters).is_ok());
+                let open = machine.targets(from).filter(|target| {
+                    *target != to && machine.open(from, *target, view.counters).next().is_some()
+                });
                 format!("open from {} now: {}", machine.state(from).name, names(machine, open))
             }
-            Rejection::GateFailed { transition, .. } => {
-                let transition = machine.transition(transition);
-                let to = machine.state(transition.to).name;
-                let remedies = remedies(transition.gates, view);
+            Rejection::GateFailed { transition, actor, .. } => {
+                let to = machine.transition(transition).to;
+                let gates = |id| machine.transition(id).gates;
+                let candidates = machine.candidates(view, to, actor).into_iter().map(gates);
+                // What the verdict rules out is no remedy where another transition fits it.
+                let fitting = candidates.enumerate().filter(|(at, it)| *at == 0 || !view.is_ruled_out(it));
+                let remedies = each_once(fitting.map(|(_, gates)| remedies(gates, view))).join(", or ");
+                let to = machine.state(to).name;
                 format!("{remedies}, then run `orange task update --status {to}` again")
             }
             Rejection::NotAsked { asker: Asker::Transition(id), .. } => {
@@ -184,6 +192,22 @@ impl Lack {
             Gate::Checks => view.answers.checks.failure().unwrap_or_default().to_string(),
         }
     }
+}
+
+/// What these gates lack, in one sentence. A program is asked once all other gates hold.
+fn lacks(gates: &[Gate<'_>], view: &View<'_>) -> String {
+    let known = view.lacks(gates).filter(|lack| lack.missing != Missing::Answer);
+    known.map(|lack| lack.message(gates, view)).collect::<Vec<_>>().join(", and ")
+}
+
+fn each_once(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for text in texts {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    all
 }
 
 /// What to do about every gate that does not hold, as the beginning of a sentence about what to run next.

@@ -452,7 +452,10 @@ fn every_gate_has_to_hold_and_each_that_does_not_is_named() {
         let view = view(WORKING, &[], "## Handoff\nDONE: all");
         let rejection = machine.decide(&view, REVIEW, Actor::Worker).unwrap_err();
         let lack = Lack { gate: 0, missing: Missing::Section };
-        assert_eq!(rejection, Rejection::GateFailed { transition: TransitionId(1), lack });
+        assert_eq!(
+            rejection,
+            Rejection::GateFailed { transition: TransitionId(1), actor: Actor::Worker, lack }
+        );
         assert_eq!(
             rejection.message(machine, &view),
             "`## Notes` is missing from TASK.md, and `## Handoff` in TASK.md has no line that begins with `RISKS:`"
@@ -462,6 +465,59 @@ fn every_gate_has_to_hold_and_each_that_does_not_is_named() {
             "for `## Notes`: write it (at least one line); for `## Handoff`: write a line `RISKS: …` into it, then run `orange \
              task update --status agent-review` again"
         );
+    });
+}
+
+/// The machine, where three transitions lead from a review to work: the reviewer's by a failed review, another one of theirs by a
+/// passed one, and a person's.
+fn with_several_transitions_to_work(judge: impl FnOnce(&Machine<'_>)) {
+    let passed = [Gate::Section(SectionGate { verdict: Some(Verdict::Pass), ..REVIEW_SECTION })];
+    let mut transitions = MACHINE.transitions.to_vec();
+    let reviewers = Transition { by: Actors::NONE.with(Actor::Reviewer), ..transitions[2].clone() };
+    let others = Transition { gates: &passed, guard: None, ..reviewers.clone() };
+    let persons = Transition { by: Actors::NONE.with(Actor::Human), ..transition(REVIEW, WORKING) };
+    transitions.splice(2..3, [reviewers, others, persons]);
+    judge(&Machine { transitions: &transitions, rows: &[0, 1, 2, 6, 7, 7], ..MACHINE });
+}
+
+#[test]
+fn actor_and_verdict_choose_among_transitions_of_a_pair() {
+    with_several_transitions_to_work(|machine| {
+        let taken = |body: &str, actor| {
+            machine.decide(&view(REVIEW, &[1], body), WORKING, actor).map(|it| it.transition.0)
+        };
+        assert_eq!(taken("## Review\nFAIL: tests", Actor::Reviewer), Ok(2));
+        assert_eq!(taken("## Review\nPASS", Actor::Reviewer), Ok(3));
+        assert_eq!(taken("## Review\nFAIL: tests", Actor::Human), Ok(4));
+        assert_eq!(taken("", Actor::Human), Ok(4));
+        let not_allowed = Rejection::NotAllowed { from: REVIEW, to: WORKING, actor: Actor::Worker };
+        assert_eq!(taken("", Actor::Worker), Err(not_allowed));
+        // No transition names the engine: it asks as the reviewer.
+        assert_eq!(taken("## Review\nPASS", Actor::Engine), Ok(3));
+        assert_eq!(taken("## Review\nFAIL: tests", Actor::Engine), Ok(2));
+        let failed = view(REVIEW, &[2], "## Review\nFAIL: tests");
+        let wrong = machine.decide(&failed, WORKING, Actor::Reviewer).unwrap_err();
+        assert!(matches!(wrong, Rejection::GateFailed { transition: TransitionId(3), .. }), "{wrong:?}");
+    });
+}
+
+#[test]
+fn a_refusal_says_what_each_transition_of_a_pair_lacks() {
+    with_several_transitions_to_work(|machine| {
+        let view = view(REVIEW, &[1], "## Review\nlooks good");
+        let wrong = machine.decide(&view, WORKING, Actor::Reviewer).unwrap_err();
+        assert_eq!(
+            wrong.message(machine, &view),
+            "`## Review` in TASK.md has no verdict: no line with PASS or FAIL"
+        );
+        assert_eq!(
+            wrong.help(machine, &view),
+            "write `Verdict: FAIL` as its first line, or write `Verdict: PASS` as its first line, then run `orange task update \
+             --status working` again"
+        );
+        let choices = machine.options(&view, Actor::Human);
+        let to_work = choices.iter().find(|it| it.to == WORKING).map(|it| (it.transition.0, it.rejection));
+        assert_eq!(to_work, Some((4, None)));
     });
 }
 

@@ -38,6 +38,7 @@ mod mission_limits;
 mod missions;
 mod odd;
 mod others;
+mod pairs;
 mod persistent;
 mod pool;
 mod pr;

@@ -8,8 +8,8 @@ use default::{Counters, EXIT_RULES, MACHINE, State, Transition, exit, resolve};
 
 const FIRST_ROUND: Counters = Counters { review_round: 1, ..Counters::START };
 const FIX: Transition = match resolve(State::AgentReview, State::Working, &FIRST_ROUND) {
-    Ok(transition) => transition,
-    Err(_) => panic!("a failed review leads back to work"),
+    Ok([transition]) => *transition,
+    Ok(_) | Err(_) => panic!("a failed review leads back to work"),
 };
 const DEAD: orange_core::Exit = exit(State::Reviewing, &[false; EXIT_RULES], &Counters::START);
 

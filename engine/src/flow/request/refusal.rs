@@ -102,7 +102,7 @@ fn since_it_passed(
     history: &TaskHistory,
     worktree: Option<&Path>,
 ) -> Option<String> {
-    let Rejection::GateFailed { transition, lack } = rejection else { return None };
+    let Rejection::GateFailed { transition, lack, .. } = rejection else { return None };
     let Lack { gate, missing: Missing::Fresh { when: When::Passed } } = lack else { return None };
     let gate = machine.transition(transition).gates.get(gate).and_then(Gate::section)?;
     let then = history.passes.get(gate.section)?.commit.as_deref()?;

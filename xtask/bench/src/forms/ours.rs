@@ -16,12 +16,12 @@ pub fn ask((from, to, round): Question) -> (State, State, u32) {
 
 /// The answer of the generated function.
 #[inline(never)]
-pub fn resolve((from, to, review_round): (State, State, u32)) -> Result<Transition, Rejection> {
+pub fn resolve((from, to, review_round): (State, State, u32)) -> Result<&'static [Transition], Rejection> {
     default::resolve(from, to, &Counters { review_round, ..Counters::START })
 }
 
-/// The answer of the tables.
+/// The answer of the tables: the first that is open.
 #[inline(never)]
-pub fn look_up((from, to, review_round): (State, State, u32)) -> Result<TransitionId, Rejection> {
-    MACHINE.resolve(from.id(), to.id(), &[review_round, 0])
+pub fn look_up((from, to, review_round): (State, State, u32)) -> Result<Option<TransitionId>, Rejection> {
+    MACHINE.resolve(from.id(), to.id(), &[review_round, 0]).map(|mut open| open.next())
 }
