@@ -1,7 +1,7 @@
 //! Generated workflows, guards and task bodies, the same for the same seed.
 
 use crate::plan::{
-    Applies, Condition, Operator, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedOutcome,
+    Applies, Condition, Operator, Outside, Plan, PlannedDeadline, PlannedEnding, PlannedGate, PlannedOutcome,
     PlannedRule, PlannedState, PlannedTransition,
 };
 use crate::random::Random;
@@ -27,6 +27,8 @@ const AWKWARD_NAMES: [&str; 12] = [
 
 const SECTIONS: [&str; 3] = ["## Handoff", "## Review", "### Notes"];
 const FIELDS: [&str; 3] = ["DONE", "REMAINING", "RISK_2"];
+/// The programs that gates ask.
+pub const PROGRAMS: [&[&str]; 3] = [&["make", "test"], &["make"], &["it's", "{one}"]];
 /// Every counter but `crash_count`, which only the engine changes.
 const INCREMENTED: [usize; 3] = [0, 2, 3];
 const ACTORS: [&str; 5] = ["worker", "reviewer", "human", "ci", "bot-2"];
@@ -160,20 +162,29 @@ pub fn gate(random: &mut Random) -> PlannedGate {
         fields: if random.chance(30) { some_of(random, &FIELDS) } else { Vec::new() },
         every_field: random.chance(40),
         fresh: random.chance(15),
-        written_by: Vec::new(),
+        ..PlannedGate::default()
     }
 }
 
-/// One gate or several, of which no two read one section.
+/// One gate or several, of which no two ask for the same.
 fn gates(random: &mut Random) -> Vec<PlannedGate> {
-    let mut gates = vec![gate(random)];
+    let mut gates = vec![any_gate(random)];
     while random.chance(30) {
-        let next = gate(random);
-        if gates.iter().all(|it| it.section != next.section) {
+        let next = any_gate(random);
+        if gates.iter().all(|it| (it.section, it.outside) != (next.section, next.outside)) {
             gates.push(next);
         }
     }
     gates
+}
+
+fn any_gate(random: &mut Random) -> PlannedGate {
+    let outside = match random.below(8) {
+        0 => Outside::Command(*random.pick(&PROGRAMS)),
+        1 => Outside::Checks,
+        _ => return gate(random),
+    };
+    PlannedGate { outside: Some(outside), ..PlannedGate::default() }
 }
 
 fn states(random: &mut Random) -> Vec<PlannedState> {

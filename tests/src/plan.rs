@@ -98,9 +98,11 @@ pub struct PlannedHook {
     pub on_failure: Option<&'static str>,
 }
 
-/// A gate.
+/// A gate: on a section, or on what is outside of the body.
 #[derive(Clone, Debug, Default)]
 pub struct PlannedGate {
+    /// What it asks outside of the body; then it has no other part.
+    pub outside: Option<Outside>,
     /// The heading.
     pub section: &'static str,
     /// It must have a line that is not blank.
@@ -117,6 +119,15 @@ pub struct PlannedGate {
     pub fresh: bool,
     /// `written_by`; empty where nobody is declared.
     pub written_by: Vec<&'static str>,
+}
+
+/// What a gate asks outside of the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// `command`: that this program succeeds.
+    Command(&'static [&'static str]),
+    /// `checks: green`
+    Checks,
 }
 
 /// A guard as a tree.
@@ -441,6 +452,11 @@ fn all_of(gates: &[PlannedGate]) -> String {
 
 impl Display for PlannedGate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.outside {
+            Some(Outside::Command(argv)) => return write!(f, "{{command: {{argv: {argv:?}}}}}"),
+            Some(Outside::Checks) => return write!(f, "{{checks: green}}"),
+            None => {}
+        }
         write!(f, "{{section: \"{}\"", self.section)?;
         if self.required {
             write!(f, ", required: true")?;

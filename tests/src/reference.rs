@@ -4,14 +4,14 @@
 //! or the core.
 
 use crate::plan::{
-    Applies, Condition, DECLARED, Operator, Plan, PlannedEnding, PlannedGate, PlannedOutcome, PlannedRule,
-    PlannedTransition,
+    Applies, Condition, DECLARED, Operator, Outside, Plan, PlannedEnding, PlannedGate, PlannedOutcome,
+    PlannedRule, PlannedTransition,
 };
 
 const CRASH_COUNT: usize = 1;
 
 /// The parts of a task that decisions read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Task {
     /// Its state.
     pub status: usize,
@@ -21,6 +21,10 @@ pub struct Task {
     pub body: String,
     /// The content of sections when a gate passed, the state was entered, and its agent was started.
     pub seen: Vec<(&'static str, String)>,
+    /// The programs that have been asked about what is in the worktree now, and whether they have succeeded.
+    pub asked: Vec<(&'static [&'static str], bool)>,
+    /// Whether the checks of its pull request are green.
+    pub is_green: bool,
     /// Whether another agent is alive.
     pub beside: bool,
     /// The states in which it has been, its own last, and for how many seconds each time.
@@ -52,9 +56,11 @@ pub enum Refusal {
     GuardFailed,
     /// The artifact does not meet the gate.
     GateFailed(Lack),
+    /// A program has to answer first.
+    NotAsked,
 }
 
-/// What an artifact lacks.
+/// What an artifact, a program or a pull request lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
     /// There is no such section.
@@ -71,6 +77,12 @@ pub enum Lack {
     Field,
     /// It has not changed.
     Fresh,
+    /// The program has not been asked.
+    Answer,
+    /// The program has failed.
+    Success,
+    /// The checks are not green.
+    Checks,
 }
 
 /// The effect of a granted request.
@@ -110,6 +122,8 @@ pub enum Fate {
     MarkDead,
     /// It stays, and its agent is started again after this many seconds.
     Wait(u32),
+    /// A program has to answer first.
+    Ask,
 }
 
 /// How an agent ended: exit status, signal, last lines.
@@ -166,10 +180,17 @@ pub fn request(plan: &Plan, task: &Task, to: usize, actor: &str) -> Result<Move,
         return Err(Refusal::GuardFailed);
     };
     let Some(nth) = chosen(&declared, &open, task, actor) else { return Err(Refusal::NotAllowed) };
-    match declared[nth].gates.iter().find_map(|gate| lack(gate, task)) {
+    match lack_of(&declared[nth].gates, task) {
+        Some(Lack::Answer) => Err(Refusal::NotAsked),
         Some(lack) => Err(Refusal::GateFailed(lack)),
         None => Ok(Move { nth, increments: increments(declared[nth], task) }),
     }
+}
+
+/// What the first of these gates lacks that does not hold. "The program is asked only when everything else holds."
+fn lack_of(gates: &[PlannedGate], task: &Task) -> Option<Lack> {
+    let lacks: Vec<Lack> = gates.iter().filter_map(|gate| lack(gate, task)).collect();
+    lacks.iter().find(|it| **it != Lack::Answer).or(lacks.first()).copied()
 }
 
 fn is_for(transition: &PlannedTransition, actor: &str) -> bool {
@@ -192,7 +213,8 @@ fn chosen(declared: &[&PlannedTransition], open: &[usize], task: &Task, actor: &
     let fits =
         mine.iter().copied().filter(|nth| !lacks(*nth).contains(&Lack::OtherVerdict)).collect::<Vec<_>>();
     let among = if fits.is_empty() { mine } else { fits };
-    among.into_iter().min_by_key(|nth| lacks(*nth).len())
+    let is_refused = |nth: usize| lacks(nth).iter().any(|it| *it != Lack::Answer);
+    among.into_iter().min_by_key(|nth| (is_refused(*nth), lacks(*nth).len()))
 }
 
 fn increments(transition: &PlannedTransition, task: &Task) -> Vec<(usize, u32)> {
@@ -237,24 +259,40 @@ pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
         return advance(plan, task, to, false);
     }
     let rules = rules_of(plan, task.status);
-    let has = |nth: usize| match &rules[nth].applies {
-        Applies::HasArtifact(gates) => gates.iter().all(|gate| lack(gate, task).is_none()),
-        Applies::Ended(ending) => ended_so(ending, end),
-        Applies::Always | Applies::NoArtifact => false,
-    };
+    let met: Vec<_> = rules.iter().map(|it| is_met(&rules, it, task, end)).collect();
+    if met.iter().find(|it| **it != Some(false)) == Some(&None) {
+        return Fate::Ask;
+    }
+    let has = |nth: usize| met[nth] == Some(true);
     match exit(plan, task.status, has, &task.counters) {
         Says::Then(to) => {
-            let decides =
-                (0..rules.len()).find(|nth| matches!(rules[*nth].applies, Applies::Always) || has(*nth));
-            let verdict = decides.is_some_and(|nth| match &rules[nth].applies {
-                Applies::HasArtifact(gates) => gates.iter().any(|gate| gate.verdict.is_some()),
-                Applies::Always | Applies::NoArtifact | Applies::Ended(_) => false,
-            });
+            let rule = met.iter().position(|it| *it == Some(true)).map(|nth| &rules[nth].applies);
+            let verdict = match rule {
+                Some(Applies::HasArtifact(gates)) => gates.iter().any(|gate| gate.verdict.is_some()),
+                Some(Applies::Always | Applies::NoArtifact | Applies::Ended(_)) | None => false,
+            };
             advance(plan, task, to, verdict)
         }
         Says::Crash(stuck_after, respawn) => crash(plan, task, stuck_after, respawn),
         Says::Wait(seconds) => Fate::Wait(seconds),
         Says::MarkDead | Says::Nothing => Fate::MarkDead,
+    }
+}
+
+/// Whether a rule's condition holds; `None` if a program has to answer first.
+fn is_met(rules: &[&PlannedRule], rule: &PlannedRule, task: &Task, end: &End) -> Option<bool> {
+    match &rule.applies {
+        Applies::Always => Some(true),
+        Applies::Ended(ending) => Some(ended_so(ending, end)),
+        Applies::HasArtifact(gates) => match lack_of(gates, task) {
+            Some(Lack::Answer) => None,
+            lack => Some(lack.is_none()),
+        },
+        Applies::NoArtifact => {
+            let artifacts = rules.iter().filter(|it| matches!(it.applies, Applies::HasArtifact(_)));
+            let first = artifacts.map(|it| is_met(rules, it, task, end)).find(|it| *it != Some(false));
+            first.map_or(Some(true), |it| it.map(|_| false))
+        }
     }
 }
 
@@ -304,11 +342,15 @@ fn rules_of(plan: &Plan, status: usize) -> Vec<&PlannedRule> {
 /// Takes a rule's transition. A failed gate or guard is a crash, and so is a verdict beside another agent; the state's own crash rule
 /// counts it.
 fn advance(plan: &Plan, task: &Task, to: usize, verdict: bool) -> Fate {
-    if let Ok(taken) = request(plan, task, to, "engine") {
-        let gates = &between(plan, task.status, to)[taken.nth].gates;
-        if !task.beside || !(verdict || gates.iter().any(|gate| gate.verdict.is_some())) {
-            return Fate::Advance(to, taken);
+    match request(plan, task, to, "engine") {
+        Ok(taken) => {
+            let gates = &between(plan, task.status, to)[taken.nth].gates;
+            if !task.beside || !(verdict || gates.iter().any(|gate| gate.verdict.is_some())) {
+                return Fate::Advance(to, taken);
+            }
         }
+        Err(Refusal::NotAsked) => return Fate::Ask,
+        Err(_) => {}
     }
     let own = rules_of(plan, task.status).into_iter().find_map(|rule| match rule.outcome {
         PlannedOutcome::Crash { stuck_after, respawn } => Some((stuck_after.unwrap_or(2), respawn)),
@@ -336,8 +378,19 @@ fn crash(plan: &Plan, task: &Task, stuck_after: u32, respawn: bool) -> Fate {
     Fate::Escalate(count, Move { nth, increments: increments(declared[nth], task) })
 }
 
-/// What the task's body lacks for this gate.
+/// What the task's body, or what is outside of it, lacks for this gate.
 pub fn lack(gate: &PlannedGate, task: &Task) -> Option<Lack> {
+    match gate.outside {
+        Some(Outside::Command(argv)) => match task.asked.iter().find(|(program, _)| *program == argv) {
+            None => Some(Lack::Answer),
+            Some((_, succeeded)) => (!succeeded).then_some(Lack::Success),
+        },
+        Some(Outside::Checks) => (!task.is_green).then_some(Lack::Checks),
+        None => lack_of_section(gate, task),
+    }
+}
+
+fn lack_of_section(gate: &PlannedGate, task: &Task) -> Option<Lack> {
     let Some(all) = section(&task.body, gate.section) else { return Some(Lack::Section) };
     let lines: Vec<Line> = all.iter().filter(|line| !line.comment).cloned().collect();
     let blank = lines.iter().all(|line| line.text.trim().is_empty());
@@ -500,14 +553,7 @@ mod tests {
 
     #[track_caller]
     fn check(gate: &PlannedGate, body: &str, expect: Option<Lack>) {
-        let task = Task {
-            status: 0,
-            counters: vec![0, 0],
-            body: body.to_string(),
-            seen: Vec::new(),
-            beside: false,
-            course: Vec::new(),
-        };
+        let task = Task { body: body.to_string(), ..Task::default() };
         assert_eq!(lack(gate, &task), expect, "{body:?}");
     }
 

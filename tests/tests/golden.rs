@@ -80,6 +80,7 @@ golden_plans! {
 }
 
 golden! {
+    asks "asks.rs" asks;
     default "default.rs" default;
     ends "ends.rs" ends;
     minimal "minimal.rs" minimal;

@@ -9,8 +9,8 @@ use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::{Checked, Source, compile};
 use orange_core::plan::{StepId, StepPiece};
 use orange_core::{
-    Effect, End, Exit, ExitDecision, Fields, Left, Machine, Missing, Rejection, SectionGate, Seen, StateId,
-    TransitionId, Verdict, View, When, check_section, fingerprint,
+    Answer, Answers as Answered, Checks, Effect, End, Exit, ExitDecision, Fields, Left, Machine, Missing,
+    Rejection, SectionGate, Seen, StateId, TransitionId, Verdict, View, When, check_section, fingerprint,
 };
 use orange_tests::generate;
 use orange_tests::plan::{Condition, Plan, PlannedGate, PlannedOutcome};
@@ -133,6 +133,9 @@ fn requests_are_answered_as_the_documents_say() {
         "Err(GateFailed(Section))",
         "Err(GateFailed(Content))",
         "Err(GateFailed(Field))",
+        "Err(GateFailed(Success))",
+        "Err(GateFailed(Checks))",
+        "Err(NotAsked)",
     ]);
 }
 
@@ -148,7 +151,7 @@ fn deaths_end_as_the_documents_say() {
             let found = with_view(&task, |view| {
                 let end =
                     End { code: end.0, signal: end.1, output: &end.2, is_beside: task.beside, ..End::PLAIN };
-                fate(machine, machine.decide_exit(view, &end).unwrap())
+                fate(machine, machine.decide_exit(view, &end))
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
             answers.count(&match expect {
@@ -158,11 +161,12 @@ fn deaths_end_as_the_documents_say() {
                 Fate::Escalate(..) => "escalate",
                 Fate::MarkDead => "mark dead",
                 Fate::Wait(_) => "wait",
+                Fate::Ask => "ask",
             });
         }
     });
     answers.are_all_of(
-        &["advance", "crash and respawn", "crash", "escalate", "mark dead", "wait"]
+        &["advance", "crash and respawn", "crash", "escalate", "mark dead", "wait", "ask"]
             .map(|it| format!("{it:?}")),
     );
 }
@@ -185,7 +189,7 @@ fn times_are_over_as_the_documents_say() {
                 let (code, signal, output) = (end.0, end.1, &*end.2);
                 let end =
                     End { code, signal, output, is_beside: task.beside, lasted, left: &left, ..End::PLAIN };
-                fate(machine, machine.decide_exit(view, &end).unwrap())
+                fate(machine, machine.decide_exit(view, &end))
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
             answers.count(&match (reference::overdue(plan, &task.course), &expect) {
@@ -208,7 +212,7 @@ fn bodies_are_read_as_the_documents_say() {
         let now = orange_core::section(&body, planned.section).unwrap_or_default().to_string();
         let before = if random.chance(50) { now } else { generate::body(random) };
         let seen = if random.chance(50) { vec![(planned.section, before)] } else { Vec::new() };
-        let task = Task { status: 0, counters: Vec::new(), body, seen, beside: false, course: Vec::new() };
+        let task = Task { body, seen, ..Task::default() };
         let expect = reference::lack(&planned, &task);
         let found = check_section(&gate(&planned), &task.body, &seen_of(&task)).err().map(lack);
         assert_eq!(found, expect, "{planned} and\n{}", task.body);
@@ -401,7 +405,10 @@ fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {
     let seen =
         (0..random.below(3)).map(|_| (generate::gate(random).section, generate::body(random))).collect();
     let (body, beside) = (generate::body(random), random.chance(50));
-    Task { status, counters, body, seen, beside, course: Vec::new() }
+    let asked = generate::PROGRAMS.iter().filter(|_| random.chance(60)).copied().collect::<Vec<_>>();
+    let asked = asked.into_iter().map(|it| (it, random.chance(60))).collect();
+    let is_green = random.chance(50);
+    Task { status, counters, body, seen, asked, is_green, beside, course: Vec::new() }
 }
 
 /// When a task was created, and left the states of its course but the last.
@@ -418,12 +425,20 @@ fn left(course: &[(usize, u32)]) -> Vec<Left> {
 
 fn with_view<T>(task: &Task, judge: impl FnOnce(&View<'_>) -> T) -> T {
     let seen = seen_of(task);
+    let answer = |(argv, succeeded): &(&'static [&'static str], bool)| Answer {
+        argv,
+        failure: (!succeeded).then_some("it fails"),
+    };
+    let programs: Vec<Answer<'_>> = task.asked.iter().map(answer).collect();
+    let others =
+        [Checks::NoPullRequest, Checks::Unseen, Checks::Outdated, Checks::None, Checks::Pending, Checks::Red];
+    let checks = if task.is_green { Checks::Green } else { others[task.body.len() % others.len()] };
     judge(&View {
         status: id(task.status),
         counters: &task.counters,
         body: &task.body,
         seen: &seen,
-        answers: orange_core::Answers::default(),
+        answers: Answered { programs: &programs, checks },
     })
 }
 
@@ -473,7 +488,9 @@ fn resolution(machine: &Machine<'_>, found: Result<Vec<TransitionId>, Rejection>
         Ok(open) => Resolution::Open(open.into_iter().map(|id| nth(machine, id)).collect()),
         Err(Refusal::NoTransition) => Resolution::NoTransition,
         Err(Refusal::GuardFailed) => Resolution::GuardFailed,
-        Err(refusal @ (Refusal::NotAllowed | Refusal::GateFailed(_))) => panic!("{refusal:?} from resolve"),
+        Err(refusal @ (Refusal::NotAllowed | Refusal::GateFailed(_) | Refusal::NotAsked)) => {
+            panic!("{refusal:?} from resolve")
+        }
     }
 }
 
@@ -483,7 +500,7 @@ fn refusal(rejection: Rejection) -> Refusal {
         Rejection::NotAllowed { .. } => Refusal::NotAllowed,
         Rejection::GuardFailed { .. } => Refusal::GuardFailed,
         Rejection::GateFailed { lack: it, .. } => Refusal::GateFailed(lack(it.missing)),
-        Rejection::NotAsked { .. } => panic!("no program is in these workflows"),
+        Rejection::NotAsked { .. } => Refusal::NotAsked,
     }
 }
 
@@ -496,9 +513,9 @@ fn lack(missing: Missing) -> Lack {
         Missing::OtherVerdict { .. } => Lack::OtherVerdict,
         Missing::Field { .. } => Lack::Field,
         Missing::Fresh { .. } => Lack::Fresh,
-        Missing::Answer | Missing::Success | Missing::Checks { .. } => {
-            panic!("neither programs nor checks are in these workflows")
-        }
+        Missing::Answer => Lack::Answer,
+        Missing::Success => Lack::Success,
+        Missing::Checks { .. } => Lack::Checks,
     }
 }
 
@@ -512,7 +529,10 @@ fn says(exit: Exit) -> Says {
     }
 }
 
-fn fate(machine: &Machine<'_>, decision: ExitDecision<'_>) -> Fate {
+fn fate(machine: &Machine<'_>, decision: Result<ExitDecision<'_>, Rejection>) -> Fate {
+    let Ok(decision) = decision.map_err(|it| assert_eq!(refusal(it), Refusal::NotAsked)) else {
+        return Fate::Ask;
+    };
     match decision {
         ExitDecision::Advance { decision: it, .. } => {
             Fate::Advance(usize::from(it.to.0), taken(machine, it.transition, &it.effects))

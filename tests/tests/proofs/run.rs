@@ -298,7 +298,7 @@ impl<'r> Watched<'r> {
         let started = self.started.iter().filter(|_| gate.verdict.is_some());
         let seen = self.passed.iter().chain(&self.entered).chain(started).cloned().collect();
         let body = self.walk.body().to_owned();
-        let task = Task { status: 0, counters: Vec::new(), body, seen, beside: false, course: Vec::new() };
+        let task = Task { body, seen, ..Task::default() };
         reference::lack(gate, &task).is_some()
     }
 
