@@ -183,17 +183,28 @@ impl<'f> Facts<'f> {
 
     /// A run as readers see it. Of a run that is longer than what is left of [`MAX_TRACED`], that is its last step.
     pub fn tell(&self, run: &[EdgeId], end: impl Into<Option<String>>) -> diag::Trace {
+        self.tell_unasked(run, 0, end)
+    }
+
+    /// The same run, of which no person takes part in the last steps: who asks there is named, although a person usually does.
+    pub fn tell_unasked(&self, run: &[EdgeId], last: usize, end: impl Into<Option<String>>) -> diag::Trace {
         let run = if self.has_room(run) { run } else { &run[run.len().saturating_sub(1)..] };
-        let last = run.last().map_or(0, |last| self.search.edge(*last).to);
+        let to = run.last().map_or(0, |last| self.search.edge(*last).to);
         let mut written = Written::new();
+        let usual = run.len().saturating_sub(last);
+        let steps = run.iter().enumerate().map(|(at, id)| {
+            let edge = self.search.edge(*id);
+            let by = if at < usual { self.by(&edge.step) } else { self.asks(&edge.step) };
+            self.step(edge, by, &mut written)
+        });
         diag::Trace {
-            start: self.name(self.search.start_of(run, last)).to_owned(),
-            steps: run.iter().map(|id| self.step(self.search.edge(*id), &mut written)).collect(),
+            start: self.name(self.search.start_of(run, to)).to_owned(),
+            steps: steps.collect(),
             end: end.into(),
         }
     }
 
-    /// The same run; who asks for its last transition is named, although another usually does.
+    /// The same run; this actor asks for its last transition, although another usually does.
     pub fn tell_asked_by(&self, run: &[EdgeId], asks: Actor, end: impl Into<Option<String>>) -> diag::Trace {
         let mut trace = self.tell(run, end);
         let Some((id, step)) = run.last().zip(trace.steps.last_mut()) else { return trace };
@@ -215,23 +226,23 @@ impl<'f> Facts<'f> {
         total <= MAX_TRACED
     }
 
-    fn step(&self, edge: &Edge, written: &mut Written) -> diag::TraceStep {
+    fn step(&self, edge: &Edge, by: &str, written: &mut Written) -> diag::TraceStep {
         let to = self.name(self.search.task(edge.to).status).to_owned();
         let transition = edge.step.transition();
         diag::TraceStep {
-            by: self.by(&edge.step).to_owned(),
+            by: by.to_owned(),
             does: self.does(&edge.step, &to),
             to,
             hooks: transition
                 .map(|id| self.machine.transition(id).hooks.iter().map(|it| it.name().to_owned()).collect())
                 .unwrap_or_default(),
             span: transition.map(|id| self.first_line(self.transition(id).span)),
-            script: self.acts(edge, written).iter().map(Act::to_string).collect(),
+            script: self.acts(edge, by, written).iter().map(Act::to_string).collect(),
         }
     }
 
     /// What does the same as a step in a walk. An end that is judged once more follows from the first by itself.
-    fn acts(&self, edge: &Edge, written: &mut Written) -> Vec<Act> {
+    fn acts(&self, edge: &Edge, by: &str, written: &mut Written) -> Vec<Act> {
         let before = self.search.task(edge.from);
         let is_engines = match &edge.step {
             SearchStep::Request { by, .. } => *by == Actor::Engine,
@@ -265,7 +276,7 @@ impl<'f> Facts<'f> {
                 return Act::Elapse { after: self.time_of(transition) };
             }
             let to = self.name(self.transition(transition).to.value).to_owned();
-            let by = Some(self.by(&edge.step)).filter(|it| *it != PERSON).unwrap_or(Actor::Human.kind());
+            let by = if by == PERSON { Actor::Human.kind() } else { by };
             Act::Request { to, by: by.to_owned() }
         };
         let end = |agent: Actor, end: Option<RuleIndex>| {
@@ -303,6 +314,17 @@ impl<'f> Facts<'f> {
         times.filter(|(outcome, _)| is_one_of_several && leads(outcome)).map(|(_, after)| after).next()
     }
 
+    /// Who takes a step, as the search has it.
+    fn asks(&self, step: &SearchStep) -> &'f str {
+        let (SearchStep::Request { by, .. }
+        | SearchStep::Failure { failed: FailedHook { by, exit: None, .. }, .. }) = step
+        else {
+            return self.by(step);
+        };
+        if *by == Actor::Human { PERSON } else { self.machine.actor_name(*by) }
+    }
+
+    /// Who usually takes a step.
     fn by(&self, step: &SearchStep) -> &'f str {
         match step {
             SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => PERSON,

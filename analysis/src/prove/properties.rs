@@ -23,7 +23,7 @@ pub static PROPERTIES: &[Property] = &[
     Property {
         name: "nothing-left-behind",
         claim: "no session, window or worktree survives an end",
-        watched_by: &["C60", "C61", "C66"],
+        watched_by: &["C60", "C61"],
         broken: left_behind,
         unknown: nothing,
         argument: given_back,
@@ -39,7 +39,7 @@ pub static PROPERTIES: &[Property] = &[
     Property {
         name: "no-lost-agent",
         claim: "no agent is lost unseen",
-        watched_by: &["C46", "C47", "C4C", "C4F", "C63", "C68"],
+        watched_by: &["C46", "C47", "C4C", "C63", "C68"],
         broken: lost_agent,
         unknown: nothing,
         argument: every_end_counts,
@@ -139,7 +139,12 @@ fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
     let SearchStep::Exit { agent, outcome, .. } = edge.step else { return false };
     match outcome {
         ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Waits { .. } => false,
-        ExitResult::Marked => agent == facts.machine.state(status).agent && search.deciding(edge).is_none(),
+        // An end that is judged once more was learned of before.
+        ExitResult::Marked => {
+            let is_judged =
+                agent == facts.machine.state(status).agent || facts.machine.exit_rules_of(status).is_empty();
+            is_judged && search.task(edge.from).unhandled_exit.is_none() && search.deciding(edge).is_none()
+        }
         ExitResult::Crash { .. } => {
             let outcomes = facts.machine.exit_rules_of(status).map(|at| &facts.exit_rules[at].outcome);
             let limit = |it: &Rule| match it {
@@ -200,8 +205,9 @@ fn gates_met(known: &Known<'_, '_>) -> String {
 
 fn endless(known: &Known<'_, '_>) -> Option<Trace> {
     let Lasso { run, turn } = known.unattended.loops().into_iter().next()?;
+    let last = turn.len();
     let run: Vec<EdgeId> = run.into_iter().chain(turn).collect();
-    Some(known.facts.tell(&run, "and so on".to_owned()))
+    Some(known.facts.tell_unasked(&run, last, "and so on".to_owned()))
 }
 
 fn unknown_writer(known: &Known<'_, '_>) -> Option<String> {

@@ -10,12 +10,18 @@ use crate::search::{Edge, EdgeId, SearchStep};
 use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::model::Hook;
 
+/// A run that comes to the merge, and how many of its last steps need no person.
+pub(crate) struct Unasked {
+    run: Vec<EdgeId>,
+    last: usize,
+}
+
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    unasked(facts).and_then(|run| finding(facts, &run)).into_iter().collect()
+    unasked(facts).and_then(|it| finding(facts, &it)).into_iter().collect()
 }
 
 /// A run in which an agent is alive, and that then comes to the merge state by steps that need no person.
-pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Vec<EdgeId>> {
+pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Unasked> {
     let merge = facts.workflow.commands.merge.filter(|_| !facts.workflow.unattended)?;
     let search = facts.search;
     let is_unmerged = |task: &Task| task.live_agents() > 0 && task.status != merge;
@@ -33,21 +39,17 @@ pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Vec<EdgeId>> {
     let merges = |edge: &Edge| search.task(edge.to).status == merge;
     let rest = search.walk_from(manned, is_taken, merges, &mut usize::MAX.clone())?;
     let first = search.edge(*rest.first()?).from;
-    Some(search.run_to(first).into_iter().chain(rest).collect())
+    let last = rest.len();
+    Some(Unasked { run: search.run_to(first).into_iter().chain(rest).collect(), last })
 }
 
-/// The steps of the run. The last transition is taken by the actor that may take it, although a person usually would.
-pub(crate) fn unasked_run(facts: &Facts<'_>, run: &[EdgeId]) -> Trace {
-    let last = run.last().map(|last| facts.search.edge(*last).step);
-    let end = "nobody was asked".to_owned();
-    match last {
-        Some(SearchStep::Request { by, .. }) => facts.tell_asked_by(run, by, end),
-        Some(_) | None => facts.tell(run, end),
-    }
+/// The steps of the run. Each of the last is taken by the actor that may take it, although a person usually would.
+pub(crate) fn unasked_run(facts: &Facts<'_>, it: &Unasked) -> Trace {
+    facts.tell_unasked(&it.run, it.last, "nobody was asked".to_owned())
 }
 
-fn finding(facts: &Facts<'_>, run: &[EdgeId]) -> Option<Diagnostic> {
-    let last = facts.search.edge(*run.last()?);
+fn finding(facts: &Facts<'_>, it: &Unasked) -> Option<Diagnostic> {
+    let last = facts.search.edge(*it.run.last()?);
     let transition = facts.transition(last.step.transition()?);
     let deletes = |hook: &Hook| hook.action.traits().remote == Some(Remote::Deletes);
     let is_request = matches!(last.step, SearchStep::Request { .. });
@@ -74,5 +76,5 @@ fn finding(facts: &Facts<'_>, run: &[EdgeId]) -> Option<Diagnostic> {
          `unattended: true`"
     );
     let found = Diagnostic::new(&CA2, place, message).label(place, part);
-    Some(found.trace(unasked_run(facts, run)).help(help))
+    Some(found.trace(unasked_run(facts, it)).help(help))
 }
