@@ -29,11 +29,12 @@ const CRASH_COUNT: usize = 1;
 const TRIES: usize = 2;
 
 /// The states between the first and the last ones.
-const SHAPES: [&[(&str, Role)]; 6] = [
+const SHAPES: [&[(&str, Role)]; 7] = [
     &[("working", Works), ("agent-review", Judges), ("reviewing", Idle), ("stuck", Idle)],
     &[("working", Works), ("agent-review", Judges), ("reviewing", Idle), ("stuck", Idle)],
     &[("working", Works), ("stuck", Idle)],
     &[("working", Works), ("checking", Works), ("stuck", Idle)],
+    &[("triage", Works), ("working", Works), ("agent-review", Judges), ("stuck", Idle)],
     &[("clarification", Works), ("working", Works), ("agent-review", Judges), ("stuck", Idle)],
     &[("working", Works), ("agent-review", Judges), ("second-review", Judges), ("reviewing", Idle)],
 ];
@@ -69,10 +70,11 @@ impl Author {
         let all = [("pending", Idle)].into_iter().chain(middle).chain([("done", Ends), ("cancelled", Ends)]);
         for (name, role) in all {
             self.states.push(role);
-            let terminal = role == Ends;
+            let (terminal, in_folder) = (role == Ends, name == "triage");
             self.plan.states.push(PlannedState {
                 name: name.to_owned(),
                 terminal,
+                in_folder,
                 ..PlannedState::default()
             });
         }
@@ -84,6 +86,7 @@ impl Author {
         self.rejections();
         self.cancellations();
         self.surprises();
+        self.twins();
         self.state_keys();
         self.rules();
         self.failures();
@@ -174,7 +177,7 @@ impl Author {
     fn cancellations(&mut self) {
         let cancelled = self.states.len() - 1;
         for from in 0..cancelled - 1 {
-            if self.random.chance(95) {
+            if self.random.chance(88) {
                 let by = self.by(from, cancelled);
                 self.transition(PlannedTransition {
                     from,
@@ -237,8 +240,38 @@ impl Author {
             (Works, _) => &[&[], &["worker", "human"], &["worker"]],
             (Ends, _) => &[&[]],
         };
-        let any: &[&[&'static str]] = &[&[], &["worker"], &["reviewer", "worker"], &["engine"], &["human"]];
-        self.random.pick(if careful { right } else { any }).to_vec()
+        let any: &[&[&'static str]] =
+            &[&[], &["worker"], &["reviewer", "worker"], &["engine"], &["human"], &["ci"]];
+        let mut by = self.random.pick(if careful { right } else { any }).to_vec();
+        if !by.is_empty() && self.random.chance(6) {
+            by.push("ci");
+        }
+        by.dedup();
+        by
+    }
+
+    /// Some pairs get a second transition, for other actors or for the other verdict.
+    fn twins(&mut self) {
+        for at in 0..self.plan.transitions.len() {
+            if !self.random.chance(6) {
+                continue;
+            }
+            let mut twin = self.plan.transitions[at].clone();
+            twin.hooks = self.hooks(twin.from, twin.to);
+            match twin.gates.first_mut().and_then(|gate| gate.verdict.as_mut()) {
+                Some(verdict) if self.random.chance(60) => {
+                    *verdict = if *verdict == "PASS" { "FAIL" } else { "PASS" };
+                }
+                _ => {
+                    let ours: &[&[&'static str]] =
+                        &[&["worker"], &["worker", "reviewer"], &["ci"], &["reviewer"]];
+                    self.plan.transitions[at].by = vec!["human"];
+                    twin.by = self.random.pick(ours).to_vec();
+                    twin.gates.retain(|_| self.random.chance(60));
+                }
+            }
+            self.plan.transitions.push(twin);
+        }
     }
 
     fn handoff(&mut self) -> PlannedGate {
@@ -268,10 +301,18 @@ impl Author {
         let worker = PlannedHook { prompt: Some("worker"), ..hook("spawn_agent") };
         let counted = self.is_careful().then_some(if self.random.chance(85) { REVIEW_ROUND } else { TRIES });
         let reviewer = PlannedHook { prompt: Some("reviewer"), increment: counted, ..hook("spawn_agent") };
+        let to_folder = self.plan.states[to].in_folder;
         match (was, is) {
+            (Idle, Works) if to_folder && from == 0 => {}
+            (Idle, Works) if to_folder => hooks.push(hook("release_workspace")),
             (Idle, Works | Judges) => hooks.push(hook("acquire_workspace")),
             (Works, Judges) if keeps_worker => {}
             (_, Works | Judges | Idle | Ends) => hooks.push(hook(kill)),
+        }
+        match (self.plan.states[from].in_folder, to_folder) {
+            (true, false) if matches!(is, Works | Judges) => hooks.push(hook("acquire_workspace")),
+            (false, true) if was != Idle => hooks.push(hook("release_workspace")),
+            _ => {}
         }
         match is {
             Works if kill == "kill_reviewer" => {

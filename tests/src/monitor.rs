@@ -19,6 +19,8 @@ pub enum Who {
     Worker,
     /// The agent whose requests are the reviewer's.
     Reviewer,
+    /// A declared actor, which is neither an agent nor a person.
+    Program,
 }
 
 /// Why a transition was taken.
@@ -91,6 +93,8 @@ pub struct Monitor<'p> {
     pub status: usize,
     /// Whether it has a worktree.
     pub worktree: bool,
+    /// Whether it has a plain folder in the place of one.
+    folder: bool,
     agents: [Option<Agent>; 2],
     ended: Option<(Who, Option<Agent>)>,
     decided: Option<Decides>,
@@ -130,6 +134,7 @@ impl<'p> Monitor<'p> {
             plan,
             status,
             worktree: false,
+            folder: false,
             agents: [None, None],
             ended: None,
             decided: None,
@@ -163,7 +168,7 @@ impl<'p> Monitor<'p> {
     pub fn key(&self) -> impl std::hash::Hash + Eq + use<> {
         let agents = self.agents.map(|it| it.map(|it| (it.has_worked, it.is_beside)));
         let writers: Vec<_> = self.writers.iter().map(|(section, who)| (section.clone(), *who)).collect();
-        (agents, writers, self.is_asked)
+        (agents, writers, self.is_asked, self.folder)
     }
 
     /// Whether agents that ask in this state are taken to do what a person has asked for them: all that its exit rules do is to show that
@@ -329,8 +334,8 @@ impl<'p> Monitor<'p> {
             return;
         }
         match hook.action {
-            "acquire_workspace" => self.worktree = true,
-            "release_workspace" => self.worktree = false,
+            "acquire_workspace" => self.acquire(),
+            "release_workspace" => (self.worktree, self.folder) = (false, false),
             "kill_session" => self.agents = [None, None],
             "kill_reviewer" => self.agents[1] = None,
             "notify_worker" if self.agents[0].is_some() || hook.prompt.is_none() => {}
@@ -339,7 +344,7 @@ impl<'p> Monitor<'p> {
                 let who = if is_reviewer { Who::Reviewer } else { Who::Worker };
                 let is_beside = hook.action == "spawn_reviewer";
                 let is_second = self.agent(who).is_some();
-                if is_second && self.worktree {
+                if is_second && self.has_place() {
                     self.breach("one-agent", format!("a hook is to start a second {who:?}"));
                 }
                 if self.start(who, is_beside, hook.prompt) {
@@ -350,9 +355,22 @@ impl<'p> Monitor<'p> {
         }
     }
 
-    /// Starts an agent, unless there is no worktree or one of its kind is alive; says whether it has.
+    /// A worktree takes the place of the folder, unless an agent is alive there.
+    fn acquire(&mut self) {
+        if !self.folder || self.agents == [None, None] {
+            (self.worktree, self.folder) = (true, false);
+        }
+    }
+
+    /// Whether the task has what the agents of its state work in, or can get it: a worktree, or a folder of its own.
+    fn has_place(&self) -> bool {
+        self.plan.states[self.status].in_folder != self.worktree
+    }
+
+    /// Starts an agent, unless it has no place or one of its kind is alive; says whether it has.
     fn start(&mut self, who: Who, is_beside: bool, prompt: Option<&'static str>) -> bool {
-        let (Some(at), true) = (slot(who), self.worktree) else { return false };
+        let (Some(at), true) = (slot(who), self.has_place()) else { return false };
+        self.folder = !self.worktree;
         let (same, other) = (self.agents[at], self.agents[1 - at]);
         if same.is_some_and(|it| !it.is_beside) {
             self.breach("one-agent", format!("a second {who:?} is to be started beside the first"));
@@ -370,7 +388,9 @@ impl<'p> Monitor<'p> {
 
     /// The state's own agent is started again, after a crash or by a person.
     fn starts(&mut self, start: Start) {
-        self.worktree |= start == Start::ByPerson { with_worktree: true };
+        if start == (Start::ByPerson { with_worktree: true }) && !self.plan.states[self.status].in_folder {
+            self.acquire();
+        }
         let who = own(self.plan, self.status);
         let prompt = self.plan.states[self.status].respawn;
         let is_beside = respawn_hook(self.plan, self.status).is_some_and(|it| it.action == "spawn_reviewer");
@@ -395,7 +415,7 @@ impl<'p> Monitor<'p> {
         if hooks_wait {
             return;
         }
-        if is_alive && (state.terminal || !self.worktree) {
+        if is_alive && (state.terminal || !(self.worktree || self.folder)) {
             self.breach("nothing-left-behind", format!("an agent is alive in {}", state.name));
         }
         if state.terminal && self.worktree {
@@ -433,12 +453,13 @@ fn name(who: Who) -> &'static str {
         Who::Person => "human",
         Who::Worker => "worker",
         Who::Reviewer => "reviewer",
+        Who::Program => "ci",
     }
 }
 
 fn slot(who: Who) -> Option<usize> {
     match who {
-        Who::Person => None,
+        Who::Person | Who::Program => None,
         Who::Worker => Some(0),
         Who::Reviewer => Some(1),
     }
@@ -479,8 +500,11 @@ fn works(plan: &Plan, state: usize) -> bool {
     let begins =
         plan.transitions.iter().any(|it| it.from == 0 && it.to == state && spawns(it).next().is_some());
     let name = plan.states[state].name.as_str();
-    let is_spawned = name == "clarification"
-        || (name == "working" && plan.transitions.iter().any(|it| it.from == 0 && it.to == state));
+    let first = || plan.transitions.iter().filter(|it| it.from == 0);
+    let is_led_to = first().any(|it| it.to == state);
+    let spawning =
+        first().filter(|it| plan.states[it.to].name != "clarification" && spawns(it).next().is_some());
+    let is_spawned = name == "clarification" || (name == "working" && (is_led_to || spawning.count() != 1));
     !judges || is_spawned || (begins && name != "agent-review")
 }
 

@@ -54,6 +54,8 @@ pub struct PlannedState {
     pub entry: bool,
     /// `wait: human`
     pub waits: bool,
+    /// `agent: {workspace: none}`
+    pub in_folder: bool,
     /// `timeout`, in seconds, and the state of `on_timeout`.
     pub timeout: Option<(u32, Option<usize>)>,
 }
@@ -337,6 +339,7 @@ impl PlannedState {
             self.respawn.map(|it| format!("respawn_prompt: {it}")),
             self.entry.then(|| "entry: true".to_owned()),
             self.waits.then(|| "wait: human".to_owned()),
+            self.in_folder.then(|| "agent: {workspace: none}".to_owned()),
             timeout,
         ];
         keys.iter().flatten().try_for_each(|it| writeln!(f, "    {it}"))

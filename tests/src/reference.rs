@@ -305,13 +305,29 @@ pub fn overdue(plan: &Plan, course: &[(usize, u32)]) -> Option<usize> {
 
 /// The times that are over, a notice or not: how long they are, and where they lead.
 pub fn times_over(plan: &Plan, course: &[(usize, u32)]) -> Vec<(u32, Option<usize>)> {
+    let over = times(plan, course).into_iter().filter(|(after, passed, _)| passed >= after);
+    over.map(|(after, _, then)| (after, then)).collect()
+}
+
+/// For how long a task has been in its state when the next time is over that it was not told of.
+pub fn next_time(plan: &Plan, course: &[(usize, u32)]) -> u32 {
+    let left = |(after, passed, then): (u32, u32, Option<usize>)| {
+        let left = after.saturating_sub(passed);
+        (left == 0 && then.is_none(), left)
+    };
+    let next = times(plan, course).into_iter().map(left).min().map_or(0, |(_, left)| left);
+    course.last().map_or(0, |(_, lasted)| lasted + next)
+}
+
+/// The times of a task's state: how long they are, how much of that has passed, and where they lead.
+fn times(plan: &Plan, course: &[(usize, u32)]) -> Vec<(u32, u32, Option<usize>)> {
     let Some((status, lasted)) = course.last().copied() else { return Vec::new() };
     let within = |states: &[usize]| -> u32 {
         course.iter().rev().take_while(|(state, _)| states.contains(state)).map(|(_, lasted)| lasted).sum()
     };
     let own = plan.deadlines.iter().filter(|it| it.states.contains(&status));
-    let deadlines = own.filter(|it| within(&it.states) >= it.after).map(|it| (it.after, it.then));
-    let timeout = plan.states[status].timeout.filter(|(seconds, _)| lasted >= *seconds);
+    let deadlines = own.map(|it| (it.after, within(&it.states), it.then));
+    let timeout = plan.states[status].timeout.map(|(seconds, then)| (seconds, lasted, then));
     deadlines.chain(timeout).collect()
 }
 

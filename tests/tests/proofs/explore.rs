@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use orange_analysis::walk::{Act, Ended};
 use orange_core::Actor;
 use orange_tests::monitor::{self, Who};
-use orange_tests::plan::{Applies, Plan};
+use orange_tests::plan::{Applies, DECLARED, Plan};
 use orange_tests::random::Random;
 
 use crate::run::{Watched, who};
@@ -37,8 +37,10 @@ pub(crate) fn deeds(plan: &Plan, run: &Watched<'_>) -> Vec<Deed> {
     }
     let alive: Vec<Actor> = AGENTS.into_iter().filter(|it| run.is_alive(*it)).collect();
     for it in plan.transitions.iter().filter(|it| it.from == status) {
-        for by in alive.iter().copied().chain([Actor::Human]) {
-            deeds.push(deed(Act::Request { to: name(it.to), by: by.kind().to_owned() }));
+        let agents = alive.iter().map(|it| it.kind());
+        let programs = DECLARED.into_iter().filter(|program| it.by.contains(program));
+        for by in agents.chain([Actor::Human.kind()]).chain(programs) {
+            deeds.push(deed(Act::Request { to: name(it.to), by: by.to_owned() }));
         }
     }
     for agent in &alive {

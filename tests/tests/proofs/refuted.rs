@@ -51,14 +51,14 @@ pub(crate) fn replay(run: &mut Watched<'_>, steps: &[TraceStep], turn: Option<u3
     Ok(())
 }
 
-/// The agent that acts next writes; without one, a person.
+/// Who acts next writes, else an agent that is alive; without one, a person.
 fn author(run: &Watched<'_>, act: &Act, script: &[String]) -> Who {
     let parsed = script.iter().filter_map(|line| Command::parse(line).ok().flatten());
     let actors = parsed.filter_map(|it| {
         let Command::Act(act) = it else { return None };
         match act {
-            Act::Request { by, .. } => Actor::built_in(&by),
-            Act::End { agent, .. } => Some(agent),
+            Act::Request { by, .. } => Some(Actor::built_in(&by).map_or(Who::Program, crate::run::who)),
+            Act::End { agent, .. } => Some(crate::run::who(agent)),
             Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
@@ -70,9 +70,9 @@ fn author(run: &Watched<'_>, act: &Act, script: &[String]) -> Who {
         }
     });
     let alive = [Actor::Worker, Actor::Reviewer].into_iter().filter(|it| run.is_alive(*it));
-    let mut all = actors.chain(alive);
+    let mut all = actors.chain(alive.map(crate::run::who));
     let is_write = matches!(act, Act::Write { .. });
-    all.next().filter(|_| is_write).map_or(Who::Person, crate::run::who)
+    all.next().filter(|_| is_write).unwrap_or(Who::Person)
 }
 
 /// Whether the last steps of a run can be taken again and again, without a person, and each time some transition.

@@ -5,7 +5,7 @@ use orange_analysis::walk::{Act, Ended, Happened, Impossible, Walk};
 use orange_core as core;
 use orange_core::{Actor, Machine};
 use orange_tests::monitor::{self, Breach, Cause, Decides, Happening, Monitor, Start, Who};
-use orange_tests::plan::{Applies, Plan, PlannedGate};
+use orange_tests::plan::{Applies, DECLARED, Plan, PlannedGate};
 use orange_tests::reference::{self, Course, Task};
 
 /// A walk and what is known of it.
@@ -50,7 +50,7 @@ pub(crate) fn who(actor: Actor) -> Who {
         Actor::Worker => Who::Worker,
         Actor::Reviewer => Who::Reviewer,
         Actor::Human | Actor::Engine => Who::Person,
-        Actor::Declared(_) => panic!("the random workflows declare no actors"),
+        Actor::Declared(_) => Who::Program,
     }
 }
 
@@ -106,7 +106,7 @@ impl<'r> Watched<'r> {
         let story = self.walk.act(act)?;
         self.course = course;
         let suffix = match author {
-            Who::Person => String::new(),
+            Who::Person | Who::Program => String::new(),
             Who::Worker | Who::Reviewer => format!("   # by the {author:?}"),
         };
         self.script.push(format!("{act}{suffix}"));
@@ -132,7 +132,9 @@ impl<'r> Watched<'r> {
 
     fn is_persons(&self, act: &Act, by_engine: bool) -> bool {
         match act {
-            Act::Request { by, .. } => *by == Actor::Human.kind() || self.monitor.talks(),
+            Act::Request { to, by } => {
+                *by == Actor::Human.kind() || self.monitor.talks() && !self.is_for_program(to)
+            }
             Act::Spawn | Act::RetryHooks => true,
             Act::Respawn => !by_engine,
             Act::Write { .. }
@@ -144,12 +146,20 @@ impl<'r> Watched<'r> {
         }
     }
 
+    /// Whether a declared actor may ask for a state: it does so whatever an agent and a person talk about.
+    fn is_for_program(&self, to: &str) -> bool {
+        let from = self.monitor.status;
+        let leading =
+            self.plan.transitions.iter().filter(|it| it.from == from && self.plan.states[it.to].name == to);
+        leading.flat_map(|it| &it.by).any(|it| DECLARED.contains(it))
+    }
+
     /// The course of the task when an act is done.
     fn course_after(&self, act: &Act) -> Course {
         let mut course = self.course.clone();
         let passes = match act {
             Act::End { ended, .. } => ended.lasted,
-            Act::Elapse { after } => after.unwrap_or_default(),
+            Act::Elapse { after } => after.unwrap_or_else(|| reference::next_time(self.plan, &course)),
             Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
