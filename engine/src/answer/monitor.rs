@@ -11,7 +11,7 @@ use crate::error::Failure;
 pub enum MonitorLook<'l> {
     /// The monitor has looked.
     Looked {
-        /// How many agents are watched.
+        /// How many tasks and missions may change without a person: they have an agent, or wait for one, or for a time.
         watched: usize,
         /// What has happened.
         events: Vec<Happened<'l>>,

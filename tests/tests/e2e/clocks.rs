@@ -247,7 +247,8 @@ fn a_deadline_moves_a_task_on_where_no_agent_works() {
     deadline(&world, "{states: [pending, clarification], after: 4h, then: cancelled}");
     let task = world.create("fix", "Mend it", &["--workflow", "timed", "--no-spawn"]);
     set_clock(&task, JOURNAL, 4 * 3600 - LONG as i64);
-    world.ok(&["monitor", "--once"]);
+    let looked = world.ok(&["monitor", "--once"]);
+    assert_eq!(looked["watched"], json!(1), "it waits for a time");
     assert_eq!(task.show()["status"], json!("pending"), "its time is not over");
     set_clock(&task, JOURNAL, LONG as i64);
     world.ok(&["monitor", "--once"]);

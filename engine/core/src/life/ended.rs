@@ -76,6 +76,11 @@ impl<'m> Machine<'m> {
         has_session && !is_replaced && !state.terminal && state.agent == agent
     }
 
+    /// Whether a rule limits the time in a state, or within states of which it is one.
+    pub fn limits(&self, state: StateId) -> bool {
+        self.exit_rules_of(state).any(|rule| self.exit_rules[rule].after().is_some())
+    }
+
     /// Whether a task has been in a state, or within some states, for too long.
     pub fn is_overdue(&self, state: StateId, lasted: u32, left: &[Left]) -> bool {
         self.overdue_rule(state, &End { lasted, left, ..End::PLAIN }).is_some()

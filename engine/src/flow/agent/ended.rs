@@ -115,6 +115,12 @@ pub fn judge_exited(app: &App, locked: LockedTask, exited: &[(event::Actor, Exit
     Case { app, machine, locked, actor: agent, end: &end, is_again: true, on_record: true }.judge().map(drop)
 }
 
+/// Whether the workflow limits how long the task may be in its status.
+pub fn has_limit(app: &App, task: &Task) -> bool {
+    let Ok(machine) = app.machine_of(&task.owned) else { return false };
+    status_of(machine, task).is_ok_and(|status| machine.limits(status))
+}
+
 /// Whether the task has been in its state, or within some states, for as long as its workflow allows. The time of one whose
 /// hooks wait is not over.
 pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {

@@ -78,7 +78,7 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     Ok(look)
 }
 
-/// Checks one task; `None` if it has and waits for no agent, and nothing is unfinished.
+/// Checks one task; `None` if it has and waits for no agent, no time of its status is limited, and nothing is unfinished.
 fn watch(
     app: &App,
     dir: &TaskDir,
@@ -107,7 +107,7 @@ fn watch(
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
     } else if is_left_over(app, task) {
         return end_leftovers(app, dir).map(|story| Some(vec![story]));
-    } else if history.agents.is_empty() && history.waiting.is_none() && !is_overdue {
+    } else if history.agents.is_empty() && history.waiting.is_none() && !ended::has_limit(app, task) {
         return Ok(None);
     }
     if !history.stopped.is_empty() {
