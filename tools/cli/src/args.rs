@@ -122,6 +122,10 @@ pub(crate) struct Check {
     #[arg(long)]
     pub no_config: bool,
 
+    /// Check every file, also those whose text was checked before and had no finding
+    #[arg(long)]
+    pub no_cache: bool,
+
     /// Exit 0 with any findings
     #[arg(long)]
     pub exit_zero: bool,

@@ -3,6 +3,7 @@
 mod answer;
 mod args;
 mod baseline;
+mod cache;
 mod cmd;
 mod config;
 mod fix;

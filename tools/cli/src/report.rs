@@ -7,6 +7,7 @@ use orange_analysis::place::Places;
 use orange_codegen::check::same_name;
 use orange_codegen::{Compilation, Diagnostic, Level, Likeness, Source, diag, syntax};
 
+use crate::cache::Cache;
 use crate::config::PageUrl;
 use crate::input::{Input, Origin, Reading};
 use crate::json::Counts;
@@ -53,10 +54,10 @@ enum InputResult {
 }
 
 impl Report {
-    /// Reads and checks all inputs, over as many threads as are of use.
-    pub(crate) fn new(inputs: &[Input]) -> Self {
+    /// Reads and checks all inputs that the cache does not know, over as many threads as are of use.
+    pub(crate) fn new(inputs: &[Input], cache: &Cache) -> Self {
         let mut report = Self::default();
-        for outcome in examine_all(inputs) {
+        for outcome in examine_all(inputs, cache) {
             match outcome {
                 InputResult::File(file) => report.files.push(*file),
                 InputResult::Skipped(skipped) => report.skipped.push(skipped),
@@ -101,7 +102,7 @@ impl Report {
 impl File {
     /// Reads and checks a file that has to be a workflow.
     pub(crate) fn new(input: &Input) -> Self {
-        Self::of(input.read())
+        Self::of(input.read(), &Cache::default())
     }
 
     /// Its findings.
@@ -119,10 +120,15 @@ impl File {
         Places::new(syntax::parse(&self.source).0.as_ref())
     }
 
-    fn of(reading: Reading) -> Self {
+    fn of(reading: Reading, cache: &Cache) -> Self {
         match reading {
             Reading::Text(source) => {
-                let compilation = orange_analysis::lint(&source);
+                let key = cache.key(&source);
+                let compilation = cache.get(key.as_ref()).unwrap_or_else(|| {
+                    let compilation = orange_analysis::lint(&source);
+                    cache.put(key.as_ref(), &compilation);
+                    compilation
+                });
                 Self { source, compilation, docs: None }
             }
             Reading::NotText(source, finding) | Reading::Unreadable(source, finding) => {
@@ -134,16 +140,16 @@ impl File {
     }
 }
 
-fn examine_all(inputs: &[Input]) -> Vec<InputResult> {
+fn examine_all(inputs: &[Input], cache: &Cache) -> Vec<InputResult> {
     let threads = threads(inputs.len());
     if threads < 2 {
-        return inputs.iter().map(examine).collect();
+        return inputs.iter().map(|input| examine(input, cache)).collect();
     }
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         while let Some((at, input)) = take(inputs, &next) {
-            done.push((at, examine(input)));
+            done.push((at, examine(input, cache)));
         }
         done
     };
@@ -173,11 +179,11 @@ fn join<T>(worker: thread::ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// A named file has to be a workflow; a found one is skipped when it is none, whatever it is.
-fn examine(input: &Input) -> InputResult {
+fn examine(input: &Input, cache: &Cache) -> InputResult {
     let reading = input.read();
     let is_found =
         matches!((&input.origin, &reading), (Origin::Found(_), Reading::Text(_) | Reading::NotText(..)));
-    let mut file = File::of(reading);
+    let mut file = File::of(reading, cache);
     match file.compilation.likeness {
         Likeness::Almost(_) | Likeness::Other if is_found => {
             let almost = file.compilation.likeness != Likeness::Other;

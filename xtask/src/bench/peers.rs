@@ -54,9 +54,9 @@ pub(super) fn rows(
     let (theirs, one_of_theirs) = folder("theirs", &github)?;
     let (checker, yamllint, zizmor) =
         (text(checker), text(&peers.join("yamllint")), text(&peers.join("zizmor")));
-    let check = |path: &str| [checker.clone(), "check".into(), path.into(), "--exit-zero".into()];
-    let lint = |path: &str| [yamllint.clone(), "-d".into(), "relaxed".into(), path.into()];
-    let audit = |path: &str| [zizmor.clone(), "--offline".into(), "--no-exit-codes".into(), path.into()];
+    let check = |path: &str| vec![checker.clone(), "check".into(), path.into(), "--no-cache".into()];
+    let lint = |path: &str| vec![yamllint.clone(), "-d".into(), "relaxed".into(), path.into()];
+    let audit = |path: &str| vec![zizmor.clone(), "--offline".into(), "--no-exit-codes".into(), path.into()];
     for (what, words) in [
         ("orange-workflow check, one file", check(&one_of_ours)),
         ("yamllint, the same file", lint(&one_of_ours)),
@@ -115,7 +115,7 @@ fn count(checker: &Path, path: &Path, scratch: &Path) -> Result<u64> {
     valgrind
         .arg("--tool=callgrind")
         .arg(format!("--callgrind-out-file={}", text(&scratch.join("callgrind.out"))));
-    valgrind.arg(checker).arg("check").arg(path).arg("--exit-zero");
+    valgrind.arg(checker).arg("check").arg(path).args(["--exit-zero", "--no-cache"]);
     let output = valgrind.output().map_err(|error| format!("valgrind cannot be run: {error}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
     let counted = said.lines().find_map(|line| line.split_once("Collected :").map(|(_, it)| it.trim()));

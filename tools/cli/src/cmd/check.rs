@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::answer::{Answer, Exit, Failure};
 use crate::args::{self, Format};
 use crate::baseline::Baseline;
+use crate::cache::Cache;
 use crate::cmd::{mend, watch};
 use crate::config::Configs;
 use crate::input::{self, Collected, Input};
@@ -14,8 +15,9 @@ use crate::output::{self, printable, put};
 use crate::report::{Report, Skipped};
 use crate::screen::Styles;
 
-/// The settings that give findings their levels.
+/// The settings that give findings their levels, and what is known of texts.
 struct Rules {
+    cache: Cache,
     configs: Configs,
     flags: Levels,
     baseline: Option<Baseline>,
@@ -34,7 +36,8 @@ fn once(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
     let Collected { mut inputs, mut failures } = input::collect(&args.paths, args.stdin_name.as_deref());
     let mut configs = if args.no_config { Configs::default() } else { Configs::of(&inputs) };
     failures.extend(configs.take_failures());
-    let rules = Rules { configs, flags, baseline };
+    let cache = if args.no_cache { Cache::default() } else { Cache::of_user() };
+    let rules = Rules { cache, configs, flags, baseline };
     let mending = mend::run(args, &mut inputs, |inputs| rules.examine(inputs));
     failures.extend(mending.failures);
     let mut report = rules.examine(&inputs);
@@ -59,6 +62,7 @@ fn once(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
         }
         out = shown;
     }
+    rules.cache.save();
     let exit = if !failures.is_empty() {
         Exit::Failed
     } else if report.fails() && !args.exit_zero {
@@ -72,7 +76,7 @@ fn once(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
 impl Rules {
     /// The findings of these inputs with their levels, without the known ones.
     fn examine(&self, inputs: &[Input]) -> Report {
-        let mut report = Report::new(inputs);
+        let mut report = Report::new(inputs, &self.cache);
         for file in &mut report.files {
             let mut places = self.configs.levels(&file.source.path);
             places.push(&self.flags);

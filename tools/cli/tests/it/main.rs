@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod baseline;
+mod cache;
 mod check;
 mod config;
 mod diff;

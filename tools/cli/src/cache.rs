@@ -1,0 +1,172 @@
+//! The texts in which `check` has found nothing, so that it does not check them again.
+//!
+//! Each is a line `KEY KIND START END NAME`. The key is a hash of this program, of the file's name and of its whole text, so that no
+//! line ever becomes wrong. The file may be deleted at any time, and a run that cannot read or write it checks everything.
+
+use std::collections::{BTreeMap, HashMap};
+use std::env;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use orange_codegen::recognise::Kind;
+use orange_codegen::{Compilation, Likeness, Source, Span, Spanned};
+use sha2::{Digest, Sha256};
+
+/// The length at which the file begins anew.
+const LONGEST: u64 = 512 * 1024;
+
+/// What is known of texts, and what becomes known in this run.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    place: Option<Place>,
+    known: HashMap<Key, Clean>,
+    new: Mutex<BTreeMap<Key, Clean>>,
+}
+
+/// Where the cache is, and which program it is for.
+#[derive(Debug)]
+struct Place {
+    file: PathBuf,
+    program: Sha256,
+}
+
+/// The hash of a program, the name of a file and its text, in hexadecimal.
+pub(crate) type Key = String;
+
+/// A workflow without a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Clean {
+    kind: Kind,
+    name: Spanned<String>,
+}
+
+impl Cache {
+    /// The cache of this user; an empty one that is never written where there is no place for it.
+    pub(crate) fn of_user() -> Self {
+        let Some(place) = file().and_then(|file| Some(Place { file, program: program().ok()? })) else {
+            return Self::default();
+        };
+        // A cache that cannot be read is as good as none.
+        let text = read(&place.file).unwrap_or_default();
+        let known = text.lines().filter_map(Clean::parse).collect();
+        Self { place: Some(place), known, new: Mutex::default() }
+    }
+
+    /// The key of a text; `None` without a cache.
+    pub(crate) fn key(&self, source: &Source) -> Option<Key> {
+        let name = Path::new(&source.path).file_name().unwrap_or(OsStr::new(&source.path));
+        let mut hash = self.place.as_ref()?.program.clone();
+        hash.update(name.len().to_le_bytes());
+        hash.update(name.as_encoded_bytes());
+        hash.update(&source.text);
+        Some(hex(hash))
+    }
+
+    /// The result of checking a text, if nothing was found in it before.
+    pub(crate) fn get(&self, key: Option<&Key>) -> Option<Compilation> {
+        let Clean { kind, name } = self.known.get(key?)?.clone();
+        Some(Compilation { name: Some(name), likeness: Likeness::Workflow(kind), ..Compilation::default() })
+    }
+
+    /// Remembers a text in which nothing was found. The findings of one that names other files depend on these, too.
+    pub(crate) fn put(&self, key: Option<&Key>, compilation: &Compilation) {
+        let names_no_file = compilation.checked.as_ref().is_some_and(|it| it.prompt_files().is_empty());
+        let (Some(key), Some(name), Likeness::Workflow(kind)) =
+            (key, &compilation.name, compilation.likeness)
+        else {
+            return;
+        };
+        if names_no_file && compilation.diagnostics.is_empty() {
+            let clean = Clean { kind, name: name.clone() };
+            self.new.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), clean);
+        }
+    }
+
+    /// Adds what has become known to the file. Nothing depends on it, so what goes wrong is no error of the run.
+    pub(crate) fn save(self) {
+        let new = self.new.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let lines: String = new.iter().map(|(key, clean)| clean.line(key)).collect();
+        if let Some(place) = self.place.filter(|_| !lines.is_empty()) {
+            drop(append(&place.file, &lines));
+        }
+    }
+}
+
+impl Clean {
+    /// The line, which begins with a line break, so that one that was cut off spoils only itself.
+    fn line(&self, key: &Key) -> String {
+        let Spanned { value, span } = &self.name;
+        let kind = match self.kind {
+            Kind::Machine => "machine",
+            Kind::Steps => "steps",
+        };
+        format!("\n{key} {kind} {} {} {value}\n", span.start, span.end)
+    }
+
+    fn parse(line: &str) -> Option<(Key, Self)> {
+        let mut words = line.splitn(5, ' ');
+        let key = words.next().filter(|it| it.len() == 64)?.to_owned();
+        let kind = match words.next()? {
+            "machine" => Kind::Machine,
+            "steps" => Kind::Steps,
+            _ => return None,
+        };
+        let span = Span::new(words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let value = words.next()?.to_owned();
+        Some((key, Self { kind, name: Spanned { value, span } }))
+    }
+}
+
+/// The file of this user, as <https://specifications.freedesktop.org/basedir-spec/latest/> has it.
+fn file() -> Option<PathBuf> {
+    let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let caches = folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")))?;
+    Some(caches.join("orange-workflow/clean"))
+}
+
+/// The beginning of every key: another build of this program may find something else.
+fn program() -> io::Result<Sha256> {
+    let found = fs::metadata(env::current_exe()?)?;
+    let mut hash = Sha256::new();
+    for number in [found.dev(), found.ino(), found.len()] {
+        hash.update(number.to_le_bytes());
+    }
+    for number in [found.mtime(), found.mtime_nsec()] {
+        hash.update(number.to_le_bytes());
+    }
+    Ok(hash)
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn read(file: &Path) -> io::Result<String> {
+    let found = fs::metadata(file)?;
+    // Reading anything else could wait for ever.
+    if !found.is_file() || found.len() > LONGEST {
+        return Ok(String::new());
+    }
+    fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn append(file: &Path, new: &str) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    match fs::metadata(file) {
+        Ok(found) if !found.is_file() => return Ok(()),
+        Ok(found) if found.len() > LONGEST => fs::remove_file(file)?,
+        Ok(_) | Err(_) => {}
+    }
+    // One write, so that the lines of several runs do not mix.
+    File::options().append(true).create(true).open(file)?.write_all(new.as_bytes())
+}
