@@ -1,6 +1,6 @@
-//! The texts in which `check` has found nothing, so that it does not check them again.
+//! The texts in which `check` has found nothing but what is off by default, so that it does not check them again.
 //!
-//! Each is a line `KEY KIND START END NAME`. The key is a hash of this program, of the file's name and of its whole text, so that no
+//! Each is a line `KEY KIND START END CHECKS NAME`, with the codes of these checks, or `-`. The key is a hash of this program, of the file's name and of its whole text, so that no
 //! line ever becomes wrong. The file may be deleted at any time, and a run that cannot read or write it checks everything.
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,9 +13,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use orange_analysis::catalogue::{self, Check};
 use orange_codegen::recognise::Kind;
-use orange_codegen::{Compilation, Likeness, Source, Span, Spanned};
+use orange_codegen::{Compilation, Diagnostic, Level, Likeness, Source, Span, Spanned};
 use sha2::{Digest, Sha256};
+
+/// Stands for no check.
+const NONE: &str = "-";
 
 /// The length at which the file begins anew.
 const LONGEST: u64 = 512 * 1024;
@@ -38,11 +42,16 @@ struct Place {
 /// The hash of a program, the name of a file and its text, in hexadecimal.
 pub(crate) type Key = String;
 
-/// A workflow without a finding.
+/// Whether findings of a check are shown in the file of this path.
+pub(crate) type IsShown<'s> = &'s (dyn Fn(&str, &'static Check) -> bool + Sync);
+
+/// A workflow without a finding, unless a check is on that is off by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Clean {
     kind: Kind,
     name: Spanned<String>,
+    /// The checks that are off and have findings.
+    off: Vec<&'static Check>,
 }
 
 impl Cache {
@@ -67,13 +76,15 @@ impl Cache {
         Some(hex(hash))
     }
 
-    /// The result of checking a text, if nothing was found in it before.
-    pub(crate) fn get(&self, key: Option<&Key>) -> Option<Compilation> {
-        let Clean { kind, name } = self.known.get(key?)?.clone();
-        Some(Compilation { name: Some(name), likeness: Likeness::Workflow(kind), ..Compilation::default() })
+    /// The result of checking a text, if nothing was found in it before that is shown.
+    pub(crate) fn get(&self, key: Option<&Key>, path: &str, is_shown: IsShown<'_>) -> Option<Compilation> {
+        let Clean { kind, name, off } = self.known.get(key?)?;
+        let (name, likeness) = (Some(name.clone()), Likeness::Workflow(*kind));
+        let is_known = !off.iter().any(|check| is_shown(path, check));
+        is_known.then(|| Compilation { name, likeness, ..Compilation::default() })
     }
 
-    /// Remembers a text in which nothing was found. The findings of one that names other files depend on these, too.
+    /// Remembers a text in which nothing was found that is on by default. The findings of one that names other files depend on these, too.
     pub(crate) fn put(&self, key: Option<&Key>, compilation: &Compilation) {
         let names_no_file = compilation.checked.as_ref().is_some_and(|it| it.prompt_files().is_empty());
         let (Some(key), Some(name), Likeness::Workflow(kind)) =
@@ -81,8 +92,10 @@ impl Cache {
         else {
             return;
         };
-        if names_no_file && compilation.diagnostics.is_empty() {
-            let clean = Clean { kind, name: name.clone() };
+        let found = &compilation.diagnostics;
+        let is_new = !self.known.contains_key(key);
+        if is_new && names_no_file && found.iter().all(|it| it.level == Level::Allow) {
+            let clean = Clean { kind, name: name.clone(), off: checks(found) };
             self.new.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), clean);
         }
     }
@@ -101,15 +114,17 @@ impl Clean {
     /// The line, which begins with a line break, so that one that was cut off spoils only itself.
     fn line(&self, key: &Key) -> String {
         let Spanned { value, span } = &self.name;
+        let codes: Vec<&str> = self.off.iter().map(|check| check.code).collect();
+        let codes = if codes.is_empty() { NONE.to_owned() } else { codes.join(",") };
         let kind = match self.kind {
             Kind::Machine => "machine",
             Kind::Steps => "steps",
         };
-        format!("\n{key} {kind} {} {} {value}\n", span.start, span.end)
+        format!("\n{key} {kind} {} {} {codes} {value}\n", span.start, span.end)
     }
 
     fn parse(line: &str) -> Option<(Key, Self)> {
-        let mut words = line.splitn(5, ' ');
+        let mut words = line.splitn(6, ' ');
         let key = words.next().filter(|it| it.len() == 64)?.to_owned();
         let kind = match words.next()? {
             "machine" => Kind::Machine,
@@ -117,9 +132,20 @@ impl Clean {
             _ => return None,
         };
         let span = Span::new(words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let codes = words.next()?.split(',').filter(|code| *code != NONE);
+        let off = codes.map(catalogue::find).collect::<Option<_>>()?;
         let value = words.next()?.to_owned();
-        Some((key, Self { kind, name: Spanned { value, span } }))
+        Some((key, Self { kind, name: Spanned { value, span }, off }))
     }
+}
+
+/// The checks of these findings, and of those that they stand for.
+fn checks(findings: &[Diagnostic]) -> Vec<&'static Check> {
+    let mut checks: Vec<_> =
+        findings.iter().flat_map(|it| it.fault.iter().chain([it])).map(|it| it.check).collect();
+    checks.sort_by_key(|check| check.code);
+    checks.dedup();
+    checks
 }
 
 /// The file of this user, as <https://specifications.freedesktop.org/basedir-spec/latest/> has it.

@@ -160,10 +160,19 @@ impl Selector {
     }
 }
 
+/// The level of a check whose findings have none of their own, the weightiest place last.
+pub(crate) fn level(places: &[&Levels], check: &Check) -> Level {
+    given(places, check, check.level)
+}
+
+fn given(places: &[&Levels], check: &Check, before: Level) -> Level {
+    places.iter().fold(before, |level, it| it.of(check, level))
+}
+
 /// Gives each finding its level, the weightiest place last, and drops those that are then off. Of a fault, the worst that is left tells.
 pub(crate) fn apply(places: &[&Levels], findings: &mut Vec<Diagnostic>) {
     let at_its_level = |mut finding: Diagnostic| {
-        finding.level = places.iter().fold(finding.level, |level, it| it.of(finding.check, level));
+        finding.level = given(places, finding.check, finding.level);
         (finding.level != Level::Allow).then_some(finding)
     };
     let judged = std::mem::take(findings).into_iter().filter_map(|mut finding| {

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use orange_codegen::Level;
+
 use crate::answer::{Answer, Exit, Failure};
 use crate::args::{self, Format};
 use crate::baseline::Baseline;
@@ -76,17 +78,23 @@ fn once(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
 impl Rules {
     /// The findings of these inputs with their levels, without the known ones.
     fn examine(&self, inputs: &[Input]) -> Report {
-        let mut report = Report::new(inputs, &self.cache);
+        let is_shown = |path: &str, check| levels::level(&self.levels(path), check) != Level::Allow;
+        let mut report = Report::new(inputs, &self.cache, &is_shown);
         for file in &mut report.files {
-            let mut places = self.configs.levels(&file.source.path);
-            places.push(&self.flags);
-            levels::apply(&places, &mut file.compilation.diagnostics);
+            levels::apply(&self.levels(&file.source.path), &mut file.compilation.diagnostics);
             file.docs = self.configs.docs(&file.source.path).cloned();
         }
         if let Some(baseline) = &self.baseline {
             baseline.apply(&mut report);
         }
         report
+    }
+
+    /// The levels for a file, the weightiest last.
+    fn levels(&self, path: &str) -> Vec<&Levels> {
+        let mut places = self.configs.levels(path);
+        places.push(&self.flags);
+        places
     }
 
     /// Entries of the baseline that match nothing.

@@ -113,6 +113,21 @@ fn a_text_that_was_checked_is_not_checked_again() {
 }
 
 #[test]
+fn a_check_that_is_off_is_looked_for_when_it_is_on() {
+    let cached = Cached::with(&[("default.yml", include_str!("../../../../workflows/default.yml"))]);
+    assert_eq!(cached.check(), (0, String::new(), String::new()));
+    assert_eq!(cached.lines(), 1, "it has findings of checks that are off by default");
+    let on = ["--warn", "C65", "--format", "short"];
+    let (_, found, _) = cached.answer(&on);
+    assert!(found.contains("C65") && !found.contains("C89"), "{found}");
+    assert_eq!(cached.answer(&on), cached.answer(&[&on[..], &["--no-cache"]].concat()));
+    cached.0.write("orange-workflow.toml", "[[paths]]\nfiles = [\"flows/**\"]\nlints = {C89 = \"deny\"}\n");
+    let (exit, found, _) = cached.check();
+    assert!(exit == 1 && found.contains("C89") && !found.contains("C65"), "{found}");
+    assert_eq!(cached.lines(), 1, "nothing new is known");
+}
+
+#[test]
 fn whatever_changes_is_seen() {
     let cached = Cached::with(&[("clean.yml", CLEAN)]);
     assert_eq!(cached.check().0, 0);
