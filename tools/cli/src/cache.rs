@@ -21,21 +21,22 @@ use sha2::{Digest, Sha256};
 /// Stands for no check.
 const NONE: &str = "-";
 
-/// The length at which the file begins anew.
+/// The length at which a run empties the file.
 const LONGEST: u64 = 512 * 1024;
 
 /// What is known of texts, and what becomes known in this run.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    place: Option<Place>,
-    known: HashMap<Key, Clean>,
+    file: Option<CacheFile>,
+    /// The rest of each line by its key: a run looks at few of them.
+    known: HashMap<Key, String>,
     new: Mutex<BTreeMap<Key, Clean>>,
 }
 
 /// Where the cache is, and which program it is for.
 #[derive(Debug)]
-struct Place {
-    file: PathBuf,
+struct CacheFile {
+    path: PathBuf,
     program: Sha256,
 }
 
@@ -57,19 +58,20 @@ struct Clean {
 impl Cache {
     /// The cache of this user; an empty one that is never written where there is no place for it.
     pub(crate) fn of_user() -> Self {
-        let Some(place) = file().and_then(|file| Some(Place { file, program: program().ok()? })) else {
+        let Some(file) = path().and_then(|path| Some(CacheFile { path, program: program().ok()? })) else {
             return Self::default();
         };
         // A cache that cannot be read is as good as none.
-        let text = read(&place.file).unwrap_or_default();
-        let known = text.lines().filter_map(Clean::parse).collect();
-        Self { place: Some(place), known, new: Mutex::default() }
+        let text = read(&file.path).unwrap_or_default();
+        let known = text.lines().filter_map(|line| line.split_once(' '));
+        let known = known.map(|(key, rest)| (key.to_owned(), rest.to_owned())).collect();
+        Self { file: Some(file), known, new: Mutex::default() }
     }
 
     /// The key of a text; `None` without a cache.
     pub(crate) fn key(&self, source: &Source) -> Option<Key> {
         let name = Path::new(&source.path).file_name().unwrap_or(OsStr::new(&source.path));
-        let mut hash = self.place.as_ref()?.program.clone();
+        let mut hash = self.file.as_ref()?.program.clone();
         hash.update(name.len().to_le_bytes());
         hash.update(name.as_encoded_bytes());
         hash.update(&source.text);
@@ -78,8 +80,8 @@ impl Cache {
 
     /// The result of checking a text, if nothing was found in it before that is shown.
     pub(crate) fn get(&self, key: Option<&Key>, path: &str, is_shown: IsShown<'_>) -> Option<Compilation> {
-        let Clean { kind, name, off } = self.known.get(key?)?;
-        let (name, likeness) = (Some(name.clone()), Likeness::Workflow(*kind));
+        let Clean { kind, name, off } = Clean::parse(self.known.get(key?)?)?;
+        let (name, likeness) = (Some(name), Likeness::Workflow(kind));
         let is_known = !off.iter().any(|check| is_shown(path, check));
         is_known.then(|| Compilation { name, likeness, ..Compilation::default() })
     }
@@ -104,8 +106,8 @@ impl Cache {
     pub(crate) fn save(self) {
         let new = self.new.into_inner().unwrap_or_else(PoisonError::into_inner);
         let lines: String = new.iter().map(|(key, clean)| clean.line(key)).collect();
-        if let Some(place) = self.place.filter(|_| !lines.is_empty()) {
-            drop(append(&place.file, &lines));
+        if let Some(file) = self.file.filter(|_| !lines.is_empty()) {
+            drop(append(&file.path, &lines));
         }
     }
 }
@@ -123,9 +125,9 @@ impl Clean {
         format!("\n{key} {kind} {} {} {codes} {value}\n", span.start, span.end)
     }
 
-    fn parse(line: &str) -> Option<(Key, Self)> {
-        let mut words = line.splitn(6, ' ');
-        let key = words.next().filter(|it| it.len() == 64)?.to_owned();
+    /// Reads what stands behind the key.
+    fn parse(rest: &str) -> Option<Self> {
+        let mut words = rest.splitn(5, ' ');
         let kind = match words.next()? {
             "machine" => Kind::Machine,
             "steps" => Kind::Steps,
@@ -135,7 +137,7 @@ impl Clean {
         let codes = words.next()?.split(',').filter(|code| *code != NONE);
         let off = codes.map(catalogue::find).collect::<Option<_>>()?;
         let value = words.next()?.to_owned();
-        Some((key, Self { kind, name: Spanned { value, span }, off }))
+        Some(Self { kind, name: Spanned { value, span }, off })
     }
 }
 
@@ -148,8 +150,8 @@ fn checks(findings: &[Diagnostic]) -> Vec<&'static Check> {
     checks
 }
 
-/// The file of this user, as <https://specifications.freedesktop.org/basedir-spec/latest/> has it.
-fn file() -> Option<PathBuf> {
+/// The path of this user's file, as <https://specifications.freedesktop.org/basedir-spec/latest/> has it.
+fn path() -> Option<PathBuf> {
     let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let caches = folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")))?;
     Some(caches.join("orange-workflow/clean"))
@@ -175,24 +177,24 @@ fn hex(hash: Sha256) -> String {
     })
 }
 
-fn read(file: &Path) -> io::Result<String> {
-    let found = fs::metadata(file)?;
+fn read(path: &Path) -> io::Result<String> {
+    let found = fs::metadata(path)?;
     // Reading anything else could wait for ever.
     if !found.is_file() || found.len() > LONGEST {
         return Ok(String::new());
     }
-    fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn append(file: &Path, new: &str) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
+fn append(path: &Path, new: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    match fs::metadata(file) {
+    match fs::metadata(path) {
         Ok(found) if !found.is_file() => return Ok(()),
-        Ok(found) if found.len() > LONGEST => fs::remove_file(file)?,
+        Ok(found) if found.len() > LONGEST => fs::remove_file(path)?,
         Ok(_) | Err(_) => {}
     }
     // One write, so that the lines of several runs do not mix.
-    File::options().append(true).create(true).open(file)?.write_all(new.as_bytes())
+    File::options().append(true).create(true).open(path)?.write_all(new.as_bytes())
 }

@@ -178,7 +178,7 @@ fn no_file_in_its_place_does_any_harm() {
         fs::write(&file, text).unwrap();
         assert_eq!(cached.check(), expect);
     }
-    assert_eq!(cached.lines(), 1, "too long a file begins anew");
+    assert_eq!(cached.lines(), 1, "a file that is too long is emptied");
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
     assert_eq!(cached.check(), expect, "a folder");
