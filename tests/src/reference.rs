@@ -309,7 +309,7 @@ pub fn times_over(plan: &Plan, course: &[(usize, u32)]) -> Vec<(u32, Option<usiz
     over.map(|(after, _, then)| (after, then)).collect()
 }
 
-/// For how long a task has been in its state when the next time is over that it was not told of.
+/// For how long a task has been in its state when the next time is over of which it has no notice yet.
 pub fn next_time(plan: &Plan, course: &[(usize, u32)]) -> u32 {
     let left = |(after, passed, then): (u32, u32, Option<usize>)| {
         let left = after.saturating_sub(passed);

@@ -412,7 +412,7 @@ fn contents_that_are_not_all_kept_prove_nothing() {
     assert!(cut.contains("contents of a section"), "{cut}");
 }
 
-/// The steps of the run that refutes a property, by who takes them.
+/// The steps of the run that refutes a property, each with its actor.
 fn askers(text: &str, name: &str) -> Vec<String> {
     let proof = proof(text);
     let Verdict::Refuted { findings, trace } = verdict(&proof, name) else { panic!("{name}: {proof:#?}") };
@@ -438,7 +438,7 @@ prompts: {worker: Do it.}
 }
 
 #[test]
-fn an_agent_that_lives_on_where_a_rule_shows_its_end_is_not_lost() {
+fn an_agent_alive_where_a_rule_shows_its_end_is_not_lost() {
     let text = "
 name: lives-on
 states: {pending: {}, working: {respawn_prompt: worker}, asking: {wait: human}, done: {terminal: true}}
