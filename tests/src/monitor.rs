@@ -226,8 +226,8 @@ impl<'p> Monitor<'p> {
     fn judged(&mut self, who: Who, ended: Option<Agent>) {
         let name = &self.plan.states[self.status].name;
         let has_rules = self.plan.rules.iter().any(|it| it.status == self.status)
-            || self.plan.states[self.status].timeout.is_some()
-            || self.deadlines().next().is_some();
+            || self.plan.states[self.status].timeout.is_some_and(|(_, to)| to.is_some())
+            || self.deadlines().any(|it| it.then.is_some());
         if !has_rules {
             self.breach("no-lost-agent", format!("the {who:?} ended in {name}, which has no exit rule"));
         } else if own(self.plan, self.status) == who {

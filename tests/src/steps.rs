@@ -64,8 +64,22 @@ pub struct PlannedStep {
 
 /// A step workflow of 1 to 40 steps.
 pub fn steps(seed: u64) -> PlannedSteps {
+    steps_of(seed, 40)
+}
+
+/// A step workflow of a few steps, whose loops end soon.
+pub fn small_steps(seed: u64) -> PlannedSteps {
+    let mut planned = steps_of(seed, 6);
+    for step in &mut planned.steps {
+        step.max_retries = step.max_retries.min(1 + step.max_retries % 2);
+        step.stuck_after = step.stuck_after.min(2);
+    }
+    planned
+}
+
+fn steps_of(seed: u64, most: usize) -> PlannedSteps {
     let random = &mut Random::new(seed);
-    let count = 1 + random.below(40);
+    let count = 1 + random.below(most);
     let mut steps: Vec<PlannedStep> = Vec::new();
     for at in 0..count {
         let step = step(random, &steps, at);
@@ -172,6 +186,20 @@ impl Display for PlannedSteps {
 }
 
 impl PlannedSteps {
+    /// Whether it is a last step: nothing waits for it but loops, and it is neither a loop nor a handler.
+    pub fn is_last(&self, at: usize) -> bool {
+        let is_part = |at: usize| {
+            self.steps[at].requeue.is_empty() && self.steps.iter().all(|it| it.on_fail != Some(at))
+        };
+        is_part(at) && !(0..self.steps.len()).any(|other| is_part(other) && self.waits_for(other, at))
+    }
+
+    /// Whether a step runs after another, at once or later.
+    fn waits_for(&self, step: usize, other: usize) -> bool {
+        let before = &self.steps[step].depends_on;
+        before.contains(&other) || before.iter().any(|it| self.waits_for(*it, other))
+    }
+
     fn write(&self, f: &mut Formatter<'_>, step: &PlannedStep) -> fmt::Result {
         let name = |at: &usize| text(&self.steps[*at].id);
         let names = |places: &[usize]| places.iter().map(name).collect::<Vec<_>>().join(", ");

@@ -141,8 +141,9 @@ fn is_lost(known: &Known<'_, '_>, edge: &Edge) -> bool {
         ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Waits { .. } => false,
         // An end that is judged once more was learned of before.
         ExitResult::Marked => {
+            let mut rules = facts.machine.exit_rules_of(status).map(|at| &facts.machine.exit_rules[at]);
             let is_judged =
-                agent == facts.machine.state(status).agent || facts.machine.exit_rules_of(status).is_empty();
+                agent == facts.machine.state(status).agent || rules.all(|rule| rule.only_notifies());
             is_judged && search.task(edge.from).unhandled_exit.is_none() && search.deciding(edge).is_none()
         }
         ExitResult::Crash { .. } => {

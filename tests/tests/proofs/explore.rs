@@ -1,6 +1,6 @@
 //! Everything that somebody could do to a task, and the exploration of what comes of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use orange_analysis::walk::{Act, Ended};
@@ -20,6 +20,8 @@ pub(crate) struct Deed {
 }
 
 const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
+/// The tasks from which it is tried what a gate lets through.
+const MOST_TRIED: usize = 40;
 const TEXTS: [&str; 6] =
     ["", "Something.", "DONE: all", "Verdict: PASS", "Verdict: FAIL", "The result is PASS."];
 
@@ -103,6 +105,8 @@ pub(crate) fn perform(run: &mut Watched<'_>, deed: &Deed, again: bool) -> bool {
 /// A graph of what a task came to.
 pub(crate) struct Explored<'r> {
     pub runs: Vec<Watched<'r>>,
+    /// By exit rule, by its place in the plan: how often a gate has refused what it led to, and let it through.
+    pub led: BTreeMap<usize, [u32; 2]>,
     /// By run: where its deeds led.
     next: Vec<Option<Vec<usize>>>,
 }
@@ -110,7 +114,7 @@ pub(crate) struct Explored<'r> {
 impl<'r> Explored<'r> {
     /// What comes of everything that can be done, up to so many different tasks.
     pub(crate) fn from(plan: &'r Plan, starts: Vec<Watched<'r>>, most: usize, random: &mut Random) -> Self {
-        let mut it = Self { runs: Vec::new(), next: Vec::new() };
+        let mut it = Self { runs: Vec::new(), led: BTreeMap::new(), next: Vec::new() };
         let mut known = HashMap::new();
         let mut open = Vec::new();
         for run in starts {
@@ -123,6 +127,9 @@ impl<'r> Explored<'r> {
             let at = open.swap_remove(random.below(open.len()));
             let mut led = Vec::new();
             for (next, _) in it.steps(plan, at) {
+                if let Some((rule, is_met)) = next.led {
+                    it.led.entry(rule).or_default()[usize::from(is_met)] += 1;
+                }
                 let to = *known.entry(key(plan, &next)).or_insert_with(|| {
                     open.push(it.runs.len());
                     it.runs.push(next);
@@ -159,6 +166,20 @@ impl<'r> Explored<'r> {
         steps
     }
 
+    /// Whether a gate lets through what an exit rule leads to, if agents write this or that before they end.
+    pub(crate) fn is_let_through(&self, plan: &'r Plan, rule: usize) -> bool {
+        if self.led.get(&rule).is_some_and(|[_, met]| *met > 0) {
+            return true;
+        }
+        let there = self.runs.iter().filter(|it| it.monitor.status == plan.rules[rule].status);
+        let mut written = there.take(MOST_TRIED).flat_map(|run| after(plan, run, is_write)).flat_map(|run| {
+            let again = after(plan, &run, is_write);
+            std::iter::once(run).chain(again).collect::<Vec<_>>()
+        });
+        let ends = |act: &Act| matches!(act, Act::End { .. });
+        written.any(|run| after(plan, &run, ends).iter().any(|it| it.led == Some((rule, true))))
+    }
+
     /// A run that was looked at to the end, and from which nothing leads to an end.
     pub(crate) fn trapped(&self) -> Option<&Watched<'r>> {
         let mut reaches: Vec<bool> =
@@ -177,6 +198,20 @@ impl<'r> Explored<'r> {
         let at = reaches.iter().position(|it| !it)?;
         Some(&self.runs[at])
     }
+}
+
+/// What comes of each such act.
+fn after<'r>(plan: &'r Plan, run: &Watched<'r>, is_meant: fn(&Act) -> bool) -> Vec<Watched<'r>> {
+    let deeds = deeds(plan, run).into_iter().filter(|it| is_meant(&it.act));
+    let next = |deed: Deed| {
+        let mut next = run.clone();
+        perform(&mut next, &deed, false).then_some(next)
+    };
+    deeds.filter_map(next).collect()
+}
+
+fn is_write(act: &Act) -> bool {
+    matches!(act, Act::Write { .. })
 }
 
 /// The actions that stop the others when they fail, on transitions that may follow.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod explore;
+mod plans;
 mod refuted;
 mod run;
 
@@ -22,6 +23,11 @@ use run::{Watched, places};
 /// What an environment variable says, for a longer attack.
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+}
+
+/// How many tasks of a workflow are looked at.
+fn size() -> usize {
+    number("ORANGE_PROOFS_SIZE", 120) as usize
 }
 
 /// Calls this with each workflow that compiles, its machine and its proof.
@@ -79,13 +85,12 @@ impl Wrong {
 
 #[test]
 fn what_is_proved_is_not_broken_by_any_walk() {
-    let most = number("ORANGE_PROOFS_SIZE", 120) as usize;
     let mut wrong = Wrong::default();
     let mut broken: BTreeMap<&'static str, u32> = BTreeMap::new();
     for_each_flow(120, |plan, machine, proof| {
         let places = places(plan);
         let random = &mut Random::new(proof.figures.steps as u64);
-        let explored = Explored::from(plan, starts(plan, &places, machine), most, random);
+        let explored = Explored::from(plan, starts(plan, &places, machine), size(), random);
         let mut found: BTreeMap<&'static str, (String, &[String])> = BTreeMap::new();
         for run in &explored.runs {
             for (property, what) in &run.breaches {
@@ -107,6 +112,31 @@ fn what_is_proved_is_not_broken_by_any_walk() {
     for property in ["nothing-left-behind", "one-agent", "no-lost-agent", "judged-apart", "person-asked"] {
         assert!(broken.get(property).is_some_and(|it| *it >= 2), "{property}: {broken:?}");
     }
+}
+
+#[test]
+fn gates_let_through_what_rules_lead_to_as_is_proved() {
+    let mut wrong = Wrong::default();
+    let mut never = 0;
+    for_each_flow(120, |plan, machine, proof| {
+        let places = places(plan);
+        let random = &mut Random::new(1);
+        let explored = Explored::from(plan, starts(plan, &places, machine), size(), random);
+        let is_refused = |rule: &usize| explored.led[rule] == [1, 0] || explored.led[rule][0] > 1;
+        let refused: Vec<usize> = explored.led.keys().copied().filter(is_refused).collect();
+        let closed = refused.into_iter().find(|rule| !explored.is_let_through(plan, *rule));
+        never += u32::from(closed.is_some());
+        let is_proved = is_proved(proof, "gates-met");
+        if let Some(rule) = closed.filter(|_| is_proved) {
+            wrong.add("gates-met: proved", plan, &format!("what rule {rule} leads to is refused"), &[]);
+        }
+        let open = explored.led.values().filter(|[_, met]| *met > 0).count();
+        if !is_proved && open == plan.rules.len() {
+            wrong.add("gates-met: refuted", plan, "every rule was let through", &[]);
+        }
+    });
+    wrong.is_nothing();
+    assert!(never >= 2, "{never}");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use orange_analysis::walk::{Act, Ended, Happened, Impossible, Walk};
 use orange_core as core;
 use orange_core::{Actor, Machine};
 use orange_tests::monitor::{self, Breach, Cause, Decides, Happening, Monitor, Start, Who};
-use orange_tests::plan::{Applies, DECLARED, Plan, PlannedGate};
-use orange_tests::reference::{self, Course, Task};
+use orange_tests::plan::{Applies, DECLARED, Plan, PlannedGate, PlannedOutcome};
+use orange_tests::reference::{self, Course, Resolution, Task};
 
 /// A walk and what is known of it.
 #[derive(Clone)]
@@ -20,6 +20,8 @@ pub(crate) struct Watched<'r> {
     pub script: Vec<String>,
     /// What was broken so far.
     pub breaches: Vec<Breach>,
+    /// The exit rule that the last act has led by, by its place in the plan, and whether a gate let it through.
+    pub led: Option<(usize, bool)>,
     /// The hook that waits, by its place in its transition.
     waiting: Option<usize>,
     /// Whether the engine is to start the agent again after a while.
@@ -70,6 +72,7 @@ impl<'r> Watched<'r> {
             monitor: Monitor::new(plan, usize::from(status.0)),
             script: Vec::new(),
             breaches: Vec::new(),
+            led: None,
             waiting: None,
             is_awaited: false,
             is_armed: false,
@@ -103,8 +106,9 @@ impl<'r> Watched<'r> {
     ) -> Result<Vec<Happened>, Impossible> {
         let course = self.course_after(act);
         let decides = self.ended(act, &course);
+        let led = decides.and_then(|(_, decides)| self.led_by(decides?));
         let story = self.walk.act(act)?;
-        self.course = course;
+        (self.course, self.led) = (course, led);
         let suffix = match author {
             Who::Person | Who::Program => String::new(),
             Who::Worker | Who::Reviewer => format!("   # by the {author:?}"),
@@ -330,6 +334,28 @@ impl<'r> Watched<'r> {
             Applies::Always | Applies::NoArtifact => false,
         };
         reference::decides(self.plan, status, has).map(|nth| Decides::Rule(mine[nth]))
+    }
+
+    /// The rule that takes a transition, and whether the gates of one that is open hold, by the documents.
+    fn led_by(&self, decides: Decides) -> Option<(usize, bool)> {
+        let Decides::Rule(at) = decides else { return None };
+        let rule = &self.plan.rules[at];
+        let named = self.plan.counters.iter().filter_map(|it| self.walk.counter_named(it));
+        let counters: Vec<u32> = named.map(|it| self.walk.counter(it)).collect();
+        let to = match &rule.outcome {
+            PlannedOutcome::Then(to) => *to,
+            PlannedOutcome::ThenWhen(clauses) => {
+                clauses.iter().find(|(when, _)| reference::holds(when, &counters))?.1
+            }
+            PlannedOutcome::Crash { .. } | PlannedOutcome::MarkDead | PlannedOutcome::Wait(_) => return None,
+        };
+        let Resolution::Open(open) = reference::resolve(self.plan, rule.status, to, &counters) else {
+            return None;
+        };
+        let between = self.plan.transitions.iter().filter(|it| (it.from, it.to) == (rule.status, to));
+        let gates: Vec<&Vec<PlannedGate>> = between.map(|it| &it.gates).collect();
+        let holds = |nth: usize| !gates[nth].iter().any(|gate| self.lacks(gate));
+        Some((at, open.into_iter().any(holds)))
     }
 
     /// The monitor's own idea of the task is the walk's.
