@@ -95,6 +95,8 @@ pub struct Monitor<'p> {
     pub worktree: bool,
     /// Whether it has a plain folder in the place of one.
     folder: bool,
+    /// Whether a hook of the last transition was to release what an agent is alive in.
+    is_kept: bool,
     agents: [Option<Agent>; 2],
     ended: Option<(Who, Option<Agent>)>,
     decided: Option<Decides>,
@@ -135,6 +137,7 @@ impl<'p> Monitor<'p> {
             status,
             worktree: false,
             folder: false,
+            is_kept: false,
             agents: [None, None],
             ended: None,
             decided: None,
@@ -274,7 +277,7 @@ impl<'p> Monitor<'p> {
         self.is_asked &= self.agents == [None, None];
         self.is_asked |= by_person;
         self.unattended += 1;
-        self.status = it.to;
+        (self.status, self.is_kept) = (it.to, false);
         self.last = Some(at);
         for agent in self.agents.iter_mut().flatten() {
             agent.is_new = false;
@@ -335,6 +338,7 @@ impl<'p> Monitor<'p> {
         }
         match hook.action {
             "acquire_workspace" => self.acquire(),
+            "release_workspace" if self.agents != [None, None] => self.is_kept = true,
             "release_workspace" => (self.worktree, self.folder) = (false, false),
             "kill_session" => self.agents = [None, None],
             "kill_reviewer" => self.agents[1] = None,
@@ -415,7 +419,7 @@ impl<'p> Monitor<'p> {
         if hooks_wait {
             return;
         }
-        if is_alive && (state.terminal || !(self.worktree || self.folder)) {
+        if is_alive && (state.terminal || self.is_kept || !(self.worktree || self.folder)) {
             self.breach("nothing-left-behind", format!("an agent is alive in {}", state.name));
         }
         if state.terminal && self.worktree {

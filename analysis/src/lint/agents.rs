@@ -22,9 +22,24 @@ impl<'f> Facts<'f> {
         let (before, after) = (self.search.task(edge.from), self.search.task(edge.to));
         // Hooks that wait may still end it.
         let is_over = after.waiting.is_none()
-            && (after.workspace.is_none() || self.machine.state(after.status).terminal);
+            && (after.workspace.is_none()
+                || self.releases_under_agent(edge)
+                || self.machine.state(after.status).terminal);
         let was_over = || before.live_agents() > 0 && before.workspace.is_none() && before.waiting.is_none();
         if is_over && !was_over() { after.alive() } else { None }
+    }
+
+    /// Whether a hook of a step is to give back what an agent is alive in.
+    fn releases_under_agent(&self, edge: &Edge) -> bool {
+        self.search.events(edge).iter().any(|(_, event)| matches!(event, Event::ReleaseUnderAgent(_)))
+    }
+
+    /// Whether a step before, on a shortest run, was to give the worktree back under an agent that lives on: what is left behind
+    /// later has that cause.
+    pub(crate) fn follows_release(&self, edge: EdgeId) -> bool {
+        let run = self.search.run_to(self.search.edge(edge).from);
+        let mut before = run.iter().map(|id| self.search.edge(*id));
+        before.any(|it| self.releases_under_agent(it) && self.outliving(it).is_some())
     }
 
     /// Whether a step ends its task and leaves the worktree bound to it.
@@ -40,6 +55,7 @@ impl<'f> Facts<'f> {
             Event::SpawnWithoutWorkspace
             | Event::SpawnBesideWorktree
             | Event::AcquireUnderAgent(_)
+            | Event::ReleaseUnderAgent(_)
             | Event::NoWorktreeToUse
             | Event::SpawnWithoutSession
             | Event::NobodyToNotify

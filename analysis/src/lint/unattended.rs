@@ -199,6 +199,7 @@ fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> b
         Event::SpawnWithoutWorkspace | Event::SpawnBesideWorktree => true,
         Event::SpawnWhileAlive(alive) => actor.is_some_and(|it| it == *alive),
         Event::AcquireUnderAgent(_)
+        | Event::ReleaseUnderAgent(_)
         | Event::NoWorktreeToUse
         | Event::SpawnWithoutSession
         | Event::NobodyToNotify

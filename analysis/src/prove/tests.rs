@@ -454,6 +454,25 @@ prompts: {worker: Do it.}
     check_refuted(&unwatched, "no-lost-agent", &["C47"]);
 }
 
+#[test]
+fn a_release_before_the_end_of_the_agent_releases_nothing() {
+    let text = "
+name: too-early
+states: {pending: {}, working: {respawn_prompt: worker}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: worker}]}
+  - {from: working, to: done, by: human, hooks: [{action: release_workspace}, {action: kill_session}]}
+exit_monitoring: {rules: [{status: working, action: mark_dead}]}
+prompts: {worker: Do it.}
+";
+    check_refuted(text, "nothing-left-behind", &[]);
+    let mended = text.replace(
+        "{action: release_workspace}, {action: kill_session}",
+        "{action: kill_session}, {action: release_workspace}",
+    );
+    assert!(matches!(verdict(&proof(&mended), "nothing-left-behind"), Verdict::Proved { .. }));
+}
+
 /// A reviewer lives on in a state in which a person usually decides.
 const LIVES_ON: &str = r###"
 name: lives-on

@@ -95,6 +95,8 @@ pub enum Event {
     SpawnBesideWorktree,
     /// It takes a worktree while this agent is alive in the folder that the worktree replaces.
     AcquireUnderAgent(Actor),
+    /// It gives a worktree or a folder back in which this agent is alive.
+    ReleaseUnderAgent(Actor),
     /// It needs the work in a worktree, and the agents of the task work without one.
     NoWorktreeToUse,
     /// It starts a reviewer's window, and no worker is alive beside it.
@@ -115,6 +117,7 @@ impl Event {
             Event::SpawnWithoutWorkspace => "there is no worktree: nothing is started".to_owned(),
             Event::SpawnBesideWorktree => "it holds a worktree: nothing is started".to_owned(),
             Event::AcquireUnderAgent(actor) => format!("the {} is still alive in its folder", actor.kind()),
+            Event::ReleaseUnderAgent(actor) => format!("the {} is still alive in it: it stays", actor.kind()),
             Event::NoWorktreeToUse => "there is no worktree with work in it".to_owned(),
             Event::SpawnWithoutSession => "no worker is alive beside it".to_owned(),
             Event::NobodyToNotify => "no worker is alive to get the message".to_owned(),
@@ -240,7 +243,7 @@ impl Task {
             (_, Some(Ends::Session), _) => self.kill_session(),
             (_, Some(Ends::Reviewer), _) => self.kill_reviewer(),
             (_, None, Some(Worktree::Acquires)) => self.acquire(),
-            (_, None, Some(Worktree::Releases)) => idle_if(self.workspace.take().is_none()),
+            (_, None, Some(Worktree::Releases)) => self.release(),
             (_, None, Some(Worktree::Uses)) => self.use_worktree(),
             (_, None, None) if traits.remote == Some(Remote::Adds) => self.use_worktree(),
             (_, None, None) => None,
@@ -261,6 +264,14 @@ impl Task {
             return Some(Event::AcquireUnderAgent(alive));
         }
         idle_if(self.workspace.replace(Workspace::Worktree) == Some(Workspace::Worktree))
+    }
+
+    /// Nothing is given back in which somebody works.
+    fn release(&mut self) -> Option<Event> {
+        match self.alive().filter(|_| self.workspace.is_some()) {
+            Some(alive) => Some(Event::ReleaseUnderAgent(alive)),
+            None => idle_if(self.workspace.take().is_none()),
+        }
     }
 
     fn use_worktree(&self) -> Option<Event> {

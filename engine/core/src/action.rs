@@ -189,7 +189,7 @@ actions! {
     AcquireWorkspace = "acquire_workspace" []
         Traits { worktree: Some(Worktree::Acquires), ..PLAIN };
 
-    /// Backs up unsaved work, resets the worktree to the default branch and returns it to the pool. It starts no other task.
+    /// Backs up unsaved work, resets the worktree to the default branch and returns it to the pool; refuses while an agent of the task is alive. It starts no other task.
     ReleaseWorkspace = "release_workspace" []
         Traits { worktree: Some(Worktree::Releases), ..PLAIN };
 

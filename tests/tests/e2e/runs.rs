@@ -311,6 +311,7 @@ fn fails(hook: &Hook<'_>, event: Event) -> bool {
         Event::SpawnWithoutWorkspace
         | Event::SpawnBesideWorktree
         | Event::AcquireUnderAgent(_)
+        | Event::ReleaseUnderAgent(_)
         | Event::NoWorktreeToUse
         | Event::NobodyToNotify => true,
         Event::SpawnWithoutSession | Event::KilledUnderOtherName | Event::Idle => false,

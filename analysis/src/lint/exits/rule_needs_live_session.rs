@@ -71,6 +71,7 @@ fn is_miss(event: Event) -> bool {
         | Event::SpawnWithoutWorkspace
         | Event::SpawnBesideWorktree
         | Event::AcquireUnderAgent(_)
+        | Event::ReleaseUnderAgent(_)
         | Event::NoWorktreeToUse
         | Event::KilledUnderOtherName
         | Event::Idle => false,

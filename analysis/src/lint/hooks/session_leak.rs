@@ -10,7 +10,9 @@ use orange_codegen::diag::{Diagnostic, Fix};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let steps = first_steps(facts, |edge| facts.outliving(edge).is_some());
-    let steps = steps.into_iter().filter(|(_, id)| !starts_it_too_early(facts, *id));
+    let steps = steps
+        .into_iter()
+        .filter(|(edge, id)| !starts_it_too_early(facts, *id) && !facts.follows_release(*edge));
     steps.filter_map(|(edge, id)| finding(facts, edge, id)).collect()
 }
 

@@ -47,6 +47,12 @@ fn words(facts: &Facts<'_>, hook: &str, event: Event) -> Option<Words> {
             help: "put `- action: kill_session` before this hook".to_owned(),
             before: Some("kill_session"),
         }),
+        Event::ReleaseUnderAgent(alive) => Some(Words {
+            does: format!("gives back what the {alive} may still be alive in"),
+            part: "gives nothing back while an agent works there",
+            help: "put `- action: kill_session` before this hook".to_owned(),
+            before: Some("kill_session"),
+        }),
         Event::NoWorktreeToUse => {
             let states = facts.workflow.states.iter().filter(|state| works_without(state));
             let states: Vec<String> = states.map(|state| format!("`{}`", state.name.value)).collect();
@@ -71,6 +77,11 @@ fn words(facts: &Facts<'_>, hook: &str, event: Event) -> Option<Words> {
 
 fn of_hook(facts: &Facts<'_>, it: &Raised<'_>) -> Option<Diagnostic> {
     let name = facts.machine.transition(it.id).hooks[usize::from(it.index)].name();
+    // An agent that lives on is `session-leak`'s.
+    let lives_on = || facts.search.task(facts.search.edge(it.edge).to).alive().is_some();
+    if matches!(it.event, Event::ReleaseUnderAgent(_)) && lives_on() {
+        return None;
+    }
     let words = words(facts, name, it.event)?;
     let place = facts.first_line(it.hook.span);
     let message = format!("{} {}", facts.arrow(facts.transition(it.id)), words.does);

@@ -6,12 +6,15 @@ use super::C61;
 use super::places::{first_steps, numbered, put_after, put_before};
 use crate::lint::Facts;
 use crate::lint::agents::StoryLabel;
-use crate::search::EdgeId;
+use crate::search::{Edge, EdgeId};
 use orange_codegen::diag::{Diagnostic, Fix};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let steps = first_steps(facts, |edge| facts.keeps_workspace(edge));
-    steps.into_iter().map(|(edge, id)| finding(facts, edge, id)).collect()
+    // A release that an agent prevents is `workspace-conflict`'s.
+    let releases = |edge: &Edge| edge.step.transition().is_some_and(|id| releases(facts, id));
+    let steps = first_steps(facts, |edge| facts.keeps_workspace(edge) && !releases(edge));
+    let steps = steps.into_iter().filter(|(edge, _)| !facts.follows_release(*edge));
+    steps.map(|(edge, id)| finding(facts, edge, id)).collect()
 }
 
 fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Diagnostic {
@@ -29,6 +32,11 @@ fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Diagnostic {
         .trace(facts.tell(&run, "one worktree of the pool is gone for good".to_owned()))
         .help(help)
         .fix_if(fix(facts, id))
+}
+
+/// Whether a hook of a transition is to give the worktree back.
+fn releases(facts: &Facts<'_>, id: TransitionId) -> bool {
+    facts.machine.transition(id).hooks.iter().any(|it| it.action.releases())
 }
 
 /// The last hook in a run that bound the worktree.
