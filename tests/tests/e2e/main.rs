@@ -61,4 +61,5 @@ mod task;
 mod tmux_conf;
 mod tokens;
 mod transcripts;
+mod walks;
 mod world;
