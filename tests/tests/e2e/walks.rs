@@ -24,17 +24,17 @@ const TEXTS: [&str; 4] = ["", "DONE: all", "Verdict: PASS", "Verdict: FAIL"];
 
 #[test]
 fn random_tasks_do_what_their_walks_say() {
-    check(0..14);
+    check(0..20);
 }
 
 #[test]
 fn other_random_tasks_do_what_their_walks_say() {
-    check(14..28);
+    check(20..40);
 }
 
 #[test]
 fn further_random_tasks_do_what_their_walks_say() {
-    check(28..42);
+    check(40..60);
 }
 
 #[track_caller]
@@ -227,9 +227,13 @@ impl<'b> Both<'b> {
         agents.into_iter().collect()
     }
 
+    /// What follows from an end may be written a moment after the end itself.
     fn compare(&self) {
         let (real, walked) = (self.real(), self.walked());
-        assert_eq!(real, walked, "a real task (left) and its walk: {}", self.tell());
+        if real != walked {
+            let what = format!("the real task, {real:?}, is like its walk, {walked:?}: {}", self.tell());
+            self.world.until(&what, || self.real() == walked);
+        }
     }
 
     fn walked(&self) -> Seen {
