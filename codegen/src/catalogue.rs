@@ -95,6 +95,7 @@ catalogue! {
     A16 "hook-failure-target" Error;
     A17 "unknown-gate" Error;
     A18 "pointless-deadline" Error;
+    A19 "inconsistent-reviewers" Error;
     B01 "cycle" Error;
     B02 "unknown-dep" Error;
     B03 "duplicate-step" Error;

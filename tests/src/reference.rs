@@ -435,6 +435,13 @@ fn lack_of_section(gate: &PlannedGate, task: &Task) -> Option<Lack> {
     (gate.fresh && stood).then_some(Lack::Fresh)
 }
 
+/// Whether the verdicts of several reviewers are what a gate asks for: that of each, or that of one of them
+/// (`docs/workflow.md`, "Several reviewers").
+pub fn verdicts(every: bool, own: &[PlannedGate], task: &Task) -> bool {
+    let said = own.iter().filter(|gate| lack(gate, task).is_none()).count();
+    if every { said == own.len() } else { said > 0 }
+}
+
 fn verdict(lines: &[Line], strict: bool) -> Result<&'static str, Lack> {
     if strict {
         let first = lines.iter().find(|line| !line.text.trim().is_empty()).ok_or(Lack::Verdict)?;

@@ -85,6 +85,7 @@ golden! {
     ends "ends.rs" ends;
     minimal "minimal.rs" minimal;
     one_state "one-state.rs" one_state;
+    panel "panel.rs" panel;
     persistent "persistent.rs" persistent;
     random_156 "random-156.rs" random_156;
     random_174 "random-174.rs" random_174;

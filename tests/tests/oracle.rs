@@ -225,6 +225,54 @@ fn bodies_are_read_as_the_documents_say() {
 }
 
 #[test]
+fn verdicts_of_several_reviewers_are_asked_as_the_documents_say() {
+    const OWN: [(&str, &str); 3] =
+        [("one", "## Review: one"), ("two", "## Review: two"), ("three", "## Review: three")];
+    let mut answers = Answers::default();
+    for seed in 0..WORKFLOWS {
+        let random = &mut Random::new(seed);
+        let reviewers = &OWN[..1 + random.below(3)];
+        let (every, verdict) = (random.chance(50), *random.pick(&["PASS", "FAIL"]));
+        let whose = if every { "all" } else { "any" };
+        let hooks = reviewers
+            .iter()
+            .map(|(name, _)| format!("      - {{action: spawn_reviewer, prompt: p, name: {name}}}\n"));
+        let text = format!(
+            "name: made-up\nstates: {{a: {{}}, b: {{}}, c: {{terminal: true}}}}\ntransitions:\n  \
+             - from: a\n    to: b\n    hooks:\n{}  - {{from: b, to: c, gate: {{section: '## Review', verdict: {verdict}, \
+             verdicts: {whose}}}}}\nprompts: {{p: hi}}\n",
+            hooks.collect::<String>()
+        );
+        let compilation = compile(&Source::new("made-up.yml", &text));
+        let checked = compilation.checked.unwrap_or_else(|| panic!("{text}{:#?}", compilation.diagnostics));
+        let arena = Arena::default();
+        let machine = lower(&checked, &arena).unwrap();
+        let gate = |(_, section): &(&str, &'static str)| PlannedGate {
+            section,
+            verdict: Some(verdict),
+            ..PlannedGate::default()
+        };
+        let own: Vec<PlannedGate> = reviewers.iter().map(gate).collect();
+        for _ in 0..20 {
+            let said = ["", "Verdict: PASS\n", "Verdict: FAIL\n", "Later.\n"];
+            let sections = OWN.iter().filter(|_| random.chance(80)).map(|(_, it)| *it).collect::<Vec<_>>();
+            let body: String =
+                sections.iter().map(|it| format!("{it}\n{}", random.pick::<&str>(&said))).collect();
+            let task = Task { status: 1, counters: vec![0, 0], body, ..Task::default() };
+            let expect = reference::verdicts(every, &own, &task);
+            let found =
+                with_view(&task, |view| machine.decide(view, id(2), orange_core::Actor::Human).is_ok());
+            assert_eq!(found, expect, "{}\n{text}", task.body);
+            answers.count(&(whose, verdict, expect));
+        }
+    }
+    let all = ["all", "any"].iter().flat_map(|it| ["PASS", "FAIL"].map(|verdict| (*it, verdict)));
+    let all =
+        all.flat_map(|(it, verdict)| [true, false].map(|expect| format!("{:?}", (it, verdict, expect))));
+    answers.are_all_of(&all.collect::<Vec<_>>());
+}
+
+#[test]
 fn what_passed_once_is_not_fresh() {
     let random = &mut Random::new(11);
     for _ in 0..10_000 {
@@ -462,6 +510,7 @@ fn gate(planned: &PlannedGate) -> SectionGate<'_> {
             names => Fields::Any(names),
         },
         fresh: planned.fresh,
+        reviewer: None,
     }
 }
 
@@ -513,6 +562,7 @@ fn lack(missing: Missing) -> Lack {
         Missing::OtherVerdict { .. } => Lack::OtherVerdict,
         Missing::Field { .. } => Lack::Field,
         Missing::Fresh { .. } => Lack::Fresh,
+        Missing::Any => Lack::Verdict,
         Missing::Answer => Lack::Answer,
         Missing::Success => Lack::Success,
         Missing::Checks { .. } => Lack::Checks,

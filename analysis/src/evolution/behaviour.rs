@@ -90,12 +90,20 @@ impl Teller<'_> {
         let on_failure = hook.on_failure;
         match (hook.spawn(), counter) {
             (Some(spawn), _) => {
-                let orange_core::Spawn { prompt, role, harness, permissions, model, effort, workspace } =
-                    *spawn;
+                let orange_core::Spawn {
+                    prompt,
+                    role,
+                    harness,
+                    permissions,
+                    model,
+                    effort,
+                    workspace,
+                    reviewer,
+                } = *spawn;
                 let prompt = self.0.machine.prompt(prompt).name;
                 let (name, message) = (hook.name(), hook.message);
-                let agent =
-                    format!("{role:?} {harness:?} {permissions:?} {model:?} {effort:?} {workspace:?}");
+                let agent = format!("{role:?} {harness:?} {permissions:?} {model:?} {effort:?}");
+                let agent = format!("{agent} {workspace:?} {reviewer:?}");
                 format!("{name} {prompt} {agent} {counter:?} {message:?} {on_failure:?}")
             }
             (None, Some(counter)) => format!("increment {counter} {on_failure:?}"),

@@ -67,7 +67,7 @@ fn gates<'c>(facts: &Facts<'c>, transitions: &[&Transition]) -> Vec<&'c [Gate<'c
 /// Every combination of what the sections can say, new content before what a gate has seen.
 fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<Case<'c>>> {
     let all = gates.old.iter().chain(&gates.new).copied().flatten();
-    let all: Vec<&SectionGate<'c>> = all.filter_map(Gate::section).collect();
+    let all: Vec<&SectionGate<'c>> = all.flat_map(Gate::sections).collect();
     let mut sections: Vec<&str> = all.iter().map(|it| it.section).collect();
     sections.sort_unstable();
     sections.dedup();
@@ -93,7 +93,11 @@ fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<Case<'c>>> {
 impl Case<'_> {
     /// Whether this passes every one of these gates.
     fn opens(&self, gates: &[Gate<'_>]) -> bool {
-        gates.iter().filter_map(Gate::section).all(|gate| self.passes(gate))
+        gates.iter().all(|gate| match gate {
+            Gate::AnySection(any) => any.iter().any(|gate| self.passes(gate)),
+            Gate::Section(gate) => self.passes(gate),
+            Gate::Command(_) | Gate::Checks => true,
+        })
     }
 
     fn passes(&self, gate: &SectionGate<'_>) -> bool {

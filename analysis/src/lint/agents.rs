@@ -143,9 +143,9 @@ impl<'f> Facts<'f> {
         let all = self.machine.transition(id).hooks;
         let (hooks, ended) = match edge.step {
             SearchStep::Failure { hook, failed, .. } => {
-                (&all[..usize::from(hook)], failed.exit.map(|_| failed.by))
+                (&all[..usize::from(hook)], failed.exit.and(edge.step.ended()))
             }
-            SearchStep::Exit { agent, .. } => (all, Some(agent)),
+            SearchStep::Exit { .. } => (all, edge.step.ended()),
             SearchStep::Request { .. }
             | SearchStep::Start
             | SearchStep::Write(_)

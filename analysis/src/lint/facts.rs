@@ -279,9 +279,10 @@ impl<'f> Facts<'f> {
             let by = if by == PERSON { Actor::Human.kind() } else { by };
             Act::Request { to, by: by.to_owned() }
         };
-        let end = |agent: Actor, end: Option<RuleIndex>| {
+        let end = |agent: Actor, one: Option<search::reviewers::ReviewerIndex>, end: Option<RuleIndex>| {
             let ended = Ended::from(&ends::example(self.machine, end).end());
-            Act::End { agent, ended }
+            let name = one.map(|it| self.search.reviewers.name(it).to_owned());
+            Act::End { agent, name, ended }
         };
         let mut fails = None;
         let then = match &edge.step {
@@ -289,13 +290,13 @@ impl<'f> Facts<'f> {
             SearchStep::Failure { transition, hook, failed } => {
                 let hook = self.machine.transition(*transition).hooks[usize::from(*hook)].name();
                 fails = Some(Act::Fail { hook: hook.to_owned() });
-                Some(failed.exit.map_or_else(|| request(*transition), |it| end(failed.by, it)))
+                Some(failed.exit.map_or_else(|| request(*transition), |it| end(failed.by, failed.one, it)))
             }
             SearchStep::Start => Some(Act::Spawn),
             SearchStep::Respawn => Some(Act::Respawn),
             SearchStep::Write(_) => None,
             SearchStep::Request { transition, .. } => Some(request(*transition)),
-            SearchStep::Exit { agent, end: rule, .. } => Some(end(*agent, *rule)),
+            SearchStep::Exit { agent, one, end: rule, .. } => Some(end(*agent, *one, *rule)),
         };
         let is_resumed = matches!(
             edge.step,

@@ -4,6 +4,7 @@ use super::*;
 
 const DEFAULT: &str = include_str!("../../../tests/fixtures/seed-default.yml");
 const MINIMAL: &str = include_str!("../../../tests/fixtures/seed-minimal.yml");
+const PANEL: &str = include_str!("../../../tests/fixtures/panel.yml");
 
 /// A worker, a reviewer beside it that is started again when it crashes, and two rounds.
 const BESIDE: &str = r###"
@@ -140,6 +141,23 @@ fn the_seeds_have_the_figures_that_were_counted_by_hand() {
     check_figures(DEFAULT, 5, 4, 4);
     check_figures(MINIMAL, 2, 1, 1);
     check_figures(BESIDE, 6, 3, 5);
+}
+
+#[test]
+fn several_reviewers_are_proved_to_judge_the_work_of_another() {
+    let proof = proof(PANEL);
+    for name in ["ends-reachable", "one-agent", "no-lost-agent", "gates-met", "loops-bounded", "judged-apart"]
+    {
+        assert!(
+            matches!(verdict(&proof, name), Verdict::Proved { .. }),
+            "{name}: {:?}",
+            verdict(&proof, name)
+        );
+    }
+    check_figures(PANEL, 5, 6, 12);
+    let beside_the_worker = PANEL.replacen("      - {action: kill_session}\n", "", 1);
+    assert_ne!(beside_the_worker, PANEL);
+    check_refuted(&beside_the_worker, "judged-apart", &["CA0"]);
 }
 
 #[test]

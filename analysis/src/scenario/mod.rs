@@ -43,6 +43,8 @@ pub struct Given {
     pub counters: Vec<(Spanned<String>, u32)>,
     /// The agents that are alive.
     pub agents: Vec<Actor>,
+    /// The names of reviewers that are alive.
+    pub reviewers: Vec<String>,
     /// Whether it has a worktree; a task with an agent has one.
     pub workspace: Option<bool>,
 }
@@ -71,6 +73,8 @@ pub struct Expect {
     pub counters: Vec<(Spanned<String>, Spanned<u32>)>,
     /// The agents that are alive, and no other.
     pub agents: Option<Spanned<Vec<Actor>>>,
+    /// The names of the reviewers with names that are alive, and no other.
+    pub reviewers: Option<Spanned<Vec<String>>>,
     /// Whether a worktree is bound to it.
     pub workspace: Option<Spanned<bool>>,
 }

@@ -23,6 +23,7 @@ const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Key {
 const COUNTERS: Takes = Takes::Map(&Takes::Integer(0));
 const AGENT: Takes = Takes::Word(&["worker", "reviewer"]);
 const AGENTS: Takes = Takes::List(&AGENT);
+const NAMES: Takes = Takes::List(&Takes::Text);
 
 /// The keys of a file of scenarios.
 pub static FILE: Object = Object {
@@ -49,6 +50,7 @@ static GIVEN: Object = Object {
         key("body", Takes::Text, "Its body."),
         key("counters", COUNTERS, "Values of counters."),
         key("agents", AGENTS, "The agents that are alive."),
+        key("reviewers", NAMES, "The reviewers with these names, which are alive."),
         key(
             "workspace",
             Takes::Boolean,
@@ -66,6 +68,7 @@ static STEP: Object = Object {
         key("request", Takes::Text, "Somebody asks for this state."),
         key("by", Takes::Actor(&["worker", "reviewer", "human"]), "Who asks; a person by default."),
         key("end", AGENT, "This agent ends."),
+        key("name", Takes::Text, "Its name, if it is one of several reviewers; without it, all of them end."),
         key("code", Takes::Integer(0), "Its exit status."),
         key("signal", Takes::Integer(1), "The signal that ended it."),
         key("output", Takes::Text, "Its last lines."),
@@ -97,6 +100,7 @@ static EXPECT: Object = Object {
         key("hooks", Takes::List(&Takes::Text), "The hooks that ran, in order."),
         key("counters", COUNTERS, "Values of counters."),
         key("agents", AGENTS, "The agents that are alive, and no other."),
+        key("reviewers", NAMES, "The reviewers with names that are alive, and no other."),
         key("workspace", Takes::Boolean, "Whether a worktree is bound to it."),
     ],
 };
@@ -170,6 +174,7 @@ fn given(decoder: &mut Decoder<'_>, node: &Node) -> Option<Given> {
         body: fields.get("body").and_then(|it| decoder.text(&it)).map(|it| it.value.clone()),
         counters: counters(decoder, &fields).into_iter().map(|(name, it)| (name, it.value)).collect(),
         agents: agents(decoder, &fields).map(|it| it.value).unwrap_or_default(),
+        reviewers: texts(decoder, &fields, "reviewers").map(|it| it.value).unwrap_or_default(),
         workspace: fields.get("workspace").and_then(|it| decoder.boolean(&it)),
     })
 }
@@ -201,7 +206,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
     only_with(decoder, fields, one, ("text", "write"));
     only_with(decoder, fields, one, ("by", "request"));
     only_with(decoder, fields, one, ("succeeds", "program"));
-    for key in ["code", "signal", "output"] {
+    for key in ["name", "code", "signal", "output"] {
         only_with(decoder, fields, one, (key, "end"));
     }
     if one.name != "elapse" {
@@ -226,7 +231,8 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
         }
         "end" => {
             let ended = ended(decoder, fields);
-            decoder.word(one, &ENDING).map(|it| Act::End { agent: it.value, ended })
+            let name = fields.get("name").and_then(|it| decoder.string(&it)).map(|it| it.value);
+            decoder.word(one, &ENDING).map(|it| Act::End { agent: it.value, name, ended })
         }
         "request" => {
             let by = fields.get("by").and_then(|it| decoder.string(&it));
@@ -279,17 +285,21 @@ fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<Expect> {
             .get("rejection")
             .and_then(|it| decoder.word(&it, &words))
             .map(|it| it.map(str::to_owned)),
-        hooks: fields.get("hooks").map(|field| {
-            let names = decoder.list(&field).iter().map(|item| field.item(item)).collect::<Vec<_>>();
-            let names = names.iter().filter_map(|it| decoder.string(it)).map(|it| it.value).collect();
-            Spanned::new(names, field.value.span)
-        }),
+        hooks: texts(decoder, &fields, "hooks"),
         counters: counters(decoder, &fields),
         agents: agents(decoder, &fields),
+        reviewers: texts(decoder, &fields, "reviewers"),
         workspace: fields
             .get("workspace")
             .and_then(|it| decoder.boolean(&it).map(|bound| Spanned::new(bound, it.value.span))),
     })
+}
+
+fn texts(decoder: &mut Decoder<'_>, fields: &Fields<'_>, key: &str) -> Option<Spanned<Vec<String>>> {
+    let field = fields.get(key)?;
+    let items: Vec<Field<'_>> = decoder.list(&field).iter().map(|item| field.item(item)).collect();
+    let texts = items.iter().filter_map(|it| decoder.string(it)).map(|it| it.value).collect();
+    Some(Spanned::new(texts, field.value.span))
 }
 
 fn counters(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Vec<(Spanned<String>, Spanned<u32>)> {
@@ -331,8 +341,8 @@ mod tests {
     fn every_key_is_read() {
         check(
             "workflow: flow.yml\nscenarios:\n  - name: all of it\n    given: {status: a, body: x, counters: {tries: 1}, agents: [worker], \
-             workspace: true}\n    steps:\n      - {write: '## S', text: t}\n      - {request: b, by: worker, expect: {status: b, \
-             rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit, after: 60}\n      \
+             reviewers: [one], workspace: true}\n    steps:\n      - {write: '## S', text: t}\n      - {request: b, by: worker, expect: {status: b, \
+             rejection: gate_failed, hooks: [notify], counters: {tries: 2}, agents: [], reviewers: [], workspace: false}}\n      - {end: worker, code: 75, signal: 9, output: rate limit, after: 60}\n      - {end: reviewer, name: one}\n      \
              - {spawn: true}\n      - {respawn: true}\n      - {fail: run_command}\n      - {retry_hooks: true}\n      - {elapse: true, after: 60}\n      - {program: make test, succeeds: false}\n      - {checks: green}\n",
             &[],
         );

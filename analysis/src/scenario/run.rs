@@ -73,12 +73,15 @@ fn prepared<'m>(machine: &'m Machine<'m>, given: &Given) -> Result<Walk<'m>, Fai
     for actor in [Actor::Worker, Actor::Reviewer] {
         walk.set_agent(actor, given.agent(actor));
     }
+    let at = given.status.as_ref().map_or(Span::at(0), |it| it.span);
+    walk.set_reviewers(&given.reviewers).map_err(|it| Failed { span: at, message: it.0 })?;
     Ok(walk)
 }
 
 /// What its agents work in: a worktree, or a folder in a state whose agents work without one.
 fn workspace_of(usual: Workspace, given: &Given) -> Option<Workspace> {
-    let usual = Some(usual).filter(|_| !given.agents.is_empty());
+    let has_agents = !given.agents.is_empty() || !given.reviewers.is_empty();
+    let usual = Some(usual).filter(|_| has_agents);
     match given.workspace {
         Some(true) => Some(Workspace::Worktree),
         Some(false) => usual.filter(|it| *it == Workspace::Folder),
@@ -189,6 +192,10 @@ impl Comparison {
             let expected: Vec<&str> = expected.into_iter().map(Actor::kind).collect();
             self.same("the live agents", &expected.join(", "), &alive.join(", "), agents.span);
         }
+        if let Some(reviewers) = &expect.reviewers {
+            let found = walk.reviewers().join(", ");
+            self.same("the live reviewers", &reviewers.value.join(", "), &found, reviewers.span);
+        }
         if let Some(workspace) = &expect.workspace {
             let word = |bound: bool| if bound { "bound" } else { "none" };
             self.same("the worktree", word(workspace.value), word(walk.has_workspace()), workspace.span);
@@ -285,6 +292,77 @@ transitions:
       - {write: '## Why', text: x}
       - {retry_hooks: true, expect: {status: working, hooks: [run_command, kill_reviewer], counters: {tries: 0}}}
       - {request: reviewing, expect: {status: reviewing, counters: {tries: 1}}}
+",
+        );
+    }
+
+    const PANEL: &str = "\
+name: flow
+states: {working: {}, reviewing: {respawn_prompt: review}, ready: {}, stuck: {}, done: {terminal: true}}
+transitions:
+  - from: working
+    to: reviewing
+    hooks:
+      - {action: acquire_workspace}
+      - {action: spawn_reviewer, prompt: review, name: a}
+      - {action: spawn_reviewer, prompt: review, name: b}
+      - {action: run_command, argv: [make]}
+  - {from: reviewing, to: ready, gate: {section: '## R', verdict: PASS, verdicts: all, fresh: true}, hooks: [{action: kill_session}]}
+  - {from: reviewing, to: working, gate: {section: '## R', verdict: FAIL, verdicts: any, fresh: true}, hooks: [{action: kill_session}]}
+  - {from: reviewing, to: stuck, hooks: [{action: kill_session}]}
+  - {from: [ready, stuck], to: done}
+exit_monitoring:
+  rules:
+    - {status: reviewing, has_artifact: {section: '## R', verdict: PASS, verdicts: all, fresh: true}, then: ready}
+    - {status: reviewing, has_artifact: {section: '## R', verdict: FAIL, verdicts: any, fresh: true}, then: working}
+    - {status: reviewing, no_artifact: true, action: crash, stuck_after: 3, respawn: true}
+prompts: {review: hi}
+";
+
+    #[test]
+    fn verdicts_of_several_reviewers_decide_together() {
+        check_with(
+            PANEL,
+            "      - {request: reviewing, expect: {status: reviewing, reviewers: [a, b], agents: [reviewer]}}
+      - {write: '## R: a', text: PASS}
+      - {end: reviewer, name: a, expect: {status: reviewing, reviewers: [b], counters: {crash_count: 0}}}
+      - {end: reviewer, name: b, code: 3, expect: {status: reviewing, reviewers: [b], counters: {crash_count: 1}}}
+      - {request: ready, by: reviewer, expect: {rejection: gate_failed}}
+      - {write: '## R: b', text: FAIL}
+      - {end: reviewer, name: b, expect: {status: working, reviewers: [], agents: []}}
+      - {request: reviewing, expect: {reviewers: [a, b]}}
+      - {write: '## R: b', text: PASS}
+      - {request: ready, by: reviewer, expect: {rejection: gate_failed}}
+      - {write: '## R: a', text: PASS again}
+      - {request: ready, by: reviewer, expect: {status: ready, reviewers: []}}
+",
+        );
+    }
+
+    #[test]
+    fn one_fail_among_several_is_enough_and_crashes_escalate() {
+        check_with(
+            PANEL,
+            "      - {request: reviewing}
+      - {write: '## R: b', text: FAIL}
+      - {request: ready, by: reviewer, expect: {rejection: gate_failed}}
+      - {request: working, by: reviewer, expect: {status: working, reviewers: []}}
+      - {request: reviewing, expect: {reviewers: [a, b]}}
+      - {end: reviewer, name: a, expect: {reviewers: [a, b], counters: {crash_count: 1}}}
+      - {end: reviewer, name: b, expect: {reviewers: [a, b], counters: {crash_count: 2}}}
+      - {end: reviewer, name: a, expect: {status: stuck, reviewers: []}}
+",
+        );
+    }
+
+    #[test]
+    fn one_of_two_that_ends_while_hooks_wait_is_judged_later() {
+        check_with(
+            PANEL,
+            "      - {fail: run_command}
+      - {request: reviewing, expect: {status: reviewing, reviewers: [a, b]}}
+      - {end: reviewer, name: a, expect: {reviewers: [b], counters: {crash_count: 0}}}
+      - {retry_hooks: true, expect: {reviewers: [a, b], counters: {crash_count: 1}}}
 ",
         );
     }

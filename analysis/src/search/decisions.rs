@@ -126,7 +126,9 @@ pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<Turn<'m>> {
     let counters = search.counters.values(task);
     let view =
         View { status: task.status, counters: &counters, body: "", seen: &[], answers: Default::default() };
-    search.machine.life(&Facts { workspace: task.workspace, ..facts(view) }, input).ok()
+    let names: Vec<&str> = search.reviewers.named(task.reviewers).map(|(_, name)| name).collect();
+    let facts = Facts { workspace: task.workspace, reviewers: &names, ..facts(view) };
+    search.machine.life(&facts, input).ok()
 }
 
 /// The exit rule that decides when the agent of a state ends like this, after it has written this.
@@ -175,12 +177,13 @@ fn facts(view: View<'_>) -> Facts<'_> {
         has_session: false,
         hooks_wait: false,
         restarts: 0,
+        reviewers: &[],
         last: None,
     }
 }
 
 /// A task as the core sees it.
-struct Asked<'m> {
+pub(super) struct Asked<'m> {
     task: Task,
     counters: Vec<u32>,
     body: String,
@@ -190,13 +193,13 @@ struct Asked<'m> {
 }
 
 impl<'m> Asked<'m> {
-    fn about(search: &Search<'m>, task: &Task) -> Self {
+    pub(super) fn about(search: &Search<'m>, task: &Task) -> Self {
         let (body, seen) = search.sections.body(task);
         let (programs, checks) = search.sections.answers(task);
         Self { task: *task, counters: search.counters.values(task), body, seen, programs, checks }
     }
 
-    fn facts(&self) -> Facts<'_> {
+    pub(super) fn facts(&self) -> Facts<'_> {
         let answers = orange_core::Answers { programs: &self.programs, checks: self.checks };
         let (counters, seen) = (&self.counters, &self.seen);
         facts(View { status: self.task.status, counters, body: &self.body, seen, answers })

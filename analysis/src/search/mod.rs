@@ -6,6 +6,7 @@
 pub mod components;
 pub mod counters;
 pub mod ends;
+pub mod reviewers;
 pub mod sections;
 pub mod task;
 
@@ -27,6 +28,7 @@ use self::decisions::Decisions;
 use self::ends::RuleIndex;
 pub(crate) use self::hash::Quick;
 use self::numbers::Numbers;
+use self::reviewers::{ReviewerIndex, Reviewers};
 use self::sections::{MAX_CONTENTS, Sections};
 use self::task::ContentId;
 use self::task::{Event, MAX_COUNTERS, MAX_SECTIONS, Task};
@@ -51,6 +53,8 @@ pub struct Search<'m> {
     pub machine: &'m Machine<'m>,
     /// The sections that gates read, and their contents.
     pub sections: Sections<'m>,
+    /// The reviewers that have names.
+    pub reviewers: Reviewers<'m>,
     /// The counters that are followed.
     pub counters: Counters,
     configurations: Vec<Task>,
@@ -104,6 +108,8 @@ pub enum SearchStep {
     Exit {
         /// The agent.
         agent: Actor,
+        /// The reviewer with a name that ends while others are alive, if it is one.
+        one: Option<ReviewerIndex>,
         /// What it writes before.
         wrote: Option<Wrote>,
         /// The rule about ends that it ends for, and that decides; none for an ordinary end.
@@ -131,6 +137,8 @@ pub enum SearchStep {
 pub struct FailedHook {
     /// Who asks, or the agent that ends.
     pub by: Actor,
+    /// The reviewer with a name that ends while others are alive, if it is one.
+    pub one: Option<ReviewerIndex>,
     /// What they write before.
     pub wrote: Option<Wrote>,
     /// How the agent ends, if nobody asks.
@@ -188,6 +196,7 @@ impl<'m> Search<'m> {
         let mut search = Self {
             machine,
             sections: Sections::of(machine),
+            reviewers: Reviewers::of(machine),
             counters: Counters::of(machine),
             configurations: Vec::new(),
             ordinary: 0,
@@ -369,6 +378,21 @@ impl<'m> Search<'m> {
 }
 
 impl SearchStep {
+    /// The agent that is dead after it has ended: of several reviewers it is the last one.
+    pub fn ended(&self) -> Option<Actor> {
+        match self {
+            Self::Exit { agent, one: None, .. } => Some(*agent),
+            Self::Failure { failed: FailedHook { by, one: None, exit: Some(_), .. }, .. } => Some(*by),
+            Self::Exit { .. }
+            | Self::Failure { .. }
+            | Self::Request { .. }
+            | Self::Start
+            | Self::Write(_)
+            | Self::Respawn
+            | Self::Retry => None,
+        }
+    }
+
     /// The transition that it takes.
     pub fn transition(&self) -> Option<TransitionId> {
         match self {

@@ -36,7 +36,7 @@ impl Reads {
         let section = |set: &mut Set, gate: &SectionGate<'_>| set.extend(sections.find(gate.section));
         let of = |state| {
             let mut it = Self { decisions: machine.decisions_of(state), ..Self::default() };
-            let gated = machine.transition_gates_of(state).filter_map(Gate::section);
+            let gated = machine.transition_gates_of(state).flat_map(Gate::sections);
             gated.for_each(|gate| section(&mut it.gated, gate));
             for gate in machine.transition_gates_of(state) {
                 it.gated.extend(sections.asked_by(gate));
@@ -44,13 +44,13 @@ impl Reads {
             if !machine.exit_rules_of(state).is_empty() {
                 it.ruled = it.gated;
             }
-            let ruled = machine.artifacts_of(state).filter_map(Gate::section);
+            let ruled = machine.artifacts_of(state).flat_map(Gate::sections);
             ruled.for_each(|gate| section(&mut it.ruled, gate));
             for gate in machine.artifacts_of(state) {
                 it.ruled.extend(sections.asked_by(gate));
             }
             machine.counters_of(state).for_each(|id| it.counters.extend(counters.slot(id)));
-            for gate in machine.gates_of(state).filter_map(Gate::section).filter(|gate| gate.fresh) {
+            for gate in machine.gates_of(state).flat_map(Gate::sections).filter(|gate| gate.fresh) {
                 section(&mut it.fresh, gate);
                 gate.verdict.iter().for_each(|_| section(&mut it.judged, gate));
             }

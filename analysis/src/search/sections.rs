@@ -26,6 +26,8 @@ pub struct Section<'m> {
     pub heading: &'m str,
     /// What is asked outside of the body, if it is no section: its contents are the answers.
     pub asked: Option<Asked<'m>>,
+    /// The reviewer with a name that writes it.
+    pub reviewer: Option<&'m str>,
     /// By [`ContentId`]; the first one is the absent section.
     pub contents: Vec<Content>,
     /// What can be written in the place of another content and is then judged like the absent section.
@@ -154,7 +156,7 @@ impl<'m> Asked<'m> {
         match gate {
             Gate::Command(Program { argv, .. }) => Some(Self::Program(argv)),
             Gate::Checks => Some(Self::Checks),
-            Gate::Section(_) => None,
+            Gate::Section(_) | Gate::AnySection(_) => None,
         }
     }
 
@@ -178,7 +180,7 @@ fn level(heading: &str) -> usize {
 
 impl<'m> Section<'m> {
     /// The contents that some gate judges differently from all others before them.
-    fn distinguished(heading: &'m str, gates: &[&SectionGate<'_>]) -> Self {
+    fn distinguished(heading: &'m str, gates: &[&SectionGate<'m>]) -> Self {
         let judged = |it: &Content| -> Vec<bool> {
             let body = it.text.as_ref().map(|text| format!("{heading}\n{text}\n")).unwrap_or_default();
             gates.iter().map(|gate| check_section(gate, &body, &[]).is_ok()).collect()
@@ -199,7 +201,8 @@ impl<'m> Section<'m> {
         }
         kept.truncate(MAX_CONTENTS);
         let contents = kept.into_iter().map(|(content, _)| content).collect();
-        Self { heading, asked: None, contents, blank, is_cut }
+        let reviewer = gates.iter().find_map(|gate| gate.reviewer);
+        Self { heading, asked: None, reviewer, contents, blank, is_cut }
     }
 
     /// Failure, which is where everything begins, and success.
@@ -210,7 +213,14 @@ impl<'m> Section<'m> {
             Asked::Checks => (RED, GREEN),
         };
         let contents = vec![Content { text: None, ..content(bad) }, content(good)];
-        Self { heading: "", asked: Some(asked), contents, blank: Some(content(bad)), is_cut: false }
+        Self {
+            heading: "",
+            asked: Some(asked),
+            reviewer: None,
+            contents,
+            blank: Some(content(bad)),
+            is_cut: false,
+        }
     }
 
     /// What stands there after it was written.

@@ -26,6 +26,7 @@ impl<'m> Explorer<'_, 'm> {
         self.start(from, &task);
         self.requests(from, &task);
         self.exits(from, &task);
+        self.one_of_several_exits(from, &task);
         self.elapses(from, &task);
         self.writes(from, &task);
     }
@@ -102,7 +103,7 @@ impl<'m> Explorer<'_, 'm> {
     ) {
         let transition = decision.transition;
         self.take_transition(from, task, decision, SearchStep::Request { transition, by, wrote });
-        let failed = FailedHook { by, wrote, exit: None };
+        let failed = FailedHook { by, one: None, wrote, exit: None };
         self.failures(from, task, decision, failed);
     }
 
@@ -119,7 +120,13 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// The same transition, for each of its hooks that can fail and then stops the others.
-    fn failures(&mut self, from: ConfigurationId, task: &Task, decision: &Decision<'m>, failed: FailedHook) {
+    pub(super) fn failures(
+        &mut self,
+        from: ConfigurationId,
+        task: &Task,
+        decision: &Decision<'m>,
+        failed: FailedHook,
+    ) {
         let transition = decision.transition;
         for (hook, effect) in (0..).zip(&decision.effects) {
             if effect.hook.on_failure == OnFailure::GoOn {
@@ -194,21 +201,27 @@ impl<'m> Explorer<'_, 'm> {
                     &next,
                     SearchStep::Exit {
                         agent,
+                        one: None,
                         wrote,
                         end: *end,
                         outcome: ExitResult::Waits { resumed: true },
                     },
                 );
             }
-            self.add(from, SearchStep::Exit { agent, wrote, end: *end, outcome }, next, events);
+            self.add(from, SearchStep::Exit { agent, one: None, wrote, end: *end, outcome }, next, events);
             if let Some(decision) = turn.decision() {
-                self.failures(from, task, decision, FailedHook { by: agent, wrote, exit: Some(*end) });
+                self.failures(
+                    from,
+                    task,
+                    decision,
+                    FailedHook { by: agent, one: None, wrote, exit: Some(*end) },
+                );
             }
         }
     }
 
     /// The same end of an agent, with the start of the next one after the wait.
-    fn resumes(&mut self, from: ConfigurationId, waiting: &Task, step: SearchStep) {
+    pub(super) fn resumes(&mut self, from: ConfigurationId, waiting: &Task, step: SearchStep) {
         if let Some(turn) = decisions::start(self.search, waiting).filter(|turn| turn.decision().is_none()) {
             let (next, _, events) = self.carried(waiting, &turn);
             self.add(from, step, next, events);
@@ -216,7 +229,11 @@ impl<'m> Explorer<'_, 'm> {
     }
 
     /// The task after what follows, what became of it, and what its hooks did beside.
-    fn carried(&mut self, task: &Task, turn: &Turn<'m>) -> (Task, ExitResult, Vec<(HookIndex, Event)>) {
+    pub(super) fn carried(
+        &mut self,
+        task: &Task,
+        turn: &Turn<'m>,
+    ) -> (Task, ExitResult, Vec<(HookIndex, Event)>) {
         let (mut next, mut outcome, mut events) = (*task, ExitResult::Marked, Vec::new());
         let is_started = !turn.effects.is_empty();
         for event in &turn.events {
@@ -246,7 +263,7 @@ impl<'m> Explorer<'_, 'm> {
         for effect in &turn.effects {
             events.extend(self.take(&mut next, effect).map(|event| (OWN_HOOK, event)));
             if effect.hook.spawn().is_some() {
-                self.note_verdicts(&mut next);
+                self.note_verdicts(&mut next, effect.hook.reviewer());
             }
         }
         (next, outcome, events)
@@ -309,12 +326,14 @@ impl<'m> Explorer<'_, 'm> {
         if let Some((counter, value)) = effect.counter {
             self.search.counters.set(task, counter, value);
         }
-        task.take(effect)
+        task.take(effect, self.search.reviewers.bit(&effect.hook))
     }
 
-    /// A verdict that an agent finds at its start is not its own.
-    fn note_verdicts(&self, task: &mut Task) {
-        for section in self.decisions.reads(task).judged.iter() {
+    /// A verdict that an agent finds at its start is not its own; another reviewer's section is none of its business.
+    fn note_verdicts(&self, task: &mut Task, reviewer: Option<&str>) {
+        let is_own = |it: Option<&str>| it.is_none() || it == reviewer;
+        let judged = self.decisions.reads(task).judged.iter();
+        for section in judged.filter(|it| is_own(self.search.sections.get(*it).reviewer)) {
             let written = task.section(section);
             task.write(section, Written { stood: written.content != ABSENT, ..written });
         }

@@ -28,6 +28,8 @@ pub struct Task {
     pub worker: Agent,
     /// The agent whose requests are the reviewer's.
     pub reviewer: Agent,
+    /// Which reviewers with names are alive, or can be: bits of [`super::reviewers::Reviewers`].
+    pub reviewers: u8,
     /// Whether a session is on record, whatever is still alive in it.
     pub session: bool,
     /// Whether the reviewer that is alive was started to run beside a worker.
@@ -147,7 +149,11 @@ impl Hash for Task {
         let agents = self.worker as u64 | (self.reviewer as u64) << 2;
         let waiting =
             self.waiting.map_or(0, |it| u64::from(it.transition.0) << 16 | u64::from(it.hook) << 1 | 1);
-        let rest = u64::from(self.status.0) << 16 | unhandled_exit << 12 | agents << 8 | flags;
+        let rest = u64::from(self.reviewers) << 32
+            | u64::from(self.status.0) << 16
+            | unhandled_exit << 12
+            | agents << 8
+            | flags;
         state.write_u64(waiting << 32 ^ rest);
         state.write_u64(self.sections);
         // Apart from each other, so that no product waits for the one before.
@@ -167,6 +173,7 @@ impl Task {
             workspace: None,
             worker: Agent::None,
             reviewer: Agent::None,
+            reviewers: 0,
             session: false,
             beside: false,
             renamed: false,
@@ -196,9 +203,10 @@ impl Task {
         [Actor::Worker, Actor::Reviewer].into_iter().find(|it| self.agent(*it) == Agent::Live)
     }
 
-    /// How many of its agents are alive.
+    /// How many of its agents are alive, at most.
     pub fn live_agents(&self) -> usize {
-        [self.worker, self.reviewer].into_iter().filter(|it| *it == Agent::Live).count()
+        let reviewers = if self.reviewer == Agent::Live { self.reviewers.count_ones().max(1) } else { 0 };
+        usize::from(self.worker == Agent::Live) + reviewers as usize
     }
 
     /// What stands in the section with this number.
@@ -224,19 +232,27 @@ impl Task {
             Actor::Reviewer => {
                 self.reviewer = agent;
                 self.beside &= agent == Agent::Live;
+                if agent != Agent::Live {
+                    self.reviewers = 0;
+                }
             }
             Actor::Human | Actor::Engine | Actor::Declared(_) => {}
         }
     }
 
-    /// Does what a hook does, and tells what it did beside.
+    /// Does what a hook does, and tells what it did beside. It is not noted which reviewer it starts.
     pub fn apply(&mut self, hook: &Hook<'_>) -> Option<Event> {
+        self.apply_with(hook, 0)
+    }
+
+    /// The same for a hook that starts the reviewer with this bit.
+    pub(crate) fn apply_with(&mut self, hook: &Hook<'_>, reviewer: u8) -> Option<Event> {
         let traits = hook.action.traits();
         if traits.tells == Some(Actor::Worker) && self.worker == Agent::Live {
             return None;
         }
         if let Some(spawn) = hook.spawn() {
-            return self.spawn(spawn, hook.action.starts_beside());
+            return self.spawn(spawn, reviewer, hook.action.starts_beside());
         }
         match (traits.tells, traits.ends, traits.worktree) {
             (Some(Actor::Worker), _, _) => Some(Event::NobodyToNotify),
@@ -251,10 +267,10 @@ impl Task {
     }
 
     /// Raises what the effect raises, then does what its hook does.
-    pub(super) fn take(&mut self, effect: &Effect<'_>) -> Option<Event> {
+    pub(super) fn take(&mut self, effect: &Effect<'_>, reviewer: u8) -> Option<Event> {
         let is_next_name = effect.counter.is_some_and(|(id, _)| names_window(id));
         self.renamed |= is_next_name && self.reviewer == Agent::Live;
-        self.apply(&effect.hook)
+        self.apply_with(&effect.hook, reviewer)
     }
 
     /// A worktree takes the place of a folder, unless somebody works there.
@@ -280,13 +296,14 @@ impl Task {
 
     fn kill_session(&mut self) -> Option<Event> {
         (self.worker, self.reviewer, self.renamed, self.beside) = (Agent::None, Agent::None, false, false);
+        self.reviewers = 0;
         idle_if(!std::mem::replace(&mut self.session, false))
     }
 
     fn kill_reviewer(&mut self) -> Option<Event> {
         let before = std::mem::replace(&mut self.reviewer, Agent::None);
         let renamed = std::mem::replace(&mut self.renamed, false);
-        self.beside = false;
+        (self.beside, self.reviewers) = (false, 0);
         // Where nobody else lives in it, the session is over with the reviewer.
         self.session &= before != Agent::Live || self.worker == Agent::Live;
         match before {
@@ -296,8 +313,8 @@ impl Task {
         }
     }
 
-    /// The engine never starts a second agent of one actor; that hook fails then.
-    fn spawn(&mut self, spawn: &Spawn<'_>, beside_a_worker: bool) -> Option<Event> {
+    /// The engine never starts a second agent of one actor, unless it is a reviewer with another name; that hook fails then.
+    fn spawn(&mut self, spawn: &Spawn<'_>, reviewer: u8, beside_a_worker: bool) -> Option<Event> {
         if !spawn.workspace.is_ready(self.workspace) {
             return Some(match spawn.workspace {
                 Workspace::Worktree => Event::SpawnWithoutWorkspace,
@@ -307,13 +324,15 @@ impl Task {
         self.workspace = Some(spawn.workspace);
         let actor = spawn.actor();
         let other = if actor == Actor::Reviewer { Actor::Worker } else { Actor::Reviewer };
-        let same_lives = self.agent(actor) == Agent::Live;
+        let is_other = reviewer != 0 && self.reviewers != 0 && self.reviewers & reviewer == 0;
+        let same_lives = self.agent(actor) == Agent::Live && !is_other;
         let other_lives = self.agent(other) == Agent::Live;
         if !same_lives {
             self.set_agent(actor, Agent::Live);
             self.session = true;
             if actor == Actor::Reviewer {
                 (self.renamed, self.beside) = (false, beside_a_worker);
+                self.reviewers |= reviewer;
             }
         }
         match (same_lives, other_lives) {

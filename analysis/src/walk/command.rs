@@ -49,7 +49,7 @@ program COMMAND: succeeds    what a program that gates ask answers from now on;
                              or `fails`, as at first
 checks WORD                  the checks of the pull request are green, red,
                              pending or none from now on
-die [worker|reviewer] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
+die [worker|reviewer [NAME]] [with CODE] [by SIGNAL] [after SECONDS] [saying TEXT]
                              the agent ends: with this exit status, by this
                              signal, so long after the task came to its state,
                              with this in its last lines
@@ -121,8 +121,10 @@ fn die(rest: &str) -> Result<Act, Impossible> {
     };
     let mut ended = Ended { output: unescaped(output.trim()), ..Ended::default() };
     let mut words = how.split_whitespace().peekable();
-    let who = words.next_if(|it| !matches!(*it, "with" | "by" | "after"));
+    let is_how = |it: &&str| matches!(*it, "with" | "by" | "after");
+    let who = words.next_if(|it| !is_how(it));
     let agent = who.map_or(Ok(Actor::Worker), agent)?;
+    let name = words.next_if(|it| agent == Actor::Reviewer && !is_how(it)).map(str::to_owned);
     while let Some(word) = words.next() {
         let number = words.next().and_then(|it| it.parse().ok());
         match (word, number) {
@@ -132,7 +134,7 @@ fn die(rest: &str) -> Result<Act, Impossible> {
             _ => return Err(Impossible(no_command(&format!("die {rest}"), "die"))),
         }
     }
-    Ok(Act::End { agent, ended })
+    Ok(Act::End { agent, name, ended })
 }
 
 /// A heading ends at the first colon, or, where it has one itself, at its closing quotes.
@@ -190,8 +192,9 @@ impl fmt::Display for Act {
             Self::Checks { word } => write!(f, "checks {word}"),
             Self::Elapse { after: None } => f.write_str("elapse"),
             Self::Elapse { after: Some(seconds) } => write!(f, "elapse after {seconds}"),
-            Self::End { agent, ended: Ended { code, signal, output, lasted } } => {
+            Self::End { agent, name, ended: Ended { code, signal, output, lasted } } => {
                 write!(f, "die {}", agent.kind())?;
+                name.as_ref().map_or(Ok(()), |name| write!(f, " {name}"))?;
                 code.map_or(Ok(()), |code| write!(f, " with {code}"))?;
                 signal.map_or(Ok(()), |signal| write!(f, " by {signal}"))?;
                 if *lasted > 0 {
@@ -234,6 +237,7 @@ mod tests {
         check("elapse");
         check("elapse after 7200");
         check("die reviewer");
+        check("die reviewer security with 1");
         check("die worker with 75 saying API Error: rate limit");
         check("die worker by 9");
         check("die worker with 1 after 7200 saying late");

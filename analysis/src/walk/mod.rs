@@ -4,17 +4,19 @@ mod answers;
 mod body;
 pub mod command;
 mod request;
+mod reviewers;
 mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::{
     Action, Actor, Answer, Answers, Cause, Checks, Choice, CounterId, Decision, Effect, End, Facts, Input,
-    LifeEvent, Machine, Program, Refusal, Seen, StateId, TransitionId, Turn, View, When, Workspace, section,
+    LifeEvent, Machine, Program, Refusal, Seen, StateId, TransitionId, Turn, View, Workspace, section,
 };
 
 pub use self::answers::CHECKS;
 use self::time::Time;
+use crate::search::reviewers::Reviewers;
 use crate::search::task::{Agent, Event, Task};
 
 /// A task and everything that decisions about it depend on.
@@ -29,12 +31,13 @@ pub struct Walk<'m> {
     stood: Vec<Seen<'m>>,
     /// Its agents and its worktree.
     task: Task,
+    reviewers: Reviewers<'m>,
     /// The hooks that fail the next time, by their actions.
     failing: Vec<String>,
     /// The hooks that wait, because the first of them has failed.
     waiting: Option<Waiting<'m>>,
     /// The agents that have ended since these wait.
-    exited: Vec<(Actor, Ended)>,
+    exited: Vec<(Actor, Option<&'m str>, Ended)>,
     /// The programs that succeed, by their command lines.
     succeeding: BTreeSet<String>,
     checks: Checks,
@@ -98,6 +101,8 @@ pub enum Act {
     End {
         /// Which one.
         agent: Actor,
+        /// The name of a reviewer; without one, all that are alive end.
+        name: Option<String>,
         /// How.
         ended: Ended,
     },
@@ -230,6 +235,7 @@ impl<'m> Walk<'m> {
             passed: BTreeMap::new(),
             stood: Vec::new(),
             task: Task::new(status),
+            reviewers: Reviewers::of(machine),
             failing: Vec::new(),
             waiting: None,
             exited: Vec::new(),
@@ -322,7 +328,7 @@ impl<'m> Walk<'m> {
             Act::Answer { program, succeeds } => self.answer(program, *succeeds),
             Act::Checks { word } => self.see_checks(word),
             Act::Elapse { after } => self.elapse(*after),
-            Act::End { agent, ended } => self.end(*agent, ended),
+            Act::End { agent, name, ended } => self.end(*agent, name.as_deref(), ended),
         }
     }
 
@@ -342,11 +348,13 @@ impl<'m> Walk<'m> {
         let starts = left.iter().any(|it| it.hook.spawn().is_some());
         let mut story: Vec<Happened> = std::iter::once(Happened::Started { hooks }).chain(story).collect();
         let own = self.machine.state(self.status()).agent;
-        let ended = exited.into_iter().rfind(|(agent, _)| *agent == own);
+        let exited = exited.into_iter().filter(|(agent, ..)| *agent == own);
         if self.waiting.is_some() {
-            self.exited.extend(ended);
-        } else if let Some((agent, ended)) = ended.filter(|_| !starts) {
-            story.extend(self.judge(agent, &ended, true)?);
+            self.exited.extend(exited);
+        } else if !starts {
+            for (agent, reviewer, ended) in exited.collect::<Vec<_>>() {
+                story.extend(self.judge(agent, reviewer, &ended, true)?);
+            }
         }
         Ok(story)
     }
@@ -356,28 +364,21 @@ impl<'m> Walk<'m> {
         self.happens(Input::Respawn { is_alive: self.agent(agent) == Agent::Live })
     }
 
-    /// The end may lead to a state that wants the very agent that has ended; it is then judged again, at most once for every
-    /// state.
-    fn end(&mut self, agent: Actor, ended: &Ended) -> Result<Vec<Happened>, Impossible> {
-        if self.agent(agent) != Agent::Live {
-            return Err(Impossible(format!("no {} is alive", agent.kind())));
-        }
-        self.set_agent(agent, Agent::Dead);
-        if self.waiting.is_some() {
-            self.exited.push((agent, ended.clone()));
-        }
-        self.judge(agent, ended, false)
-    }
-
     /// What follows on the end of an agent, which an earlier state may have judged, or a state whose hooks waited.
-    fn judge(&mut self, agent: Actor, ended: &Ended, is_again: bool) -> Result<Vec<Happened>, Impossible> {
+    fn judge(
+        &mut self,
+        agent: Actor,
+        reviewer: Option<&str>,
+        ended: &Ended,
+        is_again: bool,
+    ) -> Result<Vec<Happened>, Impossible> {
         let mut story = Vec::new();
         let mut before = is_again.then(|| self.status());
         self.time.pass_until(ended.lasted);
         for _ in self.machine.states {
             let (is_beside, left) = (self.task.live_agents() > 0, self.time.left());
-            let end = End { is_beside, lasted: self.time.lasted(), left: &left, ..ended.end() };
-            let is_replaced = self.agent(agent) == Agent::Live;
+            let end = End { is_beside, reviewer, lasted: self.time.lasted(), left: &left, ..ended.end() };
+            let is_replaced = self.is_replaced(agent, reviewer);
             let input = match before {
                 None => Input::Ended { agent, end },
                 Some(_) => Input::JudgedAgain { agent, end, is_replaced },
@@ -403,7 +404,7 @@ impl<'m> Walk<'m> {
     fn turn(&self, input: Input<'_>) -> Result<Turn<'m>, Result<Happened, Impossible>> {
         let machine = self.machine;
         self.view(|view| {
-            machine.life(&self.facts(view), input).map_err(|refusal| match refusal {
+            machine.life(&self.facts(view, &self.reviewers()), input).map_err(|refusal| match refusal {
                 Refusal::Rejected { rejection, .. } => Ok(Happened::Refused {
                     code: rejection.code(),
                     message: rejection.message(machine, view),
@@ -424,7 +425,7 @@ impl<'m> Walk<'m> {
         })
     }
 
-    fn facts<'v>(&self, view: &View<'v>) -> Facts<'v> {
+    fn facts<'v>(&self, view: &View<'v>, reviewers: &'v [&'v str]) -> Facts<'v> {
         Facts {
             view: *view,
             has_summary: true,
@@ -432,6 +433,7 @@ impl<'m> Walk<'m> {
             has_session: self.task.session,
             hooks_wait: self.waiting.is_some(),
             restarts: 0,
+            reviewers,
             last: None,
         }
     }
@@ -512,7 +514,10 @@ impl<'m> Walk<'m> {
             let turn = self.view(|view| {
                 let (transition, cause) = (Some(decision.transition), decision.cause);
                 let (hook, reason) = (&effect.hook, "it fails");
-                self.machine.life(&self.facts(view), Input::HookFailed { hook, transition, cause, reason })
+                self.machine.life(
+                    &self.facts(view, &self.reviewers()),
+                    Input::HookFailed { hook, transition, cause, reason },
+                )
             });
             let turn = turn.unwrap_or_default();
             if let Some(next) = turn.decision() {
@@ -540,10 +545,10 @@ impl<'m> Walk<'m> {
             self.set_counter(id, value);
         }
         if effect.hook.spawn().is_some() {
-            let standing = self.machine.standing(self.status(), &self.body, When::Started);
-            self.stood.extend(standing);
+            self.stood.extend(self.machine.found(self.status(), &self.body, effect.hook.reviewer()));
         }
-        Ran { hook: effect.hook.name(), event: self.task.apply(&effect.hook), has_failed: false }
+        let event = self.task.apply_with(&effect.hook, self.reviewers.bit(&effect.hook));
+        Ran { hook: effect.hook.name(), event, has_failed: false }
     }
 
     fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {

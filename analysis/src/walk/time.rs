@@ -56,7 +56,7 @@ impl Walk<'_> {
         let input = Input::Elapsed { has_agent, lasted, left: &left };
         match self.turn(input) {
             Ok(turn) if turn.events.is_empty() && !turn.story.is_empty() => {
-                self.end(state.agent, &Ended::default())
+                self.end(state.agent, None, &Ended::default())
             }
             Ok(turn) => Ok(self.carry(&turn)),
             Err(refused) => refused.map(|it| vec![it]),

@@ -12,6 +12,7 @@ mod file_name;
 mod from_terminal;
 mod guard_size;
 mod hook_failure;
+mod reviewers;
 mod steps;
 mod then_when;
 mod wait;
@@ -69,6 +70,7 @@ fn machine(draft: &MachineDraft, source: &Source, found: &mut Vec<Diagnostic>) {
     then_when::check(&mut context);
     exit_target::check(&mut context);
     hook_failure::check(&mut context);
+    reviewers::check(&mut context);
     wait::check(&mut context);
     claim::check(&mut context);
     deadline::check(&mut context);

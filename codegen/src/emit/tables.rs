@@ -144,6 +144,10 @@ fn gates(gates: &[Gate<'_>]) -> TokenStream {
             let gate = section_gate(gate);
             quote!(orange::Gate::Section(#gate))
         }
+        Gate::AnySection(gates) => {
+            let gates = gates.iter().map(section_gate);
+            quote!(orange::Gate::AnySection(&[#(#gates),*]))
+        }
         Gate::Command(Program { argv, timeout }) => {
             let argv = argv.iter().map(|argument| text::lines(argument));
             let timeout = Literal::u32_unsuffixed(*timeout);
@@ -157,6 +161,7 @@ fn gates(gates: &[Gate<'_>]) -> TokenStream {
 fn section_gate(gate: &SectionGate<'_>) -> TokenStream {
     let SectionGate { required, strict, fields, fresh, .. } = gate;
     let section = text::lines(gate.section);
+    let reviewer = option(gate.reviewer.map(|name| quote!(#name)));
     let verdict = option(gate.verdict.map(|verdict| match verdict {
         Verdict::Pass => quote!(orange::Verdict::Pass),
         Verdict::Fail => quote!(orange::Verdict::Fail),
@@ -174,6 +179,7 @@ fn section_gate(gate: &SectionGate<'_>) -> TokenStream {
             strict: #strict,
             fields: orange::Fields::#fields,
             fresh: #fresh,
+            reviewer: #reviewer,
         }
     }
 }
@@ -248,6 +254,7 @@ fn spawn(emission: &Emission<'_>, spawn: &Spawn<'_>) -> TokenStream {
         entry("model", text(spawn.model)),
         entry("effort", text(spawn.effort)),
         entry("workspace", workspace),
+        entry("reviewer", text(spawn.reviewer)),
     ]
     .into_iter()
     .collect();
@@ -342,6 +349,7 @@ fn value(value: &Value) -> TokenStream {
         Value::Workflow => quote!(Workflow),
         Value::Base => quote!(Base),
         Value::Orange => quote!(Orange),
+        Value::Reviewer => quote!(Reviewer),
         Value::Counter(counter) => {
             let counter = Literal::u16_unsuffixed(counter.0);
             quote!(Counter(orange::CounterId(#counter)))

@@ -2,7 +2,9 @@
 
 use std::cell::{Cell, OnceCell};
 
-use orange_core::{Counter, ExitRule, Gate, Guard, Hook, Piece, Prompt, Range, State, StateId, Transition};
+use orange_core::{
+    Counter, ExitRule, Gate, Guard, Hook, Piece, Prompt, Range, SectionGate, State, StateId, Transition,
+};
 
 /// What a lowered machine borrows besides the workflow. It may hold several machines.
 #[derive(Debug, Default)]
@@ -14,6 +16,7 @@ pub struct Arena<'a> {
     pub(super) ids: Pool<StateId>,
     pub(super) pieces: Pool<Piece<'a>>,
     pub(super) gates: Pool<Gate<'a>>,
+    pub(super) sections: Pool<SectionGate<'a>>,
     pub(super) hooks: Pool<Hook<'a>>,
     pub(super) clauses: Pool<(Guard<'a>, StateId)>,
     pub(super) states: Pool<State<'a>>,

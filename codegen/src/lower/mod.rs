@@ -153,6 +153,10 @@ impl<'a> Lowering<'a> {
     fn gates(&self, gates: &'a [Gate]) -> &'a [core::Gate<'a>] {
         self.arena.gates.keep(gates.iter().map(|gate| match gate {
             Gate::Section(gate) => core::Gate::Section(self.section_gate(gate)),
+            Gate::AnySection(gate) => {
+                let sections = gate.sections.iter().map(|it| self.section_gate(it));
+                core::Gate::AnySection(self.arena.sections.keep(sections))
+            }
             Gate::Command(gate) => core::Gate::Command(core::Program {
                 argv: self.arena.words.keep(gate.argv.iter().map(String::as_str)),
                 timeout: gate.timeout,
@@ -174,6 +178,7 @@ impl<'a> Lowering<'a> {
                 Fields::All(_) => core::Fields::All(names),
             },
             fresh: gate.fresh,
+            reviewer: gate.reviewer.as_deref(),
         }
     }
 
@@ -245,7 +250,8 @@ fn settings_of(workflow: &Workflow, state: StateId) -> &AgentSettings {
 /// The start of an agent for a state with these settings, which hold where the hook says nothing.
 fn spawn<'w>(spawn: &'w Spawn, state: &'w AgentSettings) -> core::Spawn<'w> {
     let usual = core::Spawn::new(spawn.prompt.value, spawn.role, spawn.permissions);
-    set(usual, &[&spawn.agent, state])
+    let reviewer = spawn.reviewer.as_ref().map(|it| it.value.as_str());
+    core::Spawn { reviewer, ..set(usual, &[&spawn.agent, state]) }
 }
 
 /// The start of an agent with these settings, of which the first that says something counts.

@@ -32,7 +32,7 @@ impl ExitRule {
 impl Condition {
     /// What it asks of sections.
     pub fn section_gates(&self) -> impl Iterator<Item = &SectionGate> {
-        self.gates().iter().filter_map(Gate::section)
+        self.gates().iter().flat_map(Gate::sections)
     }
 
     /// The gates that it asks for.

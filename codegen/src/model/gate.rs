@@ -7,7 +7,7 @@ use super::decoder::{self, Decoder, Entry, Field, shortened};
 use super::hooks::{argv, at_least_one};
 use super::keys::{ALL_FIELDS, ALL_GATES, CHECKS_GATE, COMMAND_GATE, GATE, GREEN, PROGRAM, WRITERS};
 use super::scope::Scope;
-use super::{ChecksGate, CommandGate, Fields, Gate, NamedGate, SectionGate, Verdict};
+use super::{ChecksGate, CommandGate, Fields, Gate, NamedGate, SectionGate, Verdict, Verdicts};
 use crate::catalogue::{A17, S04};
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
@@ -16,6 +16,9 @@ use crate::syntax::{Kind, Node};
 
 const VERDICTS: [(&str, Verdict); 2] =
     [(Verdict::Pass.as_str(), Verdict::Pass), (Verdict::Fail.as_str(), Verdict::Fail)];
+
+const VERDICTS_OF: [(&str, Verdicts); 2] =
+    [(Verdicts::All.as_str(), Verdicts::All), (Verdicts::Any.as_str(), Verdicts::Any)];
 
 /// The gates of a transition or of an exit rule: one, the name of one, or `all` of several. Those that are not understood are left
 /// out.
@@ -119,9 +122,16 @@ fn section_gate(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>)
         verdict: fields.get("verdict").and_then(|it| decoder.word(&it, &VERDICTS)),
         strict: flag(decoder, &fields, "strict"),
         fresh: flag(decoder, &fields, "fresh"),
+        verdicts: fields.get("verdicts").and_then(|it| decoder.word(&it, &VERDICTS_OF)),
+        reviewer: None,
         written_by: fields.get("written_by").map(|it| actors(decoder, scope, &it, &WRITERS)),
         fields: fields.get("fields").map_or(Fields::All(Vec::new()), |it| wanted_fields(decoder, &it)),
     };
+    if let Some(verdicts) = fields.get("verdicts").filter(|_| fields.get("verdict").is_none()) {
+        let message = "`verdicts` says whose verdict counts, and this gate asks for none";
+        let help = "add `verdict: PASS` or `verdict: FAIL`, or delete `verdicts`";
+        decoder.report(Diagnostic::new(&S04, verdicts.key, message).help(help));
+    }
     if gate.strict && fields.get("verdict").is_none() {
         let at = fields.get("strict").map_or(fields.span, |it| it.key);
         let message = "`strict` says how a verdict is written, and this gate asks for none";
@@ -140,7 +150,7 @@ impl Gate {
             (Self::Section(one), Self::Section(other)) => one.asks() == other.asks(),
             (Self::Command(one), Self::Command(other)) => one.argv == other.argv,
             (Self::Checks(_), Self::Checks(_)) => true,
-            (Self::Section(_) | Self::Command(_) | Self::Checks(_), _) => false,
+            (Self::Section(_) | Self::AnySection(_) | Self::Command(_) | Self::Checks(_), _) => false,
         }
     }
 }
@@ -148,10 +158,11 @@ impl Gate {
 impl SectionGate {
     fn asks(&self) -> impl PartialEq + use<'_> {
         let Self { section, required, verdict, strict, fresh, fields, .. } = self;
+        let verdicts = self.verdicts.map(|it| it.value == Verdicts::All);
         let each = matches!(fields, Fields::All(_));
         let names: Vec<&str> = fields.names().iter().map(|it| it.value.as_str()).collect();
         let verdict = verdict.map(|it| it.value);
-        (section.value.as_str(), (*required, verdict, *strict, *fresh), (each, names))
+        (section.value.as_str(), (*required, verdict, verdicts, *strict, *fresh), (each, names))
     }
 }
 
@@ -168,8 +179,10 @@ fn in_vain(first: &Gate, second: &Gate) -> Option<Diagnostic> {
             .label(second.place(), "the second time");
         return Some(found.help("delete one of the two"));
     }
-    let (one, other) = first.section().zip(second.section())?;
-    let verdicts = one.verdict.zip(other.verdict).filter(|_| one.section.value == other.section.value);
+    let (Gate::Section(one), Gate::Section(other)) = (first, second) else { return None };
+    let is_one = one.section.value == other.section.value
+        && !matches!((one.verdicts, other.verdicts), (Some(_), _) | (_, Some(_)));
+    let verdicts = one.verdict.zip(other.verdict).filter(|_| is_one);
     let (wanted, excluded) = verdicts.filter(|(one, other)| one.value != other.value)?;
     let message = format!("`all` asks `{}` for both verdicts, and it has one", one.section.value);
     let found = Diagnostic::new(&S04, second.place(), message)

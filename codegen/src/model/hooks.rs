@@ -7,6 +7,7 @@ use super::agents;
 use super::decoder::{Decoder, Field, Fields};
 use super::keys::{ACTIONS, HOOK, INCREMENT_REVIEW_ROUND, Object};
 use super::prompts;
+use super::reviewers;
 use super::scope::Scope;
 use super::{AgentSettings, Hook, OnFailure, Permissions, REVIEW_ROUND, Role, Spawn, Value};
 use crate::catalogue::{A04, C4D, S04, S09};
@@ -102,6 +103,7 @@ fn parameters(
     let defaults = (Role::Worker, Permissions::Full);
     let (usual, mut permissions) = hook.action.traits().starts.map_or(defaults, Starts::defaults);
     let (mut prompt, mut role, mut agent) = (None, None, AgentSettings::default());
+    let mut reviewer = None;
     let mut is_whole = true;
     for parameter in hook.action.parameters() {
         let is_read = match (parameter.kind, fields.get(parameter.name)) {
@@ -131,6 +133,10 @@ fn parameters(
                 agent.effort = agents::argument(decoder, &field);
                 agent.effort.is_some()
             }
+            (ParameterKind::Reviewer, Some(field)) => {
+                reviewer = reviewers::name(decoder, &field);
+                reviewer.is_some()
+            }
             (ParameterKind::Permissions, Some(field)) => {
                 decoder.word(&field, &PERMISSIONS).map(|it| permissions = it.value).is_some()
             }
@@ -155,7 +161,12 @@ fn parameters(
     let may_review = hook.action.parameters().iter().any(|it| it.kind == ParameterKind::Role);
     let implied = agent.harness.as_ref().filter(|_| may_review).and_then(|it| it.value.role());
     let role = role.or(implied).unwrap_or(usual);
-    hook.spawn = prompt.map(|prompt| Spawn { prompt, role, agent, permissions });
+    if let Some(name) = reviewer.as_ref().filter(|_| role == Role::Worker) {
+        let message = format!("`{}` names a worker, and only reviewers have names", name.value);
+        decoder
+            .report(Diagnostic::new(&S04, name.span, message).help("delete `name`, or write `as: reviewer`"));
+    }
+    hook.spawn = prompt.map(|prompt| Spawn { prompt, role, agent, permissions, reviewer });
     is_whole.then_some(())
 }
 

@@ -280,6 +280,11 @@ pub static GATE: Object = Object {
         key("required", Takes::Boolean, "It must have a line that is not blank."),
         key("verdict", Takes::Word(&["PASS", "FAIL"]), "It must carry this verdict."),
         key(
+            "verdicts",
+            Takes::Word(&["all", "any"]),
+            "Whose: of `all` reviewers with names, or of `any` of them; each writes a section of its own, such as `## Review: security`.",
+        ),
+        key(
             "strict",
             Takes::Boolean,
             "The verdict must be the first line that is not blank: `Verdict: PASS`.",
@@ -360,7 +365,7 @@ pub static ACTIONS: &[Object] = &{
 const COUNT: usize = Action::ALL.len();
 
 /// The most keys that an action has, with `action` and `on_failure`.
-const MAX_KEYS: usize = 9;
+const MAX_KEYS: usize = 10;
 
 /// By action: its keys. The rest of each is not used.
 static PARAMETERS: [[Key; MAX_KEYS]; COUNT] = {
@@ -387,7 +392,7 @@ const fn takes(kind: ParameterKind) -> Takes {
         ParameterKind::Harness => Takes::Name(Names::Harnesses),
         ParameterKind::Permissions => Takes::Word(&["full", "reduced"]),
         ParameterKind::Counter => Takes::Name(Names::Counters),
-        ParameterKind::Message | ParameterKind::Field => Takes::Text,
+        ParameterKind::Message | ParameterKind::Field | ParameterKind::Reviewer => Takes::Text,
         ParameterKind::Model | ParameterKind::Effort | ParameterKind::Value => Takes::Scalar,
         ParameterKind::Argv => Takes::List(&Takes::Scalar),
         ParameterKind::Seconds(_) => Takes::Integer(1),

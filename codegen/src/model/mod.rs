@@ -17,6 +17,7 @@ pub mod keys;
 mod prompt_file;
 mod prompts;
 mod resolve;
+pub mod reviewers;
 mod scope;
 mod shapes;
 mod states;
@@ -28,6 +29,7 @@ mod transitions;
 
 pub use deadlines::Deadline;
 pub use resolve::{Draft, MachineDraft, no_workflow, resolve};
+pub use reviewers::{AnySection, Verdicts};
 pub use steps::ANY;
 pub use transitions::Ends;
 
@@ -155,6 +157,8 @@ pub struct Transition {
 pub enum Gate {
     /// The body has this section.
     Section(SectionGate),
+    /// One of several sections says something.
+    AnySection(AnySection),
     /// This program succeeds in the worktree.
     Command(CommandGate),
     /// The checks of the pull request are green.
@@ -211,6 +215,10 @@ pub struct SectionGate {
     pub fresh: bool,
     /// Who writes it, as the author declares; the checks of authority read this.
     pub written_by: Option<Actors>,
+    /// Whose verdicts it asks for, where reviewers with names write a section each.
+    pub verdicts: Option<Spanned<Verdicts>>,
+    /// The reviewer with a name that writes the section.
+    pub reviewer: Option<String>,
     /// The lines `NAME: something` that it must have.
     pub fields: Fields,
 }
@@ -225,11 +233,12 @@ pub enum Fields {
 }
 
 impl Gate {
-    /// What it asks of a section, if it reads one.
-    pub fn section(&self) -> Option<&SectionGate> {
+    /// What it asks of sections: of the one that it reads, or of those of which one is enough.
+    pub fn sections(&self) -> &[SectionGate] {
         match self {
-            Self::Section(gate) => Some(gate),
-            Self::Command(_) | Self::Checks(_) => None,
+            Self::Section(gate) => std::slice::from_ref(gate),
+            Self::AnySection(gate) => &gate.sections,
+            Self::Command(_) | Self::Checks(_) => &[],
         }
     }
 
@@ -237,6 +246,7 @@ impl Gate {
     pub fn place(&self) -> Span {
         match self {
             Self::Section(gate) => gate.place,
+            Self::AnySection(gate) => gate.place,
             Self::Command(gate) => gate.place,
             Self::Checks(gate) => gate.place,
         }
@@ -246,6 +256,7 @@ impl Gate {
     pub fn span(&self) -> Span {
         match self {
             Self::Section(gate) => gate.span,
+            Self::AnySection(gate) => gate.sections.first().map_or(gate.place, |it| it.span),
             Self::Command(gate) => gate.span,
             Self::Checks(gate) => gate.span,
         }
@@ -253,16 +264,14 @@ impl Gate {
 
     /// The verdict that it asks for.
     pub fn verdict(&self) -> Option<Spanned<Verdict>> {
-        match self {
-            Self::Section(gate) => gate.verdict,
-            Self::Command(_) | Self::Checks(_) => None,
-        }
+        self.sections().first()?.verdict
     }
 
     /// The same gate, had in another place.
     fn at(&self, place: Span) -> Self {
         match self {
             Self::Section(gate) => Self::Section(SectionGate { place, ..gate.clone() }),
+            Self::AnySection(gate) => Self::AnySection(AnySection { place, ..gate.clone() }),
             Self::Command(gate) => Self::Command(CommandGate { place, ..gate.clone() }),
             Self::Checks(gate) => Self::Checks(ChecksGate { place, ..*gate }),
         }
@@ -343,6 +352,8 @@ pub struct Spawn {
     pub agent: AgentSettings,
     /// What it may do without asking.
     pub permissions: Permissions,
+    /// The name of a reviewer beside which others can be alive.
+    pub reviewer: Option<Spanned<String>>,
 }
 
 /// What runs an agent, as far as a hook or a state says.
@@ -415,13 +426,6 @@ pub enum Condition {
     Overdue(usize),
     /// Always.
     Always,
-}
-
-impl Transition {
-    /// What it asks of sections.
-    pub fn section_gates(&self) -> impl Iterator<Item = &SectionGate> {
-        self.gates.iter().filter_map(Gate::section)
-    }
 }
 
 /// `exit` and `on_output`: how an agent ended. A part that is empty is for every end.

@@ -8,7 +8,7 @@ use super::keys::WORKFLOW;
 use super::scope::{Scope, Table};
 use super::transitions::Ends;
 use super::{Counter, StateId, Steps, Workflow};
-use super::{actors, exit, gate, header, prompts, shapes, states, steps, transitions};
+use super::{actors, exit, gate, header, prompts, reviewers, shapes, states, steps, transitions};
 use crate::catalogue::{S04, S08};
 use crate::diag::Diagnostic;
 use crate::guard::Guard;
@@ -93,7 +93,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
     let commands = fields.get("commands").map(|it| commands::written(decoder, &scope, &it));
     let mut states = states::states(decoder, &scope, &state_entries);
     states::mark_entries(&mut states, usize::from(initial.0));
-    let declared = fields
+    let mut declared = fields
         .get("transitions")
         .map(|it| transitions::transitions(decoder, &scope, &it))
         .unwrap_or_default();
@@ -102,6 +102,7 @@ fn workflow(decoder: &mut Decoder<'_>, tree: &Node, files: &PromptFiles) -> Opti
     let deadlines = fields.get("deadlines").map(|it| deadlines::deadlines(decoder, &scope, &it));
     let deadlines = deadlines.unwrap_or_default();
     exits.monitoring.rules.splice(0..0, deadlines::rules(&states, &deadlines));
+    reviewers::assign(&mut declared.transitions, &mut exits.monitoring.rules);
     let prompts = prompts::prompts(decoder, files, &scope, &prompt_entries);
 
     let commands = commands.unwrap_or_else(Written::default);

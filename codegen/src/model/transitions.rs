@@ -8,7 +8,7 @@ use super::gate::gates;
 use super::hooks::{hooks, resets};
 use super::keys::TRANSITION;
 use super::scope::Scope;
-use super::{Actor, Actors, SectionGate, StateId, Transition};
+use super::{Actor, Actors, Gate, SectionGate, StateId, Transition};
 use crate::catalogue::{A01, A02, Check, S04};
 use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
@@ -39,11 +39,28 @@ pub struct Ends {
 }
 
 impl Transition {
+    /// What it asks of sections.
+    pub fn section_gates(&self) -> impl Iterator<Item = &SectionGate> {
+        self.gates.iter().flat_map(Gate::sections)
+    }
+
     /// Whether two transitions of one pair never fire at once, whatever the counters: nobody may ask for both, or their gates ask for
     /// different verdicts of one section.
     pub fn is_distinct_from(&self, other: &Transition) -> bool {
-        let excludes = |gate: &SectionGate| other.section_gates().any(|it| gate.excludes(it));
-        self.by.excludes(other.by) || self.section_gates().any(excludes)
+        let excludes =
+            |one: &Self, other: &Self| one.gates.iter().any(|gate| gate.is_excluded_by(&other.gates));
+        self.by.excludes(other.by) || excludes(self, other) || excludes(other, self)
+    }
+}
+
+impl Gate {
+    /// Whether it cannot hold where all of these do: each of its sections contradicts one of them.
+    fn is_excluded_by(&self, gates: &[Gate]) -> bool {
+        let sections = self.sections();
+        let contradicts = |one: &SectionGate, gate: &Gate| {
+            !gate.sections().is_empty() && gate.sections().iter().all(|it| one.excludes(it))
+        };
+        !sections.is_empty() && sections.iter().all(|one| gates.iter().any(|it| contradicts(one, it)))
     }
 }
 

@@ -22,6 +22,8 @@ pub const MAX_ALL_HOOKS: usize = 500_000;
 pub const MAX_PROMPTS: usize = 10_000;
 /// Named gates of one workflow.
 pub const MAX_NAMED_GATES: usize = 10_000;
+/// Reviewers with names of one workflow.
+pub const MAX_REVIEWERS: usize = 8;
 /// Gates of one `all`.
 pub const MAX_GATES: usize = 16;
 /// Counters of one workflow.

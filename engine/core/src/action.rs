@@ -105,6 +105,8 @@ pub enum ParameterKind {
     Model,
     /// The effort of an agent.
     Effort,
+    /// The name of a reviewer beside others.
+    Reviewer,
     /// What an agent may do.
     Permissions,
     /// The name of a counter.
@@ -147,6 +149,11 @@ const HARNESS: Parameter = optional(
 );
 const MODEL: Parameter =
     optional("model", Kind::Model, "The model that it uses; the harness's own by default.");
+const NAME: Parameter = optional(
+    "name",
+    Kind::Reviewer,
+    "Its name, if it is a reviewer: those with different names can be alive at once, and each writes a section of its own.",
+);
 const EFFORT: Parameter = optional("effort", Kind::Effort, "Its effort; the task's by default.");
 
 macro_rules! actions {
@@ -194,13 +201,15 @@ actions! {
         Traits { worktree: Some(Worktree::Releases), ..PLAIN };
 
     /// Starts an agent in the task's session, which it creates if there is none. A worker's window is called `worker`, a
-    /// reviewer's `review-<round>`. The hook fails while an earlier agent of the same kind is alive.
+    /// reviewer's `review-<round>`, and with a name `review-<round>-<name>`. The hook fails while an earlier agent of the same kind
+    /// is alive, unless both are reviewers with different names.
     SpawnAgent = "spawn_agent" [
         PROMPT,
         AS,
         HARNESS,
         MODEL,
         EFFORT,
+        NAME,
         optional("permissions", Kind::Permissions, "What it may do without asking; full by default."),
         INCREMENT,
     ] Traits { starts: Some(Starts::New), ..PLAIN };
@@ -212,6 +221,7 @@ actions! {
         HARNESS,
         MODEL,
         EFFORT,
+        NAME,
         optional("permissions", Kind::Permissions, "What it may do without asking; reduced by default."),
         INCREMENT,
     ] Traits { starts: Some(Starts::BesideWorker), ..PLAIN };

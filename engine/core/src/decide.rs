@@ -113,7 +113,10 @@ impl View<'_> {
 
     /// Whether these gates ask for another verdict than the one that stands there.
     pub(crate) fn is_ruled_out(&self, gates: &[Gate<'_>]) -> bool {
-        self.lacks(gates).any(|lack| matches!(lack.missing, Missing::OtherVerdict { .. }))
+        let is_other =
+            |gate| matches!(check_section(gate, self.body, self.seen), Err(Missing::OtherVerdict { .. }));
+        let mut sections = gates.iter().map(Gate::sections).filter(|it| !it.is_empty());
+        sections.any(|any| any.iter().all(is_other))
     }
 
     /// Every gate that does not hold, in order.
@@ -121,6 +124,10 @@ impl View<'_> {
         gates.iter().enumerate().filter_map(|(gate, it)| {
             let missing = match it {
                 Gate::Section(it) => check_section(it, self.body, self.seen).err()?,
+                Gate::AnySection(any) => {
+                    let is_met = |it| check_section(it, self.body, self.seen).is_ok();
+                    (!any.iter().any(is_met)).then_some(Missing::Any)?
+                }
                 Gate::Command(it) => match it.answer(&self.answers) {
                     None => Missing::Answer,
                     Some(Answer { failure, .. }) => failure.map(|_| Missing::Success)?,
@@ -157,6 +164,7 @@ impl<'m> Machine<'m> {
             | Missing::OtherVerdict { .. }
             | Missing::Field { .. }
             | Missing::Fresh { .. }
+            | Missing::Any
             | Missing::Success
             | Missing::Checks { .. } => Rejection::GateFailed { transition: nearest, actor, lack },
         })?;
@@ -199,7 +207,7 @@ impl<'m> Machine<'m> {
             to: transition.to,
             cause,
             seen: contents(transition.section_gates(), view.body, When::Passed),
-            entered: self.standing(transition.to, view.body, When::Entered),
+            entered: self.standing(transition.to, view.body),
             effects: self.bind(transition.hooks, view),
             closing: self.closing(cause),
         }
@@ -236,12 +244,17 @@ impl<'m> Machine<'m> {
             .collect()
     }
 
-    /// The content of the sections for which gates and exit rules of a state require something new. At the start of an agent
-    /// only sections with a verdict count: a verdict that the agent finds is not its own.
-    pub fn standing(&self, state: StateId, body: &str, when: When) -> Vec<Seen<'m>> {
-        let gates = self.gates_of(state).filter_map(Gate::section).filter(|gate| gate.fresh);
-        let gates = gates.filter(|gate| when != When::Started || gate.verdict.is_some());
-        contents(gates, body, when)
+    /// The content of the sections for which gates and exit rules of a state require something new, when a task enters it.
+    fn standing(&self, state: StateId, body: &str) -> Vec<Seen<'m>> {
+        contents(self.section_gates_of(state).filter(|gate| gate.fresh), body, When::Entered)
+    }
+
+    /// The same at the start of an agent, perhaps of a reviewer with a name: a verdict that it finds is not its own. The section of
+    /// another reviewer is none of its business.
+    pub fn found(&self, state: StateId, body: &str, reviewer: Option<&str>) -> Vec<Seen<'m>> {
+        let gates = self.section_gates_of(state).filter(|gate| gate.fresh && gate.verdict.is_some());
+        let gates = gates.filter(|gate| gate.reviewer.is_none() || gate.reviewer == reviewer);
+        contents(gates, body, When::Started)
     }
 
     /// The gates of the transitions out of a state, and the artifacts of its exit rules.

@@ -18,6 +18,10 @@ pub struct End<'e> {
     pub output: &'e str,
     /// Whether another agent of the task is alive.
     pub is_beside: bool,
+    /// Its name, if it is a reviewer that has one.
+    pub reviewer: Option<&'e str>,
+    /// Whether another reviewer of its task is to be started again at the end of a limit.
+    pub awaits_other: bool,
     /// Its number, for messages; 0 when it has none.
     pub spawn: u32,
     /// How Orange knows of its end: `exited with 3`; may be empty.
@@ -81,6 +85,8 @@ impl End<'_> {
         signal: None,
         output: "",
         is_beside: false,
+        reviewer: None,
+        awaits_other: false,
         spawn: 0,
         how: "",
         never_began: false,

@@ -306,7 +306,7 @@ impl<'m> Machine<'m> {
 impl<'a> Condition<'a> {
     /// What it asks of sections.
     pub fn section_gates(&self) -> impl Iterator<Item = &'a SectionGate<'a>> + use<'a> {
-        self.gates().iter().filter_map(Gate::section)
+        self.gates().iter().flat_map(Gate::sections)
     }
 
     /// The gates that it asks for.

@@ -36,6 +36,8 @@ impl fmt::Display for Verdict {
 pub enum Gate<'a> {
     /// The task's body has this.
     Section(SectionGate<'a>),
+    /// The task's body has one of these; there is at least one.
+    AnySection(&'a [SectionGate<'a>]),
     /// This program succeeds in the task's worktree.
     Command(Program<'a>),
     /// The checks of the task's pull request are green.
@@ -58,6 +60,8 @@ pub struct SectionGate<'a> {
     /// Its content must be newer than the task's arrival in the state and the start of the agent that judges there, and must
     /// differ from the content that last passed a gate on this section.
     pub fresh: bool,
+    /// The reviewer with a name that writes it.
+    pub reviewer: Option<&'a str>,
 }
 
 /// The names for which a section must have a line `NAME: something`.
@@ -70,11 +74,12 @@ pub enum Fields<'a> {
 }
 
 impl<'a> Gate<'a> {
-    /// What it asks of a section, if it reads one.
-    pub const fn section(&self) -> Option<&SectionGate<'a>> {
+    /// What it asks of sections: of the one that it reads, or of those of which one is enough.
+    pub const fn sections(&self) -> &[SectionGate<'a>] {
         match self {
-            Gate::Section(gate) => Some(gate),
-            Gate::Command(_) | Gate::Checks => None,
+            Gate::Section(gate) => core::slice::from_ref(gate),
+            Gate::AnySection(gates) => gates,
+            Gate::Command(_) | Gate::Checks => &[],
         }
     }
 
@@ -82,7 +87,7 @@ impl<'a> Gate<'a> {
     pub const fn program(&self) -> Option<&Program<'a>> {
         match self {
             Gate::Command(program) => Some(program),
-            Gate::Section(_) | Gate::Checks => None,
+            Gate::Section(_) | Gate::AnySection(_) | Gate::Checks => None,
         }
     }
 
@@ -90,6 +95,11 @@ impl<'a> Gate<'a> {
     pub const fn verdict(&self) -> Option<Verdict> {
         match self {
             Gate::Section(gate) => gate.verdict,
+            // They ask for the same.
+            Gate::AnySection(gates) => match gates {
+                [gate, ..] => gate.verdict,
+                [] => None,
+            },
             Gate::Command(_) | Gate::Checks => None,
         }
     }
@@ -180,6 +190,8 @@ pub enum Missing {
         /// That time.
         when: When,
     },
+    /// None of several sections, of which one is enough, is as it must be.
+    Any,
     /// The program has not been asked about the present content of the worktree.
     Answer,
     /// The program has failed.
@@ -305,6 +317,7 @@ mod tests {
         strict: false,
         fields: Fields::NONE,
         fresh: false,
+        reviewer: None,
     };
 
     #[track_caller]

@@ -95,6 +95,8 @@ pub struct Spawn<'a> {
     pub effort: Option<&'a str>,
     /// Where it works.
     pub workspace: Workspace,
+    /// The name of a reviewer beside which others can be alive.
+    pub reviewer: Option<&'a str>,
 }
 
 impl Spawn<'_> {
@@ -108,6 +110,7 @@ impl Spawn<'_> {
             model: None,
             effort: None,
             workspace: Workspace::Worktree,
+            reviewer: None,
         }
     }
 
@@ -122,6 +125,7 @@ impl Spawn<'_> {
         (self.prompt, self.role, self.permissions) == (started.prompt, started.role, started.permissions)
             && fits(self.model, started.model)
             && fits(self.effort, started.effort)
+            && self.reviewer == started.reviewer
     }
 }
 

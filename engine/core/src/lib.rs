@@ -29,6 +29,7 @@ mod program;
 mod prompt;
 mod rejection;
 mod restart;
+mod reviewers;
 mod section;
 mod unknown;
 mod workflow;
@@ -62,4 +63,4 @@ pub use workflow::{Compiled, Workflow};
 
 /// The shape of the tables that generated code fills in. Generated code compares it with its own, so that output of an older compiler
 /// fails with a line that says what to do, before all errors about fields that it lacks.
-pub const ABI: u32 = 10;
+pub const ABI: u32 = 11;

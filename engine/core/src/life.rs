@@ -35,6 +35,8 @@ pub struct Facts<'v> {
     pub hooks_wait: bool,
     /// How many agents the engine has started again since the last transition.
     pub restarts: u32,
+    /// The names of the reviewers with names whose ends are not recorded.
+    pub reviewers: &'v [&'v str],
     /// How the last agent in this state was started.
     pub last: Option<Spawn<'v>>,
 }
@@ -241,8 +243,9 @@ impl<'m> Machine<'m> {
             Input::Restart { is_alive } => self.start_again(facts, is_alive),
             Input::Ended { agent, end } => self.ended(facts, agent, &end).map_err(not_asked),
             Input::JudgedAgain { agent, end, is_replaced } => {
-                let is_missed = self.is_missed(facts.view.status, facts.has_session, agent, is_replaced);
-                if is_missed {
+                let status = facts.view.status;
+                let is_missed = self.is_missed(status, facts.has_session, agent, is_replaced);
+                if is_missed && self.has_reviewer(status, end.reviewer) {
                     self.ended(facts, agent, &end).map_err(not_asked)
                 } else {
                     Ok(Turn::default())

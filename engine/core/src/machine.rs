@@ -130,7 +130,7 @@ pub struct Commands {
 impl<'a> Transition<'a> {
     /// What it asks of sections.
     pub fn section_gates(&self) -> impl Iterator<Item = &'a SectionGate<'a>> + use<'a> {
-        self.gates.iter().filter_map(Gate::section)
+        self.gates.iter().flat_map(Gate::sections)
     }
 }
 

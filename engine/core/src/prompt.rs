@@ -41,6 +41,8 @@ pub enum Value {
     Base,
     /// `{orange}`: the program itself, quoted for a shell.
     Orange,
+    /// `{reviewer}`: the name of the reviewer that is started.
+    Reviewer,
     /// `{review_round}` or any other counter
     Counter(CounterId),
 }
@@ -50,7 +52,7 @@ pub const ORIGIN_HEAD: &str = "origin/HEAD";
 
 impl Value {
     /// The placeholders other than counters, with their names.
-    pub const NAMED: [(&'static str, Value); 8] = [
+    pub const NAMED: [(&'static str, Value); 9] = [
         ("summary", Value::Summary),
         ("project", Value::Project),
         ("branch", Value::Branch),
@@ -59,6 +61,7 @@ impl Value {
         ("workflow", Value::Workflow),
         ("base", Value::Base),
         ("orange", Value::Orange),
+        ("reviewer", Value::Reviewer),
     ];
 }
 
@@ -81,6 +84,8 @@ pub struct Values<'v> {
     pub base: &'v str,
     /// `{orange}`
     pub orange: &'v str,
+    /// `{reviewer}`; empty for an agent without a name.
+    pub reviewer: &'v str,
     /// What replaces [`ORIGIN_HEAD`] in a prompt's own text: the same name, if the repository has it.
     pub origin_head: &'v str,
     /// By [`CounterId`]; a counter that is not given is 0.
@@ -118,6 +123,7 @@ impl Prompt<'_> {
                 Piece::Value(Value::Workflow) => text.push_str(values.workflow),
                 Piece::Value(Value::Base) => text.push_str(values.base),
                 Piece::Value(Value::Orange) => text.push_str(values.orange),
+                Piece::Value(Value::Reviewer) => text.push_str(values.reviewer),
                 Piece::Value(Value::Counter(id)) => {
                     let value = values.counters.get(usize::from(id.0)).copied().unwrap_or_default();
                     text.push_str(&value.to_string());
@@ -157,6 +163,7 @@ mod tests {
             workflow: "w",
             base: "1f2e",
             orange: "/bin/orange",
+            reviewer: "",
             origin_head: "1f2e",
             counters: &[2],
         };

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::section::is_hidden;
 use crate::{
     Actor, Actors, CounterId, Fields, Gate, Lack, Machine, Missing, Program, SectionGate, StateId,
-    TransitionId, View, When,
+    TransitionId, View, When, check_section,
 };
 
 /// Why a request is refused.
@@ -185,6 +185,13 @@ impl Lack {
                 };
                 self.missing.message(gate) + note
             }
+            Gate::AnySection(any) => {
+                let lacks = any.iter().filter_map(|gate| {
+                    let missing = check_section(gate, view.body, view.seen).err()?;
+                    Some(missing.message(gate))
+                });
+                format!("one of these has to hold: {}", lacks.collect::<Vec<_>>().join("; "))
+            }
             Gate::Command(program) => match program.answer(&view.answers).and_then(|it| it.failure) {
                 Some(failure) => failure.to_string(),
                 None => not_asked(program),
@@ -217,6 +224,10 @@ fn remedies(gates: &[Gate<'_>], view: &View<'_>) -> String {
     let remedy = |lack: &Lack| match &gates[lack.gate] {
         Gate::Section(gate) if is_alone => lack.missing.remedy(gate),
         Gate::Section(gate) => format!("for `{}`: {}", gate.section, lack.missing.remedy(gate)),
+        Gate::AnySection(any) => {
+            let each = any.iter().map(|gate| format!("`{}` ({})", gate.section, what_to_write(gate)));
+            format!("write one of {}", each.collect::<Vec<_>>().join(", "))
+        }
         Gate::Command(program) if is_alone => format!("mend what `{program}` has found"),
         Gate::Command(program) => format!("for `{program}`: mend what it has found"),
         Gate::Checks if is_alone => view.answers.checks.remedy().to_string(),
@@ -264,7 +275,7 @@ impl Missing {
                 };
                 format!("`{section}` in TASK.md is as it was when {before}")
             }
-            Missing::Answer | Missing::Success | Missing::Checks { .. } => String::new(),
+            Missing::Any | Missing::Answer | Missing::Success | Missing::Checks { .. } => String::new(),
         }
     }
 
@@ -280,7 +291,7 @@ impl Missing {
             }
             Missing::Field { field } => format!("write a line `{}: …` into it", field_name(gate, *field)),
             Missing::Fresh { .. } => "write what is true now".to_string(),
-            Missing::Answer | Missing::Success | Missing::Checks { .. } => String::new(),
+            Missing::Any | Missing::Answer | Missing::Success | Missing::Checks { .. } => String::new(),
         }
     }
 }

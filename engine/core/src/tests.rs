@@ -18,6 +18,7 @@ const REVIEW_SECTION: SectionGate<'_> = SectionGate {
     strict: false,
     fields: Fields::NONE,
     fresh: false,
+    reviewer: None,
 };
 const HANDOFF_SECTION: SectionGate<'_> =
     SectionGate { section: "## Handoff", required: true, verdict: None, ..REVIEW_SECTION };
@@ -325,8 +326,7 @@ fn entering_a_state_records_the_sections_of_its_fresh_gates() {
     // An artifact without a verdict may be another agent's, too.
     let rules = [rules[1]];
     let machine = Machine { exit_rules: &rules, ..MACHINE };
-    assert_eq!(machine.standing(REVIEW, body, When::Started), vec![]);
-    assert_eq!(machine.standing(REVIEW, body, When::Entered), vec![expect]);
+    assert_eq!(machine.found(REVIEW, body, None), vec![]);
 }
 
 #[test]

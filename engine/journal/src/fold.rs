@@ -24,13 +24,13 @@ pub struct TaskHistory {
     /// The transition whose hooks wait, because one of them has failed.
     pub waiting_hooks: Option<OpenTransition>,
     /// The agent that has ended, until the record of what follows.
-    pub ending: Option<(Actor, Exited)>,
+    pub ending: Option<(Seat, Exited)>,
     /// The backups that were made outside of transitions: refs, and folders of repositories.
     pub kept: BTreeSet<String>,
     /// The agents whose end is not recorded, by spawn number.
     pub agents: BTreeMap<u32, Spawn>,
-    /// Each actor's last agent in the task's status, alive or ended.
-    pub agents_here: BTreeMap<Actor, Spawn>,
+    /// The last agent of each seat in the task's status, alive or ended.
+    pub agents_here: BTreeMap<Seat, Spawn>,
     /// Those of `agents` that a person has stopped: no exit rule judges their ends.
     pub stopped: BTreeSet<u32>,
     /// The highest spawn number; 0 when there was no agent.
@@ -39,8 +39,8 @@ pub struct TaskHistory {
     pub last_spawn_seq: u64,
     /// The call for attention that the last record answers, if it is the start of an agent.
     pub answered: Option<String>,
-    /// The conversation of each actor's last agent, if it is known.
-    pub conversations: BTreeMap<Actor, Conversation>,
+    /// The conversation of the last agent of each seat, if it is known.
+    pub conversations: BTreeMap<Seat, Conversation>,
     /// What the task waits for before an agent is started again.
     pub waiting: Option<Waiting>,
     /// The last report about each agent, by spawn number.
@@ -90,6 +90,44 @@ pub struct TaskHistory {
     pub course: Vec<Record>,
     /// The number of the last record about which there was a message; 0 when there was none.
     pub noticed: u64,
+}
+
+/// Which of a task's agents one is: the worker, the reviewer, or the reviewer of a name. Two agents of one seat are never alive at
+/// once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seat {
+    /// Whose requests are the agent's.
+    pub actor: Actor,
+    /// The name of a reviewer.
+    pub name: Option<String>,
+}
+
+impl Seat {
+    /// Whether two agents of these seats are never alive at once: only reviewers with different names are.
+    pub fn excludes(&self, other: &Seat) -> bool {
+        let is_other = self.name.is_some() && other.name.is_some() && self.name != other.name;
+        self.actor == other.actor && !is_other
+    }
+}
+
+impl fmt::Display for Seat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name.as_ref().map(|name| format!(" {name}"));
+        write!(f, "{}{}", self.actor, name.unwrap_or_default())
+    }
+}
+
+impl serde::Serialize for Seat {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Spawn {
+    /// Which of the task's agents it is.
+    pub fn seat(&self) -> Seat {
+        Seat { actor: self.actor.clone(), name: self.name.clone() }
+    }
 }
 
 /// A conversation of an agent.
@@ -143,7 +181,7 @@ pub struct OpenTransition {
     pub error: Option<String>,
     /// The agents whose ends no exit rule of the new state has judged: the one whose end led to this transition, and those
     /// that ended while its hooks waited.
-    pub exited: Vec<(Actor, Exited)>,
+    pub exited: Vec<(Seat, Exited)>,
     /// The backups that its hooks made: refs, and folders of repositories.
     pub kept: BTreeSet<String>,
 }
@@ -239,8 +277,8 @@ impl TaskHistory {
                     spawn.stood.iter().filter(|it| !self.found.contains(it)).cloned().collect::<Vec<_>>(),
                 );
                 self.agents.insert(spawn.spawn, spawn.clone());
-                self.agents_here.insert(spawn.actor.clone(), spawn.clone());
-                self.conversations.remove(&spawn.actor);
+                self.agents_here.insert(spawn.seat(), spawn.clone());
+                self.conversations.remove(&spawn.seat());
                 self.converse(spawn, spawn.conversation.as_ref());
             }
             Event::AgentExited(exited) => {
@@ -248,7 +286,7 @@ impl TaskHistory {
                 if let Some(agent) = self.agents.remove(&exited.spawn) {
                     self.leave(&agent);
                     self.converse(&agent, exited.conversation.as_ref());
-                    let ending = (agent.actor, exited.clone());
+                    let ending = (agent.seat(), exited.clone());
                     match &mut self.waiting_hooks {
                         Some(waiting) if !is_stopped => waiting.exited.push(ending),
                         Some(_) => {}
@@ -324,7 +362,8 @@ impl TaskHistory {
 
     /// An agent that has been replaced does not change the conversation.
     fn converse(&mut self, agent: &Spawn, id: Option<&String>) {
-        let is_replaced = self.conversations.get(&agent.actor).is_some_and(|known| known.spawn > agent.spawn);
+        let is_replaced =
+            self.conversations.get(&agent.seat()).is_some_and(|known| known.spawn > agent.spawn);
         let Some(id) = id.filter(|_| !is_replaced) else { return };
         let conversation = Conversation {
             spawn: agent.spawn,
@@ -332,7 +371,7 @@ impl TaskHistory {
             harness: agent.harness.clone(),
             workspace: self.owned.workspace.clone(),
         };
-        self.conversations.insert(agent.actor.clone(), conversation);
+        self.conversations.insert(agent.seat(), conversation);
     }
 
     /// The answer to a question that is no longer asked is not kept.

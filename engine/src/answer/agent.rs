@@ -16,6 +16,9 @@ pub struct Agent {
     /// `worker` or `reviewer`.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub actor: Actor,
+    /// Its name, if it is a reviewer beside which others can be alive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The step of a mission that it works at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,

@@ -357,6 +357,9 @@ pub struct Respawned {
     pub id: String,
     /// The number of the new agent.
     pub spawn: u32,
+    /// The numbers of all new agents, if several reviewers are started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spawns: Vec<u32>,
     /// Whether it continues the conversation of the agent before.
     pub resumed: bool,
     /// The harness's own id of its conversation, if it is known.

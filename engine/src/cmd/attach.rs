@@ -6,7 +6,7 @@ use crate::cmd::answer::{Answer, one_line};
 use crate::flow::attach::{Left, attach, has_session};
 use crate::flow::doing::works_as;
 use crate::flow::session::{self, Session};
-use crate::store::event::{Event, Exited, Waiting};
+use crate::store::event::{Event, Exited, Spawn, Waiting};
 use crate::store::{Record, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
 
@@ -18,6 +18,7 @@ use crate::{Error, Kind, Result};
 pub fn run(
     app: &App,
     dir: &TaskDir,
+    reviewer: Option<&str>,
     as_json: bool,
     tell: &dyn Fn(&Answer) -> Result<bool>,
     commands: &dyn Fn(&Task, &TaskHistory) -> Result<Vec<String>>,
@@ -32,7 +33,8 @@ pub fn run(
     let before =
         |task: &Task, keys: &str| say(format!("{} ({}): {keys} detaches", task.branch, task.status()));
     let ended = |task: &Task| say(format!("the session of {} has ended …", task.branch));
-    let left = attach(app, dir, &before, &ended)?;
+    let window = reviewer.map(|name| window_of(&journal.history(), name)).transpose()?;
+    let left = attach(app, dir, window.as_deref(), &before, &ended)?;
     let (task, journal) = Task::read(&app.home, dir)?;
     let text = match left {
         Left::Switched => String::new(),
@@ -43,6 +45,20 @@ pub fn run(
         }
     };
     Answer::of(&Attached { success: Success, id: dir.id.clone(), session: task.owned.tmux_session }, text)
+}
+
+/// The window of the reviewer with this name.
+fn window_of(history: &TaskHistory, name: &str) -> Result<String> {
+    let named = |it: &&Spawn| it.name.as_deref() == Some(name);
+    if let Some(record) = history.agents.values().find(named) {
+        return Ok(record.window.clone());
+    }
+    let names: Vec<&str> = history.agents.values().filter_map(|it| it.name.as_deref()).collect();
+    let help = match names[..] {
+        [] => "without `--reviewer`, the window of the newest agent is shown".to_owned(),
+        [..] => format!("there are: {}", names.join(", ")),
+    };
+    Err(Error::new(Kind::NotFound, format!("no reviewer `{name}` is there")).help(help))
 }
 
 /// How the last agent ended.
@@ -58,7 +74,7 @@ fn end_of(records: &[Record]) -> String {
     });
     let what = spawn.map_or_else(
         || "unknown".to_owned(),
-        |spawn| works_as(&spawn.actor, spawn.step.as_deref(), spawn.role.as_deref()),
+        |spawn| works_as(&spawn.seat(), spawn.step.as_deref(), spawn.role.as_deref()),
     );
     format!("Agent {number} ({what}) has ended: {}.", one_line(reason.as_str(), 200))
 }

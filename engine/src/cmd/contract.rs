@@ -18,7 +18,7 @@ pub fn text(contract: &Contract<'_>) -> String {
 
 /// An example of the sections that pass the gates, if none of these refuses it as old.
 pub fn example(gates: &[Gate<'_>]) -> Option<String> {
-    let all: Vec<&SectionGate<'_>> = gates.iter().filter_map(Gate::section).collect();
+    let all: Vec<&SectionGate<'_>> = gates.iter().filter_map(|gate| gate_of_example(gate)).collect();
     let mut headings: Vec<&str> = Vec::new();
     for gate in &all {
         if !headings.contains(&gate.section) {
@@ -30,6 +30,11 @@ pub fn example(gates: &[Gate<'_>]) -> Option<String> {
         format!("{heading}\n\n{}", content(&same).join("\n"))
     });
     Some(sections.collect::<Vec<_>>().join("\n\n")).filter(|it| !it.is_empty())
+}
+
+/// Of several sections of which one is enough, the first.
+fn gate_of_example<'g>(gate: &'g Gate<'_>) -> Option<&'g SectionGate<'g>> {
+    gate.sections().first()
 }
 
 /// An example of the content of a section that these gates read.
@@ -64,6 +69,7 @@ fn wanted_fields<'a>(fields: Fields<'a>) -> &'a [&'a str] {
 pub fn gate_words(gates: &[Gate<'_>]) -> Option<String> {
     let each = gates.iter().map(|gate| match gate {
         Gate::Section(gate) => section_words(gate),
+        Gate::AnySection(any) => any.iter().map(section_words).collect::<Vec<_>>().join(" or "),
         Gate::Command(program) => format!("`{program}` succeeds"),
         Gate::Checks => "the checks of the pull request are green".to_owned(),
     });
@@ -175,6 +181,10 @@ fn refused(transition: &Transition<'_>) -> Vec<String> {
     reasons.extend(transition.guard.map(|guard| format!("unless {}", guard.text)));
     let faulty = |gate: &Gate<'_>| match gate {
         Gate::Section(gate) => format!("while `{}` {}", gate.section, joined_with_or(&faults(gate))),
+        Gate::AnySection(any) => {
+            let each: Vec<_> = any.iter().map(|gate| format!("`{}`", gate.section)).collect();
+            format!("while none of {} is as it must be", joined(&each, "and"))
+        }
         Gate::Command(program) => format!("while `{program}` fails, which Orange runs in the worktree"),
         Gate::Checks => "while the checks of the pull request are not green".to_owned(),
     };
@@ -293,6 +303,7 @@ In stuck:
             strict: false,
             fields: Fields::NONE,
             fresh: false,
+            reviewer: None,
         };
         assert_eq!(section_words(&gate), "`## S`");
         let fields = SectionGate { fields: Fields::Any(&["A", "B"]), ..gate };
@@ -320,6 +331,7 @@ In stuck:
             strict: true,
             fields: Fields::NONE,
             fresh: false,
+            reviewer: None,
         };
         let fields = SectionGate { verdict: None, strict: false, fields: Fields::All(&["A", "B"]), ..gate };
         let other = SectionGate { section: "## T", fields: Fields::Any(&["C", "D"]), ..fields };

@@ -134,7 +134,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         for agent in history.agents.values() {
             // The check of tasks reports files that cannot be read.
             if agent_processes::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
-                let what = works_as(&agent.actor, agent.step.as_deref(), agent.role.as_deref());
+                let what = works_as(&agent.seat(), agent.step.as_deref(), agent.role.as_deref());
                 let message = format!("{}: agent {} ({what}) is gone, unnoticed", dir.shown(), agent.spawn);
                 findings.push(Finding::new(Level::Warning, message));
             }

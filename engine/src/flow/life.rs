@@ -29,6 +29,22 @@ pub fn ask(
     })
 }
 
+/// The same where these reviewers with names are alive.
+pub fn ask_beside(
+    app: &App,
+    machine: &'static Machine<'static>,
+    task: &Task,
+    history: &TaskHistory,
+    input: Input<'_>,
+    alive: Vec<&str>,
+) -> Result<Turn<'static>> {
+    let mut snapshot = Snapshot::of(app, machine, task, history)?;
+    snapshot.see_alive(alive);
+    snapshot.with_facts(|facts| {
+        machine.life(facts, input).map_err(|no| refusal::error(app, machine, task, history, facts, no))
+    })
+}
+
 /// The program that has to answer before the core can decide, if it has not answered since this record. Without one, an earlier
 /// failure is an answer, too.
 pub fn program(

@@ -20,6 +20,7 @@ pub struct Snapshot<'t> {
     task: &'t Task,
     restarts: u32,
     last: Option<Spawn<'t>>,
+    reviewers: Vec<&'t str>,
     answers: Vec<KnownAnswer<'t>>,
     checks: Checks,
 }
@@ -53,6 +54,11 @@ impl<'t> Snapshot<'t> {
         self.answers.retain(|known| known.asked > since || known.answer.failure.is_none());
     }
 
+    /// Says which of the reviewers with names are alive: of some that are on record, nobody has noticed the end.
+    pub fn see_alive(&mut self, reviewers: Vec<&'t str>) {
+        self.reviewers = reviewers;
+    }
+
     /// Assumes that a program succeeds.
     pub fn assume(&mut self, program: &Program<'static>) {
         let answer = Answer { argv: program.argv, failure: None };
@@ -72,6 +78,7 @@ impl<'t> Snapshot<'t> {
             has_session: owned.tmux_session.is_some(),
             hooks_wait: owned.hooks_wait.is_some(),
             restarts: self.restarts,
+            reviewers: &self.reviewers,
             last: self.last,
         })
     }
@@ -84,7 +91,8 @@ impl<'t> Snapshot<'t> {
         let passed = history.passes.values().map(|pass| (pass, When::Passed));
         let entered = history.entered.iter().map(|stood| (stood, When::Entered));
         let found = history.found.iter().map(|stood| (stood, When::Started));
-        let last = history.agents_here.get(&machine.state(status).agent.into());
+        let agent = machine.state(status).agent.into();
+        let last = history.agents_here.values().rfind(|it| it.actor == agent);
         Snapshot {
             status,
             counters: machine.counters.iter().map(|counter| task.counter(counter.name)).collect(),
@@ -92,6 +100,7 @@ impl<'t> Snapshot<'t> {
             task,
             restarts: history.restarts,
             last: last.and_then(|last| as_started(machine, last)),
+            reviewers: history.agents.values().filter_map(|it| it.name.as_deref()).collect(),
             answers: Vec::new(),
             checks: Checks::default(),
         }
@@ -160,6 +169,7 @@ fn as_started<'t>(machine: &Machine<'_>, record: &'t event::Spawn) -> Option<Spa
     Some(Spawn {
         model: record.model.as_deref(),
         effort: record.effort.as_deref(),
+        reviewer: record.name.as_deref(),
         ..Spawn::new(machine.prompt_named(&record.prompt)?, role, permissions)
     })
 }

@@ -30,6 +30,7 @@ const HANDOFF: SectionGate<'_> = SectionGate {
     strict: false,
     fields: Fields::NONE,
     fresh: true,
+    reviewer: None,
 };
 const FAIL: SectionGate<'_> = SectionGate {
     section: "## Review",
@@ -40,7 +41,6 @@ const FAIL: SectionGate<'_> = SectionGate {
 };
 const UNDER_2: Guard<'_> =
     Guard { text: "review_round < 2", any_of: &[&[Range { counter: REVIEW_ROUND, low: 0, high: 1 }]] };
-
 /// Nobody has this harness's program in a test.
 const ABSENT: Spawn = Spawn::new(PromptId(0), Role::Reviewer, Permissions::Full);
 

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use orange_core::{
-    Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Permissions, Prompt, Value, Values, When, Workspace,
+    Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Permissions, Prompt, Value, Values, Workspace,
 };
 use rustix::process::Pid;
 
@@ -18,8 +18,8 @@ use crate::drive::tmux::{self, Pane};
 use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
 use crate::hooks::{trace, workspace};
 use crate::setup;
-use crate::store::event::{self, Ending, Exited, Pass, Spawn};
-use crate::store::{DirKind, Event, LockedTask, Set, Task, TaskHistory, secret};
+use crate::store::event::{Ending, Exited, Pass, Spawn};
+use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, secret};
 use crate::{Error, Kind, Result, caller, fault};
 
 /// Why an agent is started.
@@ -78,7 +78,8 @@ pub fn check_harness(app: &App, harness: &Harness, spawn: &orange_core::Spawn<'_
 
 /// Starts an agent: writes its prompt and its secret, journals it, then has tmux run the wrapper (`orange agent run`), which
 /// reads them.
-/// There are never two live agents of one actor in a worktree: a second one is refused.
+/// There are never two live agents of one actor in a worktree, unless they are reviewers with different names: a second one is
+/// refused.
 ///
 /// # Errors
 /// `refused` without a worktree, or while the agent before it is alive; `environment` when tmux fails.
@@ -96,7 +97,7 @@ pub fn start(
         // Somebody may have removed its folder.
         workspace::acquire(app, locked)?;
     }
-    make_room(app, locked, spawn.actor())?;
+    make_room(app, locked, spawn.actor(), spawn.reviewer)?;
     // A reviewer before this one has no say in its verdict, however late it wrote.
     locked.sync()?;
 
@@ -203,7 +204,7 @@ pub fn started_since(app: &App, locked: &LockedTask, hook: &Hook<'_>, since: u64
     else {
         return Ok(false);
     };
-    if record.actor.known() != Some(spawn.actor()) {
+    if record.actor.known() != Some(spawn.actor()) || record.name.as_deref() != spawn.reviewer {
         return Ok(false);
     }
     if AgentProcesses::read(locked.dir(), last)?.is_some() {
@@ -333,7 +334,15 @@ pub fn live<'o>(
     panes: &[Pane],
     actor: Actor,
 ) -> Result<Option<(&'o u32, &'o Spawn)>> {
-    for (number, record) in of_actor(locked, actor) {
+    first_live(locked, panes, of_actor(locked, actor))
+}
+
+fn first_live<'o>(
+    locked: &LockedTask,
+    panes: &[Pane],
+    agents: impl Iterator<Item = (&'o u32, &'o Spawn)>,
+) -> Result<Option<(&'o u32, &'o Spawn)>> {
+    for (number, record) in agents {
         if is_alive(locked.dir(), record, panes)? {
             return Ok(Some((number, record)));
         }
@@ -354,19 +363,30 @@ fn of_actor(locked: &LockedTask, actor: Actor) -> impl Iterator<Item = (&u32, &S
     locked.history().agents.iter().filter(move |(_, record)| record.actor.known() == Some(actor))
 }
 
-/// Refuses while an agent of this actor is alive; clears away what a dead one has left.
-pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor) -> Result<()> {
-    let nobody = of_actor(locked, actor).next().is_none();
+/// The agents beside which none of this actor and name can be alive: only reviewers with different names can.
+fn in_the_way_of<'o>(
+    locked: &'o LockedTask,
+    actor: Actor,
+    name: Option<&str>,
+) -> impl Iterator<Item = (&'o u32, &'o Spawn)> {
+    let seat = Seat { actor: actor.into(), name: name.map(str::to_owned) };
+    locked.history().agents.iter().filter(move |(_, it)| it.seat().excludes(&seat))
+}
+
+/// Refuses while an agent in whose place one is to be started is alive; clears away what a dead one has left.
+pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor, name: Option<&str>) -> Result<()> {
+    let nobody = in_the_way_of(locked, actor, name).next().is_none();
     let panes = if nobody { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
-    if let Some((number, record)) = live(locked, &panes, actor)? {
-        let message = format!("agent {number} ({actor}) is still alive in window {}", record.window);
+    if let Some((number, record)) = first_live(locked, &panes, in_the_way_of(locked, actor, name))? {
+        let (seat, window) = (record.seat(), &record.window);
+        let message = format!("agent {number} ({seat}) is still alive in window {window}");
         let help = match panes.iter().any(|pane| pane.hosts(&record.window)) {
             true => shown_by(locked),
             false => without_window(locked, *number)?,
         };
         return Err(Error::new(Kind::Refused, message).help(help));
     }
-    let left: Vec<_> = of_actor(locked, actor).map(|(number, _)| *number).collect();
+    let left: Vec<_> = in_the_way_of(locked, actor, name).map(|(number, _)| *number).collect();
     for number in left {
         clear_away(app, locked, number)?;
         gone(app, locked, &[number], &Ending::PaneGone)?;
@@ -441,39 +461,44 @@ fn record(
         // The task's are words of the task's harnesses.
         HarnessOf::Named(_) => (spawn.model, spawn.effort),
     };
-    let actor = event::Actor::from(spawn.actor());
+    let seat = Seat { actor: spawn.actor().into(), name: spawn.reviewer.map(str::to_owned) };
     let resumes = occasion == Occasion::Respawn;
-    let beginning = trace::beginning(app, locked, &harness, &actor, resumes)?;
+    let beginning = trace::beginning(app, locked, &harness, &seat, resumes)?;
     let session = task.owned.tmux_session.clone();
     Ok(Spawn {
         spawn: locked.history().last_spawn + 1,
-        actor,
+        actor: seat.actor,
         prompt: machine.prompt(spawn.prompt).name.to_owned(),
         harness: harness.name,
         session: session.unwrap_or_else(|| tmux::session_name(&task.project, &task.branch)),
         window: match spawn.actor() {
-            Actor::Reviewer => format!("review-{}", counter_value(task, "review_round", counter)),
+            Actor::Reviewer => {
+                let round = counter_value(task, "review_round", counter);
+                let name = spawn.reviewer.map(|name| format!("-{name}"));
+                format!("review-{round}{}", name.unwrap_or_default())
+            }
             Actor::Worker | Actor::Human | Actor::Engine | Actor::Declared(_) => "worker".to_owned(),
         },
         permissions: spawn.permissions.into(),
         conversation: beginning.conversation,
         resumed: beginning.resumed,
         not_resumed: beginning.not_resumed,
-        stood: stood(machine, task),
+        stood: stood(machine, task, spawn.reviewer),
         answers: None,
         model: model.map(str::to_owned),
         effort: effort.map(str::to_owned),
+        name: seat.name,
         step: None,
         role: None,
         attempt: None,
     })
 }
 
-/// The sections in which the agents of the task's state are to write their verdicts, as they are now.
-fn stood(machine: &Machine<'_>, task: &Task) -> Vec<Pass> {
+/// The sections in which this agent is to write its verdict, as they are now.
+fn stood(machine: &Machine<'_>, task: &Task, reviewer: Option<&str>) -> Vec<Pass> {
     let state = machine.state_named(task.status());
-    let standing = state.map(|state| machine.standing(state, &task.body, When::Started));
-    standing.unwrap_or_default().into_iter().map(Pass::of).collect()
+    let found = state.map(|state| machine.found(state, &task.body, reviewer));
+    found.unwrap_or_default().into_iter().map(Pass::of).collect()
 }
 
 fn prompt(
@@ -496,6 +521,7 @@ fn prompt(
         workflow: &task.owned.workflow,
         base: &base.commit,
         orange: &shell_word(&app.program),
+        reviewer: spawn.reviewer.unwrap_or_default(),
         origin_head: if base.has_origin_head { ORIGIN_HEAD } else { &base.commit },
         counters: &counters,
     }))

@@ -11,7 +11,7 @@ use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agents, trace, workspace};
 use crate::setup;
 use crate::store::event::{self, Ending, Exited, Spawn};
-use crate::store::{Event, LockedTask, Set, Task};
+use crate::store::{Event, LockedTask, Seat, Set, Task};
 use crate::{Error, Kind, Result, fault};
 
 /// The role whose steps get the harness of reviewers.
@@ -74,7 +74,7 @@ pub fn start(
 ) -> Result<()> {
     // Somebody may have removed its folder.
     workspace::acquire(app, locked)?;
-    agents::make_room(app, locked, Actor::Worker)?;
+    agents::make_room(app, locked, Actor::Worker, None)?;
     let record = record(app, locked, attempt, is_again)?;
     let prompt = prompt(app, locked.task(), attempt)?;
     let mut events = with;
@@ -112,7 +112,8 @@ pub fn without_session(locked: &LockedTask) -> Set {
 fn record(app: &App, locked: &LockedTask, attempt: &Attempt<'_>, is_again: bool) -> Result<Spawn> {
     let task = locked.task();
     let harness = app.harness(attempt.harness(task))?;
-    let beginning = trace::beginning(app, locked, &harness, &event::Actor::Worker, is_again)?;
+    let seat = Seat { actor: event::Actor::Worker, name: None };
+    let beginning = trace::beginning(app, locked, &harness, &seat, is_again)?;
     let step = attempt.step();
     Ok(Spawn {
         spawn: locked.history().last_spawn + 1,

@@ -10,9 +10,9 @@ use crate::drive::harness::Harness;
 use crate::drive::transcript::{self, Found, Sought, is_id};
 use crate::files::open_regular;
 use crate::store::activity::{self, Activity};
-use crate::store::event::{Actor, Exited, Spawn, Spent};
+use crate::store::event::{Exited, Spawn, Spent};
 use crate::store::transcripts::{self, Form};
-use crate::store::{Conversation, DirKind, LockedTask, Task, TaskDir, id};
+use crate::store::{Conversation, DirKind, LockedTask, Seat, Task, TaskDir, id};
 use crate::{Error, Kind, Result, fault, nofollow};
 
 /// The clocks of two file systems may differ by this much.
@@ -92,17 +92,17 @@ fn sought_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<
     transcript::find(&sought, &variable)
 }
 
-/// How the conversation of an agent begins, which may replace another agent of its actor.
+/// How the conversation of an agent begins, which may replace another agent of its seat.
 pub fn beginning(
     app: &App,
     locked: &LockedTask,
     harness: &Harness,
-    actor: &Actor,
+    seat: &Seat,
     resumes: bool,
 ) -> Result<Beginning> {
     let mut not_resumed = None;
     if resumes && !harness.resume.is_empty() {
-        match resumable(app, locked, harness, actor) {
+        match resumable(app, locked, harness, seat) {
             Ok(conversation) => {
                 return Ok(Beginning { conversation: Some(conversation), resumed: true, not_resumed });
             }
@@ -113,16 +113,16 @@ pub fn beginning(
     Ok(Beginning { conversation, resumed: false, not_resumed })
 }
 
-/// The conversation that the next agent of this actor continues, or why there is none.
+/// The conversation that the next agent of this seat continues, or why there is none.
 fn resumable(
     app: &App,
     locked: &LockedTask,
     harness: &Harness,
-    actor: &Actor,
+    seat: &Seat,
 ) -> std::result::Result<String, String> {
-    let known = locked.history().conversations.get(actor);
+    let known = locked.history().conversations.get(seat);
     let Conversation { spawn, id, harness: name, workspace } =
-        known.ok_or_else(|| format!("the conversation of the {actor} before it is not known"))?;
+        known.ok_or_else(|| format!("the conversation of the {seat} before it is not known"))?;
     if *name != harness.name {
         return Err(format!("agent {spawn} had its conversation with {name}"));
     }

@@ -43,7 +43,7 @@ pub use home::{DirKind, Home, TaskDir};
 pub use list::{Listed, list};
 pub use locked_task::LockedTask;
 pub use orange_journal::{
-    Conversation, Event, Name, OpenTransition, Owned, Record, Set, TaskHistory, event, fold,
+    Conversation, Event, Name, OpenTransition, Owned, Record, Seat, Set, TaskHistory, event, fold,
 };
 pub use pool::Pool;
 pub use task::Task;

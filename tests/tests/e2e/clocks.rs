@@ -20,14 +20,14 @@ const JUMPS: [i64; 4] = [3600, -3600, 4 * 1461 * 86_400, -4 * 1461 * 86_400];
 const ACTIVITY: &str = "activity.jsonl";
 
 /// What has happened to a task.
-const JOURNAL: &str = "history.jsonl";
+pub(crate) const JOURNAL: &str = "history.jsonl";
 
 /// How long no test takes.
 const LONG: u64 = 1800;
 
 /// Sets the clock by so many seconds, as far as a task can tell by this file, to which nobody writes now, and by the times of all:
 /// what was written before has times that differ by that.
-fn set_clock(task: &Task<'_>, file: &str, seconds: i64) {
+pub(crate) fn set_clock(task: &Task<'_>, file: &str, seconds: i64) {
     let file = task.folder().join(file);
     if let Ok(text) = fs::read_to_string(&file) {
         fs::write(&file, moved(&text, -seconds)).unwrap();

@@ -49,6 +49,7 @@ mod queue;
 mod recorder;
 mod relay;
 mod requests;
+mod reviewers;
 mod runs;
 mod said;
 mod sample;

@@ -74,7 +74,7 @@ fn plan(seed: u64) -> Plan {
             hook.on_failure = Some("go-on");
         }
     }
-    // What is about times comes by itself in a real task.
+    // In a real task, times pass by themselves.
     plan.deadlines.clear();
     plan.states.iter_mut().for_each(|it| it.timeout = None);
     plan
@@ -157,7 +157,8 @@ impl<'b> Both<'b> {
         }
         for agent in alive {
             for code in [1, 3, 75] {
-                acts.push(Act::End { agent, ended: Ended::of(Some(code), None, String::new()) });
+                let ended = Ended::of(Some(code), None, String::new());
+                acts.push(Act::End { agent, name: None, ended });
             }
             for _ in 0..2 {
                 let (heading, text) =
@@ -172,7 +173,7 @@ impl<'b> Both<'b> {
         match act {
             Act::Write { heading, text } => self.task.write(&format!("{heading}\n{text}")),
             Act::Request { to, by } => self.request(to, Actor::built_in(by).unwrap(), refused),
-            Act::End { agent, ended } => self.kill(*agent, ended),
+            Act::End { agent, ended, .. } => self.kill(*agent, ended),
             _ => panic!("{act} is not among the acts"),
         }
     }

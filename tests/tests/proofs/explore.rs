@@ -46,7 +46,9 @@ pub(crate) fn deeds(plan: &Plan, run: &Watched<'_>) -> Vec<Deed> {
         }
     }
     for agent in &alive {
-        deeds.extend(ends(plan, status).into_iter().map(|ended| deed(Act::End { agent: *agent, ended })));
+        deeds.extend(
+            ends(plan, status).into_iter().map(|ended| deed(Act::End { agent: *agent, name: None, ended })),
+        );
     }
     if alive.is_empty() || plan.states[status].respawn.is_some() {
         deeds.push(deed(Act::Spawn));

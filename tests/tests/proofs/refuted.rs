@@ -23,7 +23,7 @@ pub(crate) fn traces(judged: &Judged) -> Vec<(&Trace, bool)> {
 pub(crate) fn end_all(run: &mut Watched<'_>) {
     for agent in [Actor::Worker, Actor::Reviewer] {
         if run.is_alive(agent) {
-            let act = Act::End { agent, ended: Ended::default() };
+            let act = Act::End { agent, name: None, ended: Ended::default() };
             run.act(&act, Who::Person, false).map_or_else(|it| panic!("{}", it.0), drop);
         }
     }

@@ -180,7 +180,7 @@ impl<'r> Watched<'r> {
     /// The agent that ends with an act, and what decides about that.
     fn ended(&self, act: &Act, course: &Course) -> Option<(Actor, Option<Decides>)> {
         match act {
-            Act::End { agent, ended } if self.is_alive(*agent) => {
+            Act::End { agent, ended, .. } if self.is_alive(*agent) => {
                 Some((*agent, self.decides(*agent, ended, course)))
             }
             Act::Elapse { .. } if !self.hooks_wait() => {

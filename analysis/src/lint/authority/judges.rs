@@ -107,13 +107,12 @@ impl Judges {
                 return Role::default();
             }
             let carried = self.roles[edge.from as usize][slot(agent)];
-            let (stays, start) = lives(facts, edge, before, agent);
+            let (stays, starts) = lives(facts, edge, before, agent);
             let works = self.works[index(next.status)];
-            let started = start.map(|prompt| {
+            let started = starts.into_iter().fold(Role::default(), |role, prompt| {
                 let works = works || prompt.is_none_or(|it| self.prompts[usize::from(it.0)]);
-                Role { worked: works.then_some(id), judges: !works }
+                Role { worked: role.worked.or(works.then_some(id)), judges: role.judges || !works }
             });
-            let started = started.unwrap_or_default();
             let carried = if stays || is_unheard { carried } else { Role::default() };
             let worked = carried.worked.is_some() || (works && carried.judges);
             Role {
@@ -233,19 +232,20 @@ fn decided(facts: &Facts<'_>, edge: &Edge) -> Option<TransitionId> {
     (is_gated || is_ruled).then_some(id)
 }
 
-/// Whether an agent that is there before a step is there after it, too; and whether the step starts one, with the prompt where that
-/// is known.
-fn lives(facts: &Facts<'_>, edge: &Edge, before: &Task, agent: Actor) -> (bool, Option<Option<PromptId>>) {
+/// Whether an agent that is there before a step is there after it, too; and those that the step starts, several if they are reviewers
+/// with names, with the prompt where that is known.
+fn lives(facts: &Facts<'_>, edge: &Edge, before: &Task, agent: Actor) -> (bool, Vec<Option<PromptId>>) {
     let mut task = *before;
-    if let SearchStep::Exit { agent: ended, .. } = edge.step
+    if let SearchStep::Exit { .. } = edge.step
+        && let Some(ended) = edge.step.ended()
         && before.unhandled_exit.is_none()
     {
         task.set_agent(ended, Agent::Dead);
     }
-    let (mut stays, mut start) = (task.agent(agent) == Agent::Live, None);
+    let (mut stays, mut starts) = (task.agent(agent) == Agent::Live, Vec::new());
     let hooks = match (edge.step, before.waiting) {
         (SearchStep::Failure { transition, hook, failed }, _) => {
-            if failed.exit.is_some() && failed.by == agent {
+            if failed.exit.is_some() && edge.step.ended() == Some(agent) {
                 stays = false;
                 task.set_agent(agent, Agent::Dead);
             }
@@ -260,18 +260,21 @@ fn lives(facts: &Facts<'_>, edge: &Edge, before: &Task, agent: Actor) -> (bool, 
         let is_there = facts.search.task(edge.to).agent(agent) == Agent::Live;
         let respawn = facts.machine.state(before.status).respawn;
         let prompt = respawn.as_ref().and_then(|it| it.spawn()).map(|it| it.prompt);
-        return (stays, (is_there && !stays).then_some(prompt));
+        return (stays, (is_there && !stays).then_some(prompt).into_iter().collect());
     };
     for hook in hooks {
         let was = task.agent(agent) == Agent::Live;
         task.apply(hook);
         match (was, task.agent(agent) == Agent::Live) {
-            (false, true) => start = Some(hook.spawn().map(|it| it.prompt)),
-            (true, false) => (stays, start) = (false, None),
+            (false, true) => starts.push(hook.spawn().map(|it| it.prompt)),
+            (true, true) if agent == Actor::Reviewer && hook.reviewer().is_some() => {
+                starts.push(hook.spawn().map(|it| it.prompt));
+            }
+            (true, false) => (stays, starts) = (false, Vec::new()),
             (true, true) | (false, false) => {}
         }
     }
-    (stays, start)
+    (stays, starts)
 }
 
 fn verdicts(facts: &Facts<'_>) -> BTreeMap<(StateId, String), Verdicts> {

@@ -32,7 +32,8 @@ fn read(facts: &Facts<'_>) -> BTreeSet<CounterId> {
             | Value::Id
             | Value::Workflow
             | Value::Base
-            | Value::Orange,
+            | Value::Orange
+            | Value::Reviewer,
         )
         | Piece::Text(_) => None,
     });

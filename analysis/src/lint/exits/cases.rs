@@ -1,7 +1,9 @@
 //! What can stand in the sections that the exit rules of a state and the gates behind them read, how the agent can end,
 //! and what then happens.
 
-use orange_core::{SectionGate, Seen, StateId, TransitionId, When, check_section, fingerprint, section};
+use orange_core::{
+    Gate, SectionGate, Seen, StateId, TransitionId, When, check_section, fingerprint, section,
+};
 
 use crate::lint::Facts;
 use crate::search::ends::{self, RuleIndex};
@@ -65,6 +67,8 @@ struct Judged {
 #[derive(Debug)]
 struct Reader {
     asker: Asker,
+    /// The number of the gate; of the sections of one gate, one is enough.
+    gate: usize,
     part: usize,
     /// Its number among the readers of the section.
     place: usize,
@@ -102,14 +106,14 @@ impl Cases {
     fn of(facts: &Facts<'_>, state: StateId, stale: u8) -> Self {
         let mut cases = Self { state, all: Vec::new(), cut: false, parts: Vec::new(), readers: Vec::new() };
         let askers = askers(facts, state);
-        for (asker, gate) in &askers {
-            cases.add_reader(*asker, gate.section);
+        for (asker, number, gate) in &askers {
+            cases.add_reader((*asker, *number), gate.section);
         }
         for part in &mut cases.parts {
             let number = facts.search.sections.find(&part.heading);
             let can_be_stale = number.is_some_and(|number| stale >> number & 1 == 1);
             let gates: Vec<&SectionGate<'_>> =
-                askers.iter().map(|(_, gate)| *gate).filter(|gate| gate.section == part.heading).collect();
+                askers.iter().map(|(.., gate)| *gate).filter(|gate| gate.section == part.heading).collect();
             part.contents = contents(&gates, can_be_stale);
         }
         cases.combine(facts);
@@ -130,12 +134,19 @@ impl Cases {
     /// The section that the first gate of this transition reads which does not let it through.
     pub fn refused_section(&self, case: &Case, transition: TransitionId) -> Option<&str> {
         let mut readers = self.readers.iter().filter(|it| it.asker == Asker::Transition(transition));
-        readers.find(|it| !self.is_passed(case, it)).map(|it| self.parts[it.part].heading.as_str())
+        readers.find(|it| !self.is_met(case, it)).map(|it| self.parts[it.part].heading.as_str())
     }
 
     /// What stands in a section.
     pub fn standing(&self, case: &Case, heading: &str) -> Option<Standing> {
         self.content(case, heading).map(|it| it.standing)
+    }
+
+    /// Whether a rule of the state finds there what it asks of this section.
+    pub fn is_read(&self, case: &Case, heading: &str) -> bool {
+        let own = self.readers.iter().filter(|it| self.parts[it.part].heading == heading);
+        let mut rules = own.filter(|it| matches!(it.asker, Asker::Rule(_)));
+        rules.any(|it| self.is_passed(case, it))
     }
 
     /// What stands in a section, in words: "an empty `## Handoff`".
@@ -164,21 +175,27 @@ impl Cases {
     fn judgement(&self, case: &Case, asker: Asker) -> Option<bool> {
         let mut readers = self.readers.iter().filter(|it| it.asker == asker).peekable();
         readers.peek()?;
-        Some(readers.all(|it| self.is_passed(case, it)))
+        Some(readers.all(|it| self.is_met(case, it)))
+    }
+
+    /// Whether the gate of this reader holds, by it or by another section.
+    fn is_met(&self, case: &Case, reader: &Reader) -> bool {
+        let same = |it: &&Reader| (it.asker, it.gate) == (reader.asker, reader.gate);
+        self.readers.iter().filter(same).any(|it| self.is_passed(case, it))
     }
 
     fn is_passed(&self, case: &Case, Reader { part, place, .. }: &Reader) -> bool {
         self.parts[*part].contents[case.choice[*part]].passes[*place]
     }
 
-    fn add_reader(&mut self, asker: Asker, heading: &str) {
+    fn add_reader(&mut self, (asker, gate): (Asker, usize), heading: &str) {
         let known = self.parts.iter().position(|it| it.heading == heading);
         let part = known.unwrap_or_else(|| {
             self.parts.push(Part { heading: heading.to_owned(), contents: Vec::new() });
             self.parts.len() - 1
         });
         let place = self.readers.iter().filter(|it| it.part == part).count();
-        self.readers.push(Reader { asker, part, place });
+        self.readers.push(Reader { asker, gate, part, place });
     }
 
     /// Every choice of one content for each section, the last section the fastest, with every end.
@@ -205,20 +222,27 @@ impl Cases {
     }
 }
 
-/// The artifacts of a state's rules, and the gates of the transitions that these can take.
-fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, &'f SectionGate<'f>)> {
+/// The artifacts of a state's rules, and the gates of the transitions that these can take, each with its number.
+fn askers<'f>(facts: &Facts<'f>, state: StateId) -> Vec<(Asker, usize, &'f SectionGate<'f>)> {
+    fn sections<'g>(
+        asker: Asker,
+        gates: &'g [Gate<'g>],
+    ) -> impl Iterator<Item = (Asker, usize, &'g SectionGate<'g>)> {
+        let numbered = gates.iter().enumerate();
+        numbered.flat_map(move |(at, gate)| gate.sections().iter().map(move |it| (asker, at, it)))
+    }
+
     let machine = facts.machine;
     let mut askers = Vec::new();
     let mut targets = Vec::new();
     for rule in machine.exit_rules_of(state) {
-        let artifacts = machine.exit_rules[rule].condition.section_gates();
-        askers.extend(artifacts.map(|gate| (Asker::Rule(rule), gate)));
+        askers.extend(sections(Asker::Rule(rule), machine.exit_rules[rule].condition.gates()));
         targets.extend(machine.exit_rules[rule].outcome.targets());
     }
     targets.sort_unstable();
     targets.dedup();
     for id in targets.into_iter().flat_map(|to| machine.between(state, to)) {
-        askers.extend(machine.transition(id).section_gates().map(|gate| (Asker::Transition(id), gate)));
+        askers.extend(sections(Asker::Transition(id), machine.transition(id).gates));
     }
     askers
 }

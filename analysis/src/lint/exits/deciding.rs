@@ -1,6 +1,8 @@
 //! Which exit rule decided in a step of the search.
 
-use orange_core::{SectionGate, Seen, When, check_section, fingerprint, section};
+use std::collections::BTreeSet;
+
+use orange_core::{Gate, SectionGate, Seen, TransitionId, When, check_section, fingerprint, section};
 
 use crate::lint::Facts;
 use crate::search::ends;
@@ -12,8 +14,13 @@ use crate::search::{Edge, SearchStep};
 #[derive(Debug)]
 pub struct Deciding {
     /// By exit rule of the machine; nothing for those without an artifact.
-    artifacts: Vec<Vec<Artifact>>,
+    artifacts: Vec<Vec<AnyArtifact>>,
+    /// By transition: its gates, likewise.
+    gates: Vec<Vec<AnyArtifact>>,
 }
+
+/// Artifacts of which one is enough.
+type AnyArtifact = Vec<Artifact>;
 
 #[derive(Debug)]
 struct Artifact {
@@ -25,11 +32,15 @@ struct Artifact {
 impl Deciding {
     pub(super) fn of(facts: &Facts<'_>) -> Self {
         let sections = &facts.search.sections;
-        let artifacts = facts.machine.exit_rules.iter().map(|rule| {
-            let gates = rule.condition.section_gates();
-            gates.filter_map(|gate| Artifact::of(gate, sections)).collect()
-        });
-        Self { artifacts: artifacts.collect() }
+        let any = |gate: &Gate<'_>| -> AnyArtifact {
+            gate.sections().iter().filter_map(|gate| Artifact::of(gate, sections)).collect()
+        };
+        let all = |gates: &[Gate<'_>]| gates.iter().map(any).filter(|it| !it.is_empty()).collect();
+        let rules = facts.machine.exit_rules.iter();
+        Self {
+            artifacts: rules.map(|rule| all(rule.condition.gates())).collect(),
+            gates: facts.machine.transitions.iter().map(|it| all(it.gates)).collect(),
+        }
     }
 
     /// The rule that decided about an agent's end, by its number in the machine; `None` where none was asked, or none
@@ -52,19 +63,40 @@ impl Deciding {
         }
         let artifacts = &self.artifacts[rule];
         !artifacts.is_empty()
-            && artifacts.iter().all(|artifact| {
-                let wrote = edge.step.wrote().filter(|it| usize::from(it.section) == artifact.section);
-                let stands = facts.search.task(edge.from).section(artifact.section);
-                let fresh = |content| Written { content, seen: false, stood: false };
-                let written = wrote.map_or(stands, |it| fresh(it.content));
-                artifact.holds[usize::from(written.content)][usize::from(written.is_stale())]
-            })
+            && artifacts.iter().all(|any| any.iter().any(|it| it.holds_in(&it.stands(facts, edge))))
     }
 
     /// The sections that a rule reads.
     pub(super) fn sections(&self, rule: usize) -> impl Iterator<Item = usize> {
-        self.artifacts[rule].iter().map(|it| it.section)
+        self.artifacts[rule].iter().flatten().map(|it| it.section)
     }
+
+    /// The sections by which a rule decides in a step.
+    pub(super) fn ruled_by(&self, facts: &Facts<'_>, rule: usize, edge: &Edge) -> BTreeSet<usize> {
+        self.artifacts[rule].iter().flat_map(|any| needed(facts, any, edge)).collect()
+    }
+
+    /// The sections by which the gates of a transition let it through in a step.
+    pub(super) fn let_through_by(
+        &self,
+        facts: &Facts<'_>,
+        transition: TransitionId,
+        edge: &Edge,
+    ) -> BTreeSet<usize> {
+        self.gates[transition.0 as usize].iter().flat_map(|any| needed(facts, any, edge)).collect()
+    }
+}
+
+/// Where one of several is enough, those that hold, and if some of these are new, these alone.
+fn needed(facts: &Facts<'_>, any: &AnyArtifact, edge: &Edge) -> Vec<usize> {
+    if let [one] = &any[..] {
+        return vec![one.section];
+    }
+    let stands = any.iter().map(|it| (it.section, it, it.stands(facts, edge)));
+    let holding: Vec<_> = stands.filter(|(_, it, written)| it.holds_in(written)).collect();
+    let is_new = |written: &Written| !written.is_stale();
+    let has_new = holding.iter().any(|(.., written)| is_new(written));
+    holding.iter().filter(|(.., it)| !has_new || is_new(it)).map(|(section, ..)| *section).collect()
 }
 
 impl Artifact {
@@ -72,6 +104,18 @@ impl Artifact {
         let section = sections.find(gate.section)?;
         let contents = &sections.get(section).contents;
         Some(Self { section, holds: contents.iter().map(|it| judge(gate, it)).collect() })
+    }
+
+    /// What stands in its section after somebody has written in a step.
+    fn stands(&self, facts: &Facts<'_>, edge: &Edge) -> Written {
+        let wrote = edge.step.wrote().filter(|it| usize::from(it.section) == self.section);
+        let fresh = |content| Written { content, seen: false, stood: false };
+        let stands = facts.search.task(edge.from).section(self.section);
+        wrote.map_or(stands, |it| fresh(it.content))
+    }
+
+    fn holds_in(&self, written: &Written) -> bool {
+        self.holds[usize::from(written.content)][usize::from(written.is_stale())]
     }
 }
 

@@ -42,7 +42,7 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
         .search
         .numbered_from(id)
         .filter_map(|(edge, it)| match it.step {
-            SearchStep::Exit { agent: of, wrote, end: None, outcome } if of == agent => {
+            SearchStep::Exit { agent: of, one: None, wrote, end: None, outcome } if of == agent => {
                 Some((edge, wrote, outcome))
             }
             SearchStep::Exit { .. }

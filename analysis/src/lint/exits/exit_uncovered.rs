@@ -80,6 +80,7 @@ fn takes_for_absent(facts: &Facts<'_>, rule: usize) -> bool {
 
 fn is_written_without(facts: &Facts<'_>, cases: &Cases, case: &Case, heading: &str) -> bool {
     cases.standing(case, heading) == Some(Standing::Written)
+        && !cases.is_read(case, heading)
         && verdict_rules(facts, cases, heading).next().is_some()
 }
 

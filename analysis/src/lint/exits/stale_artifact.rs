@@ -83,10 +83,9 @@ fn places(facts: &Facts<'_>) -> BTreeMap<SectionInState, Visits> {
     for (id, edge) in facts.search.edges() {
         let Some(transition) = gated_step(edge).filter(|_| is_started(facts, edge)) else { continue };
         let status = facts.search.task(edge.from).status;
-        let gates = facts.machine.transition(transition).section_gates();
-        let gated: BTreeSet<usize> = gates.filter_map(|it| facts.search.sections.find(it.section)).collect();
+        let gated = facts.deciding().let_through_by(facts, transition, edge);
         let rule = facts.deciding().rule(facts, edge);
-        let ruled: BTreeSet<usize> = rule.into_iter().flat_map(|it| facts.deciding().sections(it)).collect();
+        let ruled = rule.map(|it| facts.deciding().ruled_by(facts, it, edge)).unwrap_or_default();
         for section in gated.iter().copied() {
             let visits = places.entry((status, section)).or_default();
             visits.steps.passing.push(id);

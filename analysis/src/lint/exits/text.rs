@@ -21,14 +21,15 @@ pub fn artifact(gates: &[Gate]) -> String {
 
 /// Gates as they are written: one, or `{all: […]}`.
 pub fn all_of(gates: &[Gate]) -> String {
-    let each: Vec<String> = gates
-        .iter()
-        .map(|gate| match gate {
-            Gate::Section(gate) => wishes(gate, gate.fresh),
-            Gate::Command(gate) => format!("{{command: {{argv: [{}]}}}}", gate.argv.join(", ")),
-            Gate::Checks(_) => "{checks: green}".to_owned(),
-        })
-        .collect();
+    let written = |gate: &Gate| match gate {
+        Gate::Section(gate) => wishes(gate, gate.fresh),
+        Gate::AnySection(gate) => gate.sections.first().map_or_else(String::new, |it| wishes(it, it.fresh)),
+        Gate::Command(gate) => format!("{{command: {{argv: [{}]}}}}", gate.argv.join(", ")),
+        Gate::Checks(_) => "{checks: green}".to_owned(),
+    };
+    // One with `verdicts: all` is a gate for each reviewer.
+    let mut each: Vec<String> = gates.iter().map(written).collect();
+    each.dedup();
     match &each[..] {
         [one] => one.clone(),
         several => format!("{{all: [{}]}}", several.join(", ")),
@@ -37,9 +38,12 @@ pub fn all_of(gates: &[Gate]) -> String {
 
 /// What a gate asks for, as it is written: `{section: "## Handoff", required: true}`.
 pub fn wishes(gate: &SectionGate, fresh: bool) -> String {
-    let mut text = format!("{{section: \"{}\"", gate.section.value);
+    let mut text = format!("{{section: \"{}\"", gate.heading());
     if let Some(verdict) = &gate.verdict {
         text += &format!(", verdict: {}", verdict.value);
+    }
+    if let Some(verdicts) = &gate.verdicts {
+        text += &format!(", verdicts: {}", verdicts.value.as_str());
     }
     for (flag, is_set) in [("required", gate.required), ("strict", gate.strict), ("fresh", fresh)] {
         if is_set {

@@ -12,7 +12,7 @@ use crate::search::task::MAX_SECTIONS;
 use crate::search::{ConfigurationId, Edge, EdgeId, SearchStep};
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{SectionGate, Transition};
+use orange_codegen::model::{Gate, SectionGate, Transition};
 
 /// Steps that are looked at for all gates together.
 const MAX_STEPS: usize = 2_000_000;
@@ -53,7 +53,13 @@ fn gated<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Gated<'f>> {
     let all = (0u32..).map(TransitionId).zip(facts.transitions.iter().copied());
     let leading_on = all.filter(|(_, transition)| transition.from.value != transition.to.value);
     leading_on.flat_map(move |(id, transition)| {
-        let asked = machine.transition(id).section_gates().zip(transition.section_gates());
+        // Of several sections of which one is enough, none is needed.
+        let needed = |gate: &'f Gate| match gate {
+            Gate::Section(gate) => Some(gate),
+            Gate::AnySection(_) | Gate::Command(_) | Gate::Checks(_) => None,
+        };
+        let asked = machine.transition(id).gates.iter().zip(&transition.gates);
+        let asked = asked.filter_map(move |(asked, gate)| Some((asked.sections().first()?, needed(gate)?)));
         let asked = asked.filter(|(asked, _)| check_section(asked, "", &[]).is_err());
         asked.filter_map(move |(asked, gate)| {
             let section = search.sections.find(asked.section)?;

@@ -108,7 +108,7 @@ fn of_gates(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn program(gate: &Gate) -> Option<Span> {
     match gate {
         Gate::Command(gate) => Some(gate.place),
-        Gate::Section(_) | Gate::Checks(_) => None,
+        Gate::Section(_) | Gate::AnySection(_) | Gate::Checks(_) => None,
     }
 }
 

@@ -9,7 +9,7 @@ use orange_codegen::model::SectionGate;
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut loose: Vec<(&str, Vec<&SectionGate>)> = Vec::new();
     for gate in gates(facts).filter(|gate| gate.verdict.is_some() && !gate.strict) {
-        let section = gate.section.value.as_str();
+        let section = gate.heading();
         match loose.iter_mut().find(|(heading, _)| *heading == section) {
             // One that stands between several states was written once.
             Some((_, same)) if same.iter().any(|it| it.span == gate.span) => {}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::has_word;
+use orange_core::{Hook, PromptId, has_word};
 
 use super::C81;
 use super::shared::{Prompted, named_section, prompt, started};
@@ -26,7 +26,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             let open = between.filter(|id| facts.machine.transition(*id).by.allows(place.actor));
             let open: Vec<&Transition> = open.map(|id| facts.transition(id)).collect();
             let lacks = |gate: &&SectionGate| bare.may_lack(facts, &it, gate);
-            let Some((transition, gate)) = closed(&it, &open, lacks) else { continue };
+            let asked = |gate: &SectionGate| is_its_own(facts, granted.prompt, &it, gate);
+            let Some((transition, gate)) = closed(&it, &open, asked, lacks) else { continue };
             let Some(want) = wanted(&it, gate) else { continue };
             let section = gate.section.value.as_str();
             if lacks(&gate) && reported.insert((granted.prompt, section)) {
@@ -42,14 +43,28 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 fn closed<'f>(
     it: &Prompted<'_>,
     transitions: &[&'f Transition],
+    asked: impl Fn(&SectionGate) -> bool,
     lacks: impl Fn(&&'f SectionGate) -> bool,
 ) -> Option<(&'f Transition, &'f SectionGate)> {
     let closing = |of: &&'f Transition| {
-        let unnamed = || of.section_gates().filter(|gate| wanted(it, gate).is_some());
+        let unnamed = || of.section_gates().filter(|gate| asked(gate) && wanted(it, gate).is_some());
         Some((*of, unnamed().find(&lacks).or_else(|| unnamed().next())?))
     };
     let gates: Option<Vec<_>> = transitions.iter().map(closing).collect();
     gates?.first().copied()
+}
+
+/// Whether a section is for an agent with this prompt to write: each of several reviewers writes its own.
+fn is_its_own(facts: &Facts<'_>, id: PromptId, it: &Prompted<'_>, gate: &SectionGate) -> bool {
+    let Some(name) = gate.reviewer.as_deref() else { return true };
+    let starts = |hook: &Hook<'_>| {
+        hook.spawn().is_some_and(|it| it.prompt == id)
+            && hook.reviewer().is_none_or(|reviewer| reviewer == name)
+    };
+    // All of them are started again with one prompt.
+    it.starts
+        .iter()
+        .any(|it| it.transition.is_none_or(|id| facts.machine.transition(id).hooks.iter().any(starts)))
 }
 
 /// What a gate wants and a prompt does not name.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Actor, SectionGate, Transition, TransitionId, Verdict};
+use orange_core::{Actor, Gate, SectionGate, Transition, TransitionId, Verdict};
 
 use super::C82;
 use super::shared::{Origin, Prompted, any_of, names, prompt, prompts, started};
@@ -118,14 +118,12 @@ fn lines(facts: &Facts<'_>, place: AgentInState, targets: &[StateId]) -> String 
 fn line(facts: &Facts<'_>, place: AgentInState, to: StateId) -> String {
     let command = format!("`orange task update --status {}`", facts.name(to));
     let transitions = facts.machine.between(place.state, to).map(|id| facts.machine.transition(id));
-    let gates = transitions.map(|it| it.section_gates()).find_map(|mut gates| {
-        let first = gates.next()?;
-        Some(std::iter::once(first).chain(gates))
-    });
+    let gates = transitions.map(|it| it.gates).find(|gates| gates.iter().any(|it| !it.sections().is_empty()));
     let words = |gate: &SectionGate<'_>| match gate.verdict.map(Verdict::as_str) {
         Some(verdict) => format!("{} says {verdict}", gate.section),
         None => format!("{} is written", gate.section),
     };
-    let words: Vec<String> = gates.into_iter().flatten().map(words).collect();
+    let any = |gate: &Gate<'_>| gate.sections().iter().map(words).collect::<Vec<_>>().join(" or ");
+    let words: Vec<String> = gates.into_iter().flatten().map(any).filter(|it| !it.is_empty()).collect();
     if words.is_empty() { command } else { format!("{command} when {}", words.join(" and ")) }
 }

@@ -169,7 +169,11 @@ pub(super) fn names<'f>(facts: &Facts<'f>, states: impl IntoIterator<Item = Stat
 /// Where a prompt names a section: its heading, as the gate has it.
 pub(super) fn named_section(it: &Prompted<'_>, heading: &str) -> Option<Span> {
     let text = &it.prompt.text;
-    find_heading(&text.value, heading).map(|it| text.locate(it.start, it.end))
+    // A prompt of several reviewers names the section of the one that reads it.
+    let own = heading.rsplit_once(": ").map(|(section, _)| format!("{section}: {{reviewer}}"));
+    let found = find_heading(&text.value, heading);
+    let found = found.or_else(|| own.and_then(|own| find_heading(&text.value, &own)));
+    found.map(|it| text.locate(it.start, it.end))
 }
 
 /// The gates and rules with a verdict that an agent with these instructions can meet, those of transitions first.

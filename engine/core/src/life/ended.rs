@@ -8,8 +8,8 @@ use super::start::workspace_of;
 use super::{Facts, LifeEvent, Turn};
 use crate::restart::{MAX_RESTARTS, limit_after, restart_after};
 use crate::{
-    Actor, CRASH_COUNT, Cause, Decision, End, ExitDecision, ExitRule, Left, Machine, Outcome, Rejection,
-    StateId,
+    Actor, CRASH_COUNT, Cause, Condition, Decision, End, ExitDecision, ExitRule, Left, Machine, Outcome,
+    Rejection, StateId,
 };
 
 impl<'m> Machine<'m> {
@@ -27,11 +27,37 @@ impl<'m> Machine<'m> {
                 format!("the {} ended{}, and the task is over", agent.kind(), end.how()),
             ));
         }
-        if state.agent != agent {
+        if state.agent != agent || !self.has_reviewer(facts.view.status, end.reviewer) {
             return Ok(Turn::attention(format!("the {} ended in {}{}", agent.kind(), state.name, end.how())));
+        }
+        if let Some(reviewer) = end.reviewer
+            && self.waits_for_others(facts, end, reviewer)?
+        {
+            let story = format!("the reviewer {reviewer} ended{}, and others are still at work", end.how());
+            return Ok(Turn::of(Vec::new(), story));
         }
         let exit = self.decide_exit(&facts.view, end)?;
         Ok(self.after_exit(facts, end, exit))
+    }
+
+    /// Whether nothing follows on the end of a reviewer while others are alive: it has judged, or the rule that decides is not about
+    /// how it ended. The verdicts are judged when the last one has ended.
+    fn waits_for_others(&self, facts: &Facts<'_>, end: &End<'_>, reviewer: &str) -> Result<bool, Rejection> {
+        let is_beside = facts.reviewers.iter().any(|other| *other != reviewer);
+        if self.has_judged(&facts.view, reviewer) {
+            return Ok(is_beside || end.awaits_other);
+        }
+        if !is_beside {
+            return Ok(false);
+        }
+        let rule = self.exit_rule_for(&facts.view, end)?.map(|rule| &self.exit_rules[rule]);
+        Ok(rule.is_some_and(|rule| match (rule.condition, rule.outcome) {
+            (Condition::Artifact(_), _) => true,
+            (Condition::Always, Outcome::Then(_) | Outcome::ThenWhen(_)) => true,
+            (Condition::Always | Condition::NoArtifact | Condition::Ended(_) | Condition::Overdue(_), _) => {
+                false
+            }
+        }))
     }
 
     fn after_exit(&self, facts: &Facts<'_>, end: &End<'_>, exit: ExitDecision<'m>) -> Turn<'m> {
@@ -44,27 +70,33 @@ impl<'m> Machine<'m> {
         }
         if let Some(after) = self.left_of_limit(facts, end, &exit) {
             let reason = format!("{reason} at a limit of its provider");
-            return self.restart_after(facts, Vec::new(), Some(after), reason);
+            return self.restart_after(facts, Vec::new(), Some(after), reason, end.reviewer);
         }
         let is_crash = matches!(exit, ExitDecision::Crash { .. } | ExitDecision::Escalate { .. });
         // The process that starts an agent can be killed: an agent that never began has not crashed.
         if is_crash && end.never_began {
             let story = format!("agent {} was never started{}", end.spawn, end.how());
-            return self.restart_after(facts, Vec::new(), None, story);
+            return self.restart_after(facts, Vec::new(), None, story, end.reviewer);
         }
         let is_wait = matches!(exit, ExitDecision::Wait { .. });
         if let Some(lost) = end.lost.filter(|_| !is_wait) {
             let story = format!("agent {}: {lost}{}", end.spawn, end.how());
             let attention = LifeEvent::Attention(format!("{story}; the agent begins a new one"));
-            return self.restart_after(facts, Vec::from([attention, LifeEvent::NotResumed]), None, story);
+            return self.restart_after(
+                facts,
+                Vec::from([attention, LifeEvent::NotResumed]),
+                None,
+                story,
+                end.reviewer,
+            );
         }
         match exit {
             ExitDecision::Advance { decision, .. } => self.advanced(decision, reason),
-            ExitDecision::Crash { count, respawn, .. } => self.crashed(facts, count, respawn, reason),
+            ExitDecision::Crash { count, respawn, .. } => self.crashed(facts, end, count, respawn, reason),
             ExitDecision::Escalate { count, decision, .. } => self.escalated(count, decision, reason),
             ExitDecision::MarkDead { .. } => Turn::attention(reason),
             ExitDecision::Wait { resume_after, .. } => {
-                self.restart_after(facts, Vec::new(), Some(resume_after), reason)
+                self.restart_after(facts, Vec::new(), Some(resume_after), reason, end.reviewer)
             }
         }
     }
@@ -130,7 +162,10 @@ impl<'m> Machine<'m> {
         }
         let after = self.seconds_of_limit(facts, left);
         // A living agent is not started: it goes on.
-        Turn { effects: Vec::new(), ..self.restart_after(facts, Vec::new(), Some(after), reason.into()) }
+        Turn {
+            effects: Vec::new(),
+            ..self.restart_after(facts, Vec::new(), Some(after), reason.into(), None)
+        }
     }
 
     pub(super) fn not_started(&self, facts: &Facts<'_>, reason: &str, is_final: bool) -> Turn<'m> {
@@ -138,7 +173,7 @@ impl<'m> Machine<'m> {
         if is_final {
             given_up(Vec::new(), reason)
         } else {
-            self.restart_after(facts, Vec::new(), None, reason)
+            self.restart_after(facts, Vec::new(), None, reason, None)
         }
     }
 
@@ -148,13 +183,20 @@ impl<'m> Machine<'m> {
         Turn::of(Vec::from([LifeEvent::Advanced { to, reason }, LifeEvent::Began(decision)]), story)
     }
 
-    fn crashed(&self, facts: &Facts<'_>, count: u32, respawn: bool, reason: String) -> Turn<'m> {
+    fn crashed(
+        &self,
+        facts: &Facts<'_>,
+        end: &End<'_>,
+        count: u32,
+        respawn: bool,
+        reason: String,
+    ) -> Turn<'m> {
         let state = self.state(facts.view.status);
         let story = format!("crash {count} in {}: {reason}", state.name);
         let crashed = LifeEvent::Crashed { counter: CRASH_COUNT, count, reason };
         let is_ready = |hook| workspace_of(hook).is_ready(facts.workspace);
         if respawn && state.respawn.as_ref().is_some_and(is_ready) {
-            return self.restart_after(facts, Vec::from([crashed]), None, story);
+            return self.restart_after(facts, Vec::from([crashed]), None, story, end.reviewer);
         }
         Turn::of(Vec::from([LifeEvent::Attention(story.clone()), crashed]), story)
     }
@@ -201,6 +243,7 @@ impl<'m> Machine<'m> {
         mut events: Vec<LifeEvent<'m>>,
         resume_after: Option<u32>,
         reason: String,
+        but: Option<&str>,
     ) -> Turn<'m> {
         let Some(after) = restart_after(facts.restarts, resume_after) else {
             let reason = format!(
@@ -210,8 +253,8 @@ impl<'m> Machine<'m> {
             return given_up(events, reason);
         };
         let effects = if after == 0 {
-            match self.again(facts) {
-                Ok(effect) => Vec::from([effect]),
+            match self.again(facts, but) {
+                Ok(effects) => effects,
                 Err(refusal) => {
                     let why = refusal.message(self, &facts.view);
                     return given_up(events, format!("{reason}; it could not be started again: {why}"));

@@ -24,8 +24,13 @@ impl<'m> Machine<'m> {
         let needs_it = workspace_of(hook) == Workspace::Worktree;
         // The first review is round 1, as if a transition had led to it.
         let is_first = is_review(hook) && facts.view.counter(REVIEW_ROUND) == 0;
-        let start = Effect { hook: *hook, counter: is_first.then_some((REVIEW_ROUND, 1)) };
-        let effects = needs_it.then_some(acquire).into_iter().chain([start]).collect();
+        let mut starts = self.missing_reviewers(facts, None);
+        if starts.is_empty() {
+            starts.push(Effect { hook: *hook, counter: None });
+        }
+        // All reviewers of a round have its number.
+        starts.iter_mut().for_each(|it| it.counter = is_first.then_some((REVIEW_ROUND, 1)));
+        let effects = needs_it.then_some(acquire).into_iter().chain(starts).collect();
         Ok(Turn { effects, ..Turn::default() })
     }
 
@@ -68,15 +73,16 @@ impl<'m> Machine<'m> {
 
     /// The task stays in its state.
     pub(super) fn start_again(&self, facts: &Facts<'_>, is_alive: bool) -> Result<Turn<'m>, Refusal> {
-        let effect = self.again(facts)?;
-        if is_alive {
+        let effects = self.again(facts, None)?;
+        let has_names = !self.reviewers(facts.view.status).is_empty();
+        if effects.is_empty() || is_alive && !has_names {
             return Err(Refusal::Alive);
         }
-        Ok(Turn { effects: Vec::from([effect]), ..Turn::default() })
+        Ok(Turn { effects, ..Turn::default() })
     }
 
-    /// The start of the state's agent.
-    pub(super) fn again(&self, facts: &Facts<'_>) -> Result<Effect<'m>, Refusal> {
+    /// The start of the state's agent; in a state of reviewers with names, of those that are missing when `but` has ended.
+    pub(super) fn again(&self, facts: &Facts<'_>, but: Option<&str>) -> Result<Vec<Effect<'m>>, Refusal> {
         let state = self.state(facts.view.status);
         let restart = || self.restart(facts.view.status, facts.last);
         let hook = state.respawn.or_else(|| restart().map(|it| Hook::spawning(Action::SpawnAgent, it)));
@@ -85,7 +91,10 @@ impl<'m> Machine<'m> {
         if !wanted.is_ready(facts.workspace) {
             return Err(Refusal::NoWorkspace(wanted));
         }
-        Ok(Effect { hook, counter: None })
+        if self.reviewers(facts.view.status).is_empty() {
+            return Ok(Vec::from([Effect { hook, counter: None }]));
+        }
+        Ok(self.missing_reviewers(facts, but))
     }
 }
 

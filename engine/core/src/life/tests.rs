@@ -30,6 +30,7 @@ fn facts<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> Facts<'v> {
         has_session: true,
         hooks_wait: false,
         restarts: 0,
+        reviewers: &[],
         last: None,
     }
 }

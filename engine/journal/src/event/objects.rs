@@ -46,6 +46,9 @@ objects! {
         /// The call for attention that a person answers with this agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         answers: Option<String>,
+        /// Its name, if it is a reviewer beside which others can be alive.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
         /// The step of a mission that it works at.
         #[serde(skip_serializing_if = "Option::is_none")]
         step: Option<String>,

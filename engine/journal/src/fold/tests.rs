@@ -165,7 +165,7 @@ fn an_answer_counts_for_the_question_that_is_asked() {
 }
 
 fn conversations(events: Vec<(Event, Set)>) -> Vec<(String, u32, String)> {
-    let known = fold(events).conversations.into_iter();
+    let known = fold(events).conversations.into_iter().map(|(seat, it)| (seat.actor, it));
     known.map(|(actor, it)| (actor.to_string(), it.spawn, it.id)).collect()
 }
 

@@ -152,7 +152,14 @@ there to the status for the verdict in `## Review`. If there are several, it lis
     Complete(TaskName),
     /// Attach the terminal to a task's session
     #[command(after_help = "Example:\n  orange task attach add-login")]
-    Attach(TaskName),
+    Attach {
+        /// Which task.
+        #[command(flatten)]
+        task: TaskName,
+        /// Show the window of the reviewer with this name; by default that of the newest agent
+        #[arg(long, value_name = "NAME")]
+        reviewer: Option<String>,
+    },
     /// Cancel a task: end its session, free its worktree, keep its work
     #[command(after_help = "Example:\n  orange task cancel add-login --yes")]
     Cancel {

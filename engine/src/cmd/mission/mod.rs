@@ -33,7 +33,7 @@ pub fn run(
         MissionCommand::Attach(name) => {
             let dir = named_or_here(app, name)?;
             let commands = |_: &Task, history: &TaskHistory| attach::commands(&dir, history);
-            cmd::attach::run(app, &dir, as_json, tell, &commands)
+            cmd::attach::run(app, &dir, None, as_json, tell, &commands)
         }
         MissionCommand::Logs { mission, step } => {
             logs::run(app, &named_or_here(app, mission)?, step.as_deref(), as_json, tell)

@@ -2,6 +2,7 @@
 
 use crate::answer::{Agent, AgentSpending, AgentState, Assessment, Spending};
 use crate::flow::doing::{words, works_as};
+use crate::store::Seat;
 
 /// The tokens and the cost of all agents in words: `21300 tokens, $0.25 (agent 1: …; agent 2: …)`; empty if nothing is known.
 pub fn spent_line(Spending { tokens, cost, agents }: &Spending) -> Option<String> {
@@ -19,8 +20,9 @@ fn amount(tokens: Option<u64>, cost: Option<u64>) -> String {
 }
 
 /// In one line: `agent 1 (worker) is waiting for 5 min: it asks: …`.
-pub fn line(Agent { spawn, actor, step, role, assessment }: &Agent) -> String {
-    let actor = works_as(actor, step.as_deref(), role.as_deref());
+pub fn line(Agent { spawn, actor, name, step, role, assessment }: &Agent) -> String {
+    let seat = Seat { actor: actor.clone(), name: name.clone() };
+    let actor = works_as(&seat, step.as_deref(), role.as_deref());
     let Assessment { state, reason, lasts, until, .. } = assessment;
     let lasts = lasts.map(|lasts| format!(" for {}", words(lasts))).unwrap_or_default();
     let guess = if *state == AgentState::Quiet { " (a guess)" } else { "" };

@@ -68,7 +68,7 @@ fn heading(found: &Transcript) -> String {
     format!(
         "agent {} ({}, {}{}{resumed}{alive})\n\n",
         agent.spawn,
-        works_as(&agent.actor, agent.step.as_deref(), agent.role.as_deref()),
+        works_as(&agent.seat(), agent.step.as_deref(), agent.role.as_deref()),
         agent.harness,
         conversation.unwrap_or_default()
     )

@@ -68,9 +68,9 @@ pub fn run(
             let result = flow::complete::complete(app, dir)?;
             Ok(merge::transition_answer(app, dir, result))
         }),
-        TaskCommand::Attach(task) => {
+        TaskCommand::Attach { task, reviewer } => {
             let commands = |task: &Task, history: &TaskHistory| attach::commands(app, task, history);
-            cmd::attach::run(app, &named_or_here(app, task)?, as_json, tell, &commands)
+            cmd::attach::run(app, &named_or_here(app, task)?, reviewer.as_deref(), as_json, tell, &commands)
         }
         TaskCommand::Cancel { task, yes } => changing(app, task, |dir| cancel::run(app, dir, *yes, as_json)),
         TaskCommand::Answer(args) => answer::run(app, args),
@@ -156,15 +156,19 @@ pub fn named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
 }
 
 fn respawn(app: &App, dir: &TaskDir, fresh: bool) -> Result<(Respawned, String)> {
-    let Spawn { spawn, resumed, not_resumed, conversation, .. } = flow::respawn(app, dir, fresh)?;
+    let mut started = flow::respawn(app, dir, fresh)?;
+    let seats: Vec<_> = started.iter().map(|it| format!("agent {} ({})", it.spawn, it.seat())).collect();
+    let spawns: Vec<u32> = started.iter().map(|it| it.spawn).filter(|_| seats.len() > 1).collect();
+    let Spawn { spawn, resumed, not_resumed, conversation, name, .. } = started.pop().unwrap_or_default();
     let id = dir.id.clone();
+    let who = if name.is_some() { seats.join(", ") } else { format!("agent {spawn}") };
     let how = match &not_resumed {
         Some(why) => format!(" with a new conversation: {why}"),
         None if resumed => ", which continues the conversation of the one before".to_owned(),
         None => String::new(),
     };
-    let text = format!("started agent {spawn}{how}; `orange task attach {id}` shows it");
-    Ok((Respawned { success: Success, id, spawn, resumed, conversation, not_resumed }, text))
+    let text = format!("started {who}{how}; `orange task attach {id}` shows it");
+    Ok((Respawned { success: Success, id, spawn, spawns, resumed, conversation, not_resumed }, text))
 }
 
 fn stop(app: &App, dir: &TaskDir) -> Result<(Stopped, String)> {
@@ -179,11 +183,13 @@ fn stop(app: &App, dir: &TaskDir) -> Result<(Stopped, String)> {
 }
 
 fn finish(app: &App, id: &str) -> Result<Answer> {
-    let mut locked = LockedTask::lock(&app.home, &find::by_id(&app.home, id)?)?;
+    let dir = find::by_id(&app.home, id)?;
+    let mut locked = LockedTask::lock(&app.home, &dir)?;
     let open = locked.history().open.clone().filter(|open| open.is_retried());
     let exited = open.map(|open| open.exited).unwrap_or_default();
     flow::finish(app, &mut locked)?;
-    flow::judge_exited(app, locked, &exited)?;
+    drop(locked);
+    flow::judge_exited(app, &dir, &exited)?;
     Ok(Answer::default())
 }
 

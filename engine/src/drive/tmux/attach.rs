@@ -31,17 +31,20 @@ enum Terminal {
 }
 
 impl Tmux {
-    /// Shows a task's session on this terminal, whatever its name, with the window of its newest agent: switches to it if the terminal
+    /// Shows a task's session on this terminal, whatever its name, with this window of an agent, or the newest one: switches to it if the terminal
     /// is inside this server (`inside` is the value of `TMUX`), and otherwise shows it until the person detaches or the session ends.
     /// `before` gets the keys that detach, before the session is shown.
     pub fn attach(
         &self,
         task: &str,
+        window: Option<&str>,
         inside: Option<&OsStr>,
         before: impl FnOnce(&str) -> Result<()>,
     ) -> Result<Shown> {
         let panes = self.panes_of(task)?;
-        let Some(pane) = panes.iter().rev().find(|pane| pane.agent.is_some()).or(panes.first()) else {
+        let newest = || panes.iter().rev().find(|pane| pane.agent.is_some());
+        let wanted = window.and_then(|window| panes.iter().find(|pane| pane.hosts(window)));
+        let Some(pane) = wanted.or_else(newest).or(panes.first()) else {
             return Err(Error::new(Kind::NotFound, format!("{task} has no tmux session"))
                 .help("its agent has ended; `orange monitor --once` looks after it"));
         };

@@ -417,7 +417,7 @@ fn attaches() {
     let target = target.to_str().unwrap();
     let (socket, session) = target.split_once(' ').unwrap();
     let tmux = Tmux::new(Some(OsStr::new(socket)));
-    tmux.attach(session, std::env::var_os("TMUX").as_deref(), |_| Ok(())).unwrap();
+    tmux.attach(session, None, std::env::var_os("TMUX").as_deref(), |_| Ok(())).unwrap();
 }
 
 /// Starts one who attaches to a session of a server, in a session of this server.
@@ -475,7 +475,7 @@ fn a_message_waits_for_nothing_that_a_person_has_tmux_do() {
 #[test]
 fn attaching_needs_a_session_and_a_terminal() {
     let server = Server::new();
-    let error = server.tmux.attach("T1", None, |_| Ok(())).unwrap_err();
+    let error = server.tmux.attach("T1", None, None, |_| Ok(())).unwrap_err();
     assert_eq!(error.kind, Kind::NotFound);
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
     let call = Call::new(std::env::current_exe().unwrap()).args(["drive::tmux::tests::attaches", "--exact"]);

@@ -88,8 +88,8 @@ pub fn of_task(
             let still = panes.and_then(|panes| still(panes, &task.id, &record.window, now));
             facts.still = still.map(|still| within(still, age));
         }
-        let Spawn { spawn, actor, step, role, .. } = (*record).clone();
-        Agent { spawn, actor, step, role, assessment: facts.assess() }
+        let Spawn { spawn, actor, name, step, role, .. } = (*record).clone();
+        Agent { spawn, actor, name, step, role, assessment: facts.assess() }
     };
     let mut agents: Vec<Agent> = alive.iter().map(of).collect();
     agents.sort_by_key(|agent| urgency(agent.assessment.state));
@@ -211,7 +211,15 @@ fn wants(app: &App, task: &Task, history: &TaskHistory, record: &Spawn) -> Wants
         return Wants::Nothing { status: task.status().to_owned() };
     }
     let Ok(snapshot) = Snapshot::of(app, machine, task, history) else { return Wants::Turn };
-    snapshot.with_facts(|facts| wanted(machine, &facts.view, actor))
+    snapshot.with_facts(|facts| match wanted(machine, &facts.view, actor) {
+        // The other reviewers write the rest.
+        Wants::Artifact { .. }
+            if record.name.as_ref().is_some_and(|it| machine.has_judged(&facts.view, it)) =>
+        {
+            Wants::Nothing { status: format!("{}, and others are still at work", task.status()) }
+        }
+        wants => wants,
+    })
 }
 
 fn wanted(machine: &Machine<'_>, view: &View<'_>, actor: Actor) -> Wants {

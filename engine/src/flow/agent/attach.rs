@@ -28,10 +28,11 @@ pub fn has_session(app: &App, dir: &TaskDir) -> Result<bool> {
     Ok(!app.tmux.panes_of(&dir.id)?.is_empty())
 }
 
-/// Shows it. `before` gets the task and the keys that detach, before each session; `ended` gets the task after each.
+/// Shows it, first with this window. `before` gets the task and the keys that detach, before each session; `ended` gets the task after each.
 pub fn attach(
     app: &App,
     dir: &TaskDir,
+    window: Option<&str>,
     before: &dyn Fn(&Task, &str) -> Result<()>,
     ended: &dyn Fn(&Task) -> Result<()>,
 ) -> Result<Left> {
@@ -39,7 +40,7 @@ pub fn attach(
     loop {
         let (task, _) = Task::read(&app.home, dir)?;
         let before = |keys: &str| if keys.is_empty() { Ok(()) } else { before(&task, keys) };
-        match app.tmux.attach(&dir.id, inside.as_deref(), before)? {
+        match app.tmux.attach(&dir.id, window, inside.as_deref(), before)? {
             Shown::Switched => return Ok(Left::Switched),
             Shown::Detached => return Ok(Left::Detached),
             Shown::Ended => ended(&task)?,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::answer::{AgentState, Assessment};
+use crate::store::Seat;
 use crate::store::activity::{Activity, Doing, Kind, Note};
-use crate::store::event::Actor;
 
 /// After so long without a report and without a change on its screen, an agent is called quiet.
 const QUIET: Duration = Duration::from_secs(120);
@@ -158,9 +158,9 @@ fn question(asked: &Note) -> String {
     }
 }
 
-/// What an agent works as: `worker`, or at a step of a mission `step check, reviewer`.
-pub fn works_as(actor: &Actor, step: Option<&str>, role: Option<&str>) -> String {
-    let Some(step) = step else { return actor.to_string() };
+/// What an agent works as: `worker`, `reviewer security`, or at a step of a mission `step check, reviewer`.
+pub fn works_as(seat: &Seat, step: Option<&str>, role: Option<&str>) -> String {
+    let Some(step) = step else { return seat.to_string() };
     // Everybody has the role `any`.
     let role = role.filter(|role| *role != "any").map(|role| format!(", {role}"));
     format!("step {step}{}", role.unwrap_or_default())

@@ -1,6 +1,6 @@
 //! The end of an agent: records it, and does what the exit rules say.
 
-use orange_core::{self as core, Actor, Cause, Input, Left, Limit, Machine, Program, Turn};
+use orange_core::{self as core, Actor, Cause, Input, Left, Limit, Machine, Program, StateId, Turn};
 
 use crate::Result;
 use crate::app::App;
@@ -15,8 +15,8 @@ use crate::flow::{limit, waiting};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::workspace::Room;
 use crate::hooks::{self, agents, trace};
-use crate::store::event::{self, Exited, Spawn};
-use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, clock};
+use crate::store::event::{Exited, Spawn};
+use crate::store::{Event, LockedTask, Seat, Set, Task, TaskDir, TaskHistory, clock};
 
 /// How an agent ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,20 +62,19 @@ fn program(app: &App, locked: &LockedTask, end: &End) -> Result<Option<Program<'
     else {
         return Ok(None);
     };
-    let agent = record.actor.known().unwrap_or(Actor::Worker);
-    program_of(app, locked, end, agent, false)
+    program_of(app, locked, end, &record.seat(), false)
 }
 
 fn program_of(
     app: &App,
     locked: &LockedTask,
     end: &End,
-    agent: Actor,
+    seat: &Seat,
     is_again: bool,
 ) -> Result<Option<Program<'static>>> {
     let machine = app.machine_of(&locked.task().owned)?;
-    let evidence = Evidence::of(app, locked, end)?;
-    let input = evidence.input(locked, agent, is_again);
+    let evidence = Evidence::of(app, locked, end, seat)?;
+    let input = evidence.input(locked, is_again);
     life::program(app, machine, locked.task(), locked.history(), input, None)
 }
 
@@ -90,8 +89,8 @@ fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &End) -> Result
     let story = match locked.history().agents.get(&end.spawn) {
         Some(record) => {
             let machine = app.machine_of(&locked.task().owned)?;
-            let actor = record.actor.known().unwrap_or(Actor::Worker);
-            Case { app, machine, locked, actor, end, is_again: false, on_record: false }.judge()?
+            let seat = record.seat();
+            Case { app, machine, locked, seat, end, is_again: false, on_record: false }.judge()?
         }
         None => format!("agent {} has been replaced or is on record as ended", end.spawn),
     };
@@ -99,20 +98,38 @@ fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &End) -> Result
     AgentProcesses::forget(dir, end.spawn).map(|()| story)
 }
 
-/// Judges the end of the state's agent, if that ended while hooks waited, and these have now ended.
-pub fn judge_exited(app: &App, locked: LockedTask, exited: &[(event::Actor, Exited)]) -> Result<()> {
-    let machine = app.machine_of(&locked.task().owned)?;
-    let history = locked.history();
-    let agent = machine.state(status_of(machine, locked.task())?).agent;
-    let last =
-        exited.iter().rfind(|(actor, it)| actor.known() == Some(agent) && it.spawn >= history.last_spawn);
-    let Some((_, exited)) = last.filter(|_| history.open.is_none() && history.waiting_hooks.is_none()) else {
-        return Ok(());
+/// Judges the end of the state's agent, if that ended while hooks waited, and these have now ended; of several reviewers, the end of
+/// each that has done so.
+pub fn judge_exited(app: &App, dir: &TaskDir, exited: &[(Seat, Exited)]) -> Result<()> {
+    for (seat, exited) in exited {
+        let locked = lock_recovered(app, dir)?;
+        let machine = app.machine_of(&locked.task().owned)?;
+        let history = locked.history();
+        let is_over = history.open.is_none() && history.waiting_hooks.is_none();
+        let status = status_of(machine, locked.task())?;
+        if !is_over || !is_last(machine, history, status, (seat, exited)) {
+            continue;
+        }
+        let Exited { spawn, code, signal, duration, last_lines, reason, .. } = exited.clone();
+        let reason = reason.as_str().to_owned();
+        let (seat, end) = (seat.clone(), End { spawn, code, signal, reason, duration, last_lines });
+        Case { app, machine, locked, seat, end: &end, is_again: true, on_record: true }.judge()?;
+    }
+    Ok(())
+}
+
+/// Whether this was an agent of the state, and none has been started in its place.
+fn is_last(
+    machine: &Machine<'_>,
+    history: &TaskHistory,
+    status: StateId,
+    (seat, exited): (&Seat, &Exited),
+) -> bool {
+    let is_replaced = match seat.name {
+        None => exited.spawn < history.last_spawn,
+        Some(_) => history.agents_here.get(seat).is_some_and(|last| last.spawn > exited.spawn),
     };
-    let Exited { spawn, code, signal, duration, last_lines, reason, .. } = exited.clone();
-    let reason = reason.as_str().to_owned();
-    let end = End { spawn, code, signal, reason, duration, last_lines };
-    Case { app, machine, locked, actor: agent, end: &end, is_again: true, on_record: true }.judge().map(drop)
+    seat.actor.known() == Some(machine.state(status).agent) && !is_replaced
 }
 
 /// Whether the workflow limits how long the task may be in its status.
@@ -141,19 +158,24 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     }
     let machine = app.machine_of(&locked.task().owned)?;
     let agent = machine.state(status_of(machine, locked.task())?).agent;
-    let mut agents = locked.history().agents.values();
-    let spawn = agents.find(|record| record.actor == agent.into()).map(|record| record.spawn);
+    let agents = locked.history().agents.values().filter(|record| record.actor == agent.into());
+    let spawns: Vec<u32> = agents.map(|record| record.spawn).collect();
     let left = left(machine, locked.history());
-    let input = Input::Elapsed { has_agent: spawn.is_some(), lasted: lasted(locked.history()), left: &left };
+    let input =
+        Input::Elapsed { has_agent: !spawns.is_empty(), lasted: lasted(locked.history()), left: &left };
     let needs =
         |locked: &LockedTask| life::program(app, machine, locked.task(), locked.history(), input, None);
     let Some(mut locked) = ask::begun(app, locked, &needs)? else {
         return Ok(Some("its time is over, and a gate asks a program".to_owned()));
     };
     let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
-    match spawn {
-        Some(spawn) if turn.events.is_empty() && !turn.story.is_empty() => {
-            agents::clear_away(app, &locked, spawn)?;
+    match spawns[..] {
+        // Of several reviewers, the end of the last one is judged.
+        [ref others @ .., spawn] if turn.events.is_empty() && !turn.story.is_empty() => {
+            spawns.iter().try_for_each(|spawn| agents::clear_away(app, &locked, *spawn))?;
+            if !others.is_empty() {
+                agents::gone(app, &mut locked, others, &turn.story.as_str().into())?;
+            }
             drop(locked);
             ended_or_begun(app, dir, &End { spawn, reason: turn.story, ..End::default() }).map(Some)
         }
@@ -205,7 +227,7 @@ struct Case<'c> {
     app: &'c App,
     machine: &'static Machine<'static>,
     locked: LockedTask,
-    actor: Actor,
+    seat: Seat,
     end: &'c End,
     /// Whether an earlier state, or a state whose hooks waited, has not judged it.
     is_again: bool,
@@ -220,8 +242,8 @@ impl Case<'_> {
         for _ in self.machine.states {
             let before = self.locked.task().status().to_owned();
             if self.is_again {
-                let (app, end, actor) = (self.app, self.end, self.actor);
-                let needs = |locked: &LockedTask| program_of(app, locked, end, actor, true);
+                let (app, end, seat) = (self.app, self.end, &self.seat);
+                let needs = |locked: &LockedTask| program_of(app, locked, end, seat, true);
                 let locked = ask::answered(app, self.locked, Actor::Engine, &needs)?;
                 self = Case { locked, ..self };
             }
@@ -240,8 +262,8 @@ impl Case<'_> {
 
     /// The core's answer, by the evidence of how the agent ended.
     fn follows(&self) -> Result<Turn<'static>> {
-        let evidence = Evidence::of(self.app, &self.locked, self.end)?;
-        let input = evidence.input(&self.locked, self.actor, self.is_again);
+        let evidence = Evidence::of(self.app, &self.locked, self.end, &self.seat)?;
+        let input = evidence.input(&self.locked, self.is_again);
         life::ask(self.app, self.machine, self.locked.task(), self.locked.history(), input)
     }
 
@@ -287,6 +309,7 @@ impl Case<'_> {
 /// The evidence of how an agent ended.
 struct Evidence<'e> {
     end: &'e End,
+    seat: &'e Seat,
     output: String,
     lost: Option<String>,
     limit: Option<Limit>,
@@ -296,12 +319,13 @@ struct Evidence<'e> {
 }
 
 impl<'e> Evidence<'e> {
-    fn of(app: &App, locked: &LockedTask, end: &'e End) -> Result<Evidence<'e>> {
+    fn of(app: &App, locked: &LockedTask, end: &'e End, seat: &'e Seat) -> Result<Evidence<'e>> {
         let record = locked.history().agents.get(&end.spawn);
         let limit = limit::of(locked.dir(), end.spawn);
         let machine = app.machine_of(&locked.task().owned)?;
         Ok(Evidence {
             end,
+            seat,
             output: end.last_lines.join("\n"),
             lost: record.and_then(|record| lost_conversation(app, record, end)),
             limit: limit.map(|limit| Limit { left: limit::left(&limit, fault::now()) }),
@@ -311,25 +335,29 @@ impl<'e> Evidence<'e> {
         })
     }
 
-    fn input(&self, locked: &LockedTask, agent: Actor, is_again: bool) -> Input<'_> {
+    fn input(&self, locked: &LockedTask, is_again: bool) -> Input<'_> {
         let history = locked.history();
+        let agent = self.seat.actor.known().unwrap_or(Actor::Worker);
+        let waiting = history.waiting.as_ref();
         let End { spawn, code, signal, reason, .. } = self.end;
         let end = core::End {
             code: *code,
             signal: *signal,
             output: &self.output,
             is_beside: self.is_beside,
+            reviewer: self.seat.name.as_deref(),
+            awaits_other: waiting.is_some_and(|waiting| waiting.spawn != *spawn),
             spawn: *spawn,
             how: reason,
             never_began: !self.has_begun,
             lost: self.lost.as_deref(),
             limit: self.limit,
-            is_awaited: history.waiting.as_ref().is_some_and(|waiting| waiting.spawn == *spawn),
+            is_awaited: waiting.is_some_and(|waiting| waiting.spawn == *spawn),
             lasted: lasted(history),
             left: &self.left,
         };
         if is_again {
-            let is_replaced = history.agents.values().any(|other| other.actor.known() == Some(agent));
+            let is_replaced = history.agents.values().any(|other| other.seat().excludes(self.seat));
             Input::JudgedAgain { agent, end, is_replaced }
         } else {
             Input::Ended { agent, end }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use orange_core::{Facts, Gate, Input, Lack, Machine, Missing, Refusal, Rejection, View, When, Workspace};
+use orange_core::{Facts, Input, Lack, Machine, Missing, Refusal, Rejection, View, When, Workspace};
 
 use crate::app::App;
 use crate::drive::git;
@@ -104,7 +104,7 @@ fn since_it_passed(
 ) -> Option<String> {
     let Rejection::GateFailed { transition, lack, .. } = rejection else { return None };
     let Lack { gate, missing: Missing::Fresh { when: When::Passed } } = lack else { return None };
-    let gate = machine.transition(transition).gates.get(gate).and_then(Gate::section)?;
+    let gate = machine.transition(transition).gates.get(gate).and_then(|gate| gate.sections().first())?;
     let then = history.passes.get(gate.section)?.commit.as_deref()?;
     // If the current commit is unknown, only the earlier one is reported.
     let now = worktree.and_then(|worktree| git::stands_on(worktree).unwrap_or_default());

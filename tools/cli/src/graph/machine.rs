@@ -165,6 +165,7 @@ fn add_exit(edges: &mut Vec<Edge>, exit: Edge) {
 fn gate(gate: &Gate) -> String {
     match gate {
         Gate::Section(gate) => section_gate(gate),
+        Gate::AnySection(gate) => gate.sections.iter().map(section_gate).collect::<Vec<_>>().join(" or "),
         Gate::Command(gate) => gate.argv.join(" "),
         Gate::Checks(_) => "checks: green".to_owned(),
     }
