@@ -180,7 +180,7 @@ fn gates(random: &mut Random) -> Vec<PlannedGate> {
 
 fn any_gate(random: &mut Random) -> PlannedGate {
     let outside = match random.below(8) {
-        0 => Outside::Command(*random.pick(&PROGRAMS)),
+        0 => Outside::Command(PROGRAMS[random.below(PROGRAMS.len())]),
         1 => Outside::Checks,
         _ => return gate(random),
     };

@@ -473,8 +473,8 @@ fn every_gate_has_to_hold_and_each_that_does_not_is_named() {
 fn with_several_transitions_to_work(judge: impl FnOnce(&Machine<'_>)) {
     let passed = [Gate::Section(SectionGate { verdict: Some(Verdict::Pass), ..REVIEW_SECTION })];
     let mut transitions = MACHINE.transitions.to_vec();
-    let reviewers = Transition { by: Actors::NONE.with(Actor::Reviewer), ..transitions[2].clone() };
-    let others = Transition { gates: &passed, guard: None, ..reviewers.clone() };
+    let reviewers = Transition { by: Actors::NONE.with(Actor::Reviewer), ..transitions[2] };
+    let others = Transition { gates: &passed, guard: None, ..reviewers };
     let persons = Transition { by: Actors::NONE.with(Actor::Human), ..transition(REVIEW, WORKING) };
     transitions.splice(2..3, [reviewers, others, persons]);
     judge(&Machine { transitions: &transitions, rows: &[0, 1, 2, 6, 7, 7], ..MACHINE });

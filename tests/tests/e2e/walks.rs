@@ -126,10 +126,9 @@ impl<'b> Both<'b> {
         }
         let Ok(story) = self.walk.act(&act) else { return };
         self.story.push(format!("{act}: {story:?}"));
-        let refused = story.iter().find_map(|it| match it {
-            Happened::Refused { code, .. } => Some(*code),
-            _ => None,
-        });
+        let refused = story
+            .iter()
+            .find_map(|it| if let Happened::Refused { code, .. } = it { Some(*code) } else { None });
         let what = match (&act, refused) {
             (_, Some(_)) => "refused",
             (Act::End { .. }, None) => "ended",
@@ -170,11 +169,14 @@ impl<'b> Both<'b> {
     }
 
     fn take(&self, act: &Act, refused: Option<&'static str>) {
-        match act {
-            Act::Write { heading, text } => self.task.write(&format!("{heading}\n{text}")),
-            Act::Request { to, by } => self.request(to, Actor::built_in(by).unwrap(), refused),
-            Act::End { agent, ended, .. } => self.kill(*agent, ended),
-            _ => panic!("{act} is not among the acts"),
+        if let Act::Write { heading, text } = act {
+            self.task.write(&format!("{heading}\n{text}"));
+        } else if let Act::Request { to, by } = act {
+            self.request(to, Actor::built_in(by).unwrap(), refused);
+        } else if let Act::End { agent, ended, .. } = act {
+            self.kill(*agent, ended);
+        } else {
+            panic!("{act} is not among the acts");
         }
     }
 

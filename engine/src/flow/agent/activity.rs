@@ -211,14 +211,14 @@ fn wants(app: &App, task: &Task, history: &TaskHistory, record: &Spawn) -> Wants
         return Wants::Nothing { status: task.status().to_owned() };
     }
     let Ok(snapshot) = Snapshot::of(app, machine, task, history) else { return Wants::Turn };
-    snapshot.with_facts(|facts| match wanted(machine, &facts.view, actor) {
+    snapshot.with_facts(|facts| {
+        let wants = wanted(machine, &facts.view, actor);
+        let has_judged = || record.name.as_ref().is_some_and(|it| machine.has_judged(&facts.view, it));
         // The other reviewers write the rest.
-        Wants::Artifact { .. }
-            if record.name.as_ref().is_some_and(|it| machine.has_judged(&facts.view, it)) =>
-        {
-            Wants::Nothing { status: format!("{}, and others are still at work", task.status()) }
+        if matches!(wants, Wants::Artifact { .. }) && has_judged() {
+            return Wants::Nothing { status: format!("{}, and others are still at work", task.status()) };
         }
-        wants => wants,
+        wants
     })
 }
 
