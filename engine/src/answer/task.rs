@@ -355,7 +355,7 @@ pub struct Respawned {
     pub success: Success,
     /// The task's id.
     pub id: String,
-    /// The number of the new agent.
+    /// The number of the new agent; of several, the last one.
     pub spawn: u32,
     /// The numbers of all new agents, if several reviewers are started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -376,8 +376,11 @@ pub struct Restarted {
     pub success: Success,
     /// The task's id.
     pub id: String,
-    /// The number of the new agent.
+    /// The number of the new agent; of several, the last one.
     pub spawn: u32,
+    /// The numbers of all new agents, if several reviewers are started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spawns: Vec<u32>,
 }
 
 /// What `orange task stop` answers.

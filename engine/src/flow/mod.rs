@@ -15,7 +15,7 @@ pub use agent::{activity, asked, attach, doing, event, limit, run, serve, sessio
 pub use person::cancel::cancel;
 pub use person::create_pr::create_pr;
 pub use person::migrate::migrate;
-pub use person::respawn::respawn;
+pub use person::respawn::{names, respawn};
 pub use person::start::{spawn, spawn_next};
 pub use person::stop::{restart, stop};
 pub use person::{answer, collect, create, delete, merge, project, rebranch, restore, typed, update};

@@ -219,9 +219,23 @@ fn a_person_restarts_those_that_have_not_judged() {
         task.show();
         std::fs::read_to_string(task.copy()).unwrap().contains("## Review: security")
     });
-    task.ok("restart", &[]);
+    let restarted = task.ok("restart", &[]);
+    assert_eq!((&restarted["spawn"], &restarted["spawns"]), (&json!(4), &Value::Null));
     task.agent(4).begun();
     assert_eq!(alive(&task), ["style"]);
+}
+
+#[test]
+fn all_that_are_started_again_are_named() {
+    let world = panel("work scripted scripted scripted scripted");
+    let task = begin(&world);
+    let said = world.orange(&["task", "restart", &task.id]);
+    assert!(
+        said.out.starts_with("started agent 4 (reviewer security), agent 5 (reviewer style);"),
+        "{said:?}"
+    );
+    let shown = world.orange(&["task", "show", &task.id]).out;
+    assert!(shown.contains("agent.respawned  actor=reviewer name=style"), "{shown}");
 }
 
 #[test]

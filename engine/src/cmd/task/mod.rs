@@ -54,9 +54,10 @@ pub fn run(
         }),
         TaskCommand::Respawn { task, fresh } => changing(app, task, |dir| respawn(app, dir, *fresh)),
         TaskCommand::Restart { task, fresh } => changing(app, task, |dir| {
-            let (id, spawn) = (dir.id.clone(), flow::restart(app, dir, *fresh)?);
-            let text = format!("started agent {spawn}; `orange task attach {id}` shows it");
-            Ok((Restarted { success: Success, id, spawn }, text))
+            let (id, started) = (dir.id.clone(), flow::restart(app, dir, *fresh)?);
+            let text = format!("started {}; `orange task attach {id}` shows it", flow::names(&started));
+            let spawn = started.last().map(|it| it.spawn).unwrap_or_default();
+            Ok((Restarted { success: Success, id, spawn, spawns: several(&started) }, text))
         }),
         TaskCommand::Stop(task) => changing(app, task, |dir| stop(app, dir)),
         TaskCommand::Update(args) => {
@@ -157,18 +158,21 @@ pub fn named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
 
 fn respawn(app: &App, dir: &TaskDir, fresh: bool) -> Result<(Respawned, String)> {
     let mut started = flow::respawn(app, dir, fresh)?;
-    let seats: Vec<_> = started.iter().map(|it| format!("agent {} ({})", it.spawn, it.seat())).collect();
-    let spawns: Vec<u32> = started.iter().map(|it| it.spawn).filter(|_| seats.len() > 1).collect();
-    let Spawn { spawn, resumed, not_resumed, conversation, name, .. } = started.pop().unwrap_or_default();
+    let (names, spawns) = (flow::names(&started), several(&started));
+    let Spawn { spawn, resumed, not_resumed, conversation, .. } = started.pop().unwrap_or_default();
     let id = dir.id.clone();
-    let who = if name.is_some() { seats.join(", ") } else { format!("agent {spawn}") };
     let how = match &not_resumed {
         Some(why) => format!(" with a new conversation: {why}"),
         None if resumed => ", which continues the conversation of the one before".to_owned(),
         None => String::new(),
     };
-    let text = format!("started {who}{how}; `orange task attach {id}` shows it");
+    let text = format!("started {names}{how}; `orange task attach {id}` shows it");
     Ok((Respawned { success: Success, id, spawn, spawns, resumed, conversation, not_resumed }, text))
+}
+
+/// The numbers of started agents, if these are several.
+fn several(started: &[Spawn]) -> Vec<u32> {
+    started.iter().map(|it| it.spawn).filter(|_| started.len() > 1).collect()
 }
 
 fn stop(app: &App, dir: &TaskDir) -> Result<(Stopped, String)> {

@@ -184,6 +184,7 @@ pub fn event_words(record: &Record) -> String {
         "hook",
         "error",
         "actor",
+        "name",
         "prompt",
         "spawn",
         "spawns",

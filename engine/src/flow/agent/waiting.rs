@@ -104,7 +104,7 @@ fn start(
 ) -> Result<String> {
     let started = match limit::go_on(app, locked, spawn) {
         Ok(None) => respawn::again(app, machine, locked, in_place_of(locked.history(), spawn))
-            .map(|number| format!("started again as agent {number}")),
+            .map(|started| format!("started again as {}", respawn::names(&started))),
         known => known.map(Option::unwrap_or_default),
     };
     let error = match started {

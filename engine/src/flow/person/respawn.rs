@@ -21,20 +21,17 @@ pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spaw
     startable(app, machine, &locked, Input::Respawn { is_alive: false }, Vec::new())?;
     let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
     let answers = locked.task().attention.clone();
-    let before = locked.history().last_spawn;
-    again(app, machine, &mut locked, Start { occasion, answers })?;
-    let started = locked.history().agents.range(before + 1..);
-    Ok(started.map(|(_, record)| record.clone()).collect())
+    again(app, machine, &mut locked, Start { occasion, answers })
 }
 
 /// The same for a locked task, without a person who has seen its attention. Where reviewers with names work, all those are started
-/// that are missing. Returns the number of the last start.
+/// that are missing.
 pub fn again(
     app: &App,
     machine: &'static Machine<'static>,
     locked: &mut LockedTask,
     start: Start,
-) -> Result<u32> {
+) -> Result<Vec<event::Spawn>> {
     restartable(app, machine, locked)?;
     agents::end_stopped(app, locked)?;
     let panes = app.tmux.panes_of(&locked.task().id)?;
@@ -48,10 +45,20 @@ pub fn again(
         }
         error
     })?;
+    let before = locked.history().last_spawn;
     for effect in effects {
         agents::start(app, machine, locked, &effect.hook, None, start.clone())?;
     }
-    Ok(locked.history().last_spawn)
+    Ok(locked.history().agents.range(before + 1..).map(|(_, record)| record.clone()).collect())
+}
+
+/// Started agents in words: `agent 4`, and `agent 4 (reviewer security), agent 5 (reviewer style)` for reviewers with names.
+pub fn names(started: &[event::Spawn]) -> String {
+    let name = |it: &event::Spawn| match it.name {
+        Some(_) => format!("agent {} ({})", it.spawn, it.seat()),
+        None => format!("agent {}", it.spawn),
+    };
+    started.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// The names of the reviewers with names that are alive.

@@ -10,7 +10,7 @@ use crate::flow::lock_recovered;
 use crate::flow::person::respawn;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agents::{self, Occasion};
-use crate::store::event::Waiting;
+use crate::store::event::{self, Waiting};
 use crate::store::{Event, LockedTask, Set, TaskDir, clock};
 use crate::{Error, Kind, Result, fault};
 
@@ -29,9 +29,9 @@ pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
     Ok(spawns)
 }
 
-/// Ends the agent of a task's state, if it is alive, and starts it again, `afresh` with a new conversation. Returns the number of
-/// the new spawn. An agent that cannot be started again is not ended.
-pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<u32> {
+/// Ends the agents of a task's state that are alive, and starts them again, `afresh` with new conversations; of several reviewers,
+/// those that have not judged. Returns the records of their starts. An agent that cannot be started again is not ended.
+pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spawn>> {
     app.caller.check_person("restart a task's agent")?;
     let mut locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
