@@ -176,9 +176,11 @@ mod tests {
         let nameless = ["a reviewer without a name is started beside one that has a name"];
         check(&format!("{ONE}, {{action: spawn_reviewer, prompt: p}}"), "", ALL, &nameless);
         let slug = ["`One` is no name for a reviewer"];
-        check(&TWO.replace("two", "One"), "", "{section: '## R'}", &slug);
+        check(&format!("{}, {TWO}", ONE.replace("one", "One")), "", ALL, &slug);
         let worker = ["`two` names a worker, and only reviewers have names"];
         check(&format!("{ONE}, {}", TWO.replace("two", "two, as: worker")), "", ALL, &worker);
+        let rest = format!("- {{from: b, to: a, hooks: [{}]}}\n", TWO.replace("two", "two, as: worker"));
+        check(ONE, &rest, ALL, &worker);
     }
 
     #[test]

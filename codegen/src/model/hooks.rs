@@ -161,7 +161,8 @@ fn parameters(
     let may_review = hook.action.parameters().iter().any(|it| it.kind == ParameterKind::Role);
     let implied = agent.harness.as_ref().filter(|_| may_review).and_then(|it| it.value.role());
     let role = role.or(implied).unwrap_or(usual);
-    if let Some(name) = reviewer.as_ref().filter(|_| role == Role::Worker) {
+    // Without the name, nothing else is found of a reviewer that there is not.
+    if let Some(name) = reviewer.take_if(|_| role == Role::Worker) {
         let message = format!("`{}` names a worker, and only reviewers have names", name.value);
         decoder
             .report(Diagnostic::new(&S04, name.span, message).help("delete `name`, or write `as: reviewer`"));

@@ -39,7 +39,7 @@ pub struct AnySection {
 /// By state: the names of the reviewers that transitions into it start, each once, in source order.
 pub type ReviewersOf = BTreeMap<StateId, Vec<String>>;
 
-/// `name` of a hook that starts a reviewer.
+/// `name` of a hook that starts a reviewer. One that is not spelled as a name is kept: the reviewer has one.
 pub(super) fn name(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spanned<String>> {
     let name = decoder.string(field)?;
     let fits = name.value.starts_with(|it: char| it.is_ascii_lowercase())
@@ -49,7 +49,7 @@ pub(super) fn name(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spann
         let help = "a small letter first, then small letters, digits and `-`: `security`";
         decoder.report(Diagnostic::new(&S04, name.span, message).help(help));
     }
-    fits.then_some(name)
+    Some(name)
 }
 
 /// The reviewers with names of every state.
