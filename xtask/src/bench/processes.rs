@@ -131,7 +131,7 @@ fn checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -> Resu
     Ok(())
 }
 
-/// A thousand files, and one file of thousands of states at two sizes, which shows whether the time grows linearly.
+/// A thousand files, one file of up to ten thousand states, which shows whether the time grows linearly, and a picture.
 fn large_checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -> Result<()> {
     let checker = text(&built.checker);
     let folder = scratch.join("thousand");
@@ -174,6 +174,14 @@ fn large_checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -
             None,
         );
     }
+    let path = scratch.join("large-100.yml");
+    runs.ask(
+        "svg of 100 states",
+        &[],
+        &[&checker, "graph", &text(&path), "--format", "svg"],
+        "at most 2 s",
+        Some(|it, _| it.wall <= 2_000.0),
+    );
     Ok(())
 }
 

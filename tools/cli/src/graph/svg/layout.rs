@@ -78,9 +78,13 @@ const LOOP: f64 = 7.0;
 const ALIGNMENTS: [Option<Align>; 5] =
     [None, Some(Align::UL), Some(Align::UR), Some(Align::DL), Some(Align::DR)];
 
+/// Each alignment is a whole layout, so that of a picture with more lines only one is made.
+const MOST_LINES: usize = 100;
+
 /// Lays it out, from top to bottom: that plan whose lines go least to the sides. The same sizes give the same plan.
 pub(super) fn plan(sizes: &Sizes) -> Plan {
-    let plans = ALIGNMENTS.into_iter().map(|align| aligned(sizes, align));
+    let tried = if sizes.lines.len() > MOST_LINES { 1 } else { ALIGNMENTS.len() };
+    let plans = ALIGNMENTS.into_iter().take(tried).map(|align| aligned(sizes, align));
     let best = plans.min_by(|a, b| a.sideways().total_cmp(&b.sideways()));
     best.unwrap_or_else(|| Plan { boxes: Vec::new(), routes: Vec::new() })
 }
