@@ -134,6 +134,8 @@ const TOO_LONG: &str = "move it away, or cut it down to what belongs there";
 const LOOK_AROUND: &str = "`orange doctor` looks at all that is needed here";
 const FREE_SPACE: &str = "free some space on its disk, then repeat the command: it finishes what was begun";
 const MOVE_AWAY: &str = "something else has that name: move it away";
+const FILE_IN_PATH: &str =
+    "a part of its path is no folder: move that away, or set ORANGE_HOME to another folder";
 
 const REMEDIES: &[(ErrorKind, &str)] = &[
     (ErrorKind::StorageFull, FREE_SPACE),
@@ -144,7 +146,7 @@ const REMEDIES: &[(ErrorKind, &str)] = &[
         ErrorKind::PermissionDenied,
         "give yourself the permission to read and write it, or run the command as its owner",
     ),
-    (ErrorKind::NotADirectory, MOVE_AWAY),
+    (ErrorKind::NotADirectory, FILE_IN_PATH),
     (ErrorKind::IsADirectory, MOVE_AWAY),
     (ErrorKind::AlreadyExists, MOVE_AWAY),
     (ErrorKind::NotFound, "it, or the folder it is in, is gone: put it back"),
@@ -229,7 +231,7 @@ mod tests {
         check(27, "ulimit -f");
         check(30, "set ORANGE_HOME");
         check(13, "permission");
-        check(20, "move it away");
+        check(20, "a part of its path is no folder");
         check(21, "move it away");
         check(2, "put it back");
         check(5, "orange doctor");

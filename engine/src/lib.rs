@@ -44,3 +44,13 @@ pub mod skill {
     pub use crate::cmd::skill::text;
     pub use crate::setup::skill::MARK;
 }
+
+/// Plans as they are written down, for programs that keep missions elsewhere.
+pub mod stored_plan {
+    pub use crate::store::plan::{read, write};
+}
+
+/// Random bytes of the kernel.
+pub mod random {
+    pub use crate::store::id::random as bytes;
+}

@@ -91,6 +91,7 @@ impl Author {
         self.rules();
         self.failures();
         self.deadlines();
+        self.traps();
     }
 
     fn named(&self, name: &str) -> Option<usize> {
@@ -407,6 +408,17 @@ impl Author {
         let moves = !targets.is_empty() && self.random.chance(80);
         let then = moves.then(|| *self.random.pick(&targets));
         self.plan.deadlines.push(PlannedDeadline { states, after: 30, then });
+    }
+
+    /// Some workflows have a state that only an agent may leave, and none is alive there.
+    fn traps(&mut self) {
+        let Some(stuck) = self.named("stuck").filter(|_| self.random.chance(6)) else { return };
+        for it in self.plan.transitions.iter_mut().filter(|it| it.from == stuck) {
+            it.by = vec!["reviewer"];
+        }
+        let state = &mut self.plan.states[stuck];
+        (state.timeout, state.waits) = (None, false);
+        self.plan.deadlines.retain(|it| !it.states.contains(&stuck));
     }
 
     fn targets(&self, from: usize) -> Vec<usize> {

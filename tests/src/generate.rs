@@ -65,7 +65,23 @@ pub fn timed_plan(seed: u64) -> Plan {
         let then = leads.then(|| *random.pick(&outside));
         plan.deadlines.push(PlannedDeadline { states, after: *random.pick(&[60, 120, 240]), then });
     }
+    let ends = (0..plan.deadlines.len()).filter(|at| !may_be_hidden(&plan, *at));
+    plan.deadlines = ends.map(|at| plan.deadlines[at].clone()).collect();
     plan
+}
+
+/// Whether a shorter deadline leads out of each state of a deadline, which would be an error then.
+fn may_be_hidden(plan: &Plan, at: usize) -> bool {
+    let after = |at: usize| (plan.deadlines[at].after, at);
+    let shorter = || (0..plan.deadlines.len()).filter(|other| after(*other) < after(at));
+    let leads = |from: usize, to: usize| plan.transitions.iter().any(|it| (it.from, it.to) == (from, to));
+    let leaves = |deadline: &PlannedDeadline, state: usize| {
+        deadline.states.contains(&state) && deadline.then.is_some_and(|then| leads(state, then))
+    };
+    plan.deadlines[at]
+        .states
+        .iter()
+        .all(|state| shorter().any(|other| leaves(&plan.deadlines[other], *state)))
 }
 
 /// For how long a task was in some states before it came to this one, and there.

@@ -97,6 +97,8 @@ pub struct Monitor<'p> {
     folder: bool,
     /// Whether a hook of the last transition was to release what an agent is alive in.
     is_kept: bool,
+    /// Whether the last hook has failed by itself, and those after it wait.
+    is_stopped: bool,
     agents: [Option<Agent>; 2],
     ended: Option<(Who, Option<Agent>)>,
     decided: Option<Decides>,
@@ -138,6 +140,7 @@ impl<'p> Monitor<'p> {
             worktree: false,
             folder: false,
             is_kept: false,
+            is_stopped: false,
             agents: [None, None],
             ended: None,
             decided: None,
@@ -157,6 +160,11 @@ impl<'p> Monitor<'p> {
         slot(who).and_then(|at| self.agents[at])
     }
 
+    /// Whether hooks wait because one of them can never work.
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped
+    }
+
     /// The last transition, by its place in the plan.
     pub fn last(&self) -> Option<usize> {
         self.last
@@ -172,20 +180,6 @@ impl<'p> Monitor<'p> {
         let agents = self.agents.map(|it| it.map(|it| (it.has_worked, it.is_beside)));
         let writers: Vec<_> = self.writers.iter().map(|(section, who)| (section.clone(), *who)).collect();
         (agents, writers, self.is_asked, self.folder)
-    }
-
-    /// Whether agents that ask in this state are taken to do what a person has asked for them: all that its exit rules do is to show that
-    /// the agent has ended.
-    pub fn talks(&self) -> bool {
-        let mut rules = self.plan.rules.iter().filter(|it| it.status == self.status);
-        let leads_on = |outcome: &PlannedOutcome| {
-            matches!(outcome, PlannedOutcome::Then(_) | PlannedOutcome::ThenWhen(_))
-        };
-        let is_timed = self.plan.states[self.status].timeout.is_some_and(|(_, to)| to.is_some());
-        let shows = rules
-            .clone()
-            .any(|it| matches!((&it.applies, &it.outcome), (Applies::Always, PlannedOutcome::MarkDead)));
-        shows && !is_timed && !rules.any(|it| leads_on(&it.outcome))
     }
 
     /// The deadlines of the task's state.
@@ -277,7 +271,7 @@ impl<'p> Monitor<'p> {
         self.is_asked &= self.agents == [None, None];
         self.is_asked |= by_person;
         self.unattended += 1;
-        (self.status, self.is_kept) = (it.to, false);
+        (self.status, self.is_kept, self.is_stopped) = (it.to, false, false);
         self.last = Some(at);
         for agent in self.agents.iter_mut().flatten() {
             agent.is_new = false;
@@ -333,6 +327,7 @@ impl<'p> Monitor<'p> {
         else {
             return;
         };
+        self.is_stopped = !has_failed && hook.stops() && self.cannot(&hook);
         if has_failed {
             return;
         }
@@ -356,6 +351,23 @@ impl<'p> Monitor<'p> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Whether the engine refuses to do what a hook is for (`docs/workflow.md`, "Hooks").
+    fn cannot(&self, hook: &PlannedHook) -> bool {
+        let is_manned = self.agents != [None, None];
+        match hook.action {
+            "acquire_workspace" => self.folder && is_manned,
+            "release_workspace" => (self.worktree || self.folder) && is_manned,
+            "run_command" => !self.worktree,
+            "notify_worker" if self.agents[0].is_some() => false,
+            "notify_worker" if hook.prompt.is_none() => true,
+            "spawn_agent" | "spawn_reviewer" | "notify_worker" => {
+                let who = if is_review(hook) { Who::Reviewer } else { Who::Worker };
+                self.agent(who).is_some() || !self.has_place()
+            }
+            _ => false,
         }
     }
 
@@ -416,7 +428,7 @@ impl<'p> Monitor<'p> {
         let (state, is_alive) = (&self.plan.states[self.status], self.agents != [None, None]);
         self.stand();
         self.is_asked &= !is_alive;
-        if hooks_wait {
+        if hooks_wait && !self.is_stopped {
             return;
         }
         if is_alive && (state.terminal || self.is_kept || !(self.worktree || self.folder)) {

@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 /// Compares `resolve` and `exit` of an emitted module with its `MACHINE`: for every pair of states, every set of artifacts, and
-/// counter values around every constant in the tests' guards.
+/// counter values around every constant in the tests' guards, or those that are given.
 #[macro_export]
 macro_rules! check_typed {
-    ($workflow:ident) => {{
-        use $crate::typed::{samples, subsets};
+    ($workflow:ident) => {
+        $crate::check_typed!($workflow, $crate::typed::samples())
+    };
+    ($workflow:ident, $samples:expr) => {{
+        use $crate::typed::subsets;
         use $workflow::*;
         for from in State::ALL {
-            for counters in samples().map(Counters::from_values) {
+            for counters in $samples.map(Counters::from_values) {
                 for to in State::ALL {
                     let typed = resolve(from, to, &counters);
                     let typed = typed.map(|open| open.iter().map(|it| it.id()).collect::<Vec<_>>());

@@ -18,11 +18,34 @@ const PLANS: u64 = 12;
 #[test]
 fn typed_functions_say_what_the_tables_say() {
     let (machines, checks) = machines();
+    let (large, large_checks) = undecided();
     let (plans, plan_checks) = plans();
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("typed.rs");
-    let code = format!("#![deny(warnings)]\n{machines}\n{plans}\nfn main() {{\n{checks}{plan_checks}}}\n");
+    let code = format!(
+        "#![deny(warnings)]\n{machines}\n{large}\n{plans}\nfn main() {{\n{checks}{large_checks}{plan_checks}}}\n"
+    );
     fs::write(&program, code).unwrap();
     trybuild::TestCases::new().pass(program);
+}
+
+/// Two transitions of which nobody has decided whether they can fire at once: with these values, none, each, or both.
+fn undecided() -> (String, String) {
+    let guard = |names: &str, is: &str| {
+        names.chars().map(|it| format!("{it} {is} 0")).collect::<Vec<_>>().join(" && ")
+    };
+    let fields: Vec<_> = ('a'..='t').map(|it| format!("{it}: 0")).collect();
+    let text = format!(
+        "name: large\nfields: {{{}}}\nstates:\n  working: {{}}\n  done: {{terminal: true}}\ntransitions:\n\
+         - {{from: working, to: done, when: {:?}}}\n- {{from: working, to: done, when: {:?}}}\n",
+        fields.join(", "),
+        guard("abcdefghij", "=="),
+        guard("klmnopqrst", ">"),
+    );
+    let compilation = compile(&Source::new("large.yml", &text));
+    assert!(compilation.diagnostics.iter().any(|it| it.code() == "A10"), "{:?}", compilation.diagnostics);
+    let code = emit::emit(&compilation.checked.unwrap(), &Options::default()).unwrap().to_string();
+    let values = "[[0; 22], [1; 22], std::array::from_fn(|it| (it > 11).into()), std::array::from_fn(|it| (it < 12).into())]";
+    (code, format!("    orange_tests::check_typed!(large, {values}.into_iter());\n"))
 }
 
 /// Step workflows: their emitted plan is the one that the compiler makes at run time, too.

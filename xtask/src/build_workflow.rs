@@ -16,9 +16,15 @@ use crate::{Result, manual};
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// Code at a fixed address needs no table of relocations, and no time to apply them.
-const FIXED_ADDRESS: &str = "-Crelocation-model=static";
+pub(crate) const FIXED_ADDRESS: &str = "-Crelocation-model=static";
 
-/// Check workflows and build them into `orange`, with its manual pages beside it.
+/// The screen for people, which is installed beside `orange`.
+const DASHBOARD: &str = "orange-dashboard";
+
+/// The gateway and the crabs, with the same step workflows compiled in.
+const FLEET: &str = "orange-fleet";
+
+/// Check workflows and build them into `orange` and `orange-fleet`, with the dashboard and the manual pages beside them.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -49,10 +55,15 @@ pub(crate) fn run(house: &House, arguments: &BuildWorkflow) -> Result<ExitCode> 
     }
     let workflows = workflows(&folder)?;
     let built = build(house, &folder, !arguments.no_custom)?;
-    let binary = install(&built, &out)?;
+    let binary = install(&built, &out, "orange")?;
+    let dashboard = install(&build_dashboard(house)?, &out, DASHBOARD)?;
+    let fleet = install(&build_fleet(house, &folder)?, &out, FLEET)?;
     let manual = write_manual(house, &out)?;
     print!("\n{}", table(&workflows));
+    println!();
     describe(&binary)?;
+    describe(&dashboard)?;
+    describe(&fleet)?;
     println!("{}  `man -M {} orange` shows them", manual.display(), manual.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -139,6 +150,29 @@ pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<Pat
     Ok(house.metadata()?.target_directory.join(target).join("dist/orange"))
 }
 
+/// Builds the dashboard in the same way, and returns its path.
+pub(crate) fn build_dashboard(house: &House) -> Result<PathBuf> {
+    build_beside(house, DASHBOARD, "dist", None)
+}
+
+/// Builds the fleet with the step workflows of a folder, for speed instead of size, and returns its path.
+pub(crate) fn build_fleet(house: &House, workflows: &Path) -> Result<PathBuf> {
+    build_beside(house, FLEET, "tools", Some(workflows))
+}
+
+fn build_beside(house: &House, package: &str, profile: &str, workflows: Option<&Path>) -> Result<PathBuf> {
+    let target = target()?;
+    let mut build = house.cargo(["build", "--package", package, "--profile", profile, "--target", &target]);
+    build.args(["--config", &format!("target.{target}.rustflags=[{FIXED_ADDRESS:?}]")]);
+    build.envs(workflows.map(|folder| ("ORANGE_WORKFLOWS", folder)));
+    println!("{}", typed(&build));
+    let status = build.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
+    if !status.success() {
+        return Err(format!("`{}` failed, {status}", typed(&build)));
+    }
+    Ok(house.metadata()?.target_directory.join(target).join(profile).join(package))
+}
+
 /// Builds, in the same way, a program that prints one line, as the lower bound of every size, and returns its path. With an argument
 /// it panics.
 pub(crate) fn build_bare(scratch: &Path) -> Result<PathBuf> {
@@ -164,15 +198,16 @@ fn target_is_installed(target: &str) -> bool {
     answer(rustc).is_ok_and(|folder| Path::new(folder.trim()).is_dir())
 }
 
-fn host() -> Result<String> {
+/// The target of this machine.
+pub(crate) fn host() -> Result<String> {
     let mut rustc = Command::new("rustc");
     rustc.args(["--print", "host-tuple"]);
     answer(rustc).map(|host| host.trim().to_string())
 }
 
-/// Copies the binary beside its target path and renames it, so that a running one is no obstacle.
-fn install(built: &Path, out: &Path) -> Result<PathBuf> {
-    let (binary, beside) = (out.join("orange"), out.join(".orange.new"));
+/// Copies a program beside its target path and renames it, so that a running one is no obstacle.
+pub(crate) fn install(built: &Path, out: &Path, name: &str) -> Result<PathBuf> {
+    let (binary, beside) = (out.join(name), out.join(format!(".{name}.new")));
     let failed = |error| format!("{} cannot be written: {error}", binary.display());
     std::fs::create_dir_all(out).map_err(failed)?;
     std::fs::copy(built, &beside).map_err(failed)?;
@@ -196,7 +231,8 @@ fn write_manual(house: &House, out: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-fn describe(binary: &Path) -> Result<()> {
+/// Prints the size of a program, and whether it is static.
+pub(crate) fn describe(binary: &Path) -> Result<()> {
     let bytes =
         std::fs::read(binary).map_err(|error| format!("{} cannot be read: {error}", binary.display()))?;
     let linking = match is_static(&bytes) {
@@ -204,7 +240,7 @@ fn describe(binary: &Path) -> Result<()> {
         Some(false) => "needs the dynamic libraries of its system",
         None => "of a kind that is not known here",
     };
-    println!("\n{}  {}, {linking}", binary.display(), kibibytes(bytes.len() as u64));
+    println!("{}  {}, {linking}", binary.display(), kibibytes(bytes.len() as u64));
     Ok(())
 }
 

@@ -46,6 +46,10 @@ fn steps(house: &House) -> Vec<CiStep> {
         cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
         CiStep { name: "tidy", work: Work::Tidy },
         cargo("tests", &["test", "--workspace", "--no-fail-fast"]),
+        cargo(
+            "killed fleet",
+            &["test", "-p", "orange-fleet", "--features", "fail-points", "--test", "conformance"],
+        ),
         author("our workflows", &["check", "workflows", "--deny", "warnings"]),
         author("their scenarios", &["test", "workflows"]),
         author("their layout", &["fmt", "workflows", "--check"]),
@@ -54,6 +58,10 @@ fn steps(house: &House) -> Vec<CiStep> {
         cargo(
             "attack",
             &["run", "--quiet", "-p", "xtask", "--", "torture", "--attack", "10", "--seed", "11"],
+        ),
+        cargo(
+            "tortured fleet",
+            &["run", "--quiet", "-p", "xtask", "--", "torture", "--fleet", "--seed", "11"],
         ),
         CiStep { name: "golden files", work: Work::Golden },
         CiStep { name: "docs", work: Work::Run(doc) },

@@ -4,6 +4,7 @@
 mod agents;
 mod bench;
 mod binary;
+mod build_checker;
 mod build_workflow;
 mod ci;
 mod codegen;
@@ -34,14 +35,14 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     BuildWorkflow(build_workflow::BuildWorkflow),
+    BuildChecker(build_checker::BuildChecker),
     /// Everything that must hold before a change is accepted; continuous integration runs this and nothing else.
     Ci,
     /// The rules that no compiler checks: arrows between packages, dependencies of the small binary, words, forgotten files.
     Tidy,
     /// Rewrite the golden files, the Rust that each workflow becomes.
     Codegen,
-    /// Whole lives of tasks in a scratch home: real tmux, real git, a scripted agent.
-    Demo,
+    Demo(demo::Demo),
     Agents(agents::Agents),
     Bench(bench::Bench),
     /// The size of the binary, with and without custom workflows, beside the budgets; fails when it exceeds one.
@@ -57,10 +58,11 @@ type Result<T> = std::result::Result<T, String>;
 fn main() -> ExitCode {
     let done = House::find().and_then(|house| match Arguments::parse().command {
         Command::BuildWorkflow(arguments) => build_workflow::run(&house, &arguments),
+        Command::BuildChecker(arguments) => build_checker::run(&house, &arguments),
         Command::Ci => ci::run(&house),
         Command::Tidy => tidy::run(&house),
         Command::Codegen => codegen::run(&house),
-        Command::Demo => demo::run(&house),
+        Command::Demo(arguments) => demo::run(&house, &arguments),
         Command::Agents(arguments) => agents::run(&house, &arguments),
         Command::Bench(arguments) => bench::run(&house, &arguments),
         Command::Size => size::run(&house),

@@ -151,7 +151,20 @@ fn page(command: &Command, above: Option<&str>, manual: &Manual<'_>) -> io::Resu
         }
     };
     roff.to_writer(&mut out)?;
-    String::from_utf8(out).map_err(io::Error::other)
+    String::from_utf8(out).map(|page| in_ascii(&page)).map_err(io::Error::other)
+}
+
+/// The same page with the escapes of roff for other characters, since `groff` reads bytes.
+fn in_ascii(page: &str) -> String {
+    let mut ascii = String::with_capacity(page.len());
+    for letter in page.chars() {
+        if letter.is_ascii() {
+            ascii.push(letter);
+        } else {
+            ascii += &format!("\\[u{:04X}]", u32::from(letter));
+        }
+    }
+    ascii
 }
 
 fn tables(roff: &mut Roff, about: &About) {
@@ -218,6 +231,7 @@ mod tests {
         let is_hidden = |file: &str| file != "orange-task-complete.1" && file != "orange-step-complete.1";
         assert!(!pages.iter().any(|(file, _)| is_hidden(file) && hidden.iter().any(|it| file.contains(it))));
         assert!(pages.len() > 40, "{} pages", pages.len());
+        assert!(pages.iter().all(|(_, page)| page.is_ascii()), "other letters are escaped");
     }
 
     #[test]

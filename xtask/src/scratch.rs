@@ -77,6 +77,11 @@ impl Scratch {
         self.program(program, &self.path(PROJECT), arguments)
     }
 
+    /// The dashboard that lies beside `orange`.
+    pub(crate) fn dashboard(&self) -> PathBuf {
+        self.orange.with_file_name("orange-dashboard")
+    }
+
     /// tmux, on the server of this home.
     pub(crate) fn tmux(&self, arguments: &[&str]) -> Command {
         let mut command = self.program(Path::new("tmux"), self.root.path(), &["-S"]);

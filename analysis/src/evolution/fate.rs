@@ -24,6 +24,9 @@ pub(super) fn fates(both: &Both<'_>) -> BTreeMap<String, String> {
         let [from, to] = [pair.old[0].from.value, pair.old[0].to.value].map(|it| both.old.name(it));
         let why = match loss {
             Loss::Named(_) => format!("its prompt may name `{to}`, and that transition is gone"),
+            Loss::Asked(actors) => {
+                format!("`{}` may ask for `{to}`, and that transition is gone", actors.join("` and `"))
+            }
             Loss::Last => format!("nothing leads on from `{from}` any more"),
         };
         fates.entry(from.to_owned()).or_insert(why);

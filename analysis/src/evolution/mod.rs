@@ -9,6 +9,8 @@ mod fate;
 mod narrowed_guard;
 mod removed_state;
 mod removed_transition;
+#[cfg(test)]
+mod tests;
 mod tightened_gate;
 mod version_not_bumped;
 

@@ -1,9 +1,11 @@
-//! D02: a transition is gone that the prompt of a running agent names, or that was the last one out of a state.
+//! D02: a transition is gone that the prompt of a running agent names or a declared actor asks for, or that was the last one out of a
+//! state.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::both::{Both, Pair, label};
 use super::{Change, D02, Side};
+use crate::lint::Facts;
 use orange_codegen::diag::{Diagnostic, Label};
 use orange_codegen::model::{Actor, StateId, Transition};
 use orange_codegen::span::Span;
@@ -15,6 +17,8 @@ const MAX_LABELS: usize = 4;
 pub(super) enum Loss {
     /// Prompts tell agents to take it, here.
     Named(Vec<Span>),
+    /// Programs ask for it as these declared actors.
+    Asked(Vec<String>),
     /// Nothing else leads on.
     Last,
 }
@@ -40,6 +44,8 @@ pub(super) fn losses<'b>(both: &Both<'b>) -> Vec<(Pair<'b>, Loss)> {
         named.dedup();
         if !named.is_empty() {
             Some((pair, Loss::Named(named)))
+        } else if let refused @ [_, ..] = &refused(both, &pair)[..] {
+            Some((pair, Loss::Asked(refused.to_vec())))
         } else if pair.new.is_empty() && both.new.leaving(new).next().is_none() {
             Some((pair, Loss::Last))
         } else {
@@ -67,6 +73,16 @@ fn allows(transitions: &[&Transition], actor: Actor) -> bool {
     transitions.iter().any(|it| it.by.allows(actor))
 }
 
+/// The declared actors that could ask, and may not any more, by name. A new actor has a token of its own.
+fn refused(both: &Both<'_>, pair: &Pair<'_>) -> Vec<String> {
+    let names = |facts: &Facts<'_>, transitions: &[&Transition]| -> BTreeSet<String> {
+        let all = transitions.iter().flat_map(|it| it.by.declared());
+        all.map(|it| facts.machine.actor_name(it).to_owned()).collect()
+    };
+    let new = names(both.new, &pair.new);
+    names(both.old, &pair.old).into_iter().filter(|it| !new.contains(it)).collect()
+}
+
 fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
     let old = pair.old[0];
     let arrow = both.old.arrow(old);
@@ -84,6 +100,16 @@ fn change(both: &Both<'_>, pair: &Pair<'_>, loss: &Loss) -> Change {
             let help = "keep it until no agent is running that was started before, or end those agents and start them \
                         again: `orange task respawn` gives them the new prompts";
             Change::on(Side::Old, finding.help(help)).beside(counterpart)
+        }
+        Loss::Asked(actors) => {
+            let actors = actors.join("` and `");
+            let lost = if pair.new.is_empty() { lost.to_owned() } else { format!("is closed to `{actors}`") };
+            let message = format!("{arrow} {lost}, and programs ask for it as `{actors}`");
+            let finding = Diagnostic::new(&D02, place, message).label(place, format!("this {lost}")).help(
+                "keep the actor in `by` until no program asks with its token, or give the program a token of an actor that may ask: \
+                 `orange project token`",
+            );
+            Change::on(Side::Old, finding).beside(counterpart)
         }
         Loss::Last => {
             let from = both.old.name(old.from.value);

@@ -18,6 +18,8 @@ const MAX_CASES: usize = 4_096;
 /// What can stand in each section that gates of a pair read.
 struct Case<'c> {
     parts: Vec<Part<'c>>,
+    /// The gates whose programs and checks let the task through.
+    asked: &'c [Gate<'c>],
 }
 
 #[derive(Clone)]
@@ -47,10 +49,15 @@ fn in_pair(both: &Both<'_>, pair: &Pair<'_>) -> Option<Change> {
     let Some(cases) = cases(&gates) else { return Some(undecided(both, pair)) };
     let guards = both.old_guards(pair);
     for case in &cases {
-        for (at, guard) in guards.iter().enumerate().filter(|(at, _)| case.opens(gates.old[*at])) {
-            match refused(both, pair, case, &gates, guard.as_ref()) {
+        for (at, guard) in guards.iter().enumerate() {
+            // A program and checks that the old gates ask are taken to let the task through, and no others.
+            let case = Case { parts: case.parts.clone(), asked: gates.old[at] };
+            if !case.opens(gates.old[at]) {
+                continue;
+            }
+            match refused(both, pair, &case, &gates, guard.as_ref()) {
                 Ok(None) => {}
-                Ok(Some(witness)) => return Some(tightened(both, pair, at, case, &gates, witness)),
+                Ok(Some(witness)) => return Some(tightened(both, pair, at, &case, &gates, witness)),
                 Err(()) => return Some(undecided(both, pair)),
             }
         }
@@ -71,7 +78,7 @@ fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<Case<'c>>> {
     let mut sections: Vec<&str> = all.iter().map(|it| it.section).collect();
     sections.sort_unstable();
     sections.dedup();
-    let mut cases = vec![Case { parts: Vec::new() }];
+    let mut cases = vec![Case { parts: Vec::new(), asked: &[] }];
     for section in sections {
         let same: Vec<&SectionGate<'_>> = all.iter().copied().filter(|it| it.section == section).collect();
         let contents = candidates(&same);
@@ -83,7 +90,8 @@ fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<Case<'c>>> {
             return None;
         }
         let longer = cases.iter().flat_map(|case| {
-            parts.iter().map(|part| Case { parts: case.parts.iter().chain([part]).cloned().collect() })
+            let with = |part| case.parts.iter().chain([part]).cloned().collect();
+            parts.iter().map(move |part| Case { parts: with(part), asked: &[] })
         });
         cases = longer.collect();
     }
@@ -96,7 +104,31 @@ impl Case<'_> {
         gates.iter().all(|gate| match gate {
             Gate::AnySection(any) => any.iter().any(|gate| self.passes(gate)),
             Gate::Section(gate) => self.passes(gate),
-            Gate::Command(_) | Gate::Checks => true,
+            Gate::Command(_) | Gate::Checks => self.is_asked(gate),
+        })
+    }
+
+    /// Whether this is asked already, with no less time.
+    fn is_asked(&self, gate: &Gate<'_>) -> bool {
+        self.asked.iter().any(|old| match (old, gate) {
+            (Gate::Command(old), Gate::Command(new)) => old.argv == new.argv && old.timeout <= new.timeout,
+            (old, new) => old == new,
+        })
+    }
+
+    /// What these gates ask outside of the body, and the old ones did not.
+    fn unasked(&self, gates: &[Gate<'_>]) -> Option<String> {
+        gates.iter().find_map(|gate| match gate {
+            Gate::Command(program) if !self.is_asked(gate) => {
+                let is_shorter =
+                    self.asked.iter().any(|old| matches!(old, Gate::Command(it) if it.argv == program.argv));
+                let more = if is_shorter { " in less time" } else { "" };
+                Some(format!("`{}` does not succeed{more}", program.argv.join(" ")))
+            }
+            Gate::Checks if !self.is_asked(gate) => {
+                Some("the checks of the pull request are not green".to_owned())
+            }
+            Gate::Command(_) | Gate::Checks | Gate::Section(_) | Gate::AnySection(_) => None,
         })
     }
 
@@ -159,7 +191,13 @@ fn tightened(
     let closed = pair.new.iter().zip(&gates.new).find(|(_, gate)| !case.opens(gate));
     let new = closed.map_or(pair.new[0], |(transition, _)| transition);
     let where_ = if witness.values.is_empty() { String::new() } else { format!(", {}", witness.range) };
-    let message = format!("{} now refuses {}{where_}", both.new.arrow(new), case.words());
+    let asks = gates.new.iter().find(|gates| !case.opens(gates)).and_then(|gates| case.unasked(gates));
+    let what = match (case.parts.is_empty(), asks) {
+        (true, Some(asks)) => format!("a task while {asks}"),
+        (false, Some(asks)) => format!("{} while {asks}", case.words()),
+        (_, None) => case.words(),
+    };
+    let message = format!("{} now refuses {what}{where_}", both.new.arrow(new));
     let place = gate_place(both.new, new);
     let finding = Diagnostic::new(&D04, place, message).label(place, "refused here").help(
         "let it through until tasks that wrote it so are over, or send their agents what the gate asks for now",

@@ -20,8 +20,8 @@ impl<'f> Facts<'f> {
     /// The agent that is still alive when a step has ended its task, or has given its worktree away.
     pub(crate) fn outliving(&self, edge: &Edge) -> Option<Actor> {
         let (before, after) = (self.search.task(edge.from), self.search.task(edge.to));
-        // Hooks that wait may still end it.
-        let is_over = after.waiting.is_none()
+        // Hooks that wait may still end it, unless the first of them can never work.
+        let is_over = (after.waiting.is_none() || self.search.has_failed_by_itself(edge))
             && (after.workspace.is_none()
                 || self.releases_under_agent(edge)
                 || self.machine.state(after.status).terminal);
@@ -45,7 +45,8 @@ impl<'f> Facts<'f> {
     /// Whether a step ends its task and leaves the worktree bound to it.
     pub(crate) fn keeps_workspace(&self, edge: &Edge) -> bool {
         let after = self.search.task(edge.to);
-        after.has_worktree() && after.waiting.is_none() && self.machine.state(after.status).terminal
+        let is_over = after.waiting.is_none() || self.search.has_failed_by_itself(edge);
+        after.has_worktree() && is_over && self.machine.state(after.status).terminal
     }
 
     /// The hooks of a step that start an agent while this one is alive in the same worktree.
@@ -139,18 +140,17 @@ impl<'f> Facts<'f> {
 
     /// The hooks of a step's transition that start an agent. One that tells a worker starts one only where none is alive.
     pub(crate) fn starting(&self, edge: &Edge) -> Vec<(HookIndex, &'f Spawn<'f>)> {
-        let Some(id) = edge.step.begins() else { return Vec::new() };
-        let all = self.machine.transition(id).hooks;
-        let (hooks, ended) = match edge.step {
-            SearchStep::Failure { hook, failed, .. } => {
-                (&all[..usize::from(hook)], failed.exit.and(edge.step.ended()))
-            }
-            SearchStep::Exit { .. } => (all, edge.step.ended()),
+        let begun = self.search.ran(edge).filter(|_| edge.step.begins().is_some());
+        let Some((id, ran)) = begun else { return Vec::new() };
+        let hooks = &self.machine.transition(id).hooks[ran];
+        let ended = match edge.step {
+            SearchStep::Failure { failed, .. } => failed.exit.and(edge.step.ended()),
+            SearchStep::Exit { .. } => edge.step.ended(),
             SearchStep::Request { .. }
             | SearchStep::Start
             | SearchStep::Write(_)
             | SearchStep::Respawn
-            | SearchStep::Retry => (all, None),
+            | SearchStep::Retry { .. } => None,
         };
         if hooks.iter().all(|hook| hook.spawn().is_none()) {
             return Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use orange_codegen::check::Checked;
-use orange_codegen::diag::{Diagnostic, Level};
+use orange_codegen::diag::{Diagnostic, Edit, Fix, Level};
 use orange_codegen::model::{Definition, StateId, Workflow};
 use orange_codegen::span::Span;
 
@@ -37,25 +37,26 @@ const CAUSES: &[(&str, &[(&str, Link)])] = &[
     ("B24", &[("B20", Part)]),
     ("CA2", &[("C40", State)]),
     ("C60", &[("C40", State), ("CA2", Part)]),
-    ("C61", &[("C63", Part), ("C60", Part), ("CA2", Part)]),
-    ("C46", &[("C46", Part), ("C60", State), ("C61", State), ("CA2", State)]),
+    ("C61", &[("C63", State), ("C60", Part), ("CA2", Part)]),
+    ("C46", &[("C15", Part), ("C46", Part), ("C60", State), ("C61", State), ("CA2", State)]),
     ("C62", &[("C40", State), ("C60", Part), ("C62", Part)]),
-    ("CA0", &[("C62", State)]),
+    ("CA0", &[("C15", Part), ("C62", State)]),
     ("C4C", &[("C62", Part), ("C4C", Part)]),
     ("C6B", &[("C60", Part), ("C62", Part)]),
     ("C29", &[("C62", Part), ("C4C", Part)]),
-    ("C12", &[("C40", State), ("C09", State), ("C62", Part), ("C12", Part)]),
-    ("CA1", &[("C40", State), ("C12", Part)]),
-    ("C42", &[("C8A", Part), ("CA1", Part), ("C12", Part), ("C42", Part)]),
-    ("C43", &[("C41", Part)]),
-    ("C45", &[("C41", Part), ("C42", Part), ("C45", Part)]),
-    ("C44", &[("C41", Part), ("C42", Part), ("C43", Part)]),
-    ("C47", &[("C62", Part)]),
+    ("C12", &[("C15", Part), ("C40", State), ("C09", State), ("C62", Part), ("C12", Part)]),
+    ("CA1", &[("C15", Part), ("C40", State), ("C12", Part)]),
+    ("C42", &[("C15", Part), ("C8A", Part), ("CA1", Part), ("C12", Part), ("C42", Part)]),
+    ("C43", &[("C15", Part), ("C41", Part)]),
+    ("C45", &[("C15", Part), ("C41", Part), ("C42", Part), ("C45", Part)]),
+    ("C44", &[("C15", Part), ("C41", Part), ("C42", Part), ("C43", Part)]),
+    ("C47", &[("C4F", State), ("C62", Part)]),
     ("C05", &[("C25", Anywhere), ("C47", State), ("C46", State), ("C43", State), ("C05", Part)]),
-    ("C49", &[("CA1", Part)]),
+    ("C49", &[("C15", Part), ("CA1", Part)]),
     (
         "C4E",
         &[
+            ("C15", Part),
             ("C12", Part),
             ("C41", Part),
             ("C45", Part),
@@ -68,9 +69,9 @@ const CAUSES: &[(&str, &[(&str, Link)])] = &[
             ("C4E", Part),
         ],
     ),
-    ("C68", &[("C62", Part), ("C12", Part), ("C4E", Part)]),
+    ("C68", &[("C15", Part), ("C62", Part), ("C12", Part), ("C4E", Part)]),
     ("C8B", &[("C41", Part)]),
-    ("C81", &[("C42", Part), ("C12", Part), ("CA0", State), ("C81", Part)]),
+    ("C81", &[("C15", Part), ("C42", Part), ("C12", Part), ("CA0", State), ("C81", Part)]),
     ("C80", &[("C62", Part), ("C12", State), ("C40", State), ("C60", State), ("C61", State), ("CA2", State)]),
     (
         "C82",
@@ -84,7 +85,18 @@ const CAUSES: &[(&str, &[(&str, Link)])] = &[
             ("C82", Part),
         ],
     ),
-    ("C86", &[("C80", Part), ("C82", Part), ("C62", Part), ("C4C", Part), ("C12", State), ("C40", State)]),
+    (
+        "C86",
+        &[
+            ("C15", Part),
+            ("C80", Part),
+            ("C82", Part),
+            ("C62", Part),
+            ("C4C", Part),
+            ("C12", State),
+            ("C40", State),
+        ],
+    ),
     (
         "C83",
         &[
@@ -139,8 +151,26 @@ pub fn one_finding(mut fault: Vec<Diagnostic>) -> Option<Diagnostic> {
         let more = if is_last { format!(", and {left_out} more") } else { String::new() };
         cause.label(it.span, format!("also: {} ({}){more}", it.message, it.code()))
     };
-    let whole = rest.iter().take(MAX_LABELS).enumerate().fold(cause.clone(), also);
+    let mut whole = rest.iter().take(MAX_LABELS).enumerate().fold(cause.clone(), also);
+    whole.fix = whole.fix.map(|fix| fixed_everywhere(fix, rest));
     Some(if rest.is_empty() { whole } else { Diagnostic { fault, ..whole } })
+}
+
+/// The fix with the edits that do the same for the rest of a fault.
+fn fixed_everywhere(mut fix: Fix, rest: &[Diagnostic]) -> Fix {
+    let same = rest.iter().filter_map(|it| it.fix.as_ref());
+    for other in same.filter(|it| it.title == fix.title && it.safe == fix.safe) {
+        let is_apart = |edit: &Edit| {
+            let overlaps = |it: &Edit| edit.span.start < it.span.end && it.span.start < edit.span.end;
+            !fix.edits.iter().any(|it| it == edit || overlaps(it))
+        };
+        let new: Vec<Edit> = other.edits.iter().filter(|it| is_apart(it)).cloned().collect();
+        // Half of a fix is none.
+        if new.len() == other.edits.len() {
+            fix.edits.extend(new);
+        }
+    }
+    fix
 }
 
 /// The worst of a fault comes first, and then what is nearest to its cause.
@@ -270,13 +300,46 @@ mod tests {
     #[test]
     fn what_follows_from_a_fault_is_a_label_of_it() {
         check(&[("respawn_prompt: worker_respawn", "respawn_prompt: reviewer")], &[("CA0", MAX_LABELS)]);
-        check(&[("      fresh: true\n    hooks:\n", "    hooks:\n")], &[("C49", 1)]);
+        check(&[("      fresh: true\n    reset", "    reset")], &[("C49", 1)]);
         check(&[CANCELLED], &[("C60", 0)]);
+    }
+
+    /// A gate whose heading is misspelled, or that is forgotten, is reported where it stands, and nothing else is.
+    #[test]
+    fn a_wrong_gate_is_reported_at_its_own_place() {
+        let gates = DEFAULT.match_indices("    gate:\n      section: \"## ");
+        for (at, _) in gates {
+            let transition = DEFAULT[..at].rfind("  - from: ").unwrap();
+            let rest = ["\n    reset:", "\n    when:", "\n    hooks:", "\n    # orange:"];
+            let end = rest.iter().filter_map(|it| DEFAULT[at..].find(it)).min().unwrap() + at + 1;
+            let section = at + DEFAULT[at..].find("## ").unwrap() + 3;
+            let misspelled = [&DEFAULT[..section], "X", &DEFAULT[section..]].concat();
+            for (text, code) in
+                [(misspelled, Some("C15")), ([&DEFAULT[..at], &DEFAULT[end..]].concat(), None)]
+            {
+                let found = crate::lint(&Source::new("default.yml", text)).diagnostics;
+                let shown: Vec<_> = found.iter().filter(|it| it.level <= Level::Info).collect();
+                let [one] = shown[..] else { panic!("{}: {shown:#?}", &DEFAULT[transition..at]) };
+                let is_there = (transition..=end).contains(&(one.span.start as usize));
+                let is_its = code.is_none_or(|code| one.code() == code);
+                assert!(is_there && is_its, "{}: {one:#?}", &DEFAULT[transition..at]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_fix_of_a_misspelled_name_reaches_every_place() {
+        check(&[("\n  stuck:\n", "\n  stuk:\n")], &[("A01", MAX_LABELS)]);
+        let text = DEFAULT.replacen("\n  stuck:\n", "\n  stuk:\n", 1);
+        let found = crate::lint(&Source::new("default.yml", text.clone())).diagnostics;
+        let fix = found.iter().find_map(|it| it.fix.as_ref()).unwrap();
+        let written: Vec<_> = fix.edits.iter().map(|it| &text[it.span.range()]).collect();
+        assert_eq!(written, ["stuck"; 7]);
     }
 
     #[test]
     fn two_faults_are_two_findings() {
-        check(&[CANCELLED, ("      fresh: true\n    hooks:\n", "    hooks:\n")], &[("C60", 0), ("C49", 1)]);
+        check(&[CANCELLED, ("      fresh: true\n    reset", "    reset")], &[("C60", 0), ("C49", 1)]);
         check(&[("# Task: {summary}", "# Task: {sumary}"), CANCELLED], &[("C60", 0), ("C84", 0)]);
     }
 

@@ -171,16 +171,6 @@ impl<'f> Facts<'f> {
         self.machine.state(id).waits_for_human
     }
 
-    /// Whether an agent in a state is taken to ask for nothing without a person: its end there is only shown, whatever it
-    /// has written.
-    pub fn talks(&self, id: StateId) -> bool {
-        let mut rules = self.machine.exit_rules_of(id).map(|at| &self.machine.exit_rules[at]);
-        let is_shown = |rule: &core::ExitRule<'_>| {
-            matches!((rule.condition, rule.outcome), (core::Condition::Always, core::Outcome::MarkDead))
-        };
-        self.waits(id) && rules.any(is_shown)
-    }
-
     /// A run as readers see it. Of a run that is longer than what is left of [`MAX_TRACED`], that is its last step.
     pub fn tell(&self, run: &[EdgeId], end: impl Into<Option<String>>) -> diag::Trace {
         self.tell_unasked(run, 0, end)
@@ -197,11 +187,20 @@ impl<'f> Facts<'f> {
             let by = if at < usual { self.by(&edge.step) } else { self.asks(&edge.step) };
             self.step(edge, by, &mut written)
         });
-        diag::Trace {
-            start: self.name(self.search.start_of(run, to)).to_owned(),
-            steps: steps.collect(),
-            end: end.into(),
+        let mut steps: Vec<diag::TraceStep> = steps.collect();
+        // The engine goes on at once from a hook that fails: that the next one fails, too, is to be said before.
+        for at in (1..steps.len()).rev() {
+            let edge = self.search.edge(run[at]);
+            let is_engines =
+                matches!(edge.step, SearchStep::Failure { failed, .. } if failed.by == Actor::Engine);
+            if is_engines && self.search.task(edge.from).waiting.is_some() {
+                let lines = std::mem::take(&mut steps[at].script);
+                let before = &mut steps[at - 1].script;
+                let last = before.len().saturating_sub(1);
+                before.splice(last..last, lines);
+            }
         }
+        diag::Trace { start: self.name(self.search.start_of(run, to)).to_owned(), steps, end: end.into() }
     }
 
     /// The same run; this actor asks for its last transition, although another usually does.
@@ -251,10 +250,12 @@ impl<'f> Facts<'f> {
             | SearchStep::Write(_)
             | SearchStep::Exit { .. }
             | SearchStep::Respawn
-            | SearchStep::Retry => false,
+            | SearchStep::Retry { .. } => false,
         };
         let is_request = matches!(edge.step, SearchStep::Request { .. });
-        if before.unhandled_exit.is_some() || before.waiting.is_some() && is_engines && is_request {
+        if before.unhandled_exit.is_some() && before.waiting.is_none()
+            || before.waiting.is_some() && is_engines && is_request
+        {
             return Vec::new();
         }
         let wrote = edge.step.wrote().map(|it| {
@@ -284,12 +285,21 @@ impl<'f> Facts<'f> {
             let name = one.map(|it| self.search.reviewers.name(it).to_owned());
             Act::End { agent, name, ended }
         };
+        let fail = |transition: TransitionId, hook: search::HookIndex| {
+            let hook = self.machine.transition(transition).hooks[usize::from(hook)].name();
+            Act::Fail { hook: hook.to_owned() }
+        };
         let mut fails = None;
         let then = match &edge.step {
-            SearchStep::Retry => Some(Act::RetryHooks),
+            SearchStep::Retry { failing, .. } => {
+                fails = failing.zip(before.waiting).map(|(hook, it)| fail(it.transition, hook));
+                Some(Act::RetryHooks)
+            }
+            SearchStep::Failure { transition, hook, .. } if is_engines && before.waiting.is_some() => {
+                Some(fail(*transition, *hook))
+            }
             SearchStep::Failure { transition, hook, failed } => {
-                let hook = self.machine.transition(*transition).hooks[usize::from(*hook)].name();
-                fails = Some(Act::Fail { hook: hook.to_owned() });
+                fails = Some(fail(*transition, *hook));
                 Some(failed.exit.map_or_else(|| request(*transition), |it| end(failed.by, failed.one, it)))
             }
             SearchStep::Start => Some(Act::Spawn),
@@ -318,6 +328,7 @@ impl<'f> Facts<'f> {
     /// Who takes a step, as the search has it.
     fn asks(&self, step: &SearchStep) -> &'f str {
         let (SearchStep::Request { by, .. }
+        | SearchStep::Retry { by, .. }
         | SearchStep::Failure { failed: FailedHook { by, exit: None, .. }, .. }) = step
         else {
             return self.by(step);
@@ -328,14 +339,13 @@ impl<'f> Facts<'f> {
     /// Who usually takes a step.
     fn by(&self, step: &SearchStep) -> &'f str {
         match step {
-            SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => PERSON,
+            SearchStep::Start | SearchStep::Respawn | SearchStep::Retry { .. } => PERSON,
             SearchStep::Write(_) => "agent",
             SearchStep::Failure { failed, .. } if failed.exit.is_some() => failed.by.kind(),
             SearchStep::Failure { transition, failed: FailedHook { by, .. }, .. }
             | SearchStep::Request { transition, by, .. } => {
                 let declared = self.transition(*transition);
-                let theirs = self.actor_kinds[transition.0 as usize] == ActorKind::Person
-                    || self.talks(declared.from.value);
+                let theirs = self.actor_kinds[transition.0 as usize] == ActorKind::Person;
                 match by {
                     Actor::Human => PERSON,
                     Actor::Worker | Actor::Reviewer if theirs && declared.by.allows(Actor::Human) => PERSON,
@@ -369,7 +379,10 @@ impl<'f> Facts<'f> {
                 let does = if failed.exit.is_some() { "ends".to_owned() } else { format!("--status {to}") };
                 Some(format!("{does}, {hook} fails"))
             }
-            SearchStep::Retry => Some("--retry-hooks".to_owned()),
+            SearchStep::Retry { failing: None, .. } => Some("--retry-hooks".to_owned()),
+            SearchStep::Retry { failing: Some(_), .. } => {
+                Some("--retry-hooks, and one fails again".to_owned())
+            }
             SearchStep::Exit { end, outcome, .. } => {
                 let becomes = match outcome {
                     search::ExitResult::Advance(_) => "ends",

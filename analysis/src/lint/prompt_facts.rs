@@ -1,5 +1,6 @@
 //! What prompts and messages of hooks literally say, and where an agent that reads them can be.
 
+mod commands;
 mod literal;
 mod runs;
 
@@ -7,9 +8,8 @@ use std::collections::HashMap;
 
 use orange_core::{Actor, Actors, Machine, PromptId, StateId, TransitionId};
 
-pub use self::literal::{
-    Command, Reading, Target, UnknownCommand, VerdictWord, find_heading, unknown_commands,
-};
+pub use self::commands::{UnknownCommand, unknown_commands};
+pub use self::literal::{Command, Reading, Target, VerdictWord, find_heading};
 pub use self::runs::{AgentInState, Start, Walker, survives};
 
 use crate::search::Quick;

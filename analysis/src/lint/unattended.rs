@@ -1,7 +1,7 @@
 //! Runs that no person takes part in: whether each of them ends, and how long the longest one is.
 //!
 //! Agents, declared actors and the engine move the task on, as `by` and the exit rules let them, until it is in a terminal state or nobody
-//! but a person can. An agent in a state whose only exit rule is `mark_dead` is taken to talk with a person. Where one has ended, is
+//! but a person can. An agent that is alive asks by itself, whatever the exit rules of its state say. Where one has ended, is
 //! not started again and leaves no other alive, the task waits for a person, too, whatever its state says. An agent that waits is
 //! started again only so often without a transition: a loop takes one.
 
@@ -174,7 +174,7 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
             u64::from(!fails(facts.search, edge, OWN_HOOK, None))
         }
         // The same transition without the failure starts as many.
-        SearchStep::Retry => 0,
+        SearchStep::Retry { .. } => 0,
         SearchStep::Write(_)
         | SearchStep::Request { .. }
         | SearchStep::Failure { .. }
@@ -209,27 +209,14 @@ fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> b
 }
 
 fn part(facts: &Facts<'_>, edge: &Edge) -> Part {
-    let status = facts.search.task(edge.from).status;
-    // A declared actor asks whatever the agent and the person talk about.
-    let is_declared = |id: TransitionId| facts.machine.transition(id).by.declared().next().is_some();
-    let talks = |id: TransitionId| facts.talks(status) && !is_declared(id);
     match edge.step {
         SearchStep::Write(_) => Part::Stays,
-        SearchStep::Start | SearchStep::Respawn | SearchStep::Retry => Part::NeedsPerson,
-        SearchStep::Request { by: Actor::Engine, .. } => Part::Moves,
-        SearchStep::Request { by: Actor::Human, .. } => Part::NeedsPerson,
-        SearchStep::Request { transition, .. } if talks(transition) => Part::NeedsPerson,
-        SearchStep::Request { .. } => Part::Moves,
-        SearchStep::Failure { transition, failed, .. } => {
-            let needs = match failed.by {
-                Actor::Human => true,
-                Actor::Engine => false,
-                Actor::Worker | Actor::Reviewer | Actor::Declared(_) => {
-                    failed.exit.is_none() && talks(transition)
-                }
-            };
-            if needs { Part::NeedsPerson } else { Part::Moves }
+        SearchStep::Start | SearchStep::Respawn => Part::NeedsPerson,
+        SearchStep::Retry { by: Actor::Human, .. } | SearchStep::Request { by: Actor::Human, .. } => {
+            Part::NeedsPerson
         }
+        SearchStep::Failure { failed, .. } if failed.by == Actor::Human => Part::NeedsPerson,
+        SearchStep::Retry { .. } | SearchStep::Request { .. } | SearchStep::Failure { .. } => Part::Moves,
         SearchStep::Exit { outcome, .. } => match outcome {
             ExitResult::Advance(_) | ExitResult::Escalate(_) | ExitResult::Crash { respawned: true } => {
                 Part::Moves

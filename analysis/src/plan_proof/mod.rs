@@ -68,24 +68,33 @@ pub fn prove(checked: &Checked, source: &Source) -> Option<PlanProof> {
     let plan = lower_plan(checked, &arena)?;
     let found: Vec<Diagnostic> =
         compile(source).diagnostics.into_iter().chain(lint::findings(checked, source)).collect();
+    Some(judged(&plan, &found))
+}
+
+/// Proves the same of a plan without its source. No finding of a lint says more about what is refuted.
+pub fn of_plan(plan: &Plan<'_>) -> PlanProof {
+    judged(plan, &[])
+}
+
+fn judged(plan: &Plan<'_>, found: &[Diagnostic]) -> PlanProof {
     let search = |execution, intervene| {
         let policy = Policy { execution, intervene };
-        MissionSearch::run(&plan, Scope { policy, failures: Failures::All, by_hand: true })
+        MissionSearch::run(plan, Scope { policy, failures: Failures::All, by_hand: true })
     };
     let search_all = search(Execution::Auto, Intervene::Never);
     let stepwise = search(Execution::Step, Intervene::Always);
-    let figures = PlanFigures::of(&plan, &search_all);
-    let known = Known { plan: &plan, search: search_all, stepwise, figures };
+    let figures = PlanFigures::of(plan, &search_all);
+    let known = Known { plan, search: search_all, stepwise, figures };
     let judge = |property: &Property| Judged {
         name: property.name,
         claim: property.claim,
-        verdict: judge(property, &known, &found),
+        verdict: judge(property, &known, found),
     };
-    Some(PlanProof {
+    PlanProof {
         workflow: plan.name.to_owned(),
         properties: PROPERTIES.iter().map(judge).collect(),
         figures: known.figures,
-    })
+    }
 }
 
 fn judge(property: &Property, known: &Known<'_>, found: &[Diagnostic]) -> Verdict {

@@ -8,9 +8,13 @@ use orange_codegen::PromptFiles;
 
 const DEV_TASK: &str = include_str!("../../../tests/fixtures/dev-task.toml");
 
-fn proof(text: &str) -> PlanProof {
+fn source(text: &str) -> Source {
     let files = ["plan", "implement", "review", "pr"].map(|it| (format!("do/{it}.md"), it.to_owned()));
-    let source = Source::new("dev-task.toml", text).with_files(PromptFiles::Given(BTreeMap::from(files)));
+    Source::new("dev-task.toml", text).with_files(PromptFiles::Given(BTreeMap::from(files)))
+}
+
+fn proof(text: &str) -> PlanProof {
+    let source = source(text);
     let compilation = compile(&source);
     let checked = compilation.checked.unwrap_or_else(|| panic!("{:#?}", compilation.diagnostics));
     prove(&checked, &source).unwrap()
@@ -96,4 +100,31 @@ fn more_agents_are_counted_where_a_step_asks_for_them() {
         argument.ends_with("review 2 of 2 agents each, fix 1 of 5 agents each, pr 1 of 2 agents each"),
         "{argument}"
     );
+}
+
+#[test]
+fn a_plan_without_its_source_has_the_same_proof() {
+    let source = source(DEV_TASK);
+    let checked = compile(&source).checked.unwrap();
+    let arena = PlanArena::default();
+    let plan = lower_plan(&checked, &arena).unwrap();
+    let (with, without) = (proof(DEV_TASK), of_plan(&plan));
+    for it in PROPERTIES {
+        assert_eq!(argument(&with, it.name), argument(&without, it.name));
+    }
+}
+
+#[test]
+fn a_step_that_no_run_starts_is_refuted_without_lints() {
+    let text = DEV_TASK
+        .replace("prompt_file = \"do/review.md\"", "prompt_file = \"do/review.md\"\nresults = [\"FAIL\"]");
+    let source = source(&text);
+    let Some(checked) = compile(&source).checked else { panic!("{:#?}", compile(&source).diagnostics) };
+    let arena = PlanArena::default();
+    let plan = lower_plan(&checked, &arena).unwrap();
+    let proof = of_plan(&plan);
+    let Verdict::Refuted { trace: Some(trace), .. } = verdict(&proof, "every-step-runs") else {
+        panic!("{proof:#?}");
+    };
+    assert_eq!(trace.end.as_deref(), Some("no run starts `pr`"));
 }

@@ -88,7 +88,7 @@ fn left_to_a_person(facts: &Facts<'_>, edge: &Edge, status: StateId) -> bool {
         | SearchStep::Write(_)
         | SearchStep::Request { .. }
         | SearchStep::Failure { .. }
-        | SearchStep::Retry
+        | SearchStep::Retry { .. }
         | SearchStep::Respawn => false,
     }
 }

@@ -83,9 +83,7 @@ pub const RESTS_ON: &[&str] = &[
     "Decisions are those of the engine's own core. They are asked of an abstract task: its state, the counters that \
      guards compare, the sections that gates read, its agents, its worktree.",
     "An agent may end at any moment, and may have written anything before, or nothing. As long as it is alive it may \
-     ask for whatever `by:` allows it, and so may a person.",
-    "In a state whose exit rules only show that its agent has ended (`action: mark_dead`), the agent talks with a person: what \
-     it asks for there is counted as the person's wish.",
+     ask for whatever `by:` allows it, without a person and whatever the exit rules of its state are, and so may a person.",
     "A counter is followed up to one above the largest number that a guard compares it with: no guard can tell larger \
      values apart.",
     "Hooks do what they are for. What becomes of a task when tmux, git or a disk fails is the engine's matter, and so \

@@ -1,11 +1,12 @@
 //! The properties: what each claims, which run breaks it, and why it holds where none does.
 
-use orange_core::{CRASH_COUNT, DEFAULT_STUCK_AFTER, StateId, TransitionId};
+use orange_core::{Actor, CRASH_COUNT, DEFAULT_STUCK_AFTER, StateId, TransitionId};
 
 use super::{Known, Property, bounds};
 use crate::lint::authority::{Writer, unasked, unasked_run};
 use crate::lint::unattended::Lasso;
 use crate::search::components::Components;
+use crate::search::task::Agent;
 use crate::search::{Edge, EdgeId, ExitResult, SearchStep};
 use orange_codegen::diag::Trace;
 use orange_codegen::model::Outcome as Rule;
@@ -30,7 +31,7 @@ pub static PROPERTIES: &[Property] = &[
     },
     Property {
         name: "one-agent",
-        claim: "never two agents in one worktree, unless one is a reviewer meant to run beside the worker",
+        claim: "never two agents in one worktree, except reviewers who are meant to run beside the others",
         watched_by: &["C62"],
         broken: second_agent,
         unknown: nothing,
@@ -122,9 +123,15 @@ fn second_agent(known: &Known<'_, '_>) -> Option<Trace> {
 fn one_agent(known: &Known<'_, '_>) -> String {
     let facts = known.facts;
     let most = facts.search.configurations().map(|(_, task)| task.live_agents()).max().unwrap_or(0);
+    let mut several = facts.search.configurations().filter(|(_, task)| task.live_agents() > 1);
     match most {
         0 | 1 => "at most one agent is alive in any configuration".to_owned(),
-        _ => "a second one is alive only where `spawn_reviewer` started it beside the worker".to_owned(),
+        _ if several.any(|(_, task)| task.agent(Actor::Worker) == Agent::Live) => {
+            "a second one is alive only where `spawn_reviewer` started it beside the worker".to_owned()
+        }
+        _ => format!(
+            "no agent is alive beside a worker; up to {most} reviewers with names are, which one transition starts"
+        ),
     }
 }
 
@@ -171,7 +178,7 @@ fn every_end_counts(known: &Known<'_, '_>) -> String {
         | SearchStep::Write(_)
         | SearchStep::Request { .. }
         | SearchStep::Failure { .. }
-        | SearchStep::Retry
+        | SearchStep::Retry { .. }
         | SearchStep::Respawn => false,
     };
     let ends: Vec<&Edge> = facts.search.edges().map(|(_, edge)| edge).filter(|edge| own(edge)).collect();

@@ -102,6 +102,16 @@ prompts: {{worker: Do it.}}
     )
 }
 
+/// The seed, of which only a person takes what leads on from where an agent waits for one.
+fn attended() -> String {
+    let arrows = [("clarification", "working"), ("stuck", "working"), ("stuck", "agent-review")];
+    arrows.iter().fold(DEFAULT.to_owned(), |text, (from, to)| {
+        let arrow = format!("from: {from}\n    to: {to}\n");
+        assert!(text.contains(&arrow), "{arrow}");
+        text.replace(&arrow, &format!("{arrow}    by: human\n"))
+    })
+}
+
 fn proof(text: &str) -> Proof {
     let source = Source::new("flow.yml", text);
     let checked = compile(&source).checked.unwrap();
@@ -138,7 +148,7 @@ fn check_proved(text: &str, name: &str, expect: &str) {
 
 #[test]
 fn the_seeds_have_the_figures_that_were_counted_by_hand() {
-    check_figures(DEFAULT, 5, 4, 4);
+    check_figures(&attended(), 5, 4, 4);
     check_figures(MINIMAL, 2, 1, 1);
     check_figures(BESIDE, 6, 3, 5);
 }
@@ -162,9 +172,9 @@ fn several_reviewers_are_proved_to_judge_the_work_of_another() {
 
 #[test]
 fn a_run_goes_through_the_states_that_it_is_about() {
-    let figures = proof(DEFAULT).figures;
+    let figures = proof(&attended()).figures;
     let states = figures.longest_run.unwrap().states;
-    assert_eq!(states.join(" "), "pending working agent-review working agent-review stuck");
+    assert_eq!(states.join(" "), "pending working agent-review working clarification cancelled");
     assert_eq!(figures.waits_after_crash, ["working", "agent-review"]);
 }
 
@@ -172,7 +182,8 @@ fn a_run_goes_through_the_states_that_it_is_about() {
 fn the_argument_for_a_loop_names_the_counter_and_the_guard() {
     let rounds = "`review_round` rises on `working → agent-review`, and `agent-review → working` needs \
                   `review_round < 2`: so `working → agent-review` is taken at most 2 times";
-    check_proved(DEFAULT, "loops-bounded", rounds);
+    check_proved(&attended(), "loops-bounded", rounds);
+    check_refuted(DEFAULT, "loops-bounded", &["C05"]);
     let restarts = "; crashed agents are started again at most 2 times in all";
     check_proved(BESIDE, "loops-bounded", &format!("{rounds}{restarts}"));
     let none = "no run comes back to a state that it has left before a person is needed";
@@ -222,8 +233,34 @@ fn agents_that_ask_or_crash_for_ever_are_loops() {
     let crash = "{status: checking, action: crash, stuck_after: 1}";
     check_refuted(&round("", crash), "loops-bounded", &["C05"]);
     let alone = round("", crash).replace("then: checking", "action: mark_dead");
-    let talks = "no run comes back to a state that it has left before a person is needed";
-    check_proved(&alone.replace("to: checking}", "to: checking, by: human}"), "loops-bounded", talks);
+    check_refuted(&alone.replace("to: checking}", "to: checking, by: worker}"), "loops-bounded", &["C05"]);
+    let ended = "no run comes back to a state that it has left before a person is needed";
+    let by_person = alone
+        .replace("to: checking}", "to: checking, by: human}")
+        .replace("stuck_after: 1", "stuck_after: 99");
+    check_proved(
+        &by_person
+            .replace("to: working, hooks: [{action: kill", "to: working, by: human, hooks: [{action: kill"),
+        "loops-bounded",
+        ended,
+    );
+}
+
+#[test]
+fn an_agent_whose_end_is_only_shown_asks_without_a_person() {
+    let shown =
+        round("", "{status: checking, action: mark_dead}").replace("then: checking", "action: mark_dead");
+    for (by, back) in [("by: worker, ", "by: worker, "), ("", ""), ("by: [worker, human], ", "")] {
+        let text = shown.replace("to: checking}", &format!("to: checking, {by}}}"));
+        let text = text.replace(
+            "to: working, hooks: [{action: kill",
+            &format!("to: working, {back}hooks: [{{action: kill"),
+        );
+        check_refuted(&text, "loops-bounded", &["C05"]);
+        assert!(proof(&text).figures.longest_run.is_none(), "{text}");
+    }
+    let by_person = shown.replace("to: checking}", "to: checking, by: human}");
+    assert!(matches!(verdict(&proof(&by_person), "loops-bounded"), Verdict::Proved { .. }));
 }
 
 #[test]
@@ -293,7 +330,10 @@ const ENDS: &str = "from: [working, checking], to: done, by: human, hooks: [{act
 #[test]
 fn a_deadline_moves_a_task_that_waits_for_a_person() {
     let deadline = "deadlines: [{states: checking, after: 1h, then: working}]\n";
-    let text = round("", "{status: checking, action: mark_dead}");
+    let text = round("", "{status: checking, action: mark_dead}").replace(
+        "to: working, hooks: [{action: kill",
+        "to: working, by: [human, engine], hooks: [{action: kill",
+    );
     assert!(matches!(verdict(&proof(&text), "loops-bounded"), Verdict::Proved { .. }));
     check_refuted(&(text + deadline), "loops-bounded", &["C05"]);
     let states = "working: {respawn_prompt: worker}, checking: {}";

@@ -247,7 +247,8 @@ transitions:
         let checked = compile(&Source::new("flow.yml", flow)).checked.expect("sound");
         let arena = Arena::default();
         let machine = lower(&checked, &arena).expect("a state machine");
-        let text = format!("scenarios:\n  - name: a\n    steps:\n{steps}");
+        let given = if flow.contains("tries") { "    given: {workspace: true}\n" } else { "" };
+        let text = format!("scenarios:\n  - name: a\n{given}    steps:\n{steps}");
         let (scenarios, found) = super::super::read(&Source::new("flow.test.yml", text));
         assert!(found.is_empty(), "{found:#?}");
         for scenario in &scenarios.expect("scenarios").all {
@@ -363,6 +364,43 @@ prompts: {review: hi}
       - {request: reviewing, expect: {status: reviewing, reviewers: [a, b]}}
       - {end: reviewer, name: a, expect: {reviewers: [b], counters: {crash_count: 0}}}
       - {retry_hooks: true, expect: {reviewers: [a, b], counters: {crash_count: 1}}}
+",
+        );
+    }
+
+    #[test]
+    fn a_hook_that_can_never_work_stops_the_others_by_itself() {
+        let without_worktree =
+            FLOW.replace("[{action: notify", "[{action: release_workspace}, {action: notify");
+        check_with(
+            &without_worktree,
+            "      - {request: reviewing, expect: {status: reviewing, hooks: [release_workspace, notify, run_command], counters: {tries: 0}}}
+      - {request: done, expect: {rejection: hooks_wait}}
+      - {retry_hooks: true, expect: {hooks: [run_command], counters: {tries: 0}}}
+      - {request: cancelled, expect: {status: cancelled}}
+",
+        );
+    }
+
+    #[test]
+    fn an_end_that_led_to_hooks_which_wait_is_judged_after_them() {
+        let flow = "\
+name: flow
+states: {pending: {}, working: {respawn_prompt: work}, checking: {respawn_prompt: work}, stuck: {}, done: {terminal: true}}
+transitions:
+  - {from: pending, to: working, hooks: [{action: acquire_workspace}, {action: spawn_agent, prompt: work}]}
+  - {from: working, to: checking, hooks: [{action: run_command, argv: [make]}]}
+  - {from: [working, checking], to: stuck}
+  - {from: [checking, stuck], to: done, hooks: [{action: kill_session}, {action: release_workspace}]}
+exit_monitoring: {rules: [{status: working, then: checking}, {status: checking, then: done}]}
+prompts: {work: hi}
+";
+        check_with(
+            flow,
+            "      - {request: working}
+      - {fail: run_command}
+      - {end: worker, expect: {status: checking, hooks: [run_command]}}
+      - {retry_hooks: true, expect: {status: done}}
 ",
         );
     }

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use orange_core::{
-    Actor, Actors, Answer, Checks, Decision, End, Facts, Input, Seen, StateId, Turn, View, Workspace,
+    Actor, Actors, Answer, Cause, Checks, Decision, End, Facts, Input, Seen, TransitionId, Turn, View,
+    Workspace,
 };
 
 use super::ends::{self, RuleIndex};
@@ -161,11 +162,16 @@ pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task, rule: RuleIndex) -> 
     turn.decision().cloned()
 }
 
-/// What the engine takes when it asks for a state.
-pub(super) fn taken_by_engine<'m>(search: &Search<'m>, task: &Task, to: StateId) -> Option<Decision<'m>> {
+/// What the engine takes where a hook of a transition has failed, if that says where the task then goes.
+pub(super) fn after_failure<'m>(
+    search: &Search<'m>,
+    task: &Task,
+    transition: TransitionId,
+) -> Option<Decision<'m>> {
+    let to = search.machine.transition(transition).on_hook_failure?;
     let asked = Asked::about(search, task);
     let turn = search.machine.life(&asked.facts(), Input::Request { to, by: Actor::Engine }).ok()?;
-    turn.decision().cloned()
+    turn.decision().map(|decision| Decision { cause: Cause::HookFailed, ..decision.clone() })
 }
 
 /// Of a task that nothing else is known of.

@@ -21,7 +21,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 
-use orange_core::{Actor, CounterId, Machine, StateId, TransitionId};
+use orange_core::{Actor, CounterId, Effect, Machine, StateId, TransitionId, names_window};
 
 use self::counters::Counters;
 use self::decisions::Decisions;
@@ -129,7 +129,12 @@ pub enum SearchStep {
         failed: FailedHook,
     },
     /// Somebody has the hooks run that wait.
-    Retry,
+    Retry {
+        /// Who asks.
+        by: Actor,
+        /// Which of the transition's hooks fails, if one does and not by itself.
+        failing: Option<HookIndex>,
+    },
 }
 
 /// What had led to a transition of which a hook fails.
@@ -274,6 +279,38 @@ impl<'m> Search<'m> {
         &self.events[edge.events.start as usize..edge.events.end as usize]
     }
 
+    /// The transition of a step and those of its hooks that have run, the first and the one after the last. One that has failed by itself
+    /// is among them.
+    pub fn ran(&self, edge: &Edge) -> Option<(TransitionId, Range<usize>)> {
+        let waits = self.task(edge.to).waiting.map(|it| usize::from(it.hook) + 1);
+        let first = match (edge.step, self.task(edge.from).waiting) {
+            (SearchStep::Failure { transition, hook, .. }, _) => return Some((transition, 0..hook.into())),
+            (SearchStep::Retry { failing, .. }, Some(waiting)) => {
+                let (id, first) = (waiting.transition, usize::from(waiting.hook));
+                if let Some(failing) = failing {
+                    return Some((id, first..failing.into()));
+                }
+                Some((id, first))
+            }
+            (step, _) => step.transition().map(|id| (id, 0)),
+        };
+        let (id, first) = first?;
+        Some((id, first..waits.unwrap_or(self.machine.transition(id).hooks.len())))
+    }
+
+    /// Whether hooks wait after a step because one of them has failed by itself: it does so each time.
+    pub fn has_failed_by_itself(&self, edge: &Edge) -> bool {
+        let is_made_to = match edge.step {
+            SearchStep::Failure { .. } | SearchStep::Write(_) => true,
+            SearchStep::Retry { failing, .. } => failing.is_some(),
+            SearchStep::Start
+            | SearchStep::Request { .. }
+            | SearchStep::Exit { .. }
+            | SearchStep::Respawn => false,
+        };
+        self.task(edge.to).waiting.is_some() && !is_made_to
+    }
+
     /// The exit rule, by its number in the machine, that decides about the end of the state's own agent in a step.
     pub fn deciding(&self, edge: &Edge) -> Option<usize> {
         let SearchStep::Exit { wrote, end, .. } = edge.step else { return None };
@@ -371,6 +408,17 @@ impl<'m> Search<'m> {
         self.counters.value(task, counter)
     }
 
+    /// Whether a hook changes the number in the names of windows. A reset from the initial value changes nothing.
+    pub(crate) fn renames(&self, task: &Task, effect: &Effect<'_>) -> bool {
+        let Some((id, value)) = effect.counter.filter(|(id, _)| names_window(*id)) else { return false };
+        let is_reset = effect.hook.resets().is_some();
+        !is_reset
+            || match self.counters.ceiling(id) {
+                Some(ceiling) => self.value(task, id) != value.min(ceiling),
+                None => self.machine.rises(id),
+            }
+    }
+
     /// The state in which a run began.
     pub fn start_of(&self, run: &[EdgeId], end: ConfigurationId) -> StateId {
         self.task(run.first().map_or(end, |first| self.edge(*first).from)).status
@@ -389,7 +437,7 @@ impl SearchStep {
             | Self::Start
             | Self::Write(_)
             | Self::Respawn
-            | Self::Retry => None,
+            | Self::Retry { .. } => None,
         }
     }
 
@@ -409,7 +457,7 @@ impl SearchStep {
             | Self::Write(_)
             | Self::Respawn
             | Self::Failure { .. }
-            | Self::Retry => None,
+            | Self::Retry { .. } => None,
         }
     }
 
@@ -422,7 +470,7 @@ impl SearchStep {
             | Self::Start
             | Self::Write(_)
             | Self::Respawn
-            | Self::Retry => self.transition(),
+            | Self::Retry { .. } => self.transition(),
         }
     }
 
@@ -432,7 +480,7 @@ impl SearchStep {
             Self::Write(wrote) => Some(*wrote),
             Self::Request { wrote, .. } | Self::Exit { wrote, .. } => *wrote,
             Self::Failure { failed, .. } => failed.wrote,
-            Self::Start | Self::Respawn | Self::Retry => None,
+            Self::Start | Self::Respawn | Self::Retry { .. } => None,
         }
     }
 }

@@ -102,7 +102,7 @@ impl<'m> Sections<'m> {
     }
 
     /// The number of what this gate asks outside of the body.
-    pub(super) fn asked_by(&self, gate: &Gate<'_>) -> Option<usize> {
+    pub(crate) fn asked_by(&self, gate: &Gate<'_>) -> Option<usize> {
         let asked = Asked::by(gate)?;
         self.all.iter().position(|it| it.asked == Some(asked))
     }

@@ -1,6 +1,6 @@
 //! What can happen next to a task: its agents, persons and the engine each do what they may.
 
-use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, OnFailure, Turn};
+use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, OnFailure, TransitionId, Turn};
 
 use super::decisions;
 use super::ends::{self, RuleIndex};
@@ -12,12 +12,12 @@ impl<'m> Explorer<'_, 'm> {
     /// Adds every step from a configuration. An end that is still to be judged comes before anything else.
     pub(super) fn steps_from(&mut self, from: ConfigurationId) {
         let task = *self.search.task(from);
-        if let Some(agent) = task.unhandled_exit {
-            self.judge(from, &task, agent, None);
-            return;
-        }
         if let Some(waiting) = task.waiting {
             self.while_hooks_wait(from, &task, waiting);
+            return;
+        }
+        if let Some(agent) = task.unhandled_exit {
+            self.judge(from, &task, agent, None);
             return;
         }
         if self.search.machine.state(task.status).terminal {
@@ -116,10 +116,13 @@ impl<'m> Explorer<'_, 'm> {
     ) {
         let (mut next, mut events) = (*task, Vec::new());
         self.fire(&mut next, decision, &mut events);
+        if next.waiting.is_none() {
+            next.unhandled_exit = task.unhandled_exit.filter(|agent| self.is_missed(&next, *agent));
+        }
         self.add(from, step, next, events);
     }
 
-    /// The same transition, for each of its hooks that can fail and then stops the others.
+    /// The same transition, for each of its hooks that can fail and then stops the others. One that fails by itself always does.
     pub(super) fn failures(
         &mut self,
         from: ConfigurationId,
@@ -134,37 +137,95 @@ impl<'m> Explorer<'_, 'm> {
             }
             let (mut next, mut events) = (*task, Vec::new());
             self.enter(&mut next, decision);
-            self.run_hooks(&mut next, &decision.effects[..usize::from(hook)], 0, &mut events);
-            let follows_failure = self.search.task(from).waiting.is_some() && failed.by == Actor::Engine;
-            next.waiting = Some(WaitingHooks { transition, hook, follows_failure });
+            if !self.fails_at(&mut next, &decision.effects, 0, hook, &mut events) {
+                return;
+            }
+            self.stop(&mut next, transition, hook, decision.cause == Cause::HookFailed);
             self.add(from, SearchStep::Failure { transition, hook, failed }, next, events);
         }
     }
 
-    /// The task goes on by itself where its transition says how. Else somebody has the hooks run, or the task is cancelled. The
-    /// ends of agents are left out: they are judged once the hooks have run, as if they came then.
+    /// The task goes on by itself where its transition says how. Else somebody has the hooks run, or the task is cancelled, perhaps after
+    /// something was written. The ends of agents are left out: they are judged once the hooks have run, as if they came then.
     fn while_hooks_wait(&mut self, from: ConfigurationId, task: &Task, waiting: WaitingHooks) {
         let machine = self.search.machine;
-        let WaitingHooks { transition, hook, follows_failure } = waiting;
         let plain = Task { waiting: None, ..*task };
-        let target = machine.transition(transition).on_hook_failure.filter(|_| !follows_failure);
-        if let Some(decision) = target.and_then(|to| decisions::taken_by_engine(self.search, &plain, to)) {
-            self.request(from, &plain, &decision, Actor::Engine, None);
+        if waiting.goes_on {
+            if let Some(decision) = decisions::after_failure(self.search, &plain, waiting.transition) {
+                self.request(from, &plain, &decision, Actor::Engine, None);
+            }
             return;
         }
-        let requests = self.decisions.requests(self.search, &plain);
+        let cancelled = Task { unhandled_exit: None, ..plain };
+        let requests = self.decisions.requests(self.search, &cancelled);
         for request in requests.iter().filter(|it| machine.commands.cancel == Some(it.decision.to)) {
             if let Some(by) = self.asker(task, request.by) {
-                self.request(from, &plain, &request.decision, by, None);
+                self.request(from, &cancelled, &request.decision, by, None);
             }
         }
+        self.retry(from, task, waiting);
+        let reads = self.decisions.reads(task);
+        for section in reads.gated.with(reads.ruled).iter() {
+            for (wrote, written) in self.rewritten(task, section) {
+                self.add(from, SearchStep::Write(wrote), written, Vec::new());
+            }
+        }
+    }
+
+    /// The hooks that wait run again, and each of them can fail again. A person may always ask for that.
+    fn retry(&mut self, from: ConfigurationId, task: &Task, waiting: WaitingHooks) {
+        let WaitingHooks { transition, hook: first, follows_failure, .. } = waiting;
+        let plain = Task { waiting: None, ..*task };
+        let by = self.asker(task, self.search.machine.transition(transition).by).unwrap_or(Actor::Human);
+        let effects = self.search.machine.effects_of(transition, &self.search.counters.values(&plain));
+        let left = effects.get(usize::from(first)..).unwrap_or_default();
         let (mut next, mut events) = (plain, Vec::new());
-        let effects = machine.effects_of(transition, &self.search.counters.values(&plain));
-        let left = effects.get(usize::from(hook)..).unwrap_or_default();
-        self.run_hooks(&mut next, left, hook, &mut events);
-        let closing = machine.closing(Cause::Request(Actor::Engine));
-        closing.into_iter().for_each(|(counter, value)| self.search.counters.set(&mut next, counter, value));
-        self.add(from, SearchStep::Retry, next, events);
+        match self.run_hooks(&mut next, left, first, &mut events) {
+            Some(hook) => self.stop(&mut next, transition, hook, follows_failure),
+            None => {
+                let closing = self.search.machine.closing(Cause::Request(by)).into_iter();
+                closing.for_each(|(counter, value)| self.search.counters.set(&mut next, counter, value));
+                next.unhandled_exit = next.unhandled_exit.filter(|agent| self.is_missed(&next, *agent));
+            }
+        }
+        self.add(from, SearchStep::Retry { by, failing: None }, next, events);
+        for (hook, _) in (first..).zip(left).filter(|(_, it)| it.hook.on_failure == OnFailure::Stop) {
+            let (mut next, mut events) = (plain, Vec::new());
+            if !self.fails_at(&mut next, left, first, hook, &mut events) {
+                return;
+            }
+            self.stop(&mut next, transition, hook, follows_failure);
+            if next != *task {
+                self.add(from, SearchStep::Retry { by, failing: Some(hook) }, next, events);
+            }
+        }
+    }
+
+    /// Runs the hooks before one of them that fails; whether it comes to that, and does not fail by itself.
+    fn fails_at(
+        &mut self,
+        task: &mut Task,
+        effects: &[Effect<'m>],
+        first: HookIndex,
+        hook: HookIndex,
+        events: &mut Vec<(HookIndex, Event)>,
+    ) -> bool {
+        let at = usize::from(hook - first);
+        if self.run_hooks(task, &effects[..at], first, events).is_some() {
+            return false;
+        }
+        let mut tried = *task;
+        let event = self.take(&mut tried, &effects[at]);
+        !tried.is_stopped_by(&effects[at].hook, event)
+    }
+
+    /// The hooks wait from this one on, which has failed.
+    fn stop(&mut self, task: &mut Task, transition: TransitionId, hook: HookIndex, follows_failure: bool) {
+        let goes_on = !follows_failure && {
+            self.decisions.made += 1;
+            decisions::after_failure(self.search, task, transition).is_some()
+        };
+        task.waiting = Some(WaitingHooks { transition, hook, follows_failure, goes_on });
     }
 
     /// Each agent that is alive can end, whatever it has written before.
@@ -188,13 +249,15 @@ impl<'m> Explorer<'_, 'm> {
 
     /// Asks what becomes of the task, for every end of the agent that its exit rules tell apart.
     fn judge(&mut self, from: ConfigurationId, task: &Task, agent: Actor, wrote: Option<Wrote>) {
-        let task = &Task { unhandled_exit: None, ..*task };
+        // Where hooks wait then, it is judged again when they have run, but only once more.
+        let is_first = task.unhandled_exit.is_none();
+        let task = &Task { unhandled_exit: is_first.then_some(agent), ..*task };
         for (end, turn) in self.decisions.exits(self.search, task, agent).iter() {
             let (mut next, outcome, events) = self.carried(task, turn);
-            let is_replaced = next.agent(agent) == Agent::Live;
-            let is_missed = next.status != task.status
-                && self.search.machine.is_missed(next.status, next.session, agent, is_replaced);
-            next.unhandled_exit = is_missed.then_some(agent);
+            if next.waiting.is_none() {
+                let is_missed = next.status != task.status && self.is_missed(&next, agent);
+                next.unhandled_exit = is_missed.then_some(agent);
+            }
             if outcome == (ExitResult::Waits { resumed: false }) {
                 self.resumes(
                     from,
@@ -218,6 +281,11 @@ impl<'m> Explorer<'_, 'm> {
                 );
             }
         }
+    }
+
+    fn is_missed(&self, task: &Task, agent: Actor) -> bool {
+        let is_replaced = task.agent(agent) == Agent::Live;
+        self.search.machine.is_missed(task.status, task.session, agent, is_replaced)
     }
 
     /// The same end of an agent, with the start of the next one after the wait.
@@ -286,8 +354,9 @@ impl<'m> Explorer<'_, 'm> {
     /// Takes a transition.
     fn fire(&mut self, task: &mut Task, decision: &Decision<'m>, events: &mut Vec<(HookIndex, Event)>) {
         self.enter(task, decision);
-        self.run_hooks(task, &decision.effects, 0, events);
-        if let Some((counter, value)) = decision.closing {
+        if let Some(hook) = self.run_hooks(task, &decision.effects, 0, events) {
+            self.stop(task, decision.transition, hook, decision.cause == Cause::HookFailed);
+        } else if let Some((counter, value)) = decision.closing {
             self.search.counters.set(task, counter, value);
         }
     }
@@ -308,25 +377,35 @@ impl<'m> Explorer<'_, 'm> {
         }
     }
 
-    /// Runs hooks, of which the first has this index.
+    /// Runs hooks, of which the first has this index, up to one that fails by itself and stops the others.
     fn run_hooks(
         &mut self,
         task: &mut Task,
         effects: &[Effect<'m>],
         first: HookIndex,
         events: &mut Vec<(HookIndex, Event)>,
-    ) {
+    ) -> Option<HookIndex> {
         self.hooks += effects.len();
         for (index, effect) in (first..).zip(effects) {
-            events.extend(self.take(task, effect).map(|event| (index, event)));
+            let before = *task;
+            let event = self.take(task, effect);
+            events.extend(event.map(|event| (index, event)));
+            if task.has_started(&before) {
+                task.unhandled_exit = None;
+            }
+            if task.is_stopped_by(&effect.hook, event) {
+                return Some(index);
+            }
         }
+        None
     }
 
     fn take(&self, task: &mut Task, effect: &Effect<'m>) -> Option<Event> {
+        let renames = self.search.renames(task, effect);
         if let Some((counter, value)) = effect.counter {
             self.search.counters.set(task, counter, value);
         }
-        task.take(effect, self.search.reviewers.bit(&effect.hook))
+        task.take(&effect.hook, self.search.reviewers.bit(&effect.hook), renames)
     }
 
     /// A verdict that an agent finds at its start is not its own; another reviewer's section is none of its business.
@@ -367,9 +446,9 @@ mod tests {
         let text = format!(
             "name: flow\nfields: {{tries: 0}}\nstates: {{working: {{}}, reviewing: {{}}, done: {{terminal: true}}, \
              cancelled: {{terminal: true}}}}\ntransitions:\n\
-             - {{from: working, to: reviewing, hooks: [{{action: run_command, argv: [make]}}, \
+             - {{from: working, to: reviewing, hooks: [{{action: push_branch, on_failure: stop}}, \
              {{action: run_command, argv: [make], on_failure: go-on}}, {{action: acquire_workspace}}]{target}}}\n\
-             - {{from: reviewing, to: working, hooks: [{{action: run_command, argv: [make]}}]}}\n\
+             - {{from: reviewing, to: working, hooks: [{{action: push_branch, on_failure: stop}}]}}\n\
              - {{from: reviewing, to: done}}\n- {{from: reviewing, to: cancelled}}\n"
         );
         let checked = compile(&Source::new("flow.yml", text)).checked.expect("sound");
@@ -385,7 +464,8 @@ mod tests {
         let words = |step: &crate::search::Edge| match step.step {
             SearchStep::Request { by, .. } => format!("{} → {}", by.kind(), to(step)),
             SearchStep::Failure { hook, .. } => format!("{hook} fails → {}", to(step)),
-            SearchStep::Retry => format!("retry → {}", to(step)),
+            SearchStep::Retry { failing: None, .. } => format!("retry → {}", to(step)),
+            SearchStep::Retry { .. } => format!("fails again → {}", to(step)),
             SearchStep::Start | SearchStep::Write(_) | SearchStep::Exit { .. } | SearchStep::Respawn => {
                 "other".to_owned()
             }
@@ -403,5 +483,39 @@ mod tests {
         // The transition back has a hook that can fail, too, and names no state for that.
         let target = ", on_hook_failure: working";
         check(target, &[&to[..], &["engine → working", "0 fails → working, waits"]].concat());
+    }
+
+    #[test]
+    fn a_hook_that_can_never_work_fails_each_time() {
+        let text = "\
+name: flow
+states: {working: {}, reviewing: {}, done: {terminal: true}, cancelled: {terminal: true}}
+transitions:
+- {from: working, to: reviewing, hooks: [{action: push_branch, on_failure: stop}, {action: run_command, argv: [make]}, {action: acquire_workspace}]}
+- {from: reviewing, to: [done, cancelled]}
+";
+        let checked = compile(&Source::new("flow.yml", text)).checked.expect("sound");
+        let arena = Arena::default();
+        let machine = lower(&checked, &arena).expect("a state machine");
+        let search = Search::run(&machine);
+        let steps: Vec<_> =
+            search.edges_from(0).iter().map(|it| (it.step, search.task(it.to).waiting)).collect();
+        let waits = |hook| {
+            Some(WaitingHooks { transition: TransitionId(0), hook, follows_failure: false, goes_on: false })
+        };
+        let by = Actor::Human;
+        let failed = FailedHook { by, one: None, wrote: None, exit: None };
+        let transition = TransitionId(0);
+        let request = SearchStep::Request { transition, by, wrote: None };
+        let failure = SearchStep::Failure { transition, hook: 0, failed };
+        assert_eq!(steps, [(request, waits(1)), (failure, waits(0))]);
+        let never = search.edges().filter(|(_, edge)| search.has_failed_by_itself(edge));
+        let retried =
+            never.filter(|(_, edge)| edge.step == SearchStep::Retry { by: Actor::Human, failing: None });
+        assert!(
+            retried.clone().count() == 2
+                && retried.clone().all(|(_, edge)| search.task(edge.to).waiting == waits(1))
+        );
+        assert!(search.configurations().all(|(_, task)| task.workspace.is_none()), "no later hook runs");
     }
 }

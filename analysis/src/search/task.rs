@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use orange_core::action::{Ends, Remote, Worktree};
-use orange_core::{Actor, Effect, Hook, Spawn, StateId, TransitionId, Workspace, names_window};
+use orange_core::{Actor, Hook, OnFailure, Spawn, StateId, TransitionId, Workspace};
 
 /// More counters than this are not searched.
 pub const MAX_COUNTERS: usize = 8;
@@ -36,7 +36,8 @@ pub struct Task {
     pub beside: bool,
     /// Whether `review_round` has risen since the reviewer's window was named after it.
     pub renamed: bool,
-    /// The agent whose end the exit rules of the new state are still to be asked about: the engine does that at once.
+    /// The agent whose end the exit rules of the new state are still to be asked about: the engine does that at once, or when the hooks
+    /// that wait have run.
     pub unhandled_exit: Option<Actor>,
     /// The hooks that wait.
     pub waiting: Option<WaitingHooks>,
@@ -55,6 +56,8 @@ pub struct WaitingHooks {
     pub hook: u16,
     /// Whether the transition followed a failed hook itself.
     pub follows_failure: bool,
+    /// Whether it has failed just now, and the task goes on to where its transition says.
+    pub goes_on: bool,
 }
 
 /// One of a task's two agents.
@@ -112,6 +115,21 @@ pub enum Event {
 }
 
 impl Event {
+    /// Whether the hook that has done this has failed. An agent that is started beside another actor's, or without the session that it
+    /// was meant for, is started all the same.
+    pub fn is_failure_of(self, hook: &Hook<'_>) -> bool {
+        match self {
+            Event::SpawnWhileAlive(alive) => hook.spawn().is_some_and(|spawn| spawn.actor() == alive),
+            Event::SpawnWithoutWorkspace
+            | Event::SpawnBesideWorktree
+            | Event::AcquireUnderAgent(_)
+            | Event::ReleaseUnderAgent(_)
+            | Event::NoWorktreeToUse
+            | Event::NobodyToNotify => true,
+            Event::SpawnWithoutSession | Event::KilledUnderOtherName | Event::Idle => false,
+        }
+    }
+
     /// What went wrong, or was not as it should be, in a few words.
     pub fn note(self) -> Option<String> {
         Some(match self {
@@ -266,11 +284,23 @@ impl Task {
         }
     }
 
-    /// Raises what the effect raises, then does what its hook does.
-    pub(super) fn take(&mut self, effect: &Effect<'_>, reviewer: u8) -> Option<Event> {
-        let is_next_name = effect.counter.is_some_and(|(id, _)| names_window(id));
-        self.renamed |= is_next_name && self.reviewer == Agent::Live;
-        self.apply_with(&effect.hook, reviewer)
+    /// Whether a hook that has done this fails by itself, and stops the others.
+    pub(crate) fn is_stopped_by(&self, hook: &Hook<'_>, event: Option<Event>) -> bool {
+        let works = hook.action.traits().worktree == Some(Worktree::Uses);
+        let fails = works && !self.has_worktree() || event.is_some_and(|it| it.is_failure_of(hook));
+        fails && hook.on_failure == OnFailure::Stop
+    }
+
+    /// Whether an agent is alive that was not before.
+    pub(crate) fn has_started(&self, before: &Task) -> bool {
+        let is_new = |actor| self.agent(actor) == Agent::Live && before.agent(actor) != Agent::Live;
+        is_new(Actor::Worker) || is_new(Actor::Reviewer) || self.reviewers & !before.reviewers != 0
+    }
+
+    /// Does what a hook does that changes the number in the names of windows, or does not.
+    pub(super) fn take(&mut self, hook: &Hook<'_>, reviewer: u8, renames: bool) -> Option<Event> {
+        self.renamed |= renames && self.reviewer == Agent::Live;
+        self.apply_with(hook, reviewer)
     }
 
     /// A worktree takes the place of a folder, unless somebody works there.

@@ -3,6 +3,7 @@
 mod answers;
 mod body;
 pub mod command;
+mod hooks;
 mod request;
 mod reviewers;
 mod time;
@@ -10,14 +11,16 @@ mod time;
 use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::{
-    Action, Actor, Answer, Answers, Cause, Checks, Choice, CounterId, Decision, Effect, End, Facts, Input,
-    LifeEvent, Machine, Program, Refusal, Seen, StateId, TransitionId, Turn, View, Workspace, section,
+    Action, Actor, Answer, Answers, Cause, Checks, Choice, CounterId, Decision, End, Facts, Input, LifeEvent,
+    Machine, Program, Refusal, Seen, StateId, TransitionId, Turn, View, Workspace, section,
 };
 
 pub use self::answers::CHECKS;
+pub use self::hooks::Ran;
+use self::hooks::{Waiting, starts};
 use self::time::Time;
 use crate::search::reviewers::Reviewers;
-use crate::search::task::{Agent, Event, Task};
+use crate::search::task::{Agent, Task};
 
 /// A task and everything that decisions about it depend on.
 #[derive(Clone, Debug)]
@@ -36,20 +39,12 @@ pub struct Walk<'m> {
     failing: Vec<String>,
     /// The hooks that wait, because the first of them has failed.
     waiting: Option<Waiting<'m>>,
-    /// The agents that have ended since these wait.
+    /// The agents whose ends are judged when these have run: the one whose end has led to them, and those that have ended since.
     exited: Vec<(Actor, Option<&'m str>, Ended)>,
     /// The programs that succeed, by their command lines.
     succeeding: BTreeSet<String>,
     checks: Checks,
     time: Time,
-}
-
-/// Hooks of a transition that are still to run.
-#[derive(Clone, Debug)]
-struct Waiting<'m> {
-    decision: Decision<'m>,
-    /// How many of its hooks have run.
-    done: usize,
 }
 
 /// Something that somebody does.
@@ -203,17 +198,6 @@ pub enum Happened {
     },
 }
 
-/// A hook that ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
-    /// Its name.
-    pub hook: &'static str,
-    /// What it could not do, or did beside.
-    pub event: Option<Event>,
-    /// Whether it failed, because somebody wanted that.
-    pub has_failed: bool,
-}
-
 /// Why something cannot happen at all: it takes an agent that is not there, a state that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Impossible(pub String);
@@ -297,6 +281,16 @@ impl<'m> Walk<'m> {
         self.task.has_worktree()
     }
 
+    /// Whether hooks wait, because one of them has failed.
+    pub fn hooks_wait(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// How many seconds have passed since the task was created.
+    pub fn now(&self) -> u32 {
+        self.time.now()
+    }
+
     /// Gives the task what its agents work in, or takes it away.
     pub fn set_workspace(&mut self, held: Option<Workspace>) {
         self.task.workspace = held;
@@ -340,25 +334,6 @@ impl<'m> Walk<'m> {
         Ok(vec![Happened::WillFail { hook: hook.to_owned() }])
     }
 
-    fn retry(&mut self) -> Result<Vec<Happened>, Impossible> {
-        let waiting = self.waiting.take().ok_or_else(|| Impossible("no hooks wait".to_owned()))?;
-        let exited = std::mem::take(&mut self.exited);
-        let (hooks, story) = self.run_hooks(&waiting.decision, waiting.done);
-        let left = &waiting.decision.effects[waiting.done..];
-        let starts = left.iter().any(|it| it.hook.spawn().is_some());
-        let mut story: Vec<Happened> = std::iter::once(Happened::Started { hooks }).chain(story).collect();
-        let own = self.machine.state(self.status()).agent;
-        let exited = exited.into_iter().filter(|(agent, ..)| *agent == own);
-        if self.waiting.is_some() {
-            self.exited.extend(exited);
-        } else if !starts {
-            for (agent, reviewer, ended) in exited.collect::<Vec<_>>() {
-                story.extend(self.judge(agent, reviewer, &ended, true)?);
-            }
-        }
-        Ok(story)
-    }
-
     fn respawn(&mut self) -> Result<Vec<Happened>, Impossible> {
         let agent = self.machine.state(self.status()).agent;
         self.happens(Input::Respawn { is_alive: self.agent(agent) == Agent::Live })
@@ -368,7 +343,7 @@ impl<'m> Walk<'m> {
     fn judge(
         &mut self,
         agent: Actor,
-        reviewer: Option<&str>,
+        reviewer: Option<&'m str>,
         ended: &Ended,
         is_again: bool,
     ) -> Result<Vec<Happened>, Impossible> {
@@ -383,8 +358,13 @@ impl<'m> Walk<'m> {
                 None => Input::Ended { agent, end },
                 Some(_) => Input::JudgedAgain { agent, end, is_replaced },
             };
+            let is_first = before.is_none() && self.waiting.is_none();
             before = Some(self.status());
-            story.extend(self.happens(input)?);
+            let happened = self.happens(input)?;
+            if is_first && self.waiting.is_some() && !starts(&happened) {
+                self.exited.push((agent, reviewer, ended.clone()));
+            }
+            story.extend(happened);
             if before == Some(self.status()) {
                 break;
             }
@@ -500,57 +480,6 @@ impl<'m> Walk<'m> {
         self.task.status = status;
     }
 
-    /// Runs the hooks of a transition that have not run yet, and tells what else happens when one of them fails.
-    fn run_hooks(&mut self, decision: &Decision<'m>, done: usize) -> (Vec<Ran>, Vec<Happened>) {
-        let mut ran = Vec::new();
-        for (at, effect) in decision.effects.iter().enumerate().skip(done) {
-            let name = effect.hook.name();
-            let Some(wanted) = self.failing.iter().position(|it| it == name) else {
-                ran.push(self.start(effect));
-                continue;
-            };
-            self.failing.remove(wanted);
-            ran.push(Ran { hook: name, event: None, has_failed: true });
-            let turn = self.view(|view| {
-                let (transition, cause) = (Some(decision.transition), decision.cause);
-                let (hook, reason) = (&effect.hook, "it fails");
-                self.machine.life(
-                    &self.facts(view, &self.reviewers()),
-                    Input::HookFailed { hook, transition, cause, reason },
-                )
-            });
-            let turn = turn.unwrap_or_default();
-            if let Some(next) = turn.decision() {
-                self.close(decision);
-                return (ran, self.fire(next));
-            }
-            if !turn.events.is_empty() {
-                self.waiting = Some(Waiting { decision: decision.clone(), done: at });
-                let hooks = decision.effects[at..].iter().map(|it| it.hook.name()).collect();
-                return (ran, vec![Happened::HooksWait { hooks, reason: turn.story }]);
-            }
-        }
-        self.close(decision);
-        (ran, Vec::new())
-    }
-
-    fn close(&mut self, decision: &Decision<'m>) {
-        if let Some((counter, value)) = decision.closing {
-            self.set_counter(counter, value);
-        }
-    }
-
-    fn start(&mut self, effect: &Effect<'m>) -> Ran {
-        if let Some((id, value)) = effect.counter {
-            self.set_counter(id, value);
-        }
-        if effect.hook.spawn().is_some() {
-            self.stood.extend(self.machine.found(self.status(), &self.body, effect.hook.reviewer()));
-        }
-        let event = self.task.apply_with(&effect.hook, self.reviewers.bit(&effect.hook));
-        Ran { hook: effect.hook.name(), event, has_failed: false }
-    }
-
     fn view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
         let seen: Vec<Seen<'_>> = self.passed.values().chain(&self.stood).copied().collect();
         let asked = self.machine.gates_of(self.status()).filter_map(|gate| gate.program());
@@ -586,15 +515,5 @@ impl Ended {
 impl From<&End<'_>> for Ended {
     fn from(end: &End<'_>) -> Self {
         Self { lasted: end.lasted, ..Self::of(end.code, end.signal, end.output.to_owned()) }
-    }
-}
-
-impl Ran {
-    /// What went wrong with it, or was not as it should be, in a few words.
-    pub fn note(&self) -> Option<String> {
-        if self.has_failed {
-            return Some("it fails".to_owned());
-        }
-        self.event?.note()
     }
 }

@@ -31,6 +31,11 @@ impl Time {
         self.now = self.now.max(self.since.saturating_add(lasted));
     }
 
+    /// The time since the beginning.
+    pub(super) fn now(&self) -> u32 {
+        self.now
+    }
+
     /// For how long it has been in its state.
     pub(super) fn lasted(&self) -> u32 {
         self.now - self.since

@@ -11,8 +11,8 @@ use crate::guard::decide::{self, Overlap};
 use crate::model::{Transition, Workflow};
 use crate::span::Span;
 
-/// The most transitions of one pair that actors or gates make distinct: the code that resolves them has a branch for each combination
-/// of open ones.
+/// The most transitions of one pair that actors or gates make distinct, or whose guards may hold at once: the code that resolves them
+/// has a branch for each combination of open ones.
 const MAX_DISTINCT: usize = 8;
 
 pub(super) fn check(context: &mut CheckContext<'_>) {
@@ -42,8 +42,12 @@ fn check_pair(context: &mut CheckContext<'_>, workflow: &Workflow, pair: &[&Tran
                 context.report(finding);
             }
         }
-        Err(_) if any_distinct => {
-            let finding = too_large(context, pair);
+        Err(_) if any_distinct || pair.len() > MAX_DISTINCT => {
+            let where_asked = match any_distinct {
+                true => "where their actors or gates are what differs".to_owned(),
+                false => format!("where there are more than {MAX_DISTINCT}"),
+            };
+            let finding = too_large(context, pair, &where_asked);
             context.report(finding);
         }
         Err(Undecided { cells }) => {
@@ -63,10 +67,10 @@ fn too_many(context: &CheckContext<'_>, pair: &[&Transition]) -> Diagnostic {
         .help("lead to several states, or distinguish them by `when` alone")
 }
 
-fn too_large(context: &CheckContext<'_>, pair: &[&Transition]) -> Diagnostic {
+fn too_large(context: &CheckContext<'_>, pair: &[&Transition], where_asked: &str) -> Diagnostic {
     let arrow = arrow(context, pair[0]);
     let message = format!(
-        "whether two transitions {arrow} can both fire is too large a question, and it has to be decided where their actors or gates are what differs"
+        "whether two transitions {arrow} can both fire is too large a question, and it has to be decided {where_asked}"
     );
     Diagnostic::new(&A07, place(context, pair[0]), message)
         .help("compare fewer counters, or with fewer different numbers, or lead to several states")

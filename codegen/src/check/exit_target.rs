@@ -3,6 +3,7 @@
 use super::CheckContext;
 use crate::catalogue::{C40, C46};
 use crate::diag::Diagnostic;
+use crate::model::decoder::unknown_name;
 use crate::model::{ExitRule, Outcome, StateId};
 use crate::span::{Span, Spanned};
 use crate::suggest;
@@ -66,6 +67,7 @@ fn crash(context: &mut CheckContext<'_>, rule: &ExitRule, named: Span, stuck_aft
                 .label(rule.status.span, format!("from `{status}`"))
                 .label(named, "to `stuck`, which is not declared")
                 .about("the crash state")
+                .about(unknown_name("state", "stuck"))
                 .help(format!("declare a state `stuck` and `- {{from: {status}, to: stuck}}`, or name another state with `commands: {{crash: …}}`"))
         }
     };

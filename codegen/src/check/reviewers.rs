@@ -16,6 +16,7 @@ pub(super) fn check(context: &mut CheckContext<'_>) {
     same_names(context, &mut found);
     same_reviewers(context, &mut found);
     unread(context, &mut found);
+    forgotten(context, &mut found);
     too_many(context, &mut found);
     found.into_values().for_each(|it| context.report(it));
 }
@@ -126,6 +127,39 @@ fn unread(context: &CheckContext<'_>, found: &mut Found) {
     }
 }
 
+/// A gate that reads a verdict from the section whose name the reviewers add theirs to: none of them writes it.
+fn forgotten(context: &CheckContext<'_>, found: &mut Found) {
+    let workflow = &context.draft.workflow;
+    for (state, names) in reviewers_of(&workflow.transitions) {
+        let leaving = workflow.transitions.iter().filter(|it| it.from.value == state);
+        let rules = workflow.exit_monitoring.rules.iter().filter(|it| it.status.value == state);
+        let gates: Vec<&SectionGate> = leaving
+            .flat_map(Transition::section_gates)
+            .chain(rules.flat_map(|it| it.condition.section_gates()))
+            .collect();
+        let is_split = |base: &str| {
+            let own =
+                gates.iter().filter_map(|it| Some((it.section.value.as_str(), it.reviewer.as_deref()?)));
+            own.into_iter().any(|(section, name)| section.strip_suffix(name) == Some(&format!("{base}: ")))
+        };
+        let plain = gates.iter().filter(|it| {
+            it.verdict.is_some() && it.reviewer.is_none() && it.verdicts.is_none() && it.written_by.is_none()
+        });
+        for gate in plain.filter(|it| is_split(&it.section.value)) {
+            let (section, span) = (&gate.section.value, gate.section.span);
+            let message = format!(
+                "this gate reads a verdict in `{section}`, and the reviewers of `{}` write `{section}: {}`",
+                context.name(state),
+                names.iter().map(String::as_str).collect::<Vec<_>>().join(&format!("` and `{section}: "))
+            );
+            let finding = Diagnostic::new(&A19, span, message)
+                .label(span, "nobody writes this section")
+                .help("add `verdicts: all`, or `verdicts: any` where one of them is enough; or say who writes it: `written_by`");
+            found.entry(span).or_insert(finding);
+        }
+    }
+}
+
 fn too_many(context: &CheckContext<'_>, found: &mut Found) {
     let mut names = BTreeSet::new();
     for name in context.draft.workflow.transitions.iter().flat_map(|it| &it.hooks).filter_map(Hook::reviewer)
@@ -168,6 +202,19 @@ mod tests {
         check(&both, "", "{section: '## R: one', verdict: PASS}", &unread);
         let nobody = ["`verdicts` asks for those of reviewers with names, and none is started for `b`"];
         check("{action: spawn_reviewer, prompt: p}", "", ALL, &nobody);
+    }
+
+    #[test]
+    fn a_gate_that_forgets_verdicts_reads_what_nobody_writes() {
+        let both = format!("{ONE}, {TWO}");
+        let other = "- {from: b, to: a, gate: {section: \"## R\", verdict: FAIL, verdicts: any}}\n";
+        let plain = "{section: '## R', verdict: PASS}";
+        let found = [
+            "this gate reads a verdict in `## R`, and the reviewers of `b` write `## R: one` and `## R: two`",
+        ];
+        check(&both, other, plain, &found);
+        check(&both, other, "{section: '## R', verdict: PASS, written_by: human}", &[]);
+        check(&both, other, "{section: '## X', verdict: PASS}", &[]);
     }
 
     #[test]

@@ -6,6 +6,8 @@ use quote::quote;
 
 use super::Emission;
 use super::guard::{as_written, condition, first_of};
+use crate::guard::cells::Work;
+use crate::guard::decide::overlaps_of;
 use crate::lower;
 use crate::model::Transition;
 
@@ -63,19 +65,32 @@ fn row_arm(emission: &Emission<'_>, row: &[Named<'_>]) -> TokenStream {
 
 fn pair_arm(emission: &Emission<'_>, pair: &[Named<'_>]) -> TokenStream {
     let to = emission.state(pair[0].0.to.value);
-    let open = open_among(emission, pair, &[]);
+    let open = open_among(emission, pair, &[], guards_exclude(emission, pair));
     quote!(State::#to => #open,)
 }
 
-/// Those of a pair that are open, where these are and all others before them are not. Where A10 leaves a question about guards open, no
-/// second one that differs from these by its guard alone is looked at.
-fn open_among(emission: &Emission<'_>, pair: &[Named<'_>], open: &[Named<'_>]) -> TokenStream {
-    let can_be_open = |it: &Named<'_>| open.iter().all(|(other, _)| it.0.is_distinct_from(other));
+/// Whether no two guards hold at once of those that alone tell transitions of a pair apart. Where A10 leaves that open, they may.
+fn guards_exclude(emission: &Emission<'_>, pair: &[Named<'_>]) -> bool {
+    let guards: Vec<_> = pair.iter().map(|(it, _)| it.when.as_ref().map(|when| &when.expr)).collect();
+    let matters = |first: usize, second: usize| !pair[first].0.is_distinct_from(pair[second].0);
+    let overlaps = overlaps_of(&guards, matters, &emission.workflow.counters, &mut Work::default());
+    overlaps.is_ok_and(|it| it.is_empty())
+}
+
+/// Those of a pair that are open, where these are and all others before them are not.
+fn open_among(
+    emission: &Emission<'_>,
+    pair: &[Named<'_>],
+    open: &[Named<'_>],
+    guards_exclude: bool,
+) -> TokenStream {
+    let can_be_open =
+        |it: &Named<'_>| !guards_exclude || open.iter().all(|(other, _)| it.0.is_distinct_from(other));
     let others = pair.iter().enumerate().filter(|(_, it)| can_be_open(it));
     let branches = others.map(|(at, it)| {
         let guard = it.0.when.as_ref().map(|guard| condition(emission, &guard.expr));
         let with: Vec<_> = open.iter().chain([it]).copied().collect();
-        (guard, open_among(emission, &pair[at + 1..], &with))
+        (guard, open_among(emission, &pair[at + 1..], &with, guards_exclude))
     });
     let variants = open.iter().map(|(_, variant)| variant);
     let otherwise = match open.is_empty() {

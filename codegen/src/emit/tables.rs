@@ -350,6 +350,7 @@ fn value(value: &Value) -> TokenStream {
         Value::Base => quote!(Base),
         Value::Orange => quote!(Orange),
         Value::Reviewer => quote!(Reviewer),
+        Value::Port => quote!(Port),
         Value::Counter(counter) => {
             let counter = Literal::u16_unsuffixed(counter.0);
             quote!(Counter(orange::CounterId(#counter)))

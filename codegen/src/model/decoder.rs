@@ -103,10 +103,9 @@ impl<'s> Decoder<'s> {
     ) {
         let help = self.suggest(name.value, plural, known.clone());
         let fix = help.as_ref().and_then(|_| self.respelled(name, known));
-        let message = format!("unknown {kind} `{}`", shortened(name.value));
+        let message = unknown_name(kind, name.value);
         let found = Diagnostic::new(check, name.span, message.as_str()).help_if(help);
-        // What a fix corrects stays a finding of its own, so that the fix is made everywhere.
-        self.report(if fix.is_none() { found.about(message) } else { found.fix_if(fix) });
+        self.report(found.about(message).fix_if(fix));
     }
 
     /// A help for an unknown word, as long as there are suggestions left.
@@ -482,6 +481,11 @@ fn describe(node: &Node) -> String {
         }
         Kind::Scalar(scalar) => format!("`{}`", shortened(&scalar.text.value)),
     }
+}
+
+/// What is said of a name that nothing has. Findings that are about it are about one fault.
+pub fn unknown_name(kind: &str, name: &str) -> String {
+    format!("unknown {kind} `{}`", shortened(name))
 }
 
 /// A word that a message can quote: one line, not too long.

@@ -36,6 +36,26 @@ impl Writer<'_> {
                 };
                 self.entry("prompts", &self.named(items, &["name", "id", "role"], text)?)
             }
+            ("`fields`", Kind::Sequence(items)) => {
+                let zero = |_: Vec<(&str, String)>| "0".to_owned();
+                self.entry("fields", &self.named(items, &["name"], zero)?)
+            }
+            ("a command", Kind::Scalar(line)) => {
+                let words: Vec<&str> = line.text.value.split_whitespace().collect();
+                if words.is_empty() {
+                    return None;
+                }
+                self.object(&[("argv", self.list(words.iter().map(|it| self.text(it))))])
+            }
+            ("a command", Kind::Sequence(words)) if words.iter().all(|it| word(it).is_some()) => {
+                self.object(&[("argv", self.value(node))])
+            }
+            ("`exit_monitoring`", Kind::Sequence(_)) => {
+                self.entry("exit_monitoring", &self.object(&[("rules", self.value(node))]))
+            }
+            ("a state", Kind::Scalar(name)) if !name.is_null() => {
+                self.object(&[("respawn_prompt", self.value(node))])
+            }
             (_, Kind::Scalar(_) | Kind::Sequence(_) | Kind::Mapping(_)) => return None,
         };
         Some(format!("write `{text}`"))
@@ -382,6 +402,24 @@ mod tests {
         let items = "  - {name: worker, text: \"Do {summary}.\"}\n  - other\n";
         check("a.yml", &format!("name: a\nstates: {{x: {{}}}}\nprompts:\n{items}"), prompts);
         check("a.toml", "name = 'a'\nstates = ['x']\n", "write `states = {x = {}}`");
+    }
+
+    #[test]
+    fn commands_rules_states_and_counters() {
+        transition("gate: {command: make test}", "write `{argv: [make, test]}`");
+        transition("gate: {command: [make, test]}", "write `{argv: [make, test]}`");
+        let file = |lines: &str| format!("name: a\nstates: {{x: {{}}, y: {{terminal: true}}}}\n{lines}\n");
+        check(
+            "a.yml",
+            &file("exit_monitoring:\n  - {status: x, action: crash}"),
+            "write `exit_monitoring: {rules: [{status: x, action: crash}]}`",
+        );
+        check("a.yml", &file("fields: [tries, more]"), "write `fields: {tries: 0, more: 0}`");
+        check(
+            "a.yml",
+            "name: a\nstates: {x: worker, y: {terminal: true}}\n",
+            "write `{respawn_prompt: worker}`",
+        );
     }
 
     #[test]

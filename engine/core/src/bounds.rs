@@ -4,9 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::exit::DEFAULT_STUCK_AFTER;
-use crate::{
-    Actor, Actors, CRASH_COUNT, CounterId, Gate, Guard, Hook, Machine, Outcome, REVIEW_ROUND, StateId,
-};
+use crate::{Actor, Actors, CRASH_COUNT, CounterId, Gate, Guard, Machine, Outcome, REVIEW_ROUND, StateId};
 
 impl<'m> Machine<'m> {
     /// By counter: one above the largest constant with which a guard or rule compares it. No decision distinguishes larger
@@ -27,13 +25,18 @@ impl<'m> Machine<'m> {
                 Outcome::MarkDead | Outcome::Wait { .. } => {}
             }
         }
-        let raised = self.transitions.iter().flat_map(|it| it.hooks).filter_map(Hook::raises);
-        let mut rising: Vec<CounterId> = raised.chain([CRASH_COUNT]).collect();
-        rising.extend(self.starts_review().then_some(REVIEW_ROUND));
         for (id, ceiling) in (0..).map(CounterId).zip(&mut ceilings) {
-            ceiling.take_if(|_| !rising.contains(&id));
+            ceiling.take_if(|_| !self.rises(id));
         }
         ceilings
+    }
+
+    /// Whether a counter ever rises.
+    pub fn rises(&self, id: CounterId) -> bool {
+        let mut hooks = self.transitions.iter().flat_map(|it| it.hooks);
+        id == CRASH_COUNT
+            || (id == REVIEW_ROUND && self.starts_review())
+            || hooks.any(|it| it.raises() == Some(id))
     }
 
     /// The counters that decisions in a state compare or change; a counter can occur twice.

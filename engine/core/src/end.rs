@@ -20,8 +20,8 @@ pub struct End<'e> {
     pub is_beside: bool,
     /// Its name, if it is a reviewer that has one.
     pub reviewer: Option<&'e str>,
-    /// Whether another reviewer of its task is to be started again at the end of a limit.
-    pub awaits_other: bool,
+    /// In how many seconds another agent of its task that has ended is to be started again, if one is.
+    pub awaits_other: Option<u32>,
     /// Its number, for messages; 0 when it has none.
     pub spawn: u32,
     /// How Orange knows of its end: `exited with 3`; may be empty.
@@ -86,7 +86,7 @@ impl End<'_> {
         output: "",
         is_beside: false,
         reviewer: None,
-        awaits_other: false,
+        awaits_other: None,
         spawn: 0,
         how: "",
         never_began: false,

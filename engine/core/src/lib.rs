@@ -3,8 +3,9 @@
 //! A [`Machine`] is the compiled, immutable form of one workflow. Every function here takes values and returns values:
 //! [`Machine::life`] decides what happens to a task, [`Machine::decide`] answers a request, [`Machine::decide_exit`]
 //! applies the exit rules, and [`Machine::options`] lists the states to which a task can go. A [`plan::Plan`] is the
-//! compiled form of one step workflow, and [`mission::Mission::apply`] decides what happens to one run of it. The crate is
-//! `no_std`, so that it cannot touch files, clocks, processes or the network.
+//! compiled form of one step workflow, [`mission::Mission::apply`] decides what happens to one run of it, and
+//! [`scheduler::Scheduler::apply`] which crab of a fleet gets its steps. The crate is `no_std`, so that it cannot touch files, clocks,
+//! processes or the network.
 #![no_std]
 
 extern crate alloc;
@@ -21,15 +22,20 @@ mod gate;
 mod guard;
 mod hash;
 mod hook;
+pub mod lend;
 mod life;
 mod machine;
 pub mod mission;
+pub mod need;
+pub mod notify;
 pub mod plan;
 mod program;
 mod prompt;
+pub mod queue;
 mod rejection;
 mod restart;
 mod reviewers;
+pub mod scheduler;
 mod section;
 mod unknown;
 mod workflow;
@@ -40,7 +46,7 @@ mod tests;
 pub use action::Action;
 pub use actor::{Actor, ActorId, Actors, MAX_ACTORS};
 pub use bounds::names_window;
-pub use command::{COMMANDS, unknown_command};
+pub use command::{COMMANDS, options, unknown_command};
 pub use decide::{Cause, Choice, Decision, Effect, View};
 pub use end::{Deadline, End, Ending, Left, Limit};
 pub use exit::{Condition, DEFAULT_STUCK_AFTER, Exit, ExitDecision, ExitRule, MAX_RESUME_AFTER, Outcome};

@@ -7,7 +7,7 @@ mod context;
 mod refused;
 mod still;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -43,6 +43,8 @@ pub enum Value {
     Orange,
     /// `{reviewer}`: the name of the reviewer that is started.
     Reviewer,
+    /// `{port}`: the first port of the worktree.
+    Port,
     /// `{review_round}` or any other counter
     Counter(CounterId),
 }
@@ -52,7 +54,7 @@ pub const ORIGIN_HEAD: &str = "origin/HEAD";
 
 impl Value {
     /// The placeholders other than counters, with their names.
-    pub const NAMED: [(&'static str, Value); 9] = [
+    pub const NAMED: [(&'static str, Value); 10] = [
         ("summary", Value::Summary),
         ("project", Value::Project),
         ("branch", Value::Branch),
@@ -62,6 +64,7 @@ impl Value {
         ("base", Value::Base),
         ("orange", Value::Orange),
         ("reviewer", Value::Reviewer),
+        ("port", Value::Port),
     ];
 }
 
@@ -86,6 +89,8 @@ pub struct Values<'v> {
     pub orange: &'v str,
     /// `{reviewer}`; empty for an agent without a name.
     pub reviewer: &'v str,
+    /// `{port}`; empty in a project without ports.
+    pub port: &'v str,
     /// What replaces [`ORIGIN_HEAD`] in a prompt's own text: the same name, if the repository has it.
     pub origin_head: &'v str,
     /// By [`CounterId`]; a counter that is not given is 0.
@@ -124,6 +129,7 @@ impl Prompt<'_> {
                 Piece::Value(Value::Base) => text.push_str(values.base),
                 Piece::Value(Value::Orange) => text.push_str(values.orange),
                 Piece::Value(Value::Reviewer) => text.push_str(values.reviewer),
+                Piece::Value(Value::Port) => text.push_str(values.port),
                 Piece::Value(Value::Counter(id)) => {
                     let value = values.counters.get(usize::from(id.0)).copied().unwrap_or_default();
                     text.push_str(&value.to_string());
@@ -164,6 +170,7 @@ mod tests {
             base: "1f2e",
             orange: "/bin/orange",
             reviewer: "",
+            port: "",
             origin_head: "1f2e",
             counters: &[2],
         };

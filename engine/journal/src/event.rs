@@ -1,6 +1,7 @@
 //! The typed events of the journal, each with the engine-owned values that it changed.
 
 pub(crate) mod declare;
+mod ends;
 mod objects;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -13,8 +14,8 @@ use crate::set::Set;
 
 pub use self::declare::Type;
 pub use self::objects::{
-    Answer, ChecksSeen, CounterValue, EndedAttempt, Exited, Pass, PlannedHook, Question, Report, Spawn,
-    Transition, Waiting,
+    Answer, ChecksSeen, CounterValue, EndedAttempt, Exited, Pass, PlannedHook, Preparation, Question, Report,
+    Spawn, Transition, Waiting,
 };
 pub use self::words::{
     Activity, Actor, Cause, Checks, Ending, GoesOn, PauseReason, Permissions, StepEnd, Strategy,
@@ -172,6 +173,23 @@ events! {
         #[serde(default)]
         actor: Actor,
     },
+    /// A person has sent a message to an agent.
+    "agent.sent" AgentSent {
+        /// The number of the agent.
+        spawn: u32,
+        /// Who sent it.
+        #[serde(default)]
+        actor: Actor,
+        /// The first line of the message, cut to 200 characters.
+        #[serde(default)]
+        text: String,
+        /// The length of the message in bytes.
+        #[serde(default)]
+        bytes: u64,
+        /// Why the agent has not read it, if it has not.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        undelivered: Option<String>,
+    },
     /// A file differed from the journal, and the engine repaired it.
     "task.repaired" TaskRepaired {
         /// The field of the frontmatter, or `history.jsonl`.
@@ -250,6 +268,66 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
     },
+    /// A worktree is about to get files of the repository, and to be prepared by programs.
+    "worktree.preparing" WorktreePreparing(Preparation),
+    /// A program that prepares a worktree has ended; the first 500 and last 1 500 characters of its output, and the file with
+    /// more.
+    "setup.ended" SetupEnded {
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// Its exit status, when it ended by itself.
+        code: Option<i32>,
+        /// The first and the last characters of its output.
+        #[serde(default)]
+        output: String,
+        /// The file in the task's folder with more of the output, if there is more.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// Why it failed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// The worktree has everything that it was to get.
+    "worktree.prepared" WorktreePrepared {
+        /// Its name.
+        workspace: String,
+        /// Files that it did not get, each with why.
+        #[serde(default)]
+        left_out: Vec<String>,
+    },
+    /// What the worktree got is removed from it.
+    "worktree.cleared" WorktreeCleared {
+        /// Its name.
+        workspace: String,
+    },
+    /// The worktree of a task that waits for a person is about to go to another task, after a backup.
+    "worktree.leaving" WorktreeLeaving {
+        /// Its name.
+        workspace: String,
+        /// Its commit.
+        head: String,
+    },
+    /// The worktree is given away; its `set` has none.
+    "worktree.left" WorktreeLeft {
+        /// Its name.
+        workspace: String,
+    },
+    /// Somebody needs the worktree that was given away, and none is free.
+    "worktree.wanted" WorktreeWanted {
+        /// Who asked.
+        #[serde(default)]
+        actor: Actor,
+    },
+    /// The task gets a worktree again, with its work as it was; its `set` has that.
+    "worktree.returning" WorktreeReturning {
+        /// Its name.
+        workspace: String,
+    },
+    /// The work is in the worktree.
+    "worktree.returned" WorktreeReturned {
+        /// Its name.
+        workspace: String,
+    },
     /// Work that is on no remote was backed up.
     "work.backed_up" WorkBackedUp {
         /// The ref.
@@ -274,6 +352,28 @@ events! {
         /// Who asked.
         #[serde(default)]
         actor: Actor,
+    },
+    /// A person has taken a cancellation back; its `set` has the status before that, and `stopped_at`.
+    "task.reopened" TaskReopened {
+        /// The state of cancelled tasks.
+        from: String,
+        /// The state now.
+        to: String,
+        /// Whether the task is to get a worktree again.
+        #[serde(default)]
+        worktree: bool,
+        /// The commit with the uncommitted work that it then gets back.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        backup: Option<String>,
+        /// Who asked.
+        #[serde(default)]
+        actor: Actor,
+    },
+    /// A task that was reopened has its worktree again, with what was not committed.
+    "work.restored" WorkRestored {
+        /// The commit of the backup, if there was uncommitted work.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        commit: Option<String>,
     },
     /// The task follows another definition of its workflow; its `set` has that definition.
     "workflow.changed" WorkflowChanged {
@@ -449,74 +549,6 @@ impl Pass {
     /// The text of a fingerprint.
     pub fn hash_of(fingerprint: u64) -> String {
         format!("{fingerprint:016x}")
-    }
-}
-
-impl Event {
-    /// Whether it is of a mission's course: these events, in order, are all that decides where the mission stands.
-    pub fn is_of_mission(&self) -> bool {
-        matches!(
-            self,
-            Event::MissionCreated { .. }
-                | Event::MissionStarted { .. }
-                | Event::StepStarted { .. }
-                | Event::StepEnded(_)
-                | Event::MissionPaused { .. }
-                | Event::MissionContinued { .. }
-                | Event::MissionRetried { .. }
-                | Event::MissionCancelled { .. }
-                | Event::MissionEnded { .. }
-        )
-    }
-
-    /// Whether the task no longer waits for an agent: it was started, the task has moved on, or the engine has given up. A mission
-    /// also waits no longer once the attempt has ended, or a person is asked.
-    pub fn ends_waiting(&self) -> bool {
-        matches!(
-            self,
-            Event::AgentSpawned(_)
-                | Event::AgentRespawned(_)
-                | Event::AgentGivenUp { .. }
-                | Event::AgentStopped { .. }
-                | Event::AgentContinued { .. }
-                | Event::TransitionStarted(_)
-                | Event::TaskMigrated { .. }
-                | Event::StepEnded(_)
-                | Event::MissionPaused { .. }
-                | Event::MissionCancelled { .. }
-        )
-    }
-
-    /// Whether the answer of a program that a gate has asked is not wanted any more.
-    pub fn ends_asking(&self) -> bool {
-        matches!(self, Event::TransitionStarted(_) | Event::TaskMigrated { .. } | Event::TaskDeleted { .. })
-    }
-
-    /// Whether the hooks that waited run, or never will.
-    pub fn ends_hooks_wait(&self) -> bool {
-        matches!(self, Event::HooksRetried { .. } | Event::TransitionStarted(_) | Event::TaskMigrated { .. })
-    }
-
-    /// Whether it can be in one write with the end of an agent, and after it.
-    pub fn follows_an_end(&self) -> bool {
-        matches!(
-            self,
-            Event::AgentActivity(_)
-                | Event::AgentCrashed { .. }
-                | Event::AutoAdvanced { .. }
-                | Event::TransitionStarted(_)
-        )
-    }
-
-    /// Whether this ends a stop by a person.
-    pub fn ends_stop(&self) -> bool {
-        matches!(
-            self,
-            Event::AgentSpawned(_)
-                | Event::AgentRespawned(_)
-                | Event::TransitionStarted(_)
-                | Event::TaskMigrated { .. }
-        )
     }
 }
 

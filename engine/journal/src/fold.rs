@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 
 use crate::Record;
 use crate::event::{
-    Actor, Answer, ChecksSeen, Event, Exited, Pass, PlannedHook, Question, Report, Spawn, Spent, Transition,
-    Waiting,
+    Actor, Answer, ChecksSeen, Event, Exited, Pass, PlannedHook, Preparation, Question, Report, Spawn, Spent,
+    Transition, Waiting,
 };
 use crate::name::Name;
 use crate::set::Set;
@@ -68,6 +68,14 @@ pub struct TaskHistory {
     pub branch: String,
     /// The task whose agent created this one.
     pub creator: Option<String>,
+    /// The worktree that it is giving to another task.
+    pub leaving: Option<Lent>,
+    /// The worktree that it has given to another task.
+    pub away: Option<Lent>,
+    /// Whether it has a worktree again that it had given away, and has not moved since.
+    pub came_back: bool,
+    /// What its worktree gets or has got of the repository.
+    pub prepared: Option<Prepared>,
     /// The branches that the engine created for it, and the commits at which they began.
     pub made: BTreeMap<String, String>,
     /// The commit to which its last merge was to move the default branch.
@@ -76,6 +84,9 @@ pub struct TaskHistory {
     pub is_merged: bool,
     /// Its pull request.
     pub pr: Option<String>,
+    /// That it was reopened and has no worktree yet, with the commit of the uncommitted work that belongs into that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reopening: Option<Option<String>>,
     /// Whether it is deleted.
     pub is_deleted: bool,
     /// When it was created, RFC 3339 UTC.
@@ -84,12 +95,38 @@ pub struct TaskHistory {
     pub last_seq: u64,
     /// When it entered its state, RFC 3339 UTC.
     pub since: String,
+    /// When its work last came to a halt, RFC 3339 UTC: an agent ended or was stopped, a hook failed, it had to wait, a mission paused.
+    pub halted: String,
     /// When it last left each other state in which it was, RFC 3339 UTC; the one without a name is that before its creation.
     pub left: BTreeMap<String, String>,
     /// The course of a mission: its records, in order.
     pub course: Vec<Record>,
     /// The number of the last record about which there was a message; 0 when there was none.
     pub noticed: u64,
+}
+
+/// A worktree that a task gives to another one, and where its work is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Lent {
+    /// Its name.
+    pub workspace: String,
+    /// Its commit.
+    pub head: String,
+    /// The commits of the backups, the first of which has the work.
+    pub kept: Vec<String>,
+    /// Whether somebody waits for it.
+    pub is_wanted: bool,
+}
+
+/// What a worktree gets of its repository, and how far that has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Prepared {
+    /// What it is to get.
+    pub wanted: Preparation,
+    /// How many of its programs have succeeded.
+    pub succeeded: usize,
+    /// Whether it has everything.
+    pub is_complete: bool,
 }
 
 /// Which of a task's agents one is: the worker, the reviewer, or the reviewer of a name. Two agents of one seat are never alive at
@@ -179,8 +216,8 @@ pub struct OpenTransition {
     pub ended: BTreeMap<usize, Option<String>>,
     /// Why the hook failed with which others wait.
     pub error: Option<String>,
-    /// The agents whose ends no exit rule of the new state has judged: the one whose end led to this transition, and those
-    /// that ended while its hooks waited.
+    /// The agents whose ends no exit rule of the new state has judged: the one whose end led to this transition, or to the one in whose
+    /// place it came, and those that ended while its hooks waited.
     pub exited: Vec<(Seat, Exited)>,
     /// The backups that its hooks made: refs, and folders of repositories.
     pub kept: BTreeSet<String>,
@@ -220,6 +257,9 @@ impl TaskHistory {
         if record.event.ends_asking() {
             self.asked = None;
         }
+        if record.event.is_halt() {
+            self.halted.clone_from(&record.timestamp);
+        }
         self.owned.apply(&record.set);
         if self.owned.waiting_until.is_none() {
             self.waiting = None;
@@ -230,19 +270,22 @@ impl TaskHistory {
         match &record.event {
             Event::TransitionStarted(plan) => {
                 self.restarts = 0;
+                self.came_back = false;
                 self.pass(plan.gate.iter().chain(&plan.passed));
                 self.entered.clone_from(&plan.stood);
                 self.found.clear();
                 let agents = &self.agents;
                 self.agents_here.retain(|_, agent| agents.contains_key(&agent.spawn));
                 self.waiting_hooks = None;
+                // One that follows a failed hook takes the place of another, which an end may have led to.
+                let before = self.open.take().map(|open| open.exited);
                 self.open = Some(OpenTransition {
                     seq: record.seq,
                     since: record.seq,
                     plan: plan.clone(),
                     ended: BTreeMap::new(),
                     error: None,
-                    exited: self.ending.take().into_iter().collect(),
+                    exited: before.into_iter().flatten().chain(self.ending.take()).collect(),
                     kept: BTreeSet::new(),
                 });
             }
@@ -262,8 +305,35 @@ impl TaskHistory {
                 self.open.iter_mut().for_each(|open| open.since = record.seq);
             }
             Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept } => {
+                if let Event::WorkBackedUp { commit, .. } = &record.event {
+                    self.leaving.iter_mut().for_each(|leaving| leaving.kept.push(commit.clone()));
+                }
                 self.open.as_mut().map_or(&mut self.kept, |open| &mut open.kept).insert(kept.clone());
             }
+            Event::WorktreeLeaving { workspace, head } => {
+                let (workspace, head) = (workspace.clone(), head.clone());
+                self.leaving = Some(Lent { workspace, head, ..Lent::default() });
+            }
+            Event::WorktreeLeft { .. } => self.away = self.leaving.take().or(self.away.take()),
+            Event::WorktreeWanted { .. } => {
+                self.away.iter_mut().for_each(|away| away.is_wanted = true);
+            }
+            Event::WorktreeReturning { .. } => {}
+            Event::WorktreeReturned { .. } => {
+                (self.leaving, self.away) = (None, None);
+                self.came_back = true;
+            }
+            Event::WorktreePreparing(wanted) => {
+                self.prepared = Some(Prepared { wanted: wanted.clone(), ..Prepared::default() });
+            }
+            Event::SetupEnded { error, .. } => {
+                let succeeded = usize::from(error.is_none());
+                self.prepared.iter_mut().for_each(|prepared| prepared.succeeded += succeeded);
+            }
+            Event::WorktreePrepared { .. } => {
+                self.prepared.iter_mut().for_each(|prepared| prepared.is_complete = true);
+            }
+            Event::WorktreeCleared { .. } => self.prepared = None,
             Event::StatusChanged { gate, .. } => {
                 self.pass(gate);
                 self.open = None;
@@ -304,6 +374,16 @@ impl TaskHistory {
             Event::AgentNotResumed { conversation, .. } => {
                 self.conversations.retain(|_, known| known.id != *conversation);
             }
+            Event::TaskReopened { worktree, backup, .. } => {
+                self.restarts = 0;
+                (self.open, self.waiting_hooks) = (None, None);
+                self.entered.clear();
+                self.found.clear();
+                if *worktree {
+                    self.reopening = Some(backup.clone());
+                }
+            }
+            Event::WorkRestored { .. } => self.reopening = None,
             Event::TaskMigrated { .. } => {
                 self.restarts = 0;
                 (self.open, self.waiting_hooks) = (None, None);
@@ -335,6 +415,7 @@ impl TaskHistory {
             Event::GateAsked(question) => self.asked = Some((record.seq, question.clone())),
             Event::GateAnswered(answer) => self.answer(answer),
             Event::AgentCrashed { .. }
+            | Event::AgentSent { .. }
             | Event::AutoAdvanced { .. }
             | Event::TaskRepaired { .. }
             | Event::PrMerged { .. }

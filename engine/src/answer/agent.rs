@@ -42,10 +42,28 @@ pub struct Assessment {
     #[serde(rename = "seconds", serialize_with = "as_seconds")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<u64>"))]
     pub lasts: Option<Duration>,
+    /// When that began, RFC 3339 UTC.
+    pub since: Option<String>,
     /// When a limit ends, RFC 3339 UTC.
     pub until: Option<String>,
     /// The request that can be answered.
     pub request: Option<String>,
+    /// What it asks.
+    #[serde(skip)]
+    pub asked: Option<Asked>,
+}
+
+/// What an agent asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The tool.
+    pub tool: Option<String>,
+    /// What it would do with the tool, or the question.
+    pub text: Option<String>,
+    /// Whether it asks for words, and not for a permission.
+    pub is_question: bool,
+    /// Whether a person has answered, and the agent has not read that yet.
+    pub is_answered: bool,
 }
 
 /// What an agent does, in one word.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Agent, Success};
+use super::{Agent, Need, Success};
 use crate::error::Failure;
 use crate::store::{Record, event};
 
@@ -93,6 +93,8 @@ pub struct MissionRow {
     pub pause: Option<MissionPause>,
     /// When its agent goes on after a limit of its provider, RFC 3339 UTC.
     pub waiting_until: Option<String>,
+    /// What it needs next; null when it is over and cannot be tried again.
+    pub need: Option<Need>,
     /// What a person should look at.
     pub attention: Option<String>,
     /// When the engine last wrote it, RFC 3339 UTC.
@@ -145,6 +147,8 @@ pub struct ShownMission {
     /// The commands that make branches of its backups.
     #[serde(skip)]
     pub restoring: Vec<String>,
+    /// What it needs next; null when it is over and cannot be tried again.
+    pub need: Option<Need>,
     /// What a person should look at.
     pub attention: Option<String>,
     /// Its file.

@@ -1,13 +1,19 @@
 //! What commands answer with `--json`, as types. The text for people is made from the same values.
 
+mod acts;
 mod agent;
+mod diff;
 mod doctor;
 mod door;
 mod gc;
+mod harness;
 mod install;
 mod log;
 mod mission;
 mod monitor;
+mod need;
+mod notify;
+mod pane;
 mod project;
 mod task;
 mod transition;
@@ -16,10 +22,13 @@ mod workspace;
 
 use serde::Serialize;
 
-pub use agent::{Agent, AgentSpending, AgentState, Assessment, Spending};
+pub use acts::{Edited, FailedTask, OpenedPage, Refreshed, Reopened, Sent};
+pub use agent::{Agent, AgentSpending, AgentState, Asked, Assessment, Spending};
+pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
 pub use door::{Refusal, Text, Version};
 pub use gc::Removal;
+pub use harness::ListedHarness;
 pub use install::{Candidate, Completions, HarnessInProject, Install, Setup, SetupMatter, SkillFile};
 pub use log::LogLine;
 pub use mission::{
@@ -27,10 +36,17 @@ pub use mission::{
     MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
 };
 pub use monitor::{Failed, Happened, MonitorLook};
-pub use project::{ListedProject, ListedToken, MadeToken};
+pub use need::{Change, Need, NeedAction};
+pub use notify::{ChannelFailure, ListedChannel, TestedChannel};
+pub use pane::{Cursor, ShownPane};
+pub use project::{
+    ListedProject, ListedToken, MadeToken, OrangeToml, PortsOfSlot, SettingSource, SetupProgram,
+    SharedSettings, ShownProject, TrustState, TrustedFile,
+};
 pub use task::{
-    Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest, PassedGate, Repair,
-    Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited, WaitingHooks, Watched,
+    Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest, PassedGate,
+    PullRequestFacts, Repair, Respawned, Restarted, Restored, ShownTask, Stopped, TaskRow, Turn, Waited,
+    WaitingHooks, Watched,
 };
 pub use transition::{Merged, Migrated, Next, StatusChange, TransitionResult, Update, WorkflowChange};
 pub use workflow::{
@@ -59,6 +75,8 @@ impl From<Success> for bool {
 pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
     use schemars::generate::SchemaSettings;
 
+    use acts::OneOrEach;
+
     fn schema<T: schemars::JsonSchema>() -> serde_json::Value {
         let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
         generator.into_root_schema_for::<T>().into()
@@ -70,6 +88,7 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("doctor", schema::<Diagnosis>()),
         ("error", schema::<Refusal<'_>>()),
         ("gc", schema::<Vec<Removal>>()),
+        ("harness-list", schema::<Vec<ListedHarness>>()),
         ("help", schema::<Text<'_>>()),
         ("install", schema::<Install>()),
         ("log", schema::<Vec<LogLine<'_>>>()),
@@ -78,17 +97,22 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("mission-list", schema::<Vec<ListedMission>>()),
         ("mission-logs", schema::<Logs<'_>>()),
         ("mission-attach", schema::<Attached>()),
+        ("mission-pane", schema::<ShownPane<'_>>()),
         ("mission-retry", schema::<ChangedMission>()),
         ("mission-show", schema::<ShownMission>()),
         ("mission-start", schema::<ChangedMission>()),
         ("mission-watch", schema::<Watched<'_>>()),
         ("monitor", schema::<MonitorLook<'_>>()),
+        ("notify-list", schema::<Vec<ListedChannel>>()),
+        ("notify-test", schema::<Vec<TestedChannel>>()),
         ("project-add", schema::<ListedProject>()),
         ("project-list", schema::<Vec<ListedProject>>()),
         ("project-remove", schema::<ListedProject>()),
         ("project-revoke", schema::<Vec<ListedToken>>()),
+        ("project-show", schema::<ShownProject>()),
         ("project-token", schema::<MadeToken<'_>>()),
         ("project-tokens", schema::<Vec<ListedToken>>()),
+        ("project-trust", schema::<TrustedFile>()),
         ("project-update", schema::<ListedProject>()),
         ("setup", schema::<Setup>()),
         ("step-complete", schema::<ReportedStep>()),
@@ -97,23 +121,30 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
         ("ls", schema::<Vec<ListedTask<'_>>>()),
         ("task-answer", schema::<Answered>()),
         ("task-attach", schema::<Attached>()),
-        ("task-cancel", schema::<Changing<TransitionResult>>()),
+        ("task-cancel", schema::<OneOrEach<Changing<TransitionResult>>>()),
         ("task-complete", schema::<Changing<StatusChange>>()),
         ("task-create", schema::<Created>()),
         ("task-create-pr", schema::<Changing<OpenedPullRequest>>()),
-        ("task-delete", schema::<Deleted>()),
+        ("task-delete", schema::<OneOrEach<Deleted>>()),
+        ("task-diff", schema::<Diff>()),
+        ("task-edit", schema::<Changing<Edited>>()),
         ("task-list", schema::<Vec<ListedTask<'_>>>()),
         ("task-logs", schema::<Logs<'_>>()),
-        ("task-merge", schema::<Changing<Merged>>()),
+        ("task-merge", schema::<OneOrEach<Changing<Merged>>>()),
         ("task-migrate", schema::<Changing<Migrated>>()),
         ("task-next", schema::<Vec<Next>>()),
-        ("task-respawn", schema::<Changing<Respawned>>()),
-        ("task-restart", schema::<Changing<Restarted>>()),
+        ("task-open", schema::<OpenedPage>()),
+        ("task-refresh", schema::<Changing<Refreshed>>()),
+        ("task-pane", schema::<ShownPane<'_>>()),
+        ("task-respawn", schema::<OneOrEach<Changing<Respawned>>>()),
+        ("task-restart", schema::<OneOrEach<Changing<Restarted>>>()),
         ("task-restore", schema::<Restored>()),
+        ("task-send", schema::<OneOrEach<Changing<Sent>>>()),
         ("task-show", schema::<ShownTask>()),
-        ("task-spawn", schema::<Changing<StatusChange>>()),
-        ("task-stop", schema::<Changing<Stopped>>()),
-        ("task-update", schema::<Changing<Update>>()),
+        ("task-spawn", schema::<OneOrEach<Changing<StatusChange>>>()),
+        ("task-stop", schema::<OneOrEach<Changing<Stopped>>>()),
+        ("task-undo", schema::<Changing<Reopened>>()),
+        ("task-update", schema::<OneOrEach<Changing<Update>>>()),
         ("task-wait", schema::<Waited>()),
         ("task-watch", schema::<Watched<'_>>()),
         ("version", schema::<Version<'_>>()),

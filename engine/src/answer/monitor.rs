@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Success;
 use crate::error::Failure;
 
 /// The result of one look of the monitor.
@@ -17,6 +18,18 @@ pub enum MonitorLook<'l> {
         events: Vec<Happened<'l>>,
         /// What failed.
         errors: Vec<Failed<'l>>,
+    },
+    /// Another monitor runs, and this one waits for its end.
+    StandsBy {
+        /// The process of that one; null if that is not known.
+        stands_by_for: Option<i32>,
+        /// Since when it runs, RFC 3339 UTC.
+        since: Option<&'l str>,
+    },
+    /// The other monitor has ended, and this one works from now on.
+    TookOver {
+        /// True.
+        took_over: Success,
     },
     /// The monitor could not look; without `--once` it looks again.
     NotLooked {

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::Success;
+
 /// A project with its present settings, or with its last ones in the answer of `orange project remove`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -56,4 +58,116 @@ pub struct MadeToken<'t> {
     pub made: ListedToken,
     /// The token itself, which nothing can print again.
     pub token: &'t str,
+}
+
+/// A project with every setting that applies, and where each comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ShownProject {
+    /// The project.
+    #[serde(flatten)]
+    pub project: ListedProject,
+    /// What `orange.toml` can set, too.
+    pub settings: SharedSettings,
+}
+
+/// The settings that `projects.json` and `orange.toml` share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SharedSettings {
+    /// The file in the repository.
+    pub file: OrangeToml,
+    /// What each new worktree gets a copy of.
+    pub copy: SettingSource<Vec<String>>,
+    /// What each new worktree gets a link to.
+    pub link: SettingSource<Vec<String>>,
+    /// The programs that prepare each new worktree.
+    pub setup: SettingSource<Vec<SetupProgram>>,
+    /// The ports of each worktree, by its number; empty without any.
+    pub ports: SettingSource<Vec<PortsOfSlot>>,
+    /// The harness of the workers of new tasks.
+    pub harness: SettingSource<String>,
+    /// The harness of the reviewers of new tasks.
+    pub review_harness: SettingSource<String>,
+    /// Whether a task that waits for a person gives its worktree to another task.
+    pub release_when_waiting: SettingSource<bool>,
+}
+
+/// The `orange.toml` of a repository.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct OrangeToml {
+    /// Its path.
+    pub path: String,
+    /// Whether it counts.
+    pub trust: TrustState,
+    /// Why it does not count, if that needs a person; else null.
+    pub warning: Option<String>,
+}
+
+/// Whether an `orange.toml` counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TrustState {
+    /// There is none.
+    Absent,
+    /// It is used.
+    Trusted,
+    /// Nobody has agreed to it.
+    Untrusted,
+    /// It has changed since a person agreed to it.
+    Changed,
+    /// It is gone since a person agreed to it.
+    Gone,
+    /// It cannot be read, or has an error.
+    Unfit,
+}
+
+/// The value of a setting, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SettingSource<T> {
+    /// The value.
+    pub value: T,
+    /// `project` for `orange project update`, `file` for `orange.toml`, or `default`.
+    pub source: &'static str,
+}
+
+/// A program that prepares a worktree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct SetupProgram {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// The seconds that it may take.
+    pub timeout: u32,
+}
+
+/// The ports of a worktree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct PortsOfSlot {
+    /// The worktree.
+    pub workspace: String,
+    /// The first.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
+}
+
+/// The answer of `orange project trust`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct TrustedFile {
+    /// True.
+    pub success: Success,
+    /// The project.
+    pub project: String,
+    /// The file.
+    pub path: String,
+    /// Whether it was not trusted before.
+    pub changed: bool,
+    /// The SHA-256 of its content; null if there is no file any more.
+    pub sha256: Option<String>,
 }

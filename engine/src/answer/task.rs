@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Agent, Spending, Success};
+use super::{Agent, Change, Need, Spending, Success};
 use crate::error::Failure;
 use crate::store::{Record, event};
 
@@ -38,12 +38,12 @@ pub struct Repair {
 pub struct Created {
     /// True.
     pub success: Success,
-    /// The task's id.
-    pub id: String,
+    /// The task's id; null for a dry run.
+    pub id: Option<String>,
     /// Its project.
     pub project: String,
-    /// Its branch.
-    pub branch: String,
+    /// Its branch; null for a dry run if it is to be made from the id.
+    pub branch: Option<String>,
     /// Its status.
     pub status: String,
     /// The workflow it follows.
@@ -56,11 +56,14 @@ pub struct Created {
     pub attention: Option<String>,
     /// What it waits for, if its agent was not started.
     pub waiting: Option<String>,
-    /// Its file.
-    pub path: String,
+    /// Its file; null for a dry run.
+    pub path: Option<String>,
     /// What its agent lacks, if anything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+    /// Whether nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// A task in a list.
@@ -101,6 +104,8 @@ pub struct TaskRow<'l> {
     pub crash_count: u32,
     /// What is to be done.
     pub summary: &'l str,
+    /// The harness of its workers.
+    pub harness: &'l str,
     /// Its worktree, or its own id if it has a plain folder.
     pub workspace: Option<&'l str>,
     /// Its tmux session.
@@ -119,10 +124,39 @@ pub struct TaskRow<'l> {
     pub your_turn: Option<String>,
     /// What has to happen before it can start.
     pub waits_for: Option<String>,
+    /// Of waiting tasks, the one with the highest number starts first.
+    pub priority: i32,
+    /// The ids of the tasks that are to be merged before it starts.
+    pub blocked_by: &'l [String],
     /// When its agent starts again, RFC 3339 UTC.
     pub waiting_until: Option<&'l str>,
+    /// What it needs next; null when it is over.
+    pub need: Option<Need>,
+    /// With `--changes`: what it has changed against its base, with uncommitted and untracked files; null without a worktree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Option<Change>>,
+    /// With `--changes`: its pull request, by its journal; null when it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pr: Option<Option<PullRequestFacts>>,
+    /// With `--changes`: the branch that is checked out in its worktree, if that is another one than its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_branch: Option<Option<String>>,
     /// When it last changed, RFC 3339 UTC.
     pub updated_at: &'l str,
+}
+
+/// A pull request, as far as the journal knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct PullRequestFacts {
+    /// Its address.
+    pub url: String,
+    /// Its number.
+    pub number: Option<u64>,
+    /// `open` or `merged`; null for a finished task whose pull request was not merged.
+    pub state: Option<&'static str>,
+    /// `green`, `red`, `pending` or `none`: its checks; null before anybody has looked.
+    pub checks: Option<String>,
 }
 
 /// A task in full.
@@ -149,6 +183,12 @@ pub struct ShownTask {
     pub harness: String,
     /// The harness of its reviewers.
     pub review_harness: String,
+    /// Of waiting tasks, the one with the highest number starts first.
+    pub priority: i32,
+    /// The ids of the tasks that are to be merged before it starts.
+    pub blocked_by: Vec<String>,
+    /// What has to happen before it can start.
+    pub waits_for: Option<String>,
     /// Its counters.
     pub counters: BTreeMap<String, u32>,
     /// Its worktree, or its own id if it has a plain folder.
@@ -191,6 +231,8 @@ pub struct ShownTask {
     pub sections: BTreeMap<String, String>,
     /// The sections that have passed a gate, by their headings.
     pub gates: BTreeMap<String, PassedGate>,
+    /// What it needs next; null when it is over.
+    pub need: Option<Need>,
     /// Its last events, oldest first.
     #[cfg_attr(feature = "schemas", schemars(with = "Vec<JournalLine>"))]
     pub history: Vec<Record>,
@@ -366,6 +408,9 @@ pub struct Respawned {
     pub conversation: Option<String>,
     /// Why it does not continue that conversation, if it should have.
     pub not_resumed: Option<String>,
+    /// Whether nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// What `orange task restart` answers.
@@ -381,6 +426,9 @@ pub struct Restarted {
     /// The numbers of all new agents, if several reviewers are started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spawns: Vec<u32>,
+    /// Whether nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// What `orange task stop` answers.
@@ -393,6 +441,9 @@ pub struct Stopped {
     pub id: String,
     /// The numbers of the agents that were ended.
     pub stopped: Vec<u32>,
+    /// Whether nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// What `orange task attach` answers.
@@ -435,6 +486,9 @@ pub struct Waited {
     pub id: String,
     /// The status that the task has reached.
     pub status: String,
+    /// What it needs; with `--needs-me` alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub need: Option<Need>,
 }
 
 /// What `orange task delete` answers.
@@ -447,6 +501,9 @@ pub struct Deleted {
     pub id: String,
     /// Its folder in the trash.
     pub path: String,
+    /// Whether nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// What `orange task restore` answers.
@@ -464,6 +521,9 @@ pub enum Restored {
         status: String,
         /// Its file.
         path: String,
+        /// Whether nothing was done.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        dry_run: bool,
     },
     /// A branch has the work of a backup.
     Branch {
@@ -477,6 +537,9 @@ pub enum Restored {
         reference: String,
         /// The commit of the backup.
         commit: String,
+        /// Whether nothing was done.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        dry_run: bool,
     },
 }
 
@@ -488,10 +551,13 @@ pub struct OpenedPullRequest {
     pub success: Success,
     /// The task's id.
     pub id: String,
-    /// The address of the pull request.
-    pub pr_url: String,
+    /// The address of the pull request; null for one that a dry run would open.
+    pub pr_url: Option<String>,
     /// Whether this command has opened it.
     pub created: bool,
     /// The template that its text ends with.
     pub template: Option<String>,
+    /// Whether nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }

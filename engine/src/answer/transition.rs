@@ -129,6 +129,9 @@ pub struct Migrated {
     /// Whether an agent can be started in the new state.
     #[serde(skip)]
     pub respawnable: bool,
+    /// Whether nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
 }
 
 /// A status that a task can go to.
@@ -141,6 +144,8 @@ pub struct Next {
     pub by: Vec<&'static str>,
     /// Whether it can be asked for now.
     pub allowed: bool,
+    /// Whether it gives judged work back to the worker.
+    pub returns: bool,
     /// The program that is asked then, if it has not succeeded with what stands in the worktree now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asks: Option<String>,

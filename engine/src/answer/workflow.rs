@@ -1,5 +1,7 @@
 //! `orange workflow`.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::error::Failure;
@@ -139,6 +141,8 @@ pub struct ShownMachine {
     pub state_list: Vec<State>,
     /// Its transitions.
     pub transition_list: Vec<Transition>,
+    /// The state that each command leads to, by the name of the command.
+    pub commands: BTreeMap<&'static str, &'static str>,
 }
 
 /// A state of a workflow.

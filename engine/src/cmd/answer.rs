@@ -56,9 +56,10 @@ pub fn table<const N: usize>(header: [&str; N], rows: &[[String; N]]) -> String 
     table.trim_fmt()
 }
 
-/// The text on one line and free of control characters, cut to `width` characters.
+/// The text on one line, free of control characters and of those that change the direction of a line, cut to `width` characters.
 pub fn one_line(text: &str, width: usize) -> String {
-    let flat: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let turns = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let flat: String = text.chars().map(|c| if c.is_control() || turns(c) { ' ' } else { c }).collect();
     let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
     if flat.chars().count() <= width {
         return flat;
@@ -80,5 +81,6 @@ mod tests {
     fn a_cell_is_one_short_line() {
         assert_eq!(one_line("a\n\n\tb\u{1b}[31m", 80), "a b [31m");
         assert_eq!(one_line("abcdef", 4), "abc…");
+        assert_eq!(one_line("exe\u{202E}txt.", 80), "exe txt.");
     }
 }

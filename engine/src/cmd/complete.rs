@@ -80,12 +80,18 @@ fn candidates(words: &[String], list: impl Fn(Names) -> Vec<Candidate>) -> Vec<C
 }
 
 /// The command with a completer for each value that is a name: it answers with what it is asked for, as the tag of what was
-/// typed, since a completer does not see the rest of the line.
+/// typed, since a completer does not see the rest of the line. A word that begins with `-` is an option, and asks for no positional
+/// argument.
 fn asking(command: clap::Command) -> clap::Command {
     let marked = command.mut_args(|arg| match Names::of(&arg) {
-        Some(names) => arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
-            vec![CompletionCandidate::new(typed).tag(Some(names.tag().into()))]
-        })),
+        Some(names) => {
+            let is_positional = arg.is_positional();
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
+                let is_option = is_positional && typed.as_encoded_bytes().starts_with(b"-");
+                let marker = CompletionCandidate::new(typed).tag(Some(names.tag().into()));
+                if is_option { Vec::new() } else { vec![marker] }
+            }))
+        }
         None => arg,
     });
     marked.mut_subcommands(asking)

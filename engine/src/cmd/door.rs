@@ -7,10 +7,10 @@ use crate::answer::{self, Refusal, Text, Version};
 use crate::app::{App, become_independent};
 use crate::caller::Caller;
 use crate::cmd::answer::{Answer, written};
-use crate::cmd::args::{AgentCommand, Command, ListArgs, Parsed, TaskCommand, asks_for_json, parse};
+use crate::cmd::args::{AgentCommand, Command, Parsed, TaskCommand, asks_for_json, parse};
 use crate::cmd::{
-    agent, complete, doctor, event, gc, install, log, mission, monitor, project, relayed, setup, step, task,
-    workflow, workspace,
+    agent, complete, dashboard, doctor, event, gc, harness, install, log, mission, monitor, notify, project,
+    relayed, setup, step, task, workflow, workspace,
 };
 use crate::log_file;
 use crate::machines::{Built, Compile, Workflows};
@@ -40,8 +40,7 @@ pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
     let built = Built { workflows, compile };
     let as_json = cli.json;
     let Some(command) = &cli.command else {
-        let answer = App::open(built, Caller::from_env())
-            .and_then(|app| task::list(&app, &ListArgs::default(), as_json));
+        let answer = App::open(built, Caller::from_env()).and_then(|app| dashboard::alone(&app, as_json));
         return end(answer, as_json);
     };
     if let Command::Agent(AgentCommand::Event { hold }) = command {
@@ -76,12 +75,13 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
     let open = || App::open(built, caller(command)?);
     match command {
         Command::Workflow(command) => workflow::run(&open()?, command),
+        Command::Harness(command) => harness::run(&open()?, command),
         Command::Install(args) => install::run(&open()?, args),
         Command::Setup(args) => setup::run(&open()?, args, as_json),
         Command::Mcp => Err(mcp::run(&open()?)),
         Command::Completions { shell } => complete::script(*shell),
         Command::Complete { words } => complete::run(open(), words),
-        Command::Project(command) => project::run(&open()?, command),
+        Command::Project(command) => project::run(&open()?, command, as_json),
         Command::Task(command) => {
             let app = asking(open()?.telling(as_json), command)?;
             task::run(&app, command, as_json, &|answer| print(answer, as_json))
@@ -92,7 +92,9 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Step(command) => step::run(&open()?, command),
         Command::Ls(args) => task::list(&open()?, args, as_json),
         Command::Workspace(command) => workspace::run(&open()?, command),
+        Command::Dashboard(args) => Err(dashboard::run(&open()?, args)),
         Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, as_json).map(drop)),
+        Command::Notify(command) => notify::run(&open()?, command),
         Command::Log(args) => log::run(&open()?, args),
         Command::Doctor => doctor::run(&open()?),
         Command::Gc(args) => gc::run(&open()?, args),

@@ -1,23 +1,42 @@
 //! `orange monitor`: handles ends of agents that no wrapper has reported, and unfinished transitions.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use crate::Result;
-use crate::answer::{Failed, Happened, MonitorLook};
+use crate::answer::{Failed, Happened, MonitorLook, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::MonitorArgs;
+use crate::cmd::screen;
 use crate::flow::monitor::{Look, look};
+use crate::flow::notify::Notifier;
+use crate::flow::only_one::{OnlyMonitor, become_it, try_for_messages};
 use crate::flow::polls::Polls;
+use crate::store::{DirKind, Task, list};
 
-/// Looks once, or repeatedly until it is interrupted; `tell` gets the result of each look.
+/// The shortest time between two looks where messages are due sooner than the next one.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+/// Looks once, or repeatedly until it is interrupted or nobody can read what it prints; `tell` gets the result of each look.
 pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) -> Result<Answer> {
     let shortest = app.machines.usable()?.iter().map(|machine| machine.poll_interval).min();
     let interval = Duration::from_secs(args.interval.or(shortest).unwrap_or(30).into());
-    let mut polls = Polls::default();
+    // A single look sends messages if no monitor does, and looks in any case.
+    let only = if args.once { try_for_messages(app)? } else { alone(app, &tell)? };
+    if only.is_none() && !args.once {
+        return Ok(Answer::default());
+    }
+    let (mut polls, mut notifier) = (Polls::default(), Notifier::default());
     loop {
         app.machines.look_again();
-        let found = look(app, &mut polls).and_then(|look| answer(&look));
+        let mut pause = interval;
+        let found = look(app, &mut polls).and_then(|mut look| {
+            if only.is_some() {
+                notify(app, &mut notifier, args.once, &mut look, &mut pause);
+            }
+            answer(app, &look)
+        });
         if args.once {
             return found;
         }
@@ -32,16 +51,63 @@ pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) 
         if !found.text.is_empty() {
             tell(&found)?;
         }
-        std::thread::sleep(interval);
+        if !screen::rest(pause) {
+            return Ok(Answer::default());
+        }
     }
 }
 
-fn answer(look: &Look) -> Result<Answer> {
+/// Begins to send the messages that are due, and reports what came of earlier ones; a single look waits for its own.
+fn notify(app: &App, notifier: &mut Notifier, waits: bool, look: &mut Look, pause: &mut Duration) {
+    match notifier.round(app) {
+        Ok(again) => *pause = again.map_or(*pause, |again| again.max(SHORTEST).min(*pause)),
+        Err(error) => look.errors.push(("notify".to_owned(), error.for_person().to_string())),
+    }
+    if waits {
+        notifier.finish();
+    }
+    for (channel, outcome) in notifier.reports() {
+        let name = format!("notify {channel}");
+        match outcome {
+            Ok(story) => look.events.push((name, story)),
+            Err(error) => look.errors.push((name, error.for_person().to_string())),
+        }
+    }
+}
+
+/// Waits until no other monitor works; gives up when nobody can read what this one prints.
+fn alone(app: &App, tell: &impl Fn(&Answer) -> Result<()>) -> Result<Option<OnlyMonitor>> {
+    let has_waited = Cell::new(false);
+    let only = become_it(app, screen::rest, |holder| {
+        has_waited.set(true);
+        let who = holder.as_ref().map_or("another process", |holder| holder.description.as_str());
+        let text = format!("{who} is the monitor; this one stands by and works after its end");
+        let look = MonitorLook::StandsBy {
+            stands_by_for: holder.as_ref().map(|holder| holder.pid),
+            since: holder.as_ref().map(|holder| holder.since.as_str()),
+        };
+        tell(&Answer::of(&look, text)?)
+    })?;
+    if has_waited.get() && only.is_some() {
+        let text = "the other monitor has ended; this one works now";
+        tell(&Answer::of(&MonitorLook::TookOver { took_over: Success }, text)?)?;
+    }
+    Ok(only)
+}
+
+fn answer(app: &App, look: &Look) -> Result<Answer> {
     let Look { watched, events, errors } = look;
-    let lines = events.iter().map(|(id, story)| format!("{id}: {story}"));
-    let lines = lines.chain(errors.iter().map(|(id, error)| format!("{id}: error: {error}")));
+    let lines = events.iter().map(|(id, story)| format!("{}: {story}", name(app, id)));
+    let lines = lines.chain(errors.iter().map(|(id, error)| format!("{}: error: {error}", name(app, id))));
     let text = lines.collect::<Vec<_>>().join("\n");
     let events = events.iter().map(|(id, outcome)| Happened { id, outcome }).collect();
     let errors = errors.iter().map(|(id, error)| Failed { id, error }).collect();
     Answer::of(&MonitorLook::Looked { watched: *watched, events, errors }, text)
+}
+
+/// The branch of a task or mission, by which people know it; of anything else, what it is called.
+fn name(app: &App, id: &str) -> String {
+    let dir = list::with_id(&app.home, &DirKind::ALL, None, id).ok().and_then(|mut dirs| dirs.pop());
+    let task = dir.and_then(|dir| Task::read_last(&app.home, &dir, 0).ok());
+    task.map_or_else(|| id.to_owned(), |(task, _)| format!("{}/{}", task.project, task.branch))
 }

@@ -2,21 +2,27 @@
 
 use std::path::PathBuf;
 
-use crate::answer::{ListedProject, ListedToken, MadeToken};
+use crate::answer::{ListedProject, ListedToken, MadeToken, ShownProject, Success, TrustedFile};
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::{ProjectCommand, ProjectSettings};
-use crate::flow::project;
+use crate::cmd::{confirm, settings};
+use crate::flow::{project, trust};
 use crate::store::projects::{self, Project};
+use crate::store::settings::FILE;
 use crate::store::tokens::Token;
 use crate::store::transcripts;
 use crate::{Error, Kind, Result};
 
 /// Runs it.
-pub fn run(app: &App, command: &ProjectCommand) -> Result<Answer> {
+pub fn run(app: &App, command: &ProjectCommand, as_json: bool) -> Result<Answer> {
     match command {
         ProjectCommand::Add { path, name, settings } => add(app, path.as_ref(), name.as_deref(), settings),
         ProjectCommand::List => list(app),
+        ProjectCommand::Show { name } => show(app, name.as_deref()),
+        ProjectCommand::Trust { name, yes, hash } => {
+            trust(app, name.as_deref(), *yes, hash.as_deref(), as_json)
+        }
         ProjectCommand::Update { name, path, settings } => {
             update(app, name.as_deref(), path.as_ref(), settings)
         }
@@ -70,6 +76,45 @@ fn set(project: &mut Project, settings: &ProjectSettings) {
     project.backup_days = settings.backup_days.map_or(project.backup_days, |days| days.0);
     project.branch_days = settings.branch_days.map_or(project.branch_days, |days| days.0);
     project.trash_days = settings.trash_days.map_or(project.trash_days, |days| days.0);
+    settings.change(&mut project.settings);
+}
+
+fn show(app: &App, name: Option<&str>) -> Result<Answer> {
+    let project = named_or_here(app, name)?;
+    let settings = settings::shown(app, &project)?;
+    let shown = ShownProject { project: to_answer(&project), settings };
+    let text = settings::text(&shown);
+    Answer::of(&shown, text)
+}
+
+/// The content is read once: a person agrees to what was shown, and to nothing else.
+fn trust(app: &App, name: Option<&str>, yes: bool, hash: Option<&str>, as_json: bool) -> Result<Answer> {
+    let project = named_or_here(app, name)?;
+    let offer = trust::offer(app, &project, hash)?;
+    let shown = offer.shown();
+    if !yes && !offer.is_agreed() {
+        let repeat = match &offer.sha256 {
+            Some(sha256) => format!("repeat it with `--yes --hash {}`", sha256.get(..12).unwrap_or(sha256)),
+            None => "repeat it with --yes".to_owned(),
+        };
+        let unasked = format!("{shown}\nTrust this? This wants a yes");
+        confirm::confirm(&format!("{shown}\nTrust this?"), unasked, &repeat, as_json)?;
+    }
+    trust::agree(app, &project, &offer)?;
+    let path = offer.path.display().to_string();
+    let text = match (&offer.sha256, offer.is_agreed()) {
+        (_, true) => format!("{path} is trusted already, as it is"),
+        (Some(_), false) => format!("{path} is trusted as it is now; a change of it has to be trusted again"),
+        (None, false) => format!("{} has no {FILE} any more, and none is trusted", project.name),
+    };
+    let trusted = TrustedFile {
+        success: Success,
+        project: project.name,
+        path,
+        changed: !offer.is_agreed(),
+        sha256: offer.sha256,
+    };
+    Answer::of(&trusted, text)
 }
 
 fn remove(app: &App, name: &str) -> Result<Answer> {

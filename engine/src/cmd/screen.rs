@@ -1,7 +1,10 @@
 //! The terminal that answers are printed on, and how wide text is there.
 
 use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::termios::tcgetwinsize;
 use unicode_width::UnicodeWidthStr;
 
@@ -10,6 +13,41 @@ pub fn width() -> Option<usize> {
     let out = io::stdout();
     let columns = out.is_terminal().then(|| tcgetwinsize(&out).ok())??.ws_col;
     (columns > 0).then_some(columns.into())
+}
+
+/// Whether what is printed is seen in colours: on a terminal, unless `NO_COLOR` is set.
+pub fn has_colours() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Whether somebody may still read what is printed: the other end of a pipe is open.
+pub fn is_read() -> bool {
+    let out = io::stdout();
+    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    let at_once = Timespec::default();
+    let is_known = poll(&mut polled, Some(&at_once)).is_ok_and(|count| count > 0);
+    !is_known || !polled[0].revents().intersects(PollFlags::ERR | PollFlags::NVAL)
+}
+
+/// Waits for so long, or until nobody can read what is printed any more: the other end of a pipe is closed. Returns whether somebody
+/// still can.
+pub fn rest(pause: Duration) -> bool {
+    let (out, begin) = (io::stdout(), Instant::now());
+    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    loop {
+        let left = pause.saturating_sub(begin.elapsed());
+        let Ok(timeout) = Timespec::try_from(left) else { return true };
+        match poll(&mut polled, Some(&timeout)) {
+            Ok(0) => return true,
+            Ok(_) if polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => return false,
+            Err(Errno::INTR) => {}
+            // What cannot be polled, such as some devices, is not waited for.
+            Ok(_) | Err(_) => {
+                std::thread::sleep(left);
+                return true;
+            }
+        }
+    }
 }
 
 /// How many columns the text takes.

@@ -1,9 +1,10 @@
 //! `orange workflow`: the workflows that tasks and missions can follow, and what each asks of agents.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use orange_core::plan::{Plan, StepId};
-use orange_core::{Machine, StateId, Workflow};
+use orange_core::{Commands, Machine, StateId, Workflow};
 
 use crate::Result;
 use crate::answer::{
@@ -133,6 +134,7 @@ fn show_machine(machine: &'static Machine<'static>) -> (ShownWorkflow, Vec<Strin
         workflow: figures(machine),
         state_list: machine.state_ids().map(|id| state(machine, id)).collect(),
         transition_list: machine.transitions.iter().map(|it| transition(machine, it)).collect(),
+        commands: commands(machine),
     };
     let answer::Workflow { name, version, description, source_hash, .. } = shown.workflow;
     let mut text = vec![format!("{name} (version {version}, {source_hash})")];
@@ -145,6 +147,20 @@ fn show_machine(machine: &'static Machine<'static>) -> (ShownWorkflow, Vec<Strin
         text.extend(leaving.map(|it| format!("  → {}", conditions(it))));
     }
     (ShownWorkflow::Machine(shown), text)
+}
+
+/// The state that each command leads to, if there is one.
+fn commands(machine: &'static Machine<'static>) -> BTreeMap<&'static str, &'static str> {
+    let Commands { spawn, clarify, review, merge, cancel, crash } = machine.commands;
+    let all = [
+        ("spawn", spawn),
+        ("clarify", clarify),
+        ("review", review),
+        ("merge", merge),
+        ("cancel", cancel),
+        ("crash", crash),
+    ];
+    all.into_iter().filter_map(|(name, state)| Some((name, machine.state(state?).name))).collect()
 }
 
 /// What agents must write and run, status by status.

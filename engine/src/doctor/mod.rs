@@ -2,6 +2,7 @@
 
 mod dialogs;
 mod disk;
+mod monitor;
 mod programs;
 mod tasks;
 #[cfg(test)]
@@ -84,6 +85,12 @@ pub const CHECKS: &[Check] = &[
         name: "locks",
         remedy: "wait until it is done; if it hangs, end that process: its lock goes with it",
         look: disk::locks,
+    },
+    Check { name: "monitor", remedy: "leave `orange monitor` running", look: monitor::monitor },
+    Check {
+        name: "notifications",
+        remedy: "`orange notify test` sends a test message",
+        look: monitor::notifications,
     },
     Check { name: "leftovers", remedy: "remove them: no process uses them", look: disk::leftovers },
     Check { name: "garbage", remedy: "`orange gc` names what could go", look: disk::garbage },

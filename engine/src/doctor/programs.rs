@@ -5,6 +5,7 @@ use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::exec::find_on_path;
 use crate::drive::git::{Git, TASK_FILE};
 use crate::drive::harness::{self, Harness};
+use crate::store::effective::effective;
 use crate::store::task::DEFAULT_HARNESS;
 
 pub(super) fn tmux(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -87,6 +88,9 @@ pub(super) fn projects(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 "no task of it can start: `git rm {TASK_FILE}` there, or `git mv` where it is the project's own; commit and push"
             )));
         }
+        let unused = effective(&seen.app.home, project)?.trust.warning(&project.name);
+        let remedy = format!("read it, and agree to it: `orange project trust {}`", project.name);
+        findings.extend(unused.map(|unused| Finding::new(Level::Warning, unused).remedy(remedy)));
     }
     let names: Vec<&str> = projects.iter().map(|project| project.name.as_str()).collect();
     let fine = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };

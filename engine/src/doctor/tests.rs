@@ -276,3 +276,17 @@ fn a_mission_without_its_plan_is_found_until_it_has_ended() {
     drop(locked);
     assert_eq!(ward.found("plans"), [""; 0]);
 }
+
+#[test]
+fn the_monitor_that_runs_is_named() {
+    let ward = Ward::new();
+    let says = || {
+        let check = CHECKS.iter().find(|check| check.name == "monitor").unwrap();
+        check.run(&Seen::of(&ward.app))[0].message.clone()
+    };
+    assert!(says().starts_with("none runs"), "{}", says());
+    let only = crate::flow::only_one::try_become(&ward.app).unwrap().unwrap();
+    assert!(says().starts_with(&format!("process {} ", std::process::id())), "{}", says());
+    drop(only);
+    assert!(says().starts_with("none runs"), "{}", says());
+}

@@ -236,6 +236,12 @@ impl Call {
         self.command.process_group(group).spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
+    /// The same without its complaints, when it is started.
+    pub fn silent(mut self) -> Call {
+        self.command.stderr(Stdio::null());
+        self
+    }
+
     /// Starts it as the leader of a new process group, with a standard input that this process keeps open.
     pub fn held(mut self) -> Result<Child> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
@@ -324,6 +330,11 @@ impl Output {
     /// Its standard output as text, without the last line break.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).trim_end_matches('\n').to_owned()
+    }
+
+    /// Its standard output as text, with every line break.
+    pub fn text_as_it_is(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
     /// Its standard error as text.

@@ -60,6 +60,19 @@ pub enum PrState {
     Closed,
 }
 
+/// An issue.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Issue {
+    /// Its number.
+    pub number: u64,
+    /// Its title, one line.
+    pub title: String,
+    /// Its text.
+    pub body: String,
+    /// Its address.
+    pub url: String,
+}
+
 /// The text of a new pull request.
 #[derive(Clone, Copy, Debug)]
 pub struct NewPullRequest<'a> {
@@ -103,6 +116,13 @@ impl Gh {
             "url,state,mergeCommit,headRefOid,statusCheckRollup",
         ]))?;
         parse_view(&answer.stdout).ok_or_else(|| unclear(&answer))
+    }
+
+    /// The issue of this number.
+    pub fn issue(&self, number: u64) -> Result<Issue> {
+        let number = number.to_string();
+        let answer = asked(self.call(&["issue", "view", &number, "--json", "number,title,body,url"]))?;
+        serde_json::from_slice(&answer.stdout).map_err(|_| unclear(&answer))
     }
 
     /// The newest open pull request of a branch, or else the newest one.

@@ -4,7 +4,11 @@
 //! reads the environment of this process.
 
 pub mod agent;
+pub mod browser;
 pub mod changes;
+pub mod curl;
+pub mod desktop;
+pub mod editor;
 pub mod exec;
 pub mod gh;
 pub mod git;

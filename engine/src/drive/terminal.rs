@@ -31,6 +31,14 @@ pub fn unread(terminal: &Path) -> Option<u64> {
     rustix::io::ioctl_fionread(open(terminal)?).ok()
 }
 
+/// Writes to a terminal without waiting for it. Returns whether it has taken everything.
+pub fn write(terminal: &Path, bytes: &[u8]) -> bool {
+    let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let Ok(terminal) = rustix::fs::open(terminal, flags, Mode::empty()) else { return false };
+    let is_terminal = rustix::termios::isatty(&terminal);
+    is_terminal && rustix::io::write(&terminal, bytes).is_ok_and(|written| written == bytes.len())
+}
+
 fn open(terminal: &Path) -> Option<OwnedFd> {
     // This process may lead a session without a terminal, and must not acquire this one.
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -1,8 +1,11 @@
 //! Carries out what the core answers for real tasks: journals it, writes it, and acts.
 
 mod agent;
+pub mod changed;
 pub mod life;
 pub mod mission;
+pub mod need;
+pub mod notify;
 mod person;
 pub mod request;
 pub mod snapshot;
@@ -11,18 +14,23 @@ pub(crate) mod tests;
 mod watch;
 
 pub use agent::ended::{End, ended, judge_exited};
-pub use agent::{activity, asked, attach, doing, event, limit, run, serve, session, transcript, waiting};
-pub use person::cancel::cancel;
-pub use person::create_pr::create_pr;
-pub use person::migrate::migrate;
-pub use person::respawn::{names, respawn};
-pub use person::start::{spawn, spawn_next};
-pub use person::stop::{restart, stop};
-pub use person::{answer, collect, create, delete, merge, project, rebranch, restore, typed, update};
+pub use agent::{
+    activity, asked, attach, doing, event, limit, pane, run, serve, session, transcript, waiting,
+};
+pub use person::cancel::{cancel, would_cancel};
+pub use person::create_pr::{create_pr, would_create_pr};
+pub use person::migrate::{migrate, would_migrate};
+pub use person::respawn::{names, respawn, would_respawn, would_restart};
+pub use person::start::{spawn, spawn_next, would_spawn};
+pub use person::stop::{restart, stop, would_stop};
+pub use person::{
+    answer, collect, create, delete, diff, edit, harness, issue, merge, open, project, rebranch, refresh,
+    restore, send, trust, typed, undo, update, written,
+};
 pub use request::dry_run::{TaskPreview, dry_run};
-pub use request::finish::{abandoned, finish, lock_recovered};
+pub use request::finish::{abandoned, finish, lock_recovered, lock_with_worktree};
 pub use request::{Goal, ask, complete, definition, refusal, request};
 pub use snapshot::Snapshot;
 pub use watch::leftovers::end_leftovers;
 pub use watch::take_in::{even_out, take_in};
-pub use watch::{garbage, monitor, polls, pull_request, queue};
+pub use watch::{blocked, garbage, monitor, only_one, polls, pull_request, queue};

@@ -537,11 +537,11 @@ fn an_agent_that_has_ended_is_not_heard() {
 #[test]
 fn only_a_task_that_waits_is_started() {
     let lab = Lab::new(STUCK, "");
-    let error = refused(spawn(&lab.app, &lab.dir), Kind::Refused, "was started before: it is stuck");
+    let error = refused(spawn(&lab.app, &lab.dir, false), Kind::Refused, "was started before: it is stuck");
     assert!(error.help.contains("orange task respawn"), "{error}");
     // Past its initial state and without a worktree, where an agent can be started: the answer says what is missing.
     let lab = Lab::new(WORKING, "");
-    refused(spawn(&lab.app, &lab.dir), Kind::Environment, "`pi`");
+    refused(spawn(&lab.app, &lab.dir, false), Kind::Environment, "`pi`");
     refused(super::respawn(&lab.app, &lab.dir, false), Kind::NotRespawnable, "no worktree");
 }
 

@@ -16,7 +16,7 @@ use crate::drive::process::{ProcessRoot, ProcessTree};
 use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
 use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
-use crate::hooks::{trace, workspace};
+use crate::hooks::{prepare, trace, workspace};
 use crate::setup;
 use crate::store::event::{Ending, Exited, Pass, Spawn};
 use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, secret};
@@ -512,6 +512,7 @@ fn prompt(
         machine.counters.iter().map(|known| counter_value(task, known.name, counter)).collect();
     let prompt = machine.prompt(spawn.prompt);
     let base = base(app, task, prompt)?;
+    let port = prepare::ports_of(app, task)?.map(|ports| ports.first.to_string());
     Ok(prompt.render(&Values {
         summary: &task.summary,
         project: &task.project,
@@ -522,6 +523,7 @@ fn prompt(
         base: &base.commit,
         orange: &shell_word(&app.program),
         reviewer: spawn.reviewer.unwrap_or_default(),
+        port: &port.unwrap_or_default(),
         origin_head: if base.has_origin_head { ORIGIN_HEAD } else { &base.commit },
         counters: &counters,
     }))
@@ -562,6 +564,8 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     env.extend(of_agents.map(|name| (name, OsString::new())));
     let secret = secret::read(locked.dir(), record.spawn)?.unwrap_or_default();
     env.push((caller::SECRET, secret.into()));
+    let ports = prepare::ports_of(app, task)?;
+    env.extend(prepare::variables(task.worktree().map(|name| &**name), ports));
     let env: Vec<(&str, &OsStr)> = env.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let args = ["agent", "run", "--task", &task.id, "--spawn", &number].map(OsString::from);
     let spawn = tmux::Spawn {
@@ -577,8 +581,9 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     let (left_over, others): (Vec<Pane>, Vec<Pane>) =
         panes.into_iter().partition(|pane| pane.hosts(&record.window));
     app.tmux.kill_panes(&left_over)?;
-    let has_session = !others.is_empty();
-    let pane = if has_session { app.tmux.new_window(&spawn) } else { app.tmux.new_session(&spawn) };
+    let beside = if others.is_empty() { None } else { app.tmux.new_window(&spawn)? };
+    // The other agents may have ended meanwhile, and the session with them.
+    let pane = beside.map_or_else(|| app.tmux.new_session(&spawn), Ok);
     pane.map(|pane| pane.session)
 }
 

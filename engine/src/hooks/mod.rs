@@ -4,8 +4,12 @@
 
 pub mod agent_processes;
 pub mod agents;
+pub mod given;
+pub mod lend;
+pub mod prepare;
 pub mod program;
 pub mod pull_request;
+pub mod saved;
 pub mod steps;
 pub mod trace;
 pub mod workspace;
@@ -58,7 +62,7 @@ pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Ho
         Action::Increment | Action::Reset => Ok(()),
         Action::SetField => other::set_field(locked, hook.field, hook.value),
         Action::Notify => other::notify(locked, hook.message),
-        Action::RunCommand => other::run_command(locked, hook.argv, hook.timeout),
+        Action::RunCommand => other::run_command(app, locked, hook.argv, hook.timeout),
     };
     done.map(|()| Set::new())
 }

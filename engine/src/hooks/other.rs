@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::drive::git::{Git, REMOTE};
+use crate::hooks::prepare;
 use crate::hooks::program::{Ended, ProgramRun};
 use crate::store::scalar::Value;
 use crate::store::{Event, LockedTask, Set};
@@ -56,15 +57,18 @@ pub fn notify(locked: &mut LockedTask, message: &str) -> Result<()> {
 /// # Errors
 /// `refused` without a worktree; `environment` when the program cannot be started, fails or takes too long: then
 /// everything that it has started ends, too.
-pub fn run_command(locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Result<()> {
+pub fn run_command(app: &App, locked: &mut LockedTask, argv: &[&str], timeout: u32) -> Result<()> {
     let Some(worktree) = locked.worktree() else {
         return Err(Error::new(Kind::Refused, "the task has no worktree to run a command in")
             .help("the workflow has to give it one before: `acquire_workspace` before this hook"));
     };
     let number = locked.history().last_seq + 1;
-    let Some(run) = ProgramRun::of(argv, timeout, &worktree, locked.dir(), number) else { return Ok(()) };
+    let ports = prepare::ports_of(app, locked.task())?;
+    let argv = prepare::with_port(argv, ports)?;
+    let Some(run) = ProgramRun::of(&argv, timeout, &worktree, locked.dir(), number) else { return Ok(()) };
+    let worktree = locked.task().worktree().map(|name| &**name);
+    let run = run.envs(&prepare::variables(worktree, ports));
     let Ended { code, output, file, failure } = run.run(&|| true)?;
-    let argv = argv.iter().map(|word| (*word).to_owned()).collect();
     locked.append(Event::CommandEnded { argv, code, output, file }, Set::new())?;
     failure.map_or(Ok(()), Err)
 }

@@ -1,5 +1,6 @@
 //! Runs a program in a task's worktree, for a hook or a gate.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -60,6 +61,12 @@ impl<'p> ProgramRun<'p> {
     /// The same with a variable in its environment.
     pub fn env(self, name: &str, value: &str) -> ProgramRun<'p> {
         ProgramRun { call: self.call.env(name, value), ..self }
+    }
+
+    /// The same with several variables.
+    pub fn envs(self, variables: &[(&str, OsString)]) -> ProgramRun<'p> {
+        let call = variables.iter().fold(self.call, |call, (name, value)| call.env(name, value));
+        ProgramRun { call, ..self }
     }
 
     /// Runs it until it ends, its time is over, or it is no longer wanted. If it has not succeeded, everything that it has started

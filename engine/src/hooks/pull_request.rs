@@ -37,17 +37,7 @@ pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
     let task = locked.task();
     let project = app.project_of(task)?;
     let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
-    if !git.has_remote()? {
-        return Err(Error::new(Kind::Refused, format!("{} has no remote `{REMOTE}`", project.name))
-            .help("add the one on GitHub: `git remote add origin URL`"));
-    }
-    gh::check(app.path())?;
-    if let Some(worktree) = locked.worktree().filter(|worktree| worktree.exists()) {
-        git.check_all_committed(&worktree, &task.branch)?;
-    }
-    git.check_has_work(&task.branch, &project.default_branch)?;
-    app.progress.step(&format!("asking GitHub about {}", task.branch));
-    let known = gh.of_branch(&task.branch)?.filter(|known| known.state == PrState::Open);
+    let known = known(app, task)?;
     app.progress.step(&format!("pushing {}", task.branch));
     git.push(REMOTE, &task.branch)?;
     let opened = match known {
@@ -67,6 +57,27 @@ pub fn open(app: &App, locked: &mut LockedTask) -> Result<Opened> {
     };
     keep(locked, &opened.url)?;
     Ok(opened)
+}
+
+/// The open pull request of a task that could have one.
+///
+/// # Errors
+/// Those of [`open`] before it pushes anything.
+pub fn known(app: &App, task: &Task) -> Result<Option<PullRequest>> {
+    let project = app.project_of(task)?;
+    let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
+    if !git.has_remote()? {
+        return Err(Error::new(Kind::Refused, format!("{} has no remote `{REMOTE}`", project.name))
+            .help("add the one on GitHub: `git remote add origin URL`"));
+    }
+    gh::check(app.path())?;
+    let worktree = task.worktree().map(|name| app.home.workspace(name));
+    if let Some(worktree) = worktree.filter(|worktree| worktree.exists()) {
+        git.check_all_committed(&worktree, &task.branch)?;
+    }
+    git.check_has_work(&task.branch, &project.default_branch)?;
+    app.progress.step(&format!("asking GitHub about {}", task.branch));
+    Ok(gh.of_branch(&task.branch)?.filter(|known| known.state == PrState::Open))
 }
 
 /// Takes over the open pull request that the branch of a new task has already, if GitHub answers quickly; no answer is

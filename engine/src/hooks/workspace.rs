@@ -8,14 +8,16 @@ use std::path::{Component, Path};
 use orange_core::Workspace;
 
 use crate::app::App;
-use crate::drive::git::{Backup, BackupContext, BranchState, Git, REQUEST_FOLDER, SavedWork, TASK_FILE};
+use crate::drive::git::{BackupContext, BranchState, Git, REQUEST_FOLDER, TASK_FILE};
 use crate::drive::harness::Harness;
 use crate::files::{self, entries};
 use crate::hooks::agent_processes::check_gone;
+use crate::hooks::prepare;
+use crate::hooks::saved::with_context;
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Event, LockedTask, Pool, Set, Task, TaskDir, atomic, home};
+use crate::store::{DirKind, Event, LockedTask, Pool, Set, Task, atomic, home};
 use crate::{Error, Kind, Result, fault, nofollow};
 
 /// A slot for one more task in its project's pool. No other process can take it as long as this value lives.
@@ -88,13 +90,33 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
 /// # Errors
 /// `refused` when the pool is exhausted or the branch is taken; `environment` when git fails. The slot is free again then.
 pub fn acquire(app: &App, locked: &mut LockedTask) -> Result<Set> {
+    let set = bind(app, locked)?;
+    restore_work(app, locked, &set)?;
+    Ok(set)
+}
+
+/// Gives a task that was reopened its uncommitted work, before anybody works in its worktree.
+fn restore_work(app: &App, locked: &mut LockedTask, set: &Set) -> Result<()> {
+    let Some(backup) = locked.history().reopening.clone() else { return Ok(()) };
+    let name = pool::read(&app.home)?.into_iter().find(|slot| slot.task.as_ref() == Some(&locked.dir().id));
+    if let (Some(slot), Some(commit)) = (name, &backup) {
+        let project = app.project_of(locked.task())?;
+        Git::at(&project.path).restore_work(&app.home.workspace(&slot.name), commit)?;
+    }
+    fault::step("record", "restored work");
+    locked.append(Event::WorkRestored { commit: backup }, set.clone())
+}
+
+fn bind(app: &App, locked: &mut LockedTask) -> Result<Set> {
     leave_folder(app, locked)?;
     let bound = locked.task().worktree().cloned();
-    if bound.as_ref().is_some_and(|name| app.home.workspace(name).is_dir()) {
+    let is_away = locked.history().away.is_some();
+    if !is_away && bound.as_ref().is_some_and(|name| app.home.workspace(name).is_dir()) {
         Git::give_back_released(&app.home.workspace(bound.as_deref().unwrap_or_default()))?;
         // A worktree that an older version has prepared lacks it.
         if let Ok(project) = app.project_of(locked.task()) {
-            Git::at(project.path).exclude(REQUEST_FOLDER)?;
+            Git::at(&project.path).exclude(REQUEST_FOLDER)?;
+            prepare::go_on(app, &project, locked)?;
         }
         return Ok(Set::new());
     }
@@ -105,15 +127,29 @@ pub fn acquire(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let name = Pool::lock(&app.home)?.bind(&project.name, project.pool_size, &id, is_usable)?;
     // The slot is the task's now, so the pool is not locked while git works: the remote may be slow.
     let worktree = app.home.workspace(&name);
-    match ready(app, &project, locked, &worktree) {
+    if is_away && bound.is_none() {
+        let workspace = name.clone();
+        locked.append(Event::WorktreeReturning { workspace }, Set::new().workspace(Some(&name)))?;
+    }
+    let begun = prepare::begin(app, &project, locked, &name);
+    match begun.and_then(|()| ready(app, &project, locked, &worktree)) {
         Ok(warning) => {
             // The remote did not answer, so the branch begins at the commit that this repository fetched last.
             warning.map_or(Ok(()), |warning| locked.call_attention(&warning))?;
+            if is_away {
+                fault::step("return", "the worktree");
+                locked.append(Event::WorktreeReturned { workspace: name.clone() }, Set::new())?;
+            }
             Ok(Set::new().workspace(Some(&name)))
         }
-        Err(error) if bound.is_none() => {
+        Err(error) if bound.is_none() || is_away => {
             // No other worktree can check out the task's branch while this one has it.
             let left = leave(app, &project, locked, &worktree);
+            if is_away {
+                // The files that are there so far are only a copy.
+                let workspace = name.clone();
+                locked.append(Event::WorktreeLeft { workspace }, Set::new().workspace(None))?;
+            }
             Pool::lock(&app.home)?.unbind(&locked.task().id)?;
             left.or_else(|also| locked.call_attention(&also.one_line()))?;
             Err(error)
@@ -143,6 +179,11 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
         git.exclude(TASK_FILE)?;
         copy::check_place(worktree)?;
     }
+    if let Some(away) = locked.history().away.clone() {
+        // Without a backup, the branch has all of it.
+        away.kept.first().map_or(Ok(()), |backup| git.bring_back(worktree, &away.head, backup))?;
+    }
+    prepare::go_on(app, project, locked)?;
     Ok(warning)
 }
 
@@ -170,6 +211,7 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
         empty(app, &project, locked, &worktree)?;
         let own = files_of_harnesses(app, locked.task());
         Git::at(&project.path).remove_ignored(&worktree, &own)?;
+        prepare::clear(app, &project, locked)?;
         let has_copy = locked.dir().kind == DirKind::Task;
         if has_copy && !Git::at(&project.path).is_tracked(&worktree, TASK_FILE)? {
             locked.withdraw(&worktree)?;
@@ -193,7 +235,10 @@ fn files_of_harnesses(app: &App, task: &Task) -> Vec<String> {
 fn leave(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
     let is_on_it = worktree.is_dir()
         && Git::at(&project.path).current_branch(worktree)?.as_ref() == Some(&locked.task().branch);
-    if is_on_it { empty(app, project, locked, worktree) } else { Ok(()) }
+    if is_on_it {
+        empty(app, project, locked, worktree)?;
+    }
+    prepare::clear(app, project, locked)
 }
 
 fn empty(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path) -> Result<()> {
@@ -206,19 +251,6 @@ fn empty(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
             DirKind::Mission => set_task_file_aside(&git, worktree, context),
         }
     })
-}
-
-/// Keeps what a task leaves, and journals where.
-fn with_context(
-    app: &App,
-    locked: &mut LockedTask,
-    default_branch: &str,
-    keep: impl FnOnce(&mut BackupContext<'_>) -> Result<()>,
-) -> Result<()> {
-    let TaskDir { id, .. } = locked.dir().clone();
-    let aside = app.home.set_aside(&id);
-    let mut note = |kept| note(locked, kept);
-    keep(&mut BackupContext { task: &id, default_branch, aside: &aside, note: &mut note })
 }
 
 /// Refuses an agent that works where the task has nothing for it.
@@ -316,22 +348,6 @@ pub fn is_free(app: &App, project: &str, task: &str) -> Result<bool> {
     Ok(pool::check_room(&app.home, pool.slots(), (&project.name, project.pool_size), task).is_ok())
 }
 
-/// Journals the backup once in each transition, and once outside of them: after a kill, the same backup is found again.
-fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
-    let (name, event) = match kept {
-        SavedWork::Commit(Backup { reference, commit }) => {
-            (reference.clone(), Event::WorkBackedUp { reference, commit })
-        }
-        SavedWork::Aside(folder) => {
-            let folder = folder.to_string_lossy().into_owned();
-            (folder.clone(), Event::WorkSetAside { folder })
-        }
-    };
-    let history = locked.history();
-    let known = history.open.as_ref().map_or(&history.kept, |pending| &pending.kept);
-    if known.contains(&name) { Ok(()) } else { locked.append(event, Set::new()) }
-}
-
 /// Clears the place of `TASK.md` for the next task. A link there is from a former version, a file may be the project's, and
 /// anything else, such as a folder, moves elsewhere.
 fn clear_place(worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
@@ -368,6 +384,8 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::drive::exec::Call;
+    use crate::drive::git::{Backup, SavedWork};
+    use crate::hooks::saved::note;
     use crate::machines::Machines;
     use crate::store::{Home, Record, tests};
 
@@ -416,6 +434,14 @@ pub(crate) mod tests {
             Call::new("git").folder(&self.repo).args(args).text().unwrap()
         }
 
+        pub(crate) fn git_in(&self, folder: &Path, args: &[&str]) -> String {
+            Call::new("git").folder(folder).args(args).text().unwrap()
+        }
+
+        pub(crate) fn repo(&self) -> &Path {
+            &self.repo
+        }
+
         pub(crate) fn worktree(&self) -> PathBuf {
             self.home().workspace("coffee--1")
         }
@@ -427,7 +453,7 @@ pub(crate) mod tests {
         }
 
         /// Releases the worktree, and returns the folders for what was set aside.
-        fn release(&self, locked: &mut LockedTask) -> Vec<PathBuf> {
+        pub(crate) fn release(&self, locked: &mut LockedTask) -> Vec<PathBuf> {
             let set = release(&self.app, locked).unwrap();
             locked.append(Event::Unknown, set).unwrap();
             give_back(&self.app, locked.task()).unwrap();

@@ -4,9 +4,11 @@
 //! it; a person's file is changed only if no argument does the same, and `undo` reverses that.
 
 mod apply;
+mod beside;
 mod claude;
 mod codex;
 mod copilot;
+pub mod dashboard;
 mod gemini;
 mod json;
 pub mod mcp;

@@ -30,6 +30,10 @@ pub struct Draft {
     pub harness: String,
     /// The harness of its reviewers.
     pub review_harness: String,
+    /// Of waiting tasks, the one with the highest number starts first.
+    pub priority: i32,
+    /// The ids of the tasks that are to be merged before it starts.
+    pub blocked_by: Vec<String>,
     /// The workflow it follows.
     pub workflow: String,
     /// The hash of that workflow's definition.
@@ -103,6 +107,32 @@ pub fn rebranch(
     admit(&list::others_of_branch(home, dir, branch)?)?;
     let mut locked = LockedTask::lock(home, dir)?;
     prepare(&locked)?;
+    locked.edit(changes)
+}
+
+/// Runs this with a locked task and the other tasks and missions of its project that have its branch. No task of the project
+/// gets a branch meanwhile.
+pub fn in_project<T>(
+    home: &Home,
+    dir: &TaskDir,
+    act: impl FnOnce(LockedTask, &[Task]) -> Result<T>,
+) -> Result<T> {
+    let _lock = lock_project(home, &dir.project)?;
+    let (task, _) = Task::read_last(home, dir, 0)?;
+    let others = list::others_of_branch(home, dir, &task.branch)?;
+    act(LockedTask::lock(home, dir)?, &others)
+}
+
+/// Changes these keys of a task's frontmatter. `admit` may refuse; of no other task of the project they change meanwhile.
+pub fn edit(
+    home: &Home,
+    dir: &TaskDir,
+    changes: &[(&str, Value<'_>)],
+    admit: impl FnOnce(&LockedTask) -> Result<()>,
+) -> Result<()> {
+    let _lock = lock_project(home, &dir.project)?;
+    let mut locked = LockedTask::lock(home, dir)?;
+    admit(&locked)?;
     locked.edit(changes)
 }
 
@@ -180,6 +210,11 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
         ("harness", Value::Text(&draft.harness)),
         ("review_harness", Value::Text(&draft.review_harness)),
     ];
+    let (priority, blocked_by) = (draft.priority.to_string(), draft.blocked_by.join(", "));
+    let queued = [("priority", Value::Plain(&priority)), ("blocked_by", Value::Text(&blocked_by))];
+    fields.extend(
+        queued.into_iter().filter(|(_, value)| ![Value::Plain("0"), Value::Text("")].contains(value)),
+    );
     fields.extend(task::owned_fields(&owned).into_iter().filter(|(key, _)| *key != "status"));
     fields.push(("created_at", Value::Plain(now)));
     fields.push(("updated_at", Value::Plain(now)));

@@ -138,6 +138,11 @@ impl Home {
         self.root.join("tokens.json")
     }
 
+    /// The contents of `orange.toml` files that a person has agreed to.
+    pub fn trusted_json(&self) -> PathBuf {
+        self.root.join("trusted.json")
+    }
+
     /// The user's own harnesses; the file is optional.
     pub fn harnesses_toml(&self) -> PathBuf {
         self.root.join("harnesses.toml")
@@ -146,6 +151,21 @@ impl Home {
     /// What a person has agreed to with `orange setup`; the file is optional.
     pub fn setup_json(&self) -> PathBuf {
         self.root.join("setup.json")
+    }
+
+    /// The lock of the one monitor that works.
+    pub fn monitor_lock(&self) -> PathBuf {
+        self.root.join(".monitor.lock")
+    }
+
+    /// The user's channels for messages; the file is optional.
+    pub fn notify_toml(&self) -> PathBuf {
+        self.root.join("notify.toml")
+    }
+
+    /// The messages that were sent.
+    pub fn notified_json(&self) -> PathBuf {
+        self.root.join("notified.json")
     }
 
     /// The log.

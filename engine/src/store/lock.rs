@@ -21,6 +21,8 @@ const LONGEST_SIGNATURE: u64 = 4096;
 /// locks of two tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
+    /// The work of the monitor, for as long as it runs.
+    Monitor,
     /// The waiting tasks of a project, while the next one is chosen and started.
     Queue,
     /// A project's folder of tasks, while a task is created there.
@@ -76,11 +78,32 @@ pub fn acquire(home: &Home, path: &Path, rank: Rank, what: &str) -> Result<Lock>
     }
 }
 
+/// Locks this file without waiting; `None` if another process holds it.
+///
+/// # Panics
+/// As [`acquire`].
+pub fn acquire_at_once(home: &Home, path: &Path, rank: Rank) -> Result<Option<Lock>> {
+    let turn = Turn::take(rank);
+    loop {
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) if is_still_there(&file, path) => {
+                return Lock { file, _turn: turn }.sign(path, home.command()).map(Some);
+            }
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(cause)) => return Err(Error::io("lock", path, &cause)),
+        }
+    }
+}
+
 /// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Its process.
     pub pid: i32,
+    /// Since when it holds the lock, RFC 3339 UTC.
+    pub since: String,
     /// A description with its command and since when it holds the lock.
     pub description: String,
 }
@@ -94,7 +117,7 @@ pub fn held_longer(path: &Path, patience: Duration) -> Option<Holder> {
     }
     let (pid, since, description) = signed(&mut file)?;
     let then = fault::now().checked_sub(patience)?;
-    (patience.is_zero() || since < clock::rfc3339(then)).then_some(Holder { pid, description })
+    (patience.is_zero() || since < clock::rfc3339(then)).then_some(Holder { pid, since, description })
 }
 
 impl Lock {

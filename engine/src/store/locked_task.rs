@@ -155,6 +155,16 @@ impl LockedTask {
         })
     }
 
+    /// Adds a section to the end of the task's body. Of several with one heading, the last one counts.
+    pub fn append_section(&mut self, heading: &str, text: &str) -> Result<()> {
+        self.write(|document| {
+            let before = document.body().trim_end();
+            let body = format!("{before}\n\n{heading}\n\n{}\n", text.trim());
+            document.set_body(&body);
+            Ok(())
+        })
+    }
+
     /// Adds a reason to the task's attention, unless it is there.
     pub fn call_attention(&mut self, what: &str) -> Result<()> {
         let text = match &self.task.attention {

@@ -83,6 +83,11 @@ pub fn holders_by_file(home: &Home) -> Result<BTreeSet<String>> {
     Ok(slots.into_iter().filter_map(|slot| slot.task).collect())
 }
 
+/// Every slot by the file alone.
+pub fn by_file(home: &Home) -> Result<Vec<Slot>> {
+    Ok(saved(home)?.map(|file| file.slots).unwrap_or_default())
+}
+
 /// Whether the file gives the task a slot. It reads no journal; the file is never the only record of a task's slot.
 pub fn has_slot_of(home: &Home, task: &str) -> Result<bool> {
     Ok(saved(home)?.is_some_and(|file| slot_of(&file.slots, task).is_some()))
@@ -361,7 +366,12 @@ impl PoolFile {
 
 /// Its number among the worktrees of its project.
 pub fn number(slot: &Slot) -> u32 {
-    slot.name.rsplit_once("--").and_then(|(_, number)| number.parse().ok()).unwrap_or(u32::MAX)
+    number_of(&slot.name)
+}
+
+/// The number in the name of a worktree.
+pub fn number_of(name: &str) -> u32 {
+    name.rsplit_once("--").and_then(|(_, number)| number.parse().ok()).unwrap_or(u32::MAX)
 }
 
 fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {

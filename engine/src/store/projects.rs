@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::files::{if_found, real};
 use crate::store::lock::Rank;
+use crate::store::settings::Settings;
 use crate::store::{Home, atomic, lock, pool, suggest};
 use crate::{Error, Kind, Result, nofollow};
 
@@ -47,6 +48,9 @@ pub struct Project {
     /// The same for deleted tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trash_days: Option<u32>,
+    /// What a person has set of what `orange.toml` could set, too.
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
+    pub settings: Settings,
     /// Members of newer versions or of a person.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -214,6 +218,7 @@ mod tests {
             backup_days: None,
             branch_days: None,
             trash_days: None,
+            settings: Settings::default(),
             other: Map::new(),
         }
     }

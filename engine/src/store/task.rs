@@ -40,6 +40,10 @@ pub struct Task {
     pub model: Option<String>,
     /// The values that only the engine changes: status, counters, workspace, session, workflow.
     pub owned: Owned,
+    /// Of waiting tasks, the one with the highest number starts first.
+    pub priority: i32,
+    /// The ids of the tasks that are to be merged before it starts.
+    pub blocked_by: Vec<String>,
     /// A reason for which a person has to act, such as a failed hook.
     pub attention: Option<String>,
     /// The address of its pull request.
@@ -89,6 +93,8 @@ impl Task {
             effort: get("effort")?.filter(|effort| !effort.trim().is_empty()),
             model: get("model")?.filter(|model| !model.trim().is_empty()),
             owned,
+            priority: get("priority")?.and_then(|text| text.trim().parse().ok()).unwrap_or_default(),
+            blocked_by: get("blocked_by")?.map(|text| ids(&text)).unwrap_or_default(),
             attention: get("attention")?,
             pr_url: get("pr_url")?,
             created_at: get("created_at")?.unwrap_or_else(|| created_at.to_owned()),
@@ -106,6 +112,12 @@ impl Task {
     pub fn counter(&self, name: &str) -> u32 {
         self.owned.counter(name)
     }
+}
+
+/// The ids in a list on one line, such as `a, b`.
+fn ids(text: &str) -> Vec<String> {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 /// Checks that there is such a task or mission.

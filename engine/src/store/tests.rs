@@ -41,8 +41,7 @@ pub(crate) fn draft(branch: &str) -> Draft {
         counters: BTreeMap::from([("review_round".to_owned(), 0), ("crash_count".to_owned(), 0)]),
         body: "\n## Context\n\nToo sour.\n".to_owned(),
         actor: event::Actor::Human,
-        creator: None,
-        mission: None,
+        ..Draft::default()
     }
 }
 

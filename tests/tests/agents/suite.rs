@@ -19,7 +19,7 @@ use crate::user::User;
 pub(crate) struct Suite {
     pub(crate) installed: Installed,
     pub(crate) user: User,
-    /// A folder with the program `orange`.
+    /// A folder with the programs `orange` and `orange-fleet`.
     pub(crate) bin: PathBuf,
     /// A folder with `orange` and, beside it, `orange-mcp`.
     pub(crate) bin_with_server: PathBuf,
@@ -111,6 +111,7 @@ fn copies_of_orange() -> Result<(PathBuf, PathBuf), String> {
     let copy = |from: &str, to: &Path| fs::copy(built.join(from), to.join(from));
     let copied = fs::create_dir(&with_server)
         .and_then(|()| copy("orange", &path))
+        .and_then(|_| copy("orange-fleet", &path))
         .and_then(|_| fs::hard_link(path.join("orange"), with_server.join("orange")))
         .and_then(|()| copy("orange-mcp", &with_server))
         .and_then(|_| fs::set_permissions(&path, fs::Permissions::from_mode(0o755)));
@@ -119,12 +120,22 @@ fn copies_of_orange() -> Result<(PathBuf, PathBuf), String> {
     Ok((path, with_server))
 }
 
-/// The folder with both programs as they are now.
+/// The folder with the programs as they are now.
 fn build_orange() -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build
-        .args(["build", "--quiet", "--package", "orange", "--package", "orange-mcp", "--target-dir"])
+        .args([
+            "build",
+            "--quiet",
+            "--package",
+            "orange",
+            "--package",
+            "orange-mcp",
+            "--package",
+            "orange-fleet",
+        ])
+        .arg("--target-dir")
         .arg(target_folder());
     if profile_folder().ends_with("release") {
         build.arg("--release");

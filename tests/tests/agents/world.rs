@@ -393,7 +393,8 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn files_in(folder: &Path) -> Vec<PathBuf> {
+/// Every file below a folder.
+pub(crate) fn files_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path());
     paths.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()

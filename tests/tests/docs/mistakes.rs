@@ -27,6 +27,7 @@ const HANDOFF: &str = "    gate:
       section: \"## Handoff\"
       required: true
       fresh: true
+    reset: questions
     hooks:
       - action: kill_session
       - action: spawn_agent
@@ -50,31 +51,41 @@ const IN_DEFAULT: &[Mistake] = &[
     ("a transition is declared twice", "  - from: stuck\n    to: cancelled\n", "  - from: stuck\n    to: cancelled\n  - from: stuck\n    to: cancelled\n"),
     ("`terminal` is forgotten at the end", "  done:\n    terminal: true", "  done:\n    terminal: false"),
     ("a state cannot be cancelled", "  - from: clarification\n    to: cancelled\n    hooks:\n      - action: kill_session\n      - action: release_workspace\n", ""),
-    ("the gate of the handoff is forgotten", HANDOFF, "    hooks:
+    ("a heading is misspelled in the gate of a verdict", "    gate:\n      section: \"## Review\"\n      verdict: PASS", "    gate:\n      section: \"## Reveiw\"\n      verdict: PASS"),
+    ("the gate of a verdict is forgotten", "    by: [reviewer, human]\n    gate:\n      section: \"## Review\"\n      verdict: PASS\n      strict: true\n      fresh: true\n    hooks", "    by: [reviewer, human]\n    hooks"),
+    ("a worker may go round the review", "  - from: working\n    to: cancelled\n", "  - {from: working, to: reviewing, hooks: [{action: kill_session}]}\n\n  - from: working\n    to: cancelled\n"),
+    ("a worker that waits for answers may ask for ever", "    when: \"questions < 2\"\n", ""),
+    ("an option of a command is misspelled", "{orange} task update --status agent-review (triggers", "{orange} task update --statsu agent-review (triggers"),
+    ("the gate of the handoff is forgotten", HANDOFF, "    reset: questions
+    hooks:
       - action: kill_session
       - {action: spawn_agent, prompt: reviewer, harness: review, permissions: reduced, increment: review_round}
 "),
     ("the gate takes an empty handoff", HANDOFF, "    gate: {section: \"## Handoff\", fresh: true}
+    reset: questions
     hooks:
       - action: kill_session
       - {action: spawn_agent, prompt: reviewer, harness: review, permissions: reduced, increment: review_round}
 "),
     ("the gate takes the handoff of the round before", HANDOFF, "    gate: {section: \"## Handoff\", required: true}
+    reset: questions
     hooks:
       - action: kill_session
       - {action: spawn_agent, prompt: reviewer, harness: review, permissions: reduced, increment: review_round}
 "),
     ("the worker is not ended when its review begins", HANDOFF, "    gate: {section: \"## Handoff\", required: true, fresh: true}
+    reset: questions
     hooks:
       - {action: spawn_agent, prompt: reviewer, harness: review, permissions: reduced, increment: review_round}
 "),
     ("the session is ended after the reviewer was started in it", HANDOFF, "    gate: {section: \"## Handoff\", required: true, fresh: true}
+    reset: questions
     hooks:
       - {action: spawn_agent, prompt: reviewer, harness: review, permissions: reduced, increment: review_round}
       - action: kill_session
 "),
-    ("the counter never rises", "        permissions: reduced\n        increment: review_round\n\n  - from: working\n    to: clarification", "        permissions: reduced\n\n  - from: working\n    to: clarification"),
-    ("a reviewer may write", "        permissions: reduced\n        increment: review_round\n\n  - from: working\n    to: clarification", "        permissions: full\n        increment: review_round\n\n  - from: working\n    to: clarification"),
+    ("the counter never rises", "        permissions: reduced\n        increment: review_round\n\n  # Mend", "        permissions: reduced\n\n  # Mend"),
+    ("a reviewer may write", "        permissions: reduced\n        increment: review_round\n\n  # Mend", "        permissions: full\n        increment: review_round\n\n  # Mend"),
     ("the worker may not write", "        prompt: worker\n        harness: task         # use task.harness\n        permissions: full", "        prompt: worker\n        harness: task         # use task.harness\n        permissions: reduced"),
     ("the verdicts of two gates are swapped", "      verdict: PASS\n      strict: true\n      fresh: true\n    hooks:\n      - action: kill_session\n\n  - from: agent-review\n    to: working\n    by: [reviewer, human]\n    gate:\n      section: \"## Review\"\n      verdict: FAIL", "      verdict: FAIL\n      strict: true\n      fresh: true\n    hooks:\n      - action: kill_session\n\n  - from: agent-review\n    to: working\n    by: [reviewer, human]\n    gate:\n      section: \"## Review\"\n      verdict: PASS"),
     ("the verdict of an exit rule is the other one", "        verdict: PASS\n        strict: true\n        fresh: true\n      then: reviewing", "        verdict: FAIL\n        strict: true\n        fresh: true\n      then: reviewing"),

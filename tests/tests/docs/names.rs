@@ -62,13 +62,17 @@ fn every_file_that_a_page_names_exists() {
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
-/// A name in passing may leave out what stands behind an option, have a placeholder there, and a message may fill in the
-/// whole command.
+/// What stands for a word that a message fills in: a number for the options that want one, and written as nobody writes it.
+const FILLED: &str = "01";
+
+/// A name in passing may leave out what stands behind an option, have a placeholder there, and a message may fill in the value or
+/// the whole command.
 fn is_open(complaint: &str) -> bool {
-    let open = ["a value is required for", "unrecognized subcommand '1'"];
-    let placeholder = complaint.lines().next().unwrap_or_default().split('\'').nth(1).unwrap_or_default();
-    let is_placeholder = !placeholder.is_empty() && placeholder.bytes().all(|byte| byte.is_ascii_uppercase());
-    open.iter().any(|it| complaint.contains(it)) || (is_placeholder && complaint.contains("invalid value '"))
+    let word = complaint.lines().next().unwrap_or_default().split('\'').nth(1).unwrap_or_default();
+    let is_placeholder = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    complaint.contains("a value is required for")
+        || (word == FILLED && complaint.contains("unrecognized subcommand '"))
+        || ((word == FILLED || is_placeholder) && complaint.contains("invalid value '"))
 }
 
 /// A file or folder, or a function in one: `path::name`.
@@ -78,11 +82,11 @@ fn exists(code: &str) -> bool {
     text.contains(&format!("fn {function}("))
 }
 
-/// A command without what a message or a synopsis puts around its words; `1` stands for what is to be filled in.
+/// A command without what a message or a synopsis puts around its words.
 fn as_typed(code: &str) -> String {
     let is_word = |word: &&str| !["\\", "///", "//!", "//", "#", "…"].contains(word);
     let words = code.split_whitespace().filter(is_word).map(|word| word.trim_matches(['[', ']', '\\', '…']));
-    let filled = words.map(|word| if word == "N" || word.starts_with('{') { "1" } else { word });
+    let filled = words.map(|word| if word == "N" || word.starts_with('{') { FILLED } else { word });
     filled.collect::<Vec<_>>().join(" ")
 }
 

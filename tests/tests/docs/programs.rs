@@ -41,9 +41,11 @@ impl Program {
         }
     }
 
-    /// What `--help` says behind these arguments; `Err` with the complaint when they make no sense.
+    /// What `--help` says behind these arguments, but before a `--`; `Err` with the complaint when they make no sense.
     pub(crate) fn help(self, args: &[String]) -> Result<String, String> {
-        let output = Command::new(self.path()).args(args).arg("--help").output().unwrap();
+        let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+        let (before, behind) = args.split_at(end);
+        let output = Command::new(self.path()).args(before).arg("--help").args(behind).output().unwrap();
         if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
     }
 

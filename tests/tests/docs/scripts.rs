@@ -15,6 +15,9 @@ const PAGES: &[(&str, Given)] = &[
     ("docs/installing.md", Given::Repository),
     ("docs/linting.md", Given::Workflows),
     ("docs/missions.md", Given::PausedMission),
+    ("docs/needs.md", Given::Reviewing),
+    ("docs/notifications.md", Given::Repository),
+    ("docs/projects.md", Given::Project),
     ("docs/storage.md", Given::Project),
 ];
 
@@ -57,13 +60,16 @@ fn commands<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
     }
 }
 
-/// Holds a command line that is not run against what the program takes.
+/// Holds a command line that is not run against what the program takes; of a pipe, each of our programs.
 #[track_caller]
 pub(crate) fn parse(place: &str, command: &str, why: &str) {
     let command =
         [" #", " > "].iter().fold(command, |command, end| command.split(end).next().unwrap_or_default());
-    let Some((program, args)) = Program::of(command) else { panic!("{place}: `{command}` is none of ours") };
-    if let Err(complaint) = program.help(&args) {
-        panic!("{place}: `{command}`, which is not run since {why}: {complaint}");
+    let ours: Vec<_> = command.split(" | ").filter_map(Program::of).collect();
+    assert!(!ours.is_empty(), "{place}: `{command}` is none of ours");
+    for (program, args) in ours {
+        if let Err(complaint) = program.help(&args) {
+            panic!("{place}: `{command}`, which is not run since {why}: {complaint}");
+        }
     }
 }

@@ -82,7 +82,7 @@ fn what_an_agent_reports_is_shown_with_its_reason() {
     let idle = "it is at its prompt, and `## Handoff` is missing from TASK.md";
     assert_eq!(doing(&task), ("waiting".to_owned(), idle.to_owned()));
     let list = world.orange(&["task", "list"]).out;
-    assert!(list.contains("waiting") && list.contains(idle), "{list}");
+    assert!(list.contains("idle-without-artifact") && list.contains("is at its prompt, and"), "{list}");
     assert_eq!(world.ok(&["task", "list"])[0]["agents"][0]["state"], "waiting");
     let doctor = world.orange(&["doctor"]).out;
     assert!(doctor.contains(idle), "{doctor}");

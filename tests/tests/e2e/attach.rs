@@ -27,7 +27,8 @@ impl<'w> Terminal<'w> {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let terminal = Terminal { world, socket: world.path(&format!("persons-tmux-{number}")) };
         let orange = format!("orange() {{ {} \"$@\"; }}", world.program.display());
-        let script = format!("{orange}; {script}; echo \"LEFT $?\"; exec sleep 1000000");
+        // A killed program leaves the terminal raw and the cursor anywhere: without a return, the words may be cut by the edge.
+        let script = format!("{orange}; {script}; printf '\\r\\nLEFT %s\\r\\n' $?; exec sleep 1000000");
         terminal.tmux(&["new-session", "-d", "-x", "120", "-y", "30", "-s", "person", &script]);
         terminal
     }
@@ -51,6 +52,25 @@ impl<'w> Terminal<'w> {
             screen.contains(what)
         });
         screen
+    }
+
+    /// Gives it another size.
+    pub(crate) fn resize(&self, columns: u32, lines: u32) {
+        let [columns, lines] = [columns, lines].map(|it| it.to_string());
+        self.tmux(&["resize-window", "-t", "=person:", "-x", &columns, "-y", &lines]);
+    }
+
+    /// Takes it away from its programs.
+    pub(crate) fn kill(&self) {
+        self.tmux(&["kill-server"]);
+    }
+
+    /// The file with what the terminal is sent from now on, byte for byte.
+    pub(crate) fn recorded(&self) -> PathBuf {
+        let file = self.socket.with_extension("recorded");
+        self.tmux(&["pipe-pane", "-t", "=person:", &format!("exec cat >'{}'", file.display())]);
+        self.world.until("the terminal is recorded", || file.exists());
+        file
     }
 
     pub(crate) fn press(&self, keys: &[&str]) {

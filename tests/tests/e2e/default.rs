@@ -21,7 +21,7 @@ fn a_task_lives_from_creation_to_the_merge() {
         ]
     );
     let show = task.show();
-    assert_eq!(show["counters"], json!({"review_round": 2, "crash_count": 0}));
+    assert_eq!(show["counters"], json!({"review_round": 2, "crash_count": 0, "questions": 0}));
     assert_eq!((&show["session"], &show["attention"]), (&json!("inactive"), &json!(null)));
     world.until("no pane is left", || world.panes().is_empty());
 
@@ -74,7 +74,7 @@ fn the_hooks_outlive_the_session_that_asked_for_them() {
     task.reaches("agent-review");
     let ended = task.events_of("hook.ended");
     let hooks: Vec<_> = ended.iter().map(|event| event["hook"].as_str().unwrap()).collect();
-    assert_eq!(hooks, ["acquire_workspace", "spawn_agent", "kill_session", "spawn_agent"]);
+    assert_eq!(hooks, ["acquire_workspace", "spawn_agent", "reset", "kill_session", "spawn_agent"]);
     assert!(!is_alive(worker), "the worker asked for its own end");
     assert_eq!(world.panes(), ["toy/fix review-1"]);
 }

@@ -11,7 +11,7 @@ use crate::task::Task;
 use crate::world::World;
 
 /// Everything below a folder: each path with its time of change and, where it is a file, its bytes.
-fn tree(folder: &Path) -> Vec<(String, SystemTime, Vec<u8>)> {
+pub(crate) fn tree(folder: &Path) -> Vec<(String, SystemTime, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

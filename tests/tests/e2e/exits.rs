@@ -114,7 +114,7 @@ fn who_waits_is_shown_until_when_and_why() {
     );
     assert!(text.contains("exited with 75\n  | Come back later.\n"), "{text}");
     let list = world.orange(&["task", "list"]).out;
-    assert!(list.contains(&format!("waits until {}", until.as_str().unwrap())), "{list}");
+    assert!(list.contains(&format!("until {}", until.as_str().unwrap())), "{list}");
 }
 
 #[test]

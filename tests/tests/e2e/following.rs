@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
+use crate::activity::{event, reports};
 use crate::answers;
 use crate::task::Task;
 use crate::world::{World, write_program};
@@ -68,7 +69,8 @@ pub(crate) fn stir(task: &Task<'_>) {
 fn a_watch_prints_each_event_and_ends_with_the_task() {
     let world = World::new();
     let task = world.create("fix", "Mend it", &["--no-spawn"]);
-    let mut watches = [begin(&world, &["task", "watch", "fix", "--json"]), begin(&world, &["task", "watch"])];
+    let mut watches =
+        [begin(&world, &["task", "watch", "fix", "--json"]), begin(&world, &["task", "watch", "--verbose"])];
     let [one, all] = watches.each_mut().map(lines);
     // A watch tells what comes after its own beginning, whenever that is.
     for lines in [&one, &all] {
@@ -83,8 +85,7 @@ fn a_watch_prints_each_event_and_ends_with_the_task() {
     events.iter().for_each(|event| answers::check(&["task", "watch"], event));
     assert_eq!(events.last().unwrap()["type"], "status.changed");
     assert!(events.iter().all(|event| event["task"] == json!(task.id)), "{events:?}");
-    let cancelled = format!("{} status.changed  from=pending to=cancelled", task.id);
-    assert!(all.iter().any(|line| line.contains(&cancelled)));
+    assert!(all.iter().any(|line| line.contains(" fix status.changed  from=pending to=cancelled")));
 
     // A new task is printed from its beginning; a watch ends when nobody reads it.
     world.create("other", "Mend that", &["--no-spawn"]);
@@ -95,6 +96,28 @@ fn a_watch_prints_each_event_and_ends_with_the_task() {
         stir(&other);
         watches[1].try_wait().unwrap().is_some()
     });
+}
+
+#[test]
+fn a_watch_prints_what_matters_by_branch() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang]", &[]);
+    task.agent(1).begun();
+    task.reaches("working");
+    let mut watch = begin(&world, &["task", "watch", "fix"]);
+    let lines = lines(&mut watch);
+    let mut found = String::new();
+    world.until("what is needed is printed", || {
+        reports(&task, &event("UserPromptSubmit"));
+        reports(&task, &event("Stop"));
+        found.extend(lines.try_iter().map(|line| format!("{line}\n")));
+        found.contains(" fix needs you, idle-without-artifact: agent 1 is at its prompt")
+    });
+    task.ok("cancel", &["--yes"]);
+    found.extend(lines.iter().map(|line| format!("{line}\n")));
+    assert!(watch.wait().unwrap().success());
+    assert!(found.contains(" fix status.changed  from=working to=cancelled"), "{found}");
+    assert!(!found.contains("hook.ended") && !found.contains("transition.started"), "{found}");
 }
 
 #[test]
@@ -162,7 +185,7 @@ fn a_list_fits_its_terminal() {
     let pane = crate::world::text(&pane.stdout);
     let rows: Vec<_> = pane.lines().filter(|line| !line.is_empty()).collect();
     let [header, row] = rows[..] else { panic!("{pane}") };
-    assert!(header.starts_with("ID ") && row.contains("日本語") && row.ends_with('…'), "{pane}");
+    assert!(header.starts_with("NEED ") && row.contains("日本語") && row.ends_with('…'), "{pane}");
     // To a file, it is the same lines wherever one stands.
     let piped = fs::read_to_string(shown).unwrap();
     assert_eq!(piped, world.orange(&["task", "list"]).out);

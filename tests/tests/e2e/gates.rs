@@ -43,10 +43,8 @@ fn what_passed_is_on_record_with_the_commit_it_was_about() {
     let next_one = next.as_array().unwrap().iter().find(|next_one| next_one["to"] == "agent-review").unwrap();
     assert!(next_one["missing"].as_str().unwrap().contains(&expect), "{next_one}");
     let shown = world.orange(&["task", "show", &task.id]).out;
-    assert!(
-        shown.contains(&format!("DONE: all of it  (passed at {}, unchanged since)", &first[..10])),
-        "{shown}"
-    );
+    let expect = format!("\n## Handoff  (passed at {}, unchanged since)\n  DONE: all of it\n", &first[..10]);
+    assert!(shown.contains(&expect), "{shown}");
 }
 
 /// Two sections have to be there, of which the same gates are had by an exit rule.

@@ -46,7 +46,7 @@ prompts: {worker: '{summary}'}
 const WAITING: [&str; 5] = ["run_command", "push_branch", "create_pr", "kill_session", "release_workspace"];
 
 /// A task at work whose test fails.
-fn working<'w>(world: &'w World, agents: &str) -> Task<'w> {
+pub(crate) fn working<'w>(world: &'w World, agents: &str) -> Task<'w> {
     working_with(world, agents, TESTED)
 }
 
@@ -67,7 +67,7 @@ fn working_with<'w>(world: &'w World, agents: &str, flow: &str) -> Task<'w> {
     task
 }
 
-fn mend(world: &World) {
+pub(crate) fn mend(world: &World) {
     fs::write(world.path("mended"), "").unwrap();
 }
 

@@ -97,7 +97,7 @@ fn next_says_what_each_transition_needs() {
     let next = task.ok("next", &[]);
     let transitions = next.as_array().unwrap();
     let keys: Vec<_> = transitions[0].as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["allowed", "by", "gate", "guard", "hooks", "missing", "to"]);
+    assert_eq!(keys, ["allowed", "by", "gate", "guard", "hooks", "missing", "returns", "to"]);
     let transition = |to: &str| transitions.iter().find(|it| it["to"] == to).unwrap();
     assert_eq!(transitions.len(), 4);
     assert_eq!(transition("agent-review")["allowed"], false);
@@ -137,7 +137,7 @@ fn a_transition_answers_as_the_contract_says() {
         moved,
         json!({
             "success": true, "id": task.id, "from": "working", "to": "agent-review", "review_round": 1,
-            "hooks_executed": ["kill_session", "spawn_agent"], "hook_errors": [],
+            "hooks_executed": ["reset", "kill_session", "spawn_agent"], "hook_errors": [],
         })
     );
 }
@@ -150,8 +150,9 @@ fn lists_have_the_keys_of_the_contract() {
     let mut keys: Vec<_> = listed[0].as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     let mut expect: Vec<_> =
-        "id project branch status workflow review_round crash_count summary workspace your_turn tmux_session \
-                              session agents spent attention unnoticed updated_at waiting_until waits_for"
+        "id project branch status workflow review_round crash_count summary harness workspace your_turn need tmux_session \
+                              session agents spent attention unnoticed updated_at waiting_until waits_for \
+                              blocked_by priority"
             .split_whitespace()
             .collect();
     expect.sort_unstable();
@@ -235,7 +236,8 @@ fn wrong_arguments_are_usage() {
         &["task", "create", "--bogus"] as &[&str],
         &["tusk"],
         &["task", "update"],
-        &["task", "cancel", "x", "y"],
+        &["task", "show", "x", "y"],
+        &["task", "cancel", "x", "--where", "status=working"],
     ] {
         let error = world.fails(2, "usage", args);
         assert!(!error.trim().is_empty());

@@ -1,8 +1,12 @@
 //! Several reviewers of one task at once, each with its own section.
 
+use std::fs;
+use std::io::Write;
+
 use serde_json::{Value, json};
 
 use crate::clocks::{JOURNAL, set_clock};
+use crate::exits::due_at;
 use crate::task::{Task, is_alive, kill};
 use crate::world::World;
 
@@ -290,6 +294,34 @@ fn one_that_crashes_while_hooks_wait_is_started_again_with_them() {
     std::fs::remove_file(&flag).unwrap();
     assert_eq!((alive(&task), is_alive(style)), (vec!["security".to_owned(), "style".to_owned()], true));
     assert_eq!(task.owned("crash_count"), json!(1));
+}
+
+#[test]
+fn one_that_crashes_waits_for_the_limit_of_another() {
+    let world = panel("work scripted scripted scripted scripted");
+    let task = begin(&world);
+    let line = json!({
+        "time": "2026-01-01T00:00:00.000Z", "spawn": 2, "kind": "limit", "text": "429, try again in 15 minutes",
+    });
+    let notes = task.folder().join("activity.jsonl");
+    let mut notes = fs::OpenOptions::new().append(true).create(true).open(notes).unwrap();
+    notes.write_all(format!("{line}\n").as_bytes()).unwrap();
+    task.agent(2).tell("exit 3");
+    task.has_events(1, "agent.waiting");
+    let until = task.owned("waiting_until");
+    task.agent(3).tell("exit 3");
+    task.has_events(1, "agent.crashed");
+    world.ok(&["monitor", "--once"]);
+    assert_eq!((task.owned("waiting_until"), starts(&task, "agent.respawned")), (until, vec![]));
+    assert_eq!(alive(&task), Vec::<String>::new());
+    due_at(&task, "2001-01-01T00:00:00.000Z");
+    world.ok(&["monitor", "--once"]);
+    task.agent(4).begun();
+    task.agent(5).begun();
+    assert_eq!(
+        (alive(&task), task.owned("crash_count")),
+        (vec!["security".into(), "style".into()], json!(1))
+    );
 }
 
 #[test]

@@ -6,12 +6,12 @@ use std::fs;
 use std::path::Path;
 
 use orange_analysis::search::ends::{self, RuleIndex};
-use orange_analysis::search::task::{Agent, Event};
+use orange_analysis::search::task::Agent;
 use orange_analysis::search::{
     ConfigurationId, Edge, EdgeId, ExitResult, OWN_HOOK, Search, SearchStep, Wrote,
 };
 use orange_codegen::{Source, compile, lower};
-use orange_core::{Actor, Hook, StateId};
+use orange_core::{Actor, StateId};
 
 use crate::sample::Sample;
 use crate::task::{Task, is_alive, kill};
@@ -144,7 +144,7 @@ impl<'r> Real<'r> {
                     .as_ref()
                     .filter(|_| *index == OWN_HOOK)?,
             };
-            fails(hook, *event).then(|| hook.name().to_owned())
+            event.is_failure_of(hook).then(|| hook.name().to_owned())
         }));
     }
 
@@ -163,7 +163,7 @@ impl<'r> Real<'r> {
                 }
             }
             SearchStep::Respawn => drop(self.task.ok("respawn", &[])),
-            SearchStep::Retry => drop(self.task.ok("update", &["--retry-hooks"])),
+            SearchStep::Retry { .. } => drop(self.task.ok("update", &["--retry-hooks"])),
             SearchStep::Failure { .. } => panic!("no hook of these workflows stops the others"),
         }
     }
@@ -254,7 +254,7 @@ impl<'r> Real<'r> {
             | SearchStep::Write(_)
             | SearchStep::Exit { .. }
             | SearchStep::Failure { .. }
-            | SearchStep::Retry
+            | SearchStep::Retry { .. }
             | SearchStep::Respawn => None,
         });
         let mut open: Vec<_> = open
@@ -300,20 +300,5 @@ impl<'r> Real<'r> {
             open,
             failed: failed.map(|it| it["hook"].as_str().unwrap().to_owned()).collect(),
         }
-    }
-}
-
-/// Whether what the search saw a hook do beside is a failure of the hook. An agent that is started beside another actor's,
-/// or without the session that it was meant for, is started all the same.
-fn fails(hook: &Hook<'_>, event: Event) -> bool {
-    match event {
-        Event::SpawnWhileAlive(alive) => hook.spawn().is_some_and(|spawn| spawn.actor() == alive),
-        Event::SpawnWithoutWorkspace
-        | Event::SpawnBesideWorktree
-        | Event::AcquireUnderAgent(_)
-        | Event::ReleaseUnderAgent(_)
-        | Event::NoWorktreeToUse
-        | Event::NobodyToNotify => true,
-        Event::SpawnWithoutSession | Event::KilledUnderOtherName | Event::Idle => false,
     }
 }

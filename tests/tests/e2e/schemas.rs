@@ -1,5 +1,6 @@
 //! Every schema in `docs/json` is compared with an answer that its command really gives.
 
+use std::fs;
 use std::process::Stdio;
 
 use orange_tests::schemas;
@@ -10,7 +11,7 @@ use crate::answers;
 use crate::attach::Terminal;
 use crate::custom::FLOW;
 use crate::following::{begin, lines, stir};
-use crate::world::{World, target_program};
+use crate::world::{World, target_program, write_program};
 
 #[test]
 fn every_schema_describes_a_real_answer() {
@@ -43,6 +44,11 @@ fn look_around(world: &World) {
     ] {
         world.ok(args);
     }
+    let channel = "[log]\nvia = 'command'\nargv = ['true', '{title}']\n";
+    std::fs::write(world.home().join("notify.toml"), channel).unwrap();
+    world.ok(&["notify", "list"]);
+    world.ok(&["notify", "test"]);
+    std::fs::remove_file(world.home().join("notify.toml")).unwrap();
     assert_eq!(world.ok(&["--version"])["json_version"], 1);
     world.fails(2, "usage", &["tusk"]);
 }
@@ -53,6 +59,10 @@ fn keep_house(world: &World) {
     world.ok(&["project", "add", &other.to_string_lossy(), "--name", "other", "--pool-size", "1"]);
     world.ok(&["project", "update", "other", "--pool-size", "2"]);
     world.ok(&["project", "list"]);
+    world.ok(&["project", "show"]);
+    fs::write(world.repo().join("orange.toml"), "release_when_waiting = false\n").unwrap();
+    world.ok(&["project", "trust", "--yes"]);
+    world.ok(&["harness", "list"]);
     world.workflow(
         "declaring.yml",
         &format!("actors: [ci]\n{}", FLOW.replace("name: flow", "name: declaring")),
@@ -71,9 +81,13 @@ fn work(world: &World) {
     let task = world.create("fix", "Mend it [agents: work pass]", &[]);
     world.ok(&["task", "wait", &task.id, "--status", "reviewing"]);
     world.ok(&["task", "list"]);
-    for verb in ["next", "show", "create-pr"] {
+    for verb in ["next", "show", "diff", "create-pr"] {
         task.ok(verb, &[]);
     }
+    write_program(&world.path("agents/xdg-open"), "#!/bin/sh\n");
+    task.ok("open", &[]);
+    task.ok("refresh", &[]);
+    task.ok("edit", &["--review-harness", "codex"]);
     task.ok("merge", &["--local"]);
     task.ok("delete", &["--yes"]);
     task.ok("restore", &[]);
@@ -85,6 +99,8 @@ fn change_workflows(world: &World) {
     task.ok("complete", &[]);
     task.ok("update", &["--summary", "Mend that, please"]);
     task.ok("migrate", &["--to", "pending", "--workflow", "minimal"]);
+    task.ok("cancel", &["--yes"]);
+    task.ok("undo", &[]);
     task.ok("cancel", &["--yes"]);
 }
 
@@ -103,6 +119,8 @@ fn watch_an_agent(world: &World) {
     agent.tell("echo Hello; exec sleep 1000000");
     world.until("it says hello", || world.orange(&["task", "logs", &task.id]).out.contains("Hello"));
     task.ok("logs", &[]);
+    task.ok("send", &["Hello", "--dry-run"]);
+    task.ok("pane", &[]);
     let (mut hook, request) = asks(world, &task, "curl example.org");
     world.ok(&["task", "answer", &request, "allow"]);
     assert!(hook.wait().unwrap().success());
@@ -161,6 +179,7 @@ fn run_a_mission(world: &World) {
     let answer = screen.lines().find(|line| line.starts_with('{')).unwrap();
     answers::check(&["mission", "attach"], &serde_json::from_str(answer).unwrap());
 
+    mission.ok("pane", &[]);
     let asks = |spawn: u32, words: &[&str]| {
         let mut command = mission.as_agent("worker", &spawn.to_string());
         world.said(command.arg("step").args(words).current_dir(mission.worktree())).ok()

@@ -2,6 +2,7 @@
 //! both, and both come to the same.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use orange_analysis::search::task::Agent;
 use orange_analysis::walk::{Act, Ended, Happened, Walk};
@@ -9,10 +10,11 @@ use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Source, compile};
 use orange_core::{Actor, CounterId, Machine};
 use orange_tests::flows::flow;
-use orange_tests::plan::Plan;
+use orange_tests::plan::{DECLARED, Plan, PlannedHook, PlannedTransition};
 use orange_tests::random::Random;
 use serde_json::Value;
 
+use crate::clocks::{JOURNAL, set_clock};
 use crate::task::{Task, kill};
 use crate::world::World;
 
@@ -51,7 +53,7 @@ fn check(seeds: std::ops::Range<u64>) {
         let arena = Arena::default();
         let machine = lower(&checked, &arena).unwrap();
         world.workflow(&format!("{}.yml", plan.name), &text);
-        let mut both = Both::create(&world, &machine, &text);
+        let mut both = Both::create(&world, &machine, &plan, &text);
         let random = &mut Random::new(seed);
         for _ in 0..ACTS {
             both.act(random);
@@ -60,25 +62,22 @@ fn check(seeds: std::ops::Range<u64>) {
             *walked.entry(what).or_insert(0) += count;
         }
     }
-    for wanted in ["transitioned", "refused", "ended"] {
-        assert!(walked.get(wanted).is_some_and(|it| *it >= 5), "{wanted}: {walked:?}");
+    let wanted =
+        [("transitioned", 5), ("refused", 5), ("ended", 4), ("elapsed", 1), ("waits", 1), ("started", 1)];
+    for (wanted, count) in wanted {
+        assert!(walked.get(wanted).is_some_and(|it| *it >= count), "{wanted}: {walked:?}");
     }
 }
 
-/// A workflow in which every hook that fails lets the others run: a walk fails none by itself.
+/// A workflow whose times are so long that none is over by itself while the test runs.
 fn plan(seed: u64) -> Plan {
     let mut plan = flow(seed);
-    for transition in &mut plan.transitions {
-        transition.on_hook_failure = None;
-        for hook in transition.hooks.iter_mut().filter(|it| it.stops()) {
-            hook.on_failure = Some("go-on");
-        }
-    }
-    // In a real task, times pass by themselves.
-    plan.deadlines.clear();
-    plan.states.iter_mut().for_each(|it| it.timeout = None);
+    plan.deadlines.iter_mut().for_each(|it| it.after = HOUR);
+    plan.states.iter_mut().for_each(|it| it.timeout = it.timeout.map(|(_, to)| (2 * HOUR, to)));
     plan
 }
+
+const HOUR: u32 = 3600;
 
 /// What can be seen of a task, walked or real.
 #[derive(Debug, PartialEq, Eq)]
@@ -86,6 +85,7 @@ struct Seen {
     status: String,
     counters: Vec<(String, u32)>,
     has_worktree: bool,
+    hooks_wait: bool,
     alive: Vec<&'static str>,
 }
 
@@ -93,6 +93,7 @@ struct Seen {
 struct Both<'b> {
     world: &'b World,
     machine: &'b Machine<'b>,
+    plan: &'b Plan,
     text: &'b str,
     task: Task<'b>,
     walk: Walk<'b>,
@@ -103,11 +104,11 @@ struct Both<'b> {
 }
 
 impl<'b> Both<'b> {
-    fn create(world: &'b World, machine: &'b Machine<'b>, text: &'b str) -> Self {
+    fn create(world: &'b World, machine: &'b Machine<'b>, plan: &'b Plan, text: &'b str) -> Self {
         let summary = format!("Mend it [agents: {}]", "scripted ".repeat(30).trim_end());
         let task = world.create(machine.name, &summary, &["--workflow", machine.name, "--no-spawn"]);
         let (walk, walked) = (Walk::new(machine), BTreeMap::new());
-        Self { world, machine, text, task, walk, story: Vec::new(), walked, is_delayed: false }
+        Self { world, machine, plan, text, task, walk, story: Vec::new(), walked, is_delayed: false }
     }
 
     fn is_over(&self) -> bool {
@@ -121,22 +122,46 @@ impl<'b> Both<'b> {
             return;
         }
         let mut act = random.pick(&acts).clone();
+        let fails = self.may_fail(&act) && random.chance(50);
+        if fails {
+            let armed = self.walk.act(&Act::Fail { hook: "run_command".to_owned() });
+            assert!(armed.is_ok());
+            fs::write(self.task.worktree().join("fails"), "").unwrap();
+        }
+        let before = self.walk.clone();
         if let Act::Write { text, .. } = &mut act {
             *text += &format!("\nStep {}.", self.story.len());
         }
-        let Ok(story) = self.walk.act(&act) else { return };
-        self.story.push(format!("{act}: {story:?}"));
+        let Ok(story) = self.walk.act(&act) else {
+            assert!(!fails, "a hook is made to fail only where it runs");
+            return;
+        };
+        self.story.push(format!("{act}{}: {story:?}", if fails { " (run_command fails)" } else { "" }));
         let refused = story
             .iter()
             .find_map(|it| if let Happened::Refused { code, .. } = it { Some(*code) } else { None });
         let what = match (&act, refused) {
             (_, Some(_)) => "refused",
             (Act::End { .. }, None) => "ended",
+            (Act::Elapse { .. }, None) => "elapsed",
+            (Act::RetryHooks, None) => "retried",
+            (Act::Spawn | Act::Respawn, None) => "started",
+            (Act::Request { by, .. }, None) if DECLARED.contains(&by.as_str()) => "by a program",
             _ if story.iter().any(|it| matches!(it, Happened::Transitioned { .. })) => "transitioned",
             _ => "other",
         };
         *self.walked.entry(what).or_default() += 1;
-        self.take(&act, refused);
+        *self.walked.entry("waits").or_default() += u32::from(self.walk.hooks_wait());
+        let decided = self.decided();
+        let transitions = story.iter().filter(|it| matches!(it, Happened::Transitioned { .. })).count();
+        let expected = transitions + usize::from(act == Act::RetryHooks);
+        self.take(&act, refused, &before);
+        self.world.until("its transitions are over", || self.decided() >= decided + expected);
+        self.task.has_events(0, "status.changed");
+        if fails && let Some(worktree) = self.task.owned("workspace").as_str() {
+            let file = self.world.home().join("workspaces").join(worktree).join("fails");
+            fs::remove_file(file).unwrap_or_default();
+        }
         // "After a crash the first is immediate, later ones follow after 10 s": a walk does not wait.
         let is_later = |it: &Happened| matches!(it, Happened::Crashed { count: 2.., respawned: Some(_), .. });
         self.is_delayed = story.iter().any(is_later);
@@ -154,8 +179,21 @@ impl<'b> Both<'b> {
                 acts.push(Act::Request { to: to.clone(), by: by.kind().to_owned() });
             }
         }
+        for it in self.plan.transitions.iter().filter(|it| it.from == usize::from(self.walk.status().0)) {
+            for by in it.by.iter().filter(|by| DECLARED.contains(by)) {
+                let to = self.plan.states[it.to].name.clone();
+                acts.push(Act::Request { to, by: (*by).to_owned() });
+            }
+        }
+        if self.walk.hooks_wait() {
+            acts.extend([Act::RetryHooks, Act::RetryHooks]);
+        }
+        acts.extend([Act::Spawn, Act::Respawn]);
+        if self.machine.limits(self.walk.status()) {
+            acts.push(Act::Elapse { after: None });
+        }
         for agent in alive {
-            for code in [1, 3, 75] {
+            for code in [1, 1, 3, 3, 75] {
                 let ended = Ended::of(Some(code), None, String::new());
                 acts.push(Act::End { agent, name: None, ended });
             }
@@ -168,20 +206,82 @@ impl<'b> Both<'b> {
         acts
     }
 
-    fn take(&self, act: &Act, refused: Option<&'static str>) {
-        if let Act::Write { heading, text } = act {
-            self.task.write(&format!("{heading}\n{text}"));
-        } else if let Act::Request { to, by } = act {
-            self.request(to, Actor::built_in(by).unwrap(), refused);
-        } else if let Act::End { agent, ended, .. } = act {
-            self.kill(*agent, ended);
-        } else {
-            panic!("{act} is not among the acts");
+    /// Whether some hook that stops the others can be made to fail, and no other one is.
+    fn may_fail(&self, act: &Act) -> bool {
+        let Act::Request { to, .. } = act else { return false };
+        let is_meant = |it: &&PlannedTransition| {
+            it.from == usize::from(self.walk.status().0) && self.plan.states[it.to].name == *to
+        };
+        let mut meant = self.plan.transitions.iter().filter(is_meant);
+        let of_plan = || self.plan.transitions.iter().filter(|it| it.on_hook_failure.is_none());
+        let is_alone = of_plan().count() == self.plan.transitions.len();
+        let commands = |it: &PlannedTransition| {
+            let hooks = it.hooks.iter();
+            hooks.filter(|it| it.action == "run_command" && it.stops()).count()
+        };
+        let keeps = |it: &PlannedTransition| {
+            let before = it.hooks.iter().take_while(|it| it.action != "run_command");
+            !before.clone().any(|it| ["release_workspace", "acquire_workspace"].contains(&it.action))
+                && !before.clone().any(PlannedHook::stops)
+        };
+        self.walk.has_workspace()
+            && !self.walk.hooks_wait()
+            && is_alone
+            && meant.clone().count() == 1
+            && meant.all(|it| commands(it) == 1 && keeps(it))
+            && self.is_granted(act)
+    }
+
+    fn is_granted(&self, act: &Act) -> bool {
+        let story = self.walk.clone().act(act);
+        story.is_ok_and(|story| story.iter().any(|it| matches!(it, Happened::Transitioned { .. })))
+    }
+
+    /// How many transitions are over, or have hooks that wait.
+    fn decided(&self) -> usize {
+        self.task.events_of("status.changed").len() + self.task.events_of("hooks.waiting").len()
+    }
+
+    fn take(&self, act: &Act, refused: Option<&'static str>, before: &Walk<'_>) {
+        match act {
+            Act::Write { heading, text } => self.task.write(&format!("{heading}\n{text}")),
+            Act::Request { to, by } if DECLARED.contains(&by.as_str()) => {
+                self.request_by_token(to, by, refused)
+            }
+            Act::Request { to, by } => self.request(to, Actor::built_in(by).unwrap(), refused),
+            Act::End { agent, ended, .. } => self.kill(*agent, ended),
+            Act::Elapse { .. } => {
+                let passed = self.walk.now() - before.now();
+                set_clock(&self.task, JOURNAL, passed.into());
+                self.world.ok(&["monitor", "--once"]);
+            }
+            Act::Spawn => self.asks(&["spawn", &self.task.id], refused),
+            Act::Respawn => self.asks(&["respawn", &self.task.id], refused),
+            Act::RetryHooks => self.asks(&["update", &self.task.id, "--retry-hooks"], refused),
+            Act::Fail { .. } | Act::Answer { .. } | Act::Checks { .. } => {
+                panic!("{act} is not among the acts")
+            }
         }
     }
 
+    fn asks(&self, words: &[&str], refused: Option<&'static str>) {
+        let said = self.world.orange(&[&["--json", "task"], words].concat());
+        match refused {
+            Some(code) => drop(said.fails(1, code)),
+            None => assert_eq!(said.status, 0, "{said:?}\n{}", self.tell()),
+        }
+    }
+
+    fn request_by_token(&self, to: &str, by: &str, refused: Option<&'static str>) {
+        let token = self.world.orange(&["project", "token", by]);
+        assert_eq!(token.status, 0, "{token:?}\n{}", self.tell());
+        let file = self.world.path("token");
+        fs::write(&file, token.out).unwrap();
+        let file = file.to_string_lossy();
+        self.asks(&["update", &self.task.id, "--status", to, "--as", by, "--token-file", &file], refused);
+    }
+
     fn request(&self, to: &str, by: Actor, refused: Option<&'static str>) {
-        let arrows = self.task.arrows().len();
         let mut command = self.world.command(self.world.program);
         command.current_dir(self.world.repo());
         if by != Actor::Human {
@@ -196,10 +296,7 @@ impl<'b> Both<'b> {
         match refused {
             Some(code) => drop(said.fails(1, code)),
             // Who asks as an agent ends with that agent, if it comes to that.
-            None => {
-                assert!([0, -1].contains(&said.status), "{said:?}\n{}", self.tell());
-                self.task.has_events(arrows + 1, "status.changed");
-            }
+            None => assert!([0, -1].contains(&said.status), "{said:?}\n{}", self.tell()),
         }
     }
 
@@ -246,6 +343,7 @@ impl<'b> Both<'b> {
             status: self.machine.state(self.walk.status()).name.to_owned(),
             counters: counters.map(|(id, it)| (it.name.to_owned(), self.walk.counter(id))).collect(),
             has_worktree: self.walk.has_workspace(),
+            hooks_wait: self.walk.hooks_wait(),
             alive: alive.map(Actor::kind).collect(),
         }
     }
@@ -261,8 +359,16 @@ impl<'b> Both<'b> {
             status: self.task.status(),
             counters: counters.collect(),
             has_worktree: self.task.owned("workspace").as_str().is_some_and(|name| name != self.task.id),
+            hooks_wait: self.hooks_wait(),
             alive: alive.into_iter().map(Actor::kind).collect(),
         }
+    }
+
+    fn hooks_wait(&self) -> bool {
+        let events = self.task.events();
+        let last =
+            |kinds: &[&str]| events.iter().rposition(|it| kinds.iter().any(|kind| it["type"] == *kind));
+        last(&["hooks.waiting"]) > last(&["transition.started", "hooks.retried", "status.changed"])
     }
 
     fn tell(&self) -> String {

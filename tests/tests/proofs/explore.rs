@@ -1,6 +1,7 @@
 //! Everything that somebody could do to a task, and the exploration of what comes of it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use orange_analysis::walk::{Act, Ended};
@@ -20,6 +21,8 @@ pub(crate) struct Deed {
 }
 
 const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
+/// No guard and no exit rule of these workflows counts so far.
+const TURNS: usize = 8;
 /// The tasks from which it is tried what a gate lets through.
 const MOST_TRIED: usize = 40;
 const TEXTS: [&str; 6] =
@@ -104,19 +107,41 @@ pub(crate) fn perform(run: &mut Watched<'_>, deed: &Deed, again: bool) -> bool {
     run.act(&act, deed.author, deed.by_engine).is_ok()
 }
 
+/// What was done, and the action that was made to fail meanwhile.
+type Done = (Deed, Option<String>);
+
 /// A graph of what a task came to.
 pub(crate) struct Explored<'r> {
     pub runs: Vec<Watched<'r>>,
     /// By exit rule, by its place in the plan: how often a gate has refused what it led to, and let it through.
     pub led: BTreeMap<usize, [u32; 2]>,
     /// By run: where its deeds led.
-    next: Vec<Option<Vec<usize>>>,
+    next: Vec<Option<Vec<(usize, Done)>>>,
+    /// Whether no person does anything.
+    is_unattended: bool,
 }
 
 impl<'r> Explored<'r> {
     /// What comes of everything that can be done, up to so many different tasks.
     pub(crate) fn from(plan: &'r Plan, starts: Vec<Watched<'r>>, most: usize, random: &mut Random) -> Self {
-        let mut it = Self { runs: Vec::new(), led: BTreeMap::new(), next: Vec::new() };
+        Self::explore(plan, starts, most, random, false)
+    }
+
+    /// What comes of it without a person, from tasks in every state that was come to.
+    pub(crate) fn unattended(&self, plan: &'r Plan, most: usize, random: &mut Random) -> Self {
+        let by_state: BTreeMap<_, _> =
+            self.runs.iter().map(|run| ((run.monitor.status, run.is_manned()), run)).collect();
+        Self::explore(plan, by_state.into_values().cloned().collect(), most, random, true)
+    }
+
+    fn explore(
+        plan: &'r Plan,
+        starts: Vec<Watched<'r>>,
+        most: usize,
+        random: &mut Random,
+        is_unattended: bool,
+    ) -> Self {
+        let mut it = Self { runs: Vec::new(), led: BTreeMap::new(), next: Vec::new(), is_unattended };
         let mut known = HashMap::new();
         let mut open = Vec::new();
         for run in starts {
@@ -128,7 +153,7 @@ impl<'r> Explored<'r> {
         while !open.is_empty() && it.runs.len() < most {
             let at = open.swap_remove(random.below(open.len()));
             let mut led = Vec::new();
-            for (next, _) in it.steps(plan, at) {
+            for (next, done) in it.steps(plan, at) {
                 if let Some((rule, is_met)) = next.led {
                     it.led.entry(rule).or_default()[usize::from(is_met)] += 1;
                 }
@@ -138,14 +163,14 @@ impl<'r> Explored<'r> {
                     it.next.push(None);
                     it.runs.len() - 1
                 });
-                led.push(to);
+                led.push((to, done));
             }
             it.next[at] = Some(led);
         }
         it
     }
 
-    fn steps(&self, plan: &'r Plan, at: usize) -> Vec<(Watched<'r>, Deed)> {
+    fn steps(&self, plan: &'r Plan, at: usize) -> Vec<(Watched<'r>, Done)> {
         let run = &self.runs[at];
         if run.is_over() && !run.hooks_wait() {
             return Vec::new();
@@ -153,17 +178,20 @@ impl<'r> Explored<'r> {
         let mut steps = Vec::new();
         for deed in deeds(plan, run) {
             let mut next = run.clone();
-            if !perform(&mut next, &deed, false) {
+            let is_persons = |next: &Watched<'_>| {
+                next.by_person > run.by_person || is_write(&deed.act) && deed.author == Who::Person
+            };
+            if !perform(&mut next, &deed, false) || self.is_unattended && is_persons(&next) {
                 continue;
             }
             // What has hooks that stop the others has one fail, too.
             for failing in failing(plan, run, &deed) {
                 let mut failed = run.clone();
                 if failed.failing(&failing, |run| perform(run, &deed, false)) {
-                    steps.push((failed, deed.clone()));
+                    steps.push((failed, (deed.clone(), Some(failing))));
                 }
             }
-            steps.push((next, deed));
+            steps.push((next, (deed, None)));
         }
         steps
     }
@@ -184,21 +212,95 @@ impl<'r> Explored<'r> {
 
     /// A run that was looked at to the end, and from which nothing leads to an end.
     pub(crate) fn trapped(&self) -> Option<&Watched<'r>> {
+        let at = self.reaching(true).iter().position(|it| !it)?;
+        Some(&self.runs[at])
+    }
+
+    /// The same, also of those from which nothing that was looked at leads to an end: one for each state is looked at further.
+    pub(crate) fn trapped_further(&self, plan: &'r Plan, random: &mut Random) -> Option<Watched<'r>> {
+        let lost = self.runs.iter().zip(self.reaching(false)).filter(|(_, reaches)| !reaches);
+        let by_state: BTreeMap<_, _> =
+            lost.map(|(run, _)| ((run.monitor.status, run.is_manned(), run.hooks_wait()), run)).collect();
+        let further = |run: &Watched<'r>| {
+            let further = Self::from(plan, vec![run.clone()], MOST_TRIED, random);
+            further.trapped().cloned()
+        };
+        self.trapped().cloned().or_else(|| by_state.into_values().find_map(further))
+    }
+
+    /// By run: whether it leads to an end; `unknown` says so of those that were not looked at.
+    fn reaching(&self, unknown: bool) -> Vec<bool> {
+        let is_open = |at: usize| unknown && self.next[at].is_none();
         let mut reaches: Vec<bool> =
-            (0..self.runs.len()).map(|at| self.runs[at].is_over() || self.next[at].is_none()).collect();
+            (0..self.runs.len()).map(|at| self.runs[at].is_over() || is_open(at)).collect();
         let mut grows = true;
         while grows {
             grows = false;
             for at in 0..self.runs.len() {
-                let leads = |it: &Vec<usize>| it.iter().any(|to| reaches[*to]);
+                let leads = |it: &Vec<(usize, Done)>| it.iter().any(|(to, _)| reaches[*to]);
                 if !reaches[at] && self.next[at].as_ref().is_some_and(leads) {
                     reaches[at] = true;
                     grows = true;
                 }
             }
         }
-        let at = reaches.iter().position(|it| !it)?;
-        Some(&self.runs[at])
+        reaches
+    }
+}
+
+impl<'r> Explored<'r> {
+    /// A run that no person takes part in and that goes round, as often as one looks.
+    pub(crate) fn endless(&self) -> Option<Watched<'r>> {
+        (0..self.runs.len())
+            .find_map(|at| self.rounds(at).into_iter().find_map(|round| self.turns(at, &round)))
+    }
+
+    /// For each deed from a run: the shortest path back to it.
+    fn rounds(&self, start: usize) -> Vec<Vec<&Done>> {
+        let firsts = self.next[start].iter().flatten();
+        firsts.filter_map(|(to, done)| Some([vec![done], self.path(*to, start)?].concat())).collect()
+    }
+
+    fn path(&self, from: usize, to: usize) -> Option<Vec<&Done>> {
+        let mut before: BTreeMap<usize, Option<(usize, &Done)>> = BTreeMap::from([(from, None)]);
+        let mut queue = VecDeque::from([from]);
+        while let Some(at) = queue.pop_front() {
+            if at == to {
+                let came = std::iter::successors(before[&at], |(at, _)| before[at]);
+                let mut path: Vec<&Done> = came.map(|(_, done)| done).collect();
+                path.reverse();
+                return Some(path);
+            }
+            for (next, done) in self.next[at].iter().flatten() {
+                if let Entry::Vacant(place) = before.entry(*next) {
+                    place.insert(Some((at, done)));
+                    queue.push_back(*next);
+                }
+            }
+        }
+        None
+    }
+
+    /// The run after more turns of a round than any guard counts, if each takes a transition and leads to the same state.
+    fn turns(&self, at: usize, round: &[&Done]) -> Option<Watched<'r>> {
+        let mut run = self.runs[at].clone();
+        let (status, by_person) = (run.monitor.status, run.by_person);
+        for _ in 0..TURNS {
+            let moves = run.monitor.unattended;
+            for (deed, failing) in round {
+                let is_done = match failing {
+                    Some(hook) => run.failing(hook, |run| perform(run, deed, false)),
+                    None => perform(&mut run, deed, false),
+                };
+                if !is_done {
+                    return None;
+                }
+            }
+            if run.monitor.status != status || run.monitor.unattended == moves || run.by_person > by_person {
+                return None;
+            }
+        }
+        Some(run)
     }
 }
 

@@ -97,7 +97,18 @@ fn what_is_proved_is_not_broken_by_any_walk() {
                 found.entry(property).or_insert((what.clone(), &run.script));
             }
         }
-        if let Some(run) = explored.trapped() {
+        let alone = explored.unattended(plan, size(), random);
+        for run in &alone.runs {
+            for (property, what) in &run.breaches {
+                found.entry(property).or_insert((what.clone(), &run.script));
+            }
+        }
+        let endless = alone.endless();
+        if let Some(run) = &endless {
+            found.insert("loops-bounded", ("it goes round without a person".to_owned(), &run.script));
+        }
+        let trapped = explored.trapped_further(plan, random);
+        if let Some(run) = &trapped {
             found.insert("ends-reachable", ("nothing leads to an end".to_owned(), &run.script));
         }
         for (property, (what, script)) in found {
@@ -108,8 +119,19 @@ fn what_is_proved_is_not_broken_by_any_walk() {
         }
     });
     wrong.is_nothing();
+    if std::env::var_os("ORANGE_PROOFS_TELL").is_some() {
+        println!("broken: {broken:?}");
+    }
     // An attack that breaks nothing anywhere is blind.
-    for property in ["nothing-left-behind", "one-agent", "no-lost-agent", "judged-apart", "person-asked"] {
+    let properties = [
+        "nothing-left-behind",
+        "one-agent",
+        "no-lost-agent",
+        "loops-bounded",
+        "judged-apart",
+        "person-asked",
+    ];
+    for property in properties {
         assert!(broken.get(property).is_some_and(|it| *it >= 2), "{property}: {broken:?}");
     }
 }

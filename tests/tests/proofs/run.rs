@@ -18,6 +18,8 @@ pub(crate) struct Watched<'r> {
     pub monitor: Monitor<'r>,
     /// What was done, as a script of `simulate`.
     pub script: Vec<String>,
+    /// How often a person has done something.
+    pub by_person: u32,
     /// What was broken so far.
     pub breaches: Vec<Breach>,
     /// The exit rule that the last act has led by, by its place in the plan, and whether a gate let it through.
@@ -71,6 +73,7 @@ impl<'r> Watched<'r> {
             walk: Walk::at(machine, status),
             monitor: Monitor::new(plan, usize::from(status.0)),
             script: Vec::new(),
+            by_person: 0,
             breaches: Vec::new(),
             led: None,
             waiting: None,
@@ -87,6 +90,11 @@ impl<'r> Watched<'r> {
 
     pub(crate) fn is_over(&self) -> bool {
         self.plan.states[self.monitor.status].terminal
+    }
+
+    /// Whether an agent is alive.
+    pub(crate) fn is_manned(&self) -> bool {
+        AGENTS.iter().any(|it| self.is_alive(*it))
     }
 
     pub(crate) fn hooks_wait(&self) -> bool {
@@ -116,6 +124,7 @@ impl<'r> Watched<'r> {
         self.script.push(format!("{act}{suffix}"));
         if self.is_persons(act, by_engine) && !matches!(story[..], [Happened::Refused { .. }]) {
             self.monitor.see(&Happening::PersonActs);
+            self.by_person += 1;
         }
         self.has_elapsed = matches!(act, Act::Elapse { .. }) && decides.is_none();
         if let Some((agent, decides)) = decides {
@@ -136,10 +145,9 @@ impl<'r> Watched<'r> {
 
     fn is_persons(&self, act: &Act, by_engine: bool) -> bool {
         match act {
-            Act::Request { to, by } => {
-                *by == Actor::Human.kind() || self.monitor.talks() && !self.is_for_program(to)
-            }
-            Act::Spawn | Act::RetryHooks => true,
+            Act::Request { by, .. } => *by == Actor::Human.kind(),
+            Act::RetryHooks => !self.may_retry_alone(),
+            Act::Spawn => true,
             Act::Respawn => !by_engine,
             Act::Write { .. }
             | Act::Answer { .. }
@@ -150,12 +158,13 @@ impl<'r> Watched<'r> {
         }
     }
 
-    /// Whether a declared actor may ask for a state: it does so whatever an agent and a person talk about.
-    fn is_for_program(&self, to: &str) -> bool {
-        let from = self.monitor.status;
-        let leading =
-            self.plan.transitions.iter().filter(|it| it.from == from && self.plan.states[it.to].name == to);
-        leading.flat_map(|it| &it.by).any(|it| DECLARED.contains(it))
+    /// Whether hooks may be run again by a declared actor, or by an agent that is alive.
+    fn may_retry_alone(&self) -> bool {
+        let Some(last) = self.monitor.last() else { return false };
+        let by = &self.plan.transitions[last].by;
+        let may = |agent: &Actor| by.is_empty() || by.contains(&agent.kind());
+        let is_agents = AGENTS.iter().any(|it| self.is_alive(*it) && may(it));
+        is_agents || by.iter().any(|it| DECLARED.contains(it))
     }
 
     /// The course of the task when an act is done.
@@ -362,9 +371,10 @@ impl<'r> Watched<'r> {
     fn compare(&self) {
         let alive = AGENTS.map(|it| self.is_alive(it));
         let believed = AGENTS.map(|it| self.monitor.agent(who(it)).is_some());
+        let must_wait = self.hooks_wait() || self.monitor.is_stopped();
         let (walked, watched) = (
-            (usize::from(self.walk.status().0), alive, self.walk.has_workspace()),
-            (self.monitor.status, believed, self.monitor.worktree),
+            (usize::from(self.walk.status().0), alive, self.walk.has_workspace(), self.hooks_wait()),
+            (self.monitor.status, believed, self.monitor.worktree, must_wait),
         );
         assert_eq!(
             walked,

@@ -160,11 +160,6 @@ impl Selector {
     }
 }
 
-/// The level of a check whose findings have none of their own, the weightiest place last.
-pub(crate) fn level(places: &[&Levels], check: &Check) -> Level {
-    given(places, check, check.level)
-}
-
 fn given(places: &[&Levels], check: &Check, before: Level) -> Level {
     places.iter().fold(before, |level, it| it.of(check, level))
 }

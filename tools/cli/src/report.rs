@@ -7,7 +7,7 @@ use orange_analysis::place::Places;
 use orange_codegen::check::same_name;
 use orange_codegen::{Compilation, Diagnostic, Level, Likeness, Source, diag, syntax};
 
-use crate::cache::{Cache, IsShown};
+use crate::cache::Cache;
 use crate::config::PageUrl;
 use crate::input::{Input, Origin, Reading};
 use crate::json::Counts;
@@ -55,9 +55,9 @@ enum InputResult {
 
 impl Report {
     /// Reads and checks all inputs that the cache does not know, over as many threads as are of use.
-    pub(crate) fn new(inputs: &[Input], cache: &Cache, is_shown: IsShown<'_>) -> Self {
+    pub(crate) fn new(inputs: &[Input], cache: &Cache) -> Self {
         let mut report = Self::default();
-        for outcome in examine_all(inputs, &|input| examine(input, cache, is_shown)) {
+        for outcome in examine_all(inputs, &|input| examine(input, cache)) {
             match outcome {
                 InputResult::File(file) => report.files.push(*file),
                 InputResult::Skipped(skipped) => report.skipped.push(skipped),
@@ -102,7 +102,7 @@ impl Report {
 impl File {
     /// Reads and checks a file that has to be a workflow.
     pub(crate) fn new(input: &Input) -> Self {
-        Self::of(input.read(), &Cache::default(), &|_, _| true)
+        Self::of(input.read(), &Cache::default())
     }
 
     /// Its findings.
@@ -120,11 +120,11 @@ impl File {
         Places::new(syntax::parse(&self.source).0.as_ref())
     }
 
-    fn of(reading: Reading, cache: &Cache, is_shown: IsShown<'_>) -> Self {
+    fn of(reading: Reading, cache: &Cache) -> Self {
         match reading {
             Reading::Text(source) => {
                 let key = cache.key(&source);
-                let compilation = cache.get(key.as_ref(), &source.path, is_shown).unwrap_or_else(|| {
+                let compilation = cache.get(key.as_ref(), &source.text).unwrap_or_else(|| {
                     let compilation = orange_analysis::lint(&source);
                     cache.put(key.as_ref(), &compilation);
                     compilation
@@ -179,11 +179,11 @@ fn join<T>(worker: thread::ScopedJoinHandle<'_, T>) -> T {
 }
 
 /// A named file has to be a workflow; a found one is skipped when it is none, whatever it is.
-fn examine(input: &Input, cache: &Cache, is_shown: IsShown<'_>) -> InputResult {
+fn examine(input: &Input, cache: &Cache) -> InputResult {
     let reading = input.read();
     let is_found =
         matches!((&input.origin, &reading), (Origin::Found(_), Reading::Text(_) | Reading::NotText(..)));
-    let mut file = File::of(reading, cache, is_shown);
+    let mut file = File::of(reading, cache);
     match file.compilation.likeness {
         Likeness::Almost(_) | Likeness::Other if is_found => {
             let almost = file.compilation.likeness != Likeness::Other;

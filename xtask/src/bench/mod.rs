@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: measures everything that has a budget.
 
 mod compile;
+mod dashboard;
+mod fleet;
 mod missions;
 mod peers;
 mod processes;
@@ -13,9 +15,9 @@ use clap::Args;
 
 use crate::Result;
 use crate::binary::kibibytes;
-use crate::build_workflow;
 use crate::house::{House, answer};
 use crate::size::{VARIANTS, size_of};
+use crate::{build_checker, build_workflow};
 
 /// Measure everything that has a budget.
 #[derive(Args)]
@@ -42,7 +44,7 @@ struct Built {
     small: PathBuf,
     /// The same with a workflow whose transitions have no hooks.
     hookless: PathBuf,
-    /// The authors' command, as `cargo install` builds it.
+    /// The authors' command, as `cargo xtask build-checker` builds it.
     checker: PathBuf,
     /// The program that measures.
     bench: PathBuf,
@@ -55,7 +57,7 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
         hookless: build_hookless(house, scratch.path())?,
         small: build_small(house, scratch.path())?,
         orange: build_workflow::build(house, &house.root.join("workflows"), true)?,
-        checker: build_checker(house)?,
+        checker: build_checker::build(house)?,
         bench: build_bench(house)?,
     };
     println!("\nresolve, on the default workflow; the harness is in every figure\n");
@@ -66,6 +68,16 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
     println!("\nmissions with real tmux, real git and an agent that only reports, medians\n");
     let rows = missions::rows(&built.orange, arguments.quick)?;
     print!("{}", table(&["", "first ms", "last ms"], &rows));
+    println!("\nthe dashboard in a real tmux, medians\n");
+    build_workflow::build_dashboard(house)?;
+    let rows = dashboard::rows(&built.orange, arguments.quick)?;
+    print!("{}", table(&["", "figure"], &rows));
+    println!(
+        "\none gateway over HTTP, its missions in SQLite; 32 clients and 16 simulated crabs on the same machine\n"
+    );
+    let program = build_workflow::build_fleet(house, &house.root.join("workflows"))?;
+    let rows = fleet::rows(house, &program, arguments.quick)?;
+    print!("{}", table(&["", "figure"], &rows));
     println!("\nbuilds, medians\n");
     let rows = compile::rows(house, &built, scratch.path(), arguments.quick)?;
     print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
@@ -101,11 +113,6 @@ fn build_small(house: &House, scratch: &Path) -> Result<PathBuf> {
 fn set_aside(built: &Path, place: PathBuf) -> Result<PathBuf> {
     std::fs::copy(built, &place).map_err(|error| format!("{} cannot be copied: {error}", built.display()))?;
     Ok(place)
-}
-
-fn build_checker(house: &House) -> Result<PathBuf> {
-    answer(house.cargo(["build", "--release", "--package", "orange-workflow"]))?;
-    Ok(house.metadata()?.target_directory.join("release/orange-workflow"))
 }
 
 fn build_bench(house: &House) -> Result<PathBuf> {

@@ -1,10 +1,14 @@
 //! `cargo xtask demo`: whole lives of tasks in a scratch home, with real tmux, real git and a scripted agent.
 
+mod fleet;
 mod mission;
 mod page;
 mod story;
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+
+use clap::Args;
 
 use self::page::Page;
 use self::story::Story;
@@ -15,10 +19,21 @@ use crate::scratch::Scratch;
 /// The scripted agent, which does what its prompt says.
 const AGENT: &str = include_str!("../../../tests/agents/claude");
 
+/// Whole lives of tasks in a scratch home: real tmux, real git, a scripted agent.
+#[derive(Args)]
+pub(crate) struct Demo {
+    /// Instead, a gateway with three crabs, and two missions at once, while a crab and the gateway are killed
+    #[arg(long)]
+    fleet: bool,
+}
+
 /// Plays every scene, and stops with the reason when one ends differently.
-pub(crate) fn run(house: &House) -> Result<ExitCode> {
+pub(crate) fn run(house: &House, arguments: &Demo) -> Result<ExitCode> {
+    if arguments.fleet {
+        return fleet::run(house);
+    }
     let page = Page::new();
-    let scratch = Scratch::new(&build(house)?, AGENT)?;
+    let scratch = Scratch::new(&built(house, "orange")?, AGENT)?;
     page.text(
         "A scratch home, a toy repository with a bare origin, a tmux server of its own, and a script that is",
     );
@@ -32,13 +47,14 @@ pub(crate) fn run(house: &House) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn build(house: &House) -> Result<std::path::PathBuf> {
-    let mut build = house.cargo(["build", "--quiet", "--package", "orange"]);
+/// The program of this package, which has the same name.
+fn built(house: &House, package: &str) -> Result<PathBuf> {
+    let mut build = house.cargo(["build", "--quiet", "--package", package]);
     let status = build.status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&build)))?;
     if !status.success() {
-        return Err("orange cannot be built; cargo says why above".to_owned());
+        return Err(format!("{package} cannot be built; cargo says why above"));
     }
-    Ok(house.metadata()?.target_directory.join("debug").join("orange"))
+    Ok(house.metadata()?.target_directory.join("debug").join(package))
 }
 
 fn play(scratch: &Scratch, page: &Page) -> Result<()> {

@@ -10,6 +10,7 @@ mod machine;
 mod mutant;
 mod plan;
 mod prompts;
+mod prover;
 mod same;
 mod scenarios;
 mod tree;
@@ -39,11 +40,16 @@ use crate::house::House;
 #[derive(Args)]
 #[command(after_help = "\
 Example:
-  cargo xtask mutate --all    (what notices each change)")]
+  cargo xtask mutate --all      (what notices each change)
+  cargo xtask mutate --prover   (what notices a prover that believes too much)")]
 pub(crate) struct Mutate {
     /// Print every change and what notices it
     #[arg(long)]
     all: bool,
+
+    /// Weaken the prover instead, in one place at a time, and print which test of its proofs notices
+    #[arg(long, conflicts_with = "all")]
+    prover: bool,
 }
 
 /// The required share of noticed changes among those of machines, and among those of plans, in percent.
@@ -78,6 +84,9 @@ enum Fate {
 }
 
 pub(crate) fn run(house: &House, arguments: &Mutate) -> Result<ExitCode> {
+    if arguments.prover {
+        return prover::run(house);
+    }
     let judged = judge_all(house)?;
     let known = Known::read(&house.read(KNOWN)?.text)?;
     let survivors: Vec<&Judged> = judged.iter().filter(|it| it.fate == Fate::Survives).collect();

@@ -38,12 +38,29 @@ const ARROWS: &[Arrows] = &[
     },
     Arrows {
         from: "orange-workflow",
-        normal: &["orange-analysis", "orange-codegen", "orange-core"],
+        normal: &["orange-analysis", "orange-codegen", "orange-core", "orange-picture"],
         build: NONE,
         dev: NONE,
     },
+    Arrows { from: "orange-picture", normal: NONE, build: NONE, dev: NONE },
     // It calls `orange` as anybody does, so that rules, actors and locks are the same.
     Arrows { from: "orange-mcp", normal: NONE, build: NONE, dev: NONE },
+    // The same, and it reads journals.
+    Arrows { from: "orange-dashboard", normal: &["orange-journal"], build: NONE, dev: NONE },
+    // The gateway follows the plans that are compiled in, and those of a folder through the same compiler.
+    Arrows {
+        from: "orange-fleet",
+        normal: &[
+            "orange-analysis",
+            "orange-codegen",
+            "orange-core",
+            "orange-engine",
+            "orange-journal",
+            "orange-picture",
+        ],
+        build: &["orange-codegen", "orange-analysis"],
+        dev: NONE,
+    },
     Arrows { from: "orange-tests", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
     Arrows { from: "xtask", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
 ];
@@ -56,6 +73,8 @@ const EVERYTHING: &[&str] = &[
     "orange-journal",
     "orange-engine",
     "orange",
+    "orange-fleet",
+    "orange-picture",
     "orange-workflow",
 ];
 
@@ -76,8 +95,18 @@ const TOO_HEAVY_FOR_THE_COMPILER: &[&str] = &[
 ];
 
 /// What no binary may have, whatever the lists say.
-const NEVER_IN_THE_BINARY: &[&str] =
-    &["async-std", "clap_derive", "futures", "miette", "serde_yaml", "smol", "syn", "tokio"];
+const NEVER_IN_THE_BINARY: &[&str] = &[
+    "async-std",
+    "axum",
+    "clap_derive",
+    "futures",
+    "miette",
+    "rusqlite",
+    "serde_yaml",
+    "smol",
+    "syn",
+    "tokio",
+];
 
 /// The arrows that the manifests declare and the table does not.
 pub(super) fn declared(packages: &[Package]) -> Vec<Finding> {
@@ -220,6 +249,9 @@ mod tests {
         check("orange", "orange-workflow", None, false);
         check("orange-engine", "orange-workflow", Some("dev"), false);
         check("orange-tests", "orange-workflow", Some("dev"), true);
+        check("orange-fleet", "orange-engine", None, true);
+        check("orange-engine", "orange-fleet", None, false);
+        check("orange", "orange-fleet", None, false);
         check("newcomer", "orange-core", None, false);
     }
 

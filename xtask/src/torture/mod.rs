@@ -3,6 +3,7 @@
 mod attack;
 mod attempt;
 mod fault;
+mod fleet;
 mod outcome;
 mod plan;
 mod prepare;
@@ -36,7 +37,7 @@ const LIVES_OF_A_SLICE: usize = 10;
 /// Kill, starve and confuse requests at every step and at any moment, and compare what is left with an undisturbed run.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  cargo xtask torture\n  cargo xtask torture --seed 7\n  cargo xtask torture --random 2000\n  cargo xtask torture --long\n  cargo xtask torture --attack 50"
+    after_help = "Examples:\n  cargo xtask torture\n  cargo xtask torture --seed 7\n  cargo xtask torture --random 2000\n  cargo xtask torture --long\n  cargo xtask torture --attack 50\n  cargo xtask torture --fleet --seconds 300"
 )]
 pub(crate) struct Torture {
     /// Every step of every request, and 2000 kills of the release binary; otherwise a slice, which no moment decides about.
@@ -63,6 +64,15 @@ pub(crate) struct Torture {
     /// Of these lives, only the one with this number.
     #[arg(long, value_name = "NUMBER", requires = "attack")]
     life: Option<usize>,
+    /// Gateways, crabs and their network, and nothing else: killed, stopped and cut off, and held against what was acknowledged.
+    #[arg(long, conflicts_with_all = ["long", "steps", "random", "disks", "attack"])]
+    fleet: bool,
+    /// For how long a fleet is tortured; every kind of fault happens once at least.
+    #[arg(long, value_name = "SECONDS", requires = "fleet", default_value_t = 20)]
+    seconds: u64,
+    /// Of the fleet's stores, only this one.
+    #[arg(long, value_name = "NAME", requires = "fleet")]
+    store: Option<String>,
     /// What the slice and the random moments are drawn from; today's number of seconds, if not given.
     #[arg(long)]
     seed: Option<u64>,
@@ -116,6 +126,9 @@ struct Built {
 
 pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(plan::seed_of_now);
+    if arguments.fleet {
+        return fleet::run(house, seed, arguments.seconds, arguments.store.as_deref());
+    }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     if let Some(lives) = arguments.attack {
         let orange = build_as(house, folder.path(), "plain", &[])?;

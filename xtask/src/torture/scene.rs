@@ -391,6 +391,18 @@ pub(super) const SCENES: &[Scene] = &[
         to: "pending",
     },
     Scene {
+        name: "undo of a cancellation, with work that comes back",
+        prepare: |world, branch| {
+            create(world, branch, &[])?;
+            let worktree = Task::named(world, branch)?.worktree(world)?;
+            write_in(&worktree, "idea.txt", "half an idea\n")?;
+            world.must_be_kept(branch, &["half an idea\n"])?;
+            world.orange(&["task", "cancel", branch, "--yes"]).map(drop)
+        },
+        act: Act::Ask(&["task", "undo", "BRANCH"]),
+        to: "working",
+    },
+    Scene {
         name: "migrate, to another workflow",
         prepare: |world, branch| create(world, branch, &[]),
         act: Act::Ask(&["task", "migrate", "BRANCH", "--to", "reviewing", "--workflow", "minimal"]),

@@ -63,7 +63,7 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
         | SearchStep::Write(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
-        | SearchStep::Retry => (
+        | SearchStep::Retry { .. } => (
             format!("a {agent} can take {arrow} itself, by the verdict in `{heading}` on its own work"),
             format!("lets the {agent} ask"),
         ),
@@ -84,7 +84,7 @@ fn passes(facts: &Facts<'_>, id: EdgeId, agent: Actor) -> Option<Diagnostic> {
         | SearchStep::Write(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
-        | SearchStep::Retry => format!(
+        | SearchStep::Retry { .. } => format!(
             "let another agent judge: on the transition to `{to}`, `- action: kill_session`, then `- {{action: spawn_agent, \
              prompt: …, harness: review}}`"
         ),

@@ -22,6 +22,8 @@ pub struct Judges {
     works: Vec<bool>,
     /// By prompt: whether some agent that works is started with it.
     prompts: Vec<bool>,
+    /// By transition: whether it goes by a verdict when somebody asks for it, and when an exit rule takes it.
+    decided: Vec<[bool; 2]>,
     /// By configuration: what the worker and the reviewer can be there, over all runs.
     roles: Vec<[Role; 2]>,
 }
@@ -33,6 +35,8 @@ pub(super) struct Verdicts {
     pub(super) places: Vec<orange_codegen::span::Span>,
     /// Whether every one of them wants something new.
     pub(super) is_fresh: bool,
+    /// The places of those that do not.
+    pub(super) stale: Vec<orange_codegen::span::Span>,
     /// Whom the workflow declares to write it.
     declared: Option<Actors>,
 }
@@ -67,7 +71,8 @@ impl Judges {
         let works = works(facts, &verdicts);
         let starts = facts.prompt_facts.starts.iter();
         let prompts = starts.map(|starts| starts.iter().any(|it| works[index(it.place.state)])).collect();
-        let mut judges = Self { verdicts, works, prompts, roles: Vec::new() };
+        let decided = facts.transitions.iter().map(|it| goes_by_verdict(facts, it)).collect();
+        let mut judges = Self { verdicts, works, prompts, decided, roles: Vec::new() };
         if !judges.verdicts.is_empty() {
             judges.roles = vec![<[Role; 2]>::default(); facts.search.size()];
             judges.spread(facts);
@@ -140,9 +145,32 @@ impl Judges {
         there.any(|(id, _)| self.roles[id as usize].iter().any(|it| it.judges))
     }
 
+    /// The transition of a step that goes by a verdict: its gate wants one, or an exit rule that leads there does.
+    fn decided(&self, edge: &Edge) -> Option<TransitionId> {
+        let (id, is_exit) = match edge.step {
+            SearchStep::Request { transition, .. } => (transition, false),
+            SearchStep::Exit { outcome: ExitResult::Advance(transition), .. } => (transition, true),
+            SearchStep::Exit {
+                outcome:
+                    ExitResult::Escalate(_)
+                    | ExitResult::Crash { .. }
+                    | ExitResult::Marked
+                    | ExitResult::Waits { .. },
+                ..
+            }
+            | SearchStep::Start
+            | SearchStep::Write(_)
+            | SearchStep::Respawn
+            // The same transition, of which no hook fails, is a step from there, too.
+            | SearchStep::Failure { .. }
+            | SearchStep::Retry { .. } => return None,
+        };
+        self.decided[id.0 as usize][usize::from(is_exit)].then_some(id)
+    }
+
     /// The agents that have worked and pass a gate with a verdict by this step.
     pub(super) fn passing(&self, facts: &Facts<'_>, edge: &Edge) -> Vec<Actor> {
-        let Some(transition) = decided(facts, edge) else { return Vec::new() };
+        let Some(transition) = self.decided(edge) else { return Vec::new() };
         let by = facts.machine.transition(transition).by;
         let passes = |agent: &Actor| match edge.step {
             SearchStep::Request { .. } => {
@@ -153,7 +181,7 @@ impl Judges {
             | SearchStep::Write(_)
             | SearchStep::Respawn
             | SearchStep::Failure { .. }
-            | SearchStep::Retry => false,
+            | SearchStep::Retry { .. } => false,
         };
         self.have_worked(edge.from).filter(passes).collect()
     }
@@ -180,7 +208,7 @@ impl Judges {
         let Some(it) = self.verdicts.get(&(state, heading.to_owned())) else { return Writer::OfPersons };
         let goes_by = |edge: &Edge| {
             facts.search.task(edge.from).status == state
-                && decided(facts, edge).is_some()
+                && self.decided(edge).is_some()
                 && !matches!(edge.step, SearchStep::Request { by: Actor::Human, .. })
         };
         if facts.search.first_edge(goes_by).is_none() {
@@ -208,28 +236,10 @@ impl Judges {
     }
 }
 
-/// The transition of a step that goes by a verdict: its gate wants one, or an exit rule that leads there does.
-fn decided(facts: &Facts<'_>, edge: &Edge) -> Option<TransitionId> {
-    let id = match edge.step {
-        SearchStep::Request { transition, .. } => transition,
-        SearchStep::Exit { outcome: ExitResult::Advance(transition), .. } => transition,
-        SearchStep::Exit {
-            outcome:
-                ExitResult::Escalate(_) | ExitResult::Crash { .. } | ExitResult::Marked | ExitResult::Waits { .. },
-            ..
-        }
-        | SearchStep::Start
-        | SearchStep::Write(_)
-        | SearchStep::Respawn
-        // The same transition, of which no hook fails, is a step from there, too.
-        | SearchStep::Failure { .. }
-        | SearchStep::Retry => return None,
-    };
-    let transition = facts.transition(id);
+/// Whether the gate of a transition wants a verdict, and whether that or an exit rule that leads there does.
+fn goes_by_verdict(facts: &Facts<'_>, transition: &Transition) -> [bool; 2] {
     let is_gated = transition.section_gates().any(|it| it.verdict.is_some());
-    let is_exit = matches!(edge.step, SearchStep::Exit { .. });
-    let is_ruled = is_exit && ruled(facts, transition).any(|it| it.verdict.is_some());
-    (is_gated || is_ruled).then_some(id)
+    [is_gated, is_gated || ruled(facts, transition).any(|it| it.verdict.is_some())]
 }
 
 /// Whether an agent that is there before a step is there after it, too; and those that the step starts, several if they are reviewers
@@ -243,19 +253,14 @@ fn lives(facts: &Facts<'_>, edge: &Edge, before: &Task, agent: Actor) -> (bool, 
         task.set_agent(ended, Agent::Dead);
     }
     let (mut stays, mut starts) = (task.agent(agent) == Agent::Live, Vec::new());
-    let hooks = match (edge.step, before.waiting) {
-        (SearchStep::Failure { transition, hook, failed }, _) => {
-            if failed.exit.is_some() && edge.step.ended() == Some(agent) {
-                stays = false;
-                task.set_agent(agent, Agent::Dead);
-            }
-            Some(&facts.machine.transition(transition).hooks[..usize::from(hook)])
-        }
-        (SearchStep::Retry, Some(waiting)) => {
-            Some(&facts.machine.transition(waiting.transition).hooks[usize::from(waiting.hook)..])
-        }
-        (step, _) => step.transition().map(|id| facts.machine.transition(id).hooks),
-    };
+    if let SearchStep::Failure { failed, .. } = edge.step
+        && failed.exit.is_some()
+        && edge.step.ended() == Some(agent)
+    {
+        stays = false;
+        task.set_agent(agent, Agent::Dead);
+    }
+    let hooks = facts.search.ran(edge).map(|(id, ran)| &facts.machine.transition(id).hooks[ran]);
     let Some(hooks) = hooks else {
         let is_there = facts.search.task(edge.to).agent(agent) == Agent::Live;
         let respawn = facts.machine.state(before.status).respawn;
@@ -286,10 +291,12 @@ fn verdicts(facts: &Facts<'_>) -> BTreeMap<(StateId, String), Verdicts> {
             let known = all.entry((state, gate.section.value.clone())).or_insert(Verdicts {
                 places: Vec::new(),
                 is_fresh: true,
+                stale: Vec::new(),
                 declared: None,
             });
             known.places.push(verdict.span);
             known.is_fresh &= gate.fresh;
+            known.stale.extend((!gate.fresh).then_some(verdict.span));
             known.declared = match (known.declared, gate.written_by) {
                 (Some(one), Some(other)) => Some(one.joined(other)),
                 (one, other) => one.or(other),

@@ -34,7 +34,7 @@ pub(crate) fn unasked(facts: &Facts<'_>) -> Option<Unasked> {
         | SearchStep::Start
         | SearchStep::Write(_)
         | SearchStep::Respawn
-        | SearchStep::Retry => true,
+        | SearchStep::Retry { .. } => true,
     };
     let merges = |edge: &Edge| search.task(edge.to).status == merge;
     let rest = search.walk_from(manned, is_taken, merges, &mut usize::MAX.clone())?;
@@ -67,7 +67,7 @@ fn finding(facts: &Facts<'_>, it: &Unasked) -> Option<Diagnostic> {
         | SearchStep::Write(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
-        | SearchStep::Retry => ("an exit rule".to_owned(), "an exit rule takes it".to_owned()),
+        | SearchStep::Retry { .. } => ("an exit rule".to_owned(), "an exit rule takes it".to_owned()),
     };
     let merge = facts.name(transition.to.value);
     let message = format!("{who} takes {arrow}, and no person is asked before work is merged");

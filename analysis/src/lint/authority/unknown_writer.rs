@@ -44,9 +44,11 @@ fn finding(
         true => format!("end the {agent} before `{name}`, `- action: kill_session`; or {declare}"),
         false => format!("add `fresh: true` to each gate and rule of `{name}` that reads it; or {declare}"),
     };
-    let (first, others) = verdicts.places.split_first()?;
-    let found = Diagnostic::new(&CA1, *first, message)
-        .label(*first, "goes by this verdict, and anybody could have written it");
-    let found = others.iter().fold(found, |found, place| found.label(*place, "here, too"));
+    // Where the others are fresh, the one that is not lets in what was written before.
+    let first = *verdicts.stale.iter().min().filter(|_| !is_there).or(verdicts.places.first())?;
+    let found = Diagnostic::new(&CA1, first, message)
+        .label(first, "goes by this verdict, and anybody could have written it");
+    let others = verdicts.places.iter().filter(|it| **it != first);
+    let found = others.fold(found, |found, place| found.label(*place, "here, too"));
     Some(found.help(help))
 }

@@ -30,8 +30,10 @@ struct Touch {
 }
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
-    let guarded = guarded_transitions(facts);
-    let touches = if guarded.is_empty() { Vec::new() } else { touches(facts) };
+    let ids = (0u32..).map(TransitionId).take(facts.transitions.len());
+    let persons: Vec<bool> = ids.map(|id| is_persons_transition(facts, id)).collect();
+    let guarded = guarded_transitions(facts, &persons);
+    let touches = if guarded.is_empty() { Vec::new() } else { touches(facts, &persons) };
     let mut budget = MAX_STEPS;
     let mut reported = BTreeSet::new();
     let mut found = Vec::new();
@@ -48,14 +50,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 
 /// The transitions that some run takes, and that only counters keep closed. One that only persons take bounds what they send back
 /// themselves, and that is meant.
-fn guarded_transitions<'f>(facts: &Facts<'f>) -> Vec<GuardedTransition<'f>> {
+fn guarded_transitions<'f>(facts: &Facts<'f>, persons: &[bool]) -> Vec<GuardedTransition<'f>> {
     let counted = counted(facts);
     let mut taken = vec![false; facts.transitions.len()];
     for transition in facts.search.edges().filter_map(|(_, edge)| edge.step.transition()) {
         taken[transition.0 as usize] = true;
     }
-    let persons = (0u32..).map(|id| is_persons_transition(facts, TransitionId(id)));
-    let taken = taken.into_iter().zip(persons).map(|(taken, persons)| taken && !persons);
+    let taken = taken.into_iter().zip(persons).map(|(taken, persons)| taken && !*persons);
     let transitions: Vec<_> = facts.transitions.iter().zip(taken).collect();
     let pairs =
         transitions.chunk_by(|(a, _), (b, _)| (a.from.value, a.to.value) == (b.from.value, b.to.value));
@@ -70,14 +71,14 @@ fn guarded_transitions<'f>(facts: &Facts<'f>) -> Vec<GuardedTransition<'f>> {
 }
 
 /// The steps by which persons move tasks on, by the values of the counters that they find.
-fn touches(facts: &Facts<'_>) -> Vec<Touch> {
+fn touches(facts: &Facts<'_>, persons: &[bool]) -> Vec<Touch> {
     let mut known: HashMap<[u32; MAX_COUNTERS], usize, Quick> = HashMap::default();
     let mut seen: HashSet<_, Quick> = HashSet::default();
     let mut touches: Vec<Touch> = Vec::new();
     for (step, edge) in facts.search.edges() {
         let SearchStep::Request { transition, .. } = edge.step else { continue };
         // A person who does what a dead agent was to do goes on with its round.
-        if !is_persons_transition(facts, transition) {
+        if !persons[transition.0 as usize] {
             continue;
         }
         let (from, to) = (facts.search.task(edge.from), facts.search.task(edge.to));
@@ -139,8 +140,11 @@ fn finding(
     let guard = transition.guards[0];
     let name = name(facts, transition.counter);
     let value = value_after(facts, run, transition.counter);
+    let mut hooks = facts.machine.transitions.iter().flat_map(|it| it.hooks);
+    let is_reset = hooks.any(|hook| hook.resets() == Some(transition.counter));
+    let how = if is_reset { "is not set back here" } else { "is never set back" };
     let message = format!(
-        "`{name}` is never set back: after a person has set the task going again, `{}` holds no more",
+        "`{name}` {how}: after a person has set the task going again, `{}` holds no more",
         guard.text
     );
     let mut found = Diagnostic::new(&C26, guard.clause, message);

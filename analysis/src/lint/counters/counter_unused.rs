@@ -33,7 +33,8 @@ fn read(facts: &Facts<'_>) -> BTreeSet<CounterId> {
             | Value::Workflow
             | Value::Base
             | Value::Orange
-            | Value::Reviewer,
+            | Value::Reviewer
+            | Value::Port,
         )
         | Piece::Text(_) => None,
     });

@@ -50,7 +50,7 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
             | SearchStep::Start
             | SearchStep::Write(_)
             | SearchStep::Failure { .. }
-            | SearchStep::Retry
+            | SearchStep::Retry { .. }
             | SearchStep::Respawn => None,
         })
         .collect();
@@ -61,7 +61,7 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
         | SearchStep::Start
         | SearchStep::Write(_)
         | SearchStep::Failure { .. }
-        | SearchStep::Retry
+        | SearchStep::Retry { .. }
         | SearchStep::Respawn => None,
     });
     let pairs = requests.filter_map(|(request, wrote, transition)| {

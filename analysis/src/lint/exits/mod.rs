@@ -42,7 +42,7 @@ super::group! {
     C4B "rule-needs-live-session" Warn rule_needs_live_session;
     C4C "probe-gap" Warn probe_gap;
     C4E "exit-disagrees" Warn exit_disagrees;
-    C4F "agent-in-wait" Deny agent_in_wait;
+    C4F "agent-in-wait" Error agent_in_wait;
 }
 
 /// What several of these lints ask for, found out when the first one does.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use orange_core::{Actor, TransitionId};
+use orange_core::{Actor, Hook, TransitionId};
 
 use super::C4C;
 use crate::lint::Facts;
@@ -25,9 +25,13 @@ fn starts_unwatched(facts: &Facts<'_>, edge: &Edge) -> Option<(TransitionId, Hoo
     let transition = edge.step.transition()?;
     let after = facts.search.task(edge.to);
     let state = facts.machine.state(after.status);
+    let mut spawns = facts.machine.transition(transition).hooks.iter().filter_map(Hook::spawn);
     // A time is nobody's.
     let watches = |rule: usize| facts.machine.exit_rules[rule].after().is_none();
-    if state.terminal || !facts.machine.exit_rules_of(after.status).any(watches) {
+    if state.terminal
+        || spawns.all(|it| it.actor() == state.agent)
+        || !facts.machine.exit_rules_of(after.status).any(watches)
+    {
         return None;
     }
     let mut starts = facts.starting(edge).into_iter().map(|(index, spawn)| (index, spawn.actor()));

@@ -123,7 +123,7 @@ fn gated_step(edge: &Edge) -> Option<TransitionId> {
         | SearchStep::Start
         | SearchStep::Write(_)
         | SearchStep::Failure { .. }
-        | SearchStep::Retry
+        | SearchStep::Retry { .. }
         | SearchStep::Respawn => None,
     }
 }

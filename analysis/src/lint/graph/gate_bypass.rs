@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use orange_core::{Actor, StateId, TransitionId, check_section};
+use orange_core::{self as core, Actor, StateId, TransitionId, check_section};
 
 use super::C12;
 use crate::lint::Facts;
 use crate::lint::exits::text::all_of;
-use crate::search::task::ABSENT;
-use crate::search::task::MAX_SECTIONS;
+use crate::search::task::{ABSENT, Agent, MAX_SECTIONS};
 use crate::search::{ConfigurationId, Edge, EdgeId, SearchStep};
 use orange_codegen::catalogue::A10;
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Gate, SectionGate, Transition};
+use orange_codegen::model::{Gate, SectionGate, Transition, Verdict};
+use orange_codegen::span::Span;
 
 /// Steps that are looked at for all gates together.
 const MAX_STEPS: usize = 2_000_000;
@@ -37,14 +37,18 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             found.push(finding(facts, &gated, &round));
         }
     }
+    found.extend(round_reviews(facts, &reported));
     found
 }
 
-/// A transition with a gate that an absent section does not pass.
+/// A transition with a gate that an absent section does not pass, or a program that fails.
 struct Gated<'f> {
     transition: &'f Transition,
-    gate: &'f SectionGate,
-    /// The number of its section.
+    /// Where the gate stands.
+    place: Span,
+    /// What it asks for, in words.
+    wants: String,
+    /// The number of its section, or of what it asks.
     section: usize,
 }
 
@@ -53,19 +57,85 @@ fn gated<'f>(facts: &Facts<'f>) -> impl Iterator<Item = Gated<'f>> {
     let all = (0u32..).map(TransitionId).zip(facts.transitions.iter().copied());
     let leading_on = all.filter(|(_, transition)| transition.from.value != transition.to.value);
     leading_on.flat_map(move |(id, transition)| {
-        // Of several sections of which one is enough, none is needed.
-        let needed = |gate: &'f Gate| match gate {
-            Gate::Section(gate) => Some(gate),
-            Gate::AnySection(_) | Gate::Command(_) | Gate::Checks(_) => None,
-        };
         let asked = machine.transition(id).gates.iter().zip(&transition.gates);
-        let asked = asked.filter_map(move |(asked, gate)| Some((asked.sections().first()?, needed(gate)?)));
-        let asked = asked.filter(|(asked, _)| check_section(asked, "", &[]).is_err());
         asked.filter_map(move |(asked, gate)| {
-            let section = search.sections.find(asked.section)?;
-            Some(Gated { transition, gate, section })
+            let (place, wants, section) = match (asked, gate) {
+                (core::Gate::Section(asked), Gate::Section(gate)) => {
+                    check_section(asked, "", &[]).err()?;
+                    (gate.place, gate.section.value.clone(), search.sections.find(asked.section)?)
+                }
+                (core::Gate::Command(program), Gate::Command(gate)) => {
+                    (gate.place, program.argv.join(" "), search.sections.asked_by(asked)?)
+                }
+                // Of several sections of which one is enough, none is needed; checks are asked again before the merge.
+                _ => return None,
+            };
+            Some(Gated { transition, place, wants, section })
         })
     })
+}
+
+/// The transitions by which an agent that works leads its task to where a review passes it, without any review.
+fn round_reviews(
+    facts: &Facts<'_>,
+    reported: &BTreeSet<(Option<TransitionId>, Result<usize, u32>)>,
+) -> Vec<Diagnostic> {
+    let passes = |it: &&Transition| it.section_gates().any(is_pass);
+    let reviews: Vec<&Transition> = facts.transitions.iter().copied().filter(passes).collect();
+    let judges: BTreeSet<StateId> = reviews.iter().map(|it| it.from.value).collect();
+    let taken: BTreeSet<TransitionId> = if reviews.is_empty() {
+        BTreeSet::new()
+    } else {
+        let edges = facts.search.edges().map(|(_, edge)| edge).filter(|edge| is_agents(facts, edge));
+        edges.filter_map(|edge| edge.step.transition()).collect()
+    };
+    let mut found = Vec::new();
+    for id in taken {
+        let direct = facts.transition(id);
+        let (from, to) = (direct.from.value, direct.to.value);
+        let is_known = reported.iter().any(|(last, _)| *last == Some(id));
+        let gives_up = facts.gives_up(id) || facts.machine.commands.cancel == Some(to);
+        if is_known || gives_up || judges.contains(&from) || direct.section_gates().any(is_pass) {
+            continue;
+        }
+        // What an agent works on in `from` goes to the review from there.
+        let leads_to = |judge: StateId| facts.machine.between(from, judge).next().is_some();
+        let review = reviews.iter().find(|it| it.to.value == to && leads_to(it.from.value));
+        if let Some((review, gate)) =
+            review.and_then(|it| Some((it, it.section_gates().find(|gate| is_pass(gate))?)))
+        {
+            found.push(round_review(facts, id, review, gate));
+        }
+    }
+    found
+}
+
+fn is_pass(gate: &SectionGate) -> bool {
+    gate.verdict.is_some_and(|it| it.value == Verdict::Pass)
+}
+
+fn round_review(facts: &Facts<'_>, id: TransitionId, review: &Transition, gate: &SectionGate) -> Diagnostic {
+    let direct = facts.transition(id);
+    let (arrow, place) = (facts.arrow(direct), facts.first_line(direct.span));
+    let (from, to) = (facts.name(direct.from.value), facts.name(direct.to.value));
+    let judge = facts.name(review.from.value);
+    let message =
+        format!("{arrow} leads round the review in `{judge}`: an agent takes its own work to `{to}`");
+    let takes = |edge: &Edge| is_agents(facts, edge) && edge.step.transition() == Some(id);
+    let found = Diagnostic::new(&C12, place, message)
+        .label(
+            facts.first_line(gate.place),
+            format!("1. {} asks for the verdict in `{}`", facts.arrow(review), gate.section.value),
+        )
+        .label(place, format!("2. {arrow} asks nobody"));
+    let run = facts.search.first_edge(takes).map(|it| facts.search.run_through(it));
+    let found = match run {
+        Some(run) => found.trace(facts.tell(&run, "no review".to_owned())),
+        None => found,
+    };
+    found.help(format!(
+        "delete it, so that `{from}` leads to `{judge}`; or, if that is for a person to decide, write `by: human`"
+    ))
 }
 
 /// The configurations by state, and the states that are entered while a section is absent.
@@ -121,12 +191,17 @@ impl Entries {
     }
 }
 
-/// Whether an agent may ask for this step, and the section is absent before it and after it.
+/// Whether an agent that is alive may ask for this step, and the section is absent before it and after it.
 fn asks_nothing(facts: &Facts<'_>, edge: &Edge, section: usize) -> bool {
-    let SearchStep::Request { transition, .. } = edge.step else { return false };
-    let by = facts.transition(transition).by;
     let absent = |id: ConfigurationId| facts.search.task(id).section(section).content == ABSENT;
-    (by.allows(Actor::Worker) || by.allows(Actor::Reviewer)) && absent(edge.from) && absent(edge.to)
+    is_agents(facts, edge) && absent(edge.from) && absent(edge.to)
+}
+
+/// Whether an agent that is alive may ask for this step.
+fn is_agents(facts: &Facts<'_>, edge: &Edge) -> bool {
+    let SearchStep::Request { transition, .. } = edge.step else { return false };
+    let (by, task) = (facts.transition(transition).by, facts.search.task(edge.from));
+    [Actor::Worker, Actor::Reviewer].into_iter().any(|it| by.allows(it) && task.agent(it) == Agent::Live)
 }
 
 /// A shortest path from where the gate stands to what is behind it, of two steps or more, by requests alone.
@@ -137,7 +212,9 @@ fn round(facts: &Facts<'_>, entries: &Entries, gated: &Gated<'_>, budget: &mut u
     let enters = |edge: &Edge| search.task(edge.to).status == to;
     let taken = |edge: &Edge| {
         let directly = search.task(edge.from).status == from && enters(edge);
-        !directly && asks_nothing(facts, edge, gated.section)
+        // Who gives up passes nothing on.
+        let gives_up = || enters(edge) && edge.step.transition().is_some_and(|id| facts.gives_up(id));
+        !directly && asks_nothing(facts, edge, gated.section) && !gives_up()
     };
     let starts = entries.in_state(facts, from).filter(absent);
     search.walk_from(starts, taken, enters, budget)
@@ -149,7 +226,7 @@ fn finding(facts: &Facts<'_>, gated: &Gated<'_>, round: &[EdgeId]) -> Diagnostic
         .filter_map(|id| Some(facts.transition(facts.search.edge(*id).step.transition()?)))
         .collect();
     let last = path.last().copied().unwrap_or(gated.transition);
-    let (section, to) = (&gated.gate.section.value, facts.name(last.to.value));
+    let (section, to) = (&gated.wants, facts.name(last.to.value));
     let message = format!(
         "{} leads round the gate of {}: a task comes to `{to}` without `{section}`",
         facts.arrow(last),
@@ -158,7 +235,7 @@ fn finding(facts: &Facts<'_>, gated: &Gated<'_>, round: &[EdgeId]) -> Diagnostic
     let first = round.first().map_or(0, |id| facts.search.edge(*id).from);
     let run: Vec<EdgeId> = facts.search.run_to(first).into_iter().chain(round.iter().copied()).collect();
     let found = Diagnostic::new(&C12, facts.first_line(last.span), message).label(
-        facts.first_line(gated.gate.place),
+        facts.first_line(gated.place),
         format!("1. {} asks for `{section}`", facts.arrow(gated.transition)),
     );
     let found = (2..).zip(&path).fold(found, |found, (number, transition)| {

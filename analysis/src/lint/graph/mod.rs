@@ -6,6 +6,7 @@ mod dead_end;
 mod dead_transition;
 mod entry_missing;
 mod gate_bypass;
+mod near_duplicate_section;
 mod near_duplicate_state;
 mod no_cancel;
 mod no_path_to_terminal;
@@ -36,6 +37,7 @@ super::group! {
     C12 "gate-bypass" Warn gate_bypass;
     C13 "unused-gate" Warn unused_gate;
     C14 "actor-unused" Warn actor_unused;
+    C15 "near-duplicate-section" Warn near_duplicate_section;
 }
 
 /// The state that a task is most easily ended in; `None` where no state is terminal.

@@ -214,6 +214,68 @@ transitions:
     );
 }
 
+/// A worker, a reviewer and a person, and one more transition.
+fn reviewed(more: &str) -> String {
+    format!(
+        "
+states:
+  pending: {{}}
+  working: {{respawn_prompt: worker}}
+  review: {{respawn_prompt: reviewer}}
+  reviewing: {{}}
+  done: {{terminal: true}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: working, to: review, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: reviewer, harness: review}}]}}
+  - {{from: review, to: reviewing, by: [reviewer, human], gate: {{section: '## Review', verdict: PASS, strict: true, fresh: true}}, hooks: [{{action: kill_session}}]}}
+  - {{from: reviewing, to: working, hooks: [{{action: spawn_agent, prompt: worker}}]}}
+  - {{from: reviewing, to: done, hooks: [{{action: release_workspace}}]}}
+  - {more}
+prompts: {{worker: work, reviewer: judge}}
+"
+    )
+}
+
+#[test]
+fn c12_no_agent_goes_round_a_gate_where_none_is_alive() {
+    // `reviewing → working → done` begins where only persons are.
+    let gate = "gate: {section: '## Review', verdict: FAIL, strict: true, fresh: true}";
+    let fails = format!(
+        "{{from: review, to: working, by: [reviewer, human], {gate}, hooks: [{{action: kill_session}}, {{action: spawn_agent, prompt: worker}}]}}"
+    );
+    check("C12", &reviewed(&fails), &[]);
+}
+
+#[test]
+fn c12_a_worker_that_passes_its_own_work_goes_round_the_review() {
+    let direct = "{from: working, to: reviewing, hooks: [{action: kill_session}]}";
+    let found = "`working → reviewing` leads round the review in `review`: an agent takes its own work to `reviewing`";
+    check("C12", &reviewed(direct), &[found]);
+    check("C12", &reviewed(&direct.replace("to: reviewing,", "to: reviewing, by: human,")), &[]);
+}
+
+#[test]
+fn c12_the_program_of_a_gate_can_be_bypassed() {
+    let text = |more: &str| {
+        format!(
+            "
+states: {{pending: {{}}, working: {{respawn_prompt: worker}}, stuck: {{}}, reviewing: {{}}, done: {{terminal: true}}}}
+commands: {{crash: done}}
+transitions:
+  - {{from: pending, to: working, hooks: [{{action: acquire_workspace}}, {{action: spawn_agent, prompt: worker}}]}}
+  - {{from: working, to: reviewing, gate: {{command: {{argv: [make, test]}}}}, hooks: [{{action: kill_session}}]}}
+  - {{from: working, to: stuck}}
+  - {{from: stuck, to: reviewing, {more}hooks: [{{action: kill_session}}]}}
+  - {{from: reviewing, to: done, hooks: [{{action: release_workspace}}]}}
+prompts: {{worker: work}}
+"
+        )
+    };
+    let found = "`stuck → reviewing` leads round the gate of `working → reviewing`: a task comes to `reviewing` without `make test`";
+    check("C12", &text(""), &[found]);
+    check("C12", &text("by: human, "), &[]);
+}
+
 #[test]
 fn c01_a_closed_transition_of_an_exit_rule_counts_as_a_crash() {
     let text = |rule: &str| {

@@ -38,6 +38,10 @@ fn in_argv(facts: &Facts<'_>, span: Span, argv: &[String]) -> Option<Diagnostic>
     }
     let (word, why) = if program.contains(' ') {
         (program, "no program has this name: its words are one argument each")
+    } else if is_assignment(program) {
+        (program, "no shell sets a variable, and no program has this name")
+    } else if program.starts_with("~/") {
+        (program, HOME)
     } else {
         words.iter().find_map(|word| Some((word, what_is_wrong(facts, word)?)))?
     };
@@ -49,10 +53,53 @@ fn in_argv(facts: &Facts<'_>, span: Span, argv: &[String]) -> Option<Diagnostic>
     )
 }
 
+const HOME: &str = "no shell puts the home directory in the place of `~`";
+
+/// `FOO=1`, in the place of a program.
+fn is_assignment(program: &str) -> bool {
+    let is_name = |name: &str| {
+        let mut letters = name.chars();
+        let begins = letters.next().is_some_and(|it| it.is_ascii_alphabetic() || it == '_');
+        begins && letters.all(|it| it.is_ascii_alphanumeric() || it == '_')
+    };
+    program.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// `>out`, `2>log`, `</dev/null`.
+fn is_redirection(word: &str) -> bool {
+    let rest = word.trim_start_matches(|it: char| it.is_ascii_digit() || it == '&');
+    let file = rest.trim_start_matches(['>', '<']);
+    rest.starts_with(['>', '<']) && !file.is_empty() && !is_blank(word) && !file.starts_with('=')
+}
+
+/// `*.rs`, `src/**/*.rs`: the name of a file with a star, and no expression or option that a program reads itself.
+fn is_pattern(word: &str) -> bool {
+    let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '*' | '?' | '.' | '/' | '_' | '-');
+    let names_files = word.contains("*.") || word.ends_with("/*") || word == "*";
+    names_files && !word.starts_with('-') && !word.contains(".*") && word.chars().all(is_name)
+}
+
+/// `<branch>`: a blank for a reader to fill in.
+fn is_blank(word: &str) -> bool {
+    let inner = word.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
+    inner.is_some_and(|it| {
+        it.starts_with(|it: char| it.is_ascii_alphabetic()) && !it.contains(['<', '>', '/', ' '])
+    })
+}
+
 /// What a word is written for that does not happen.
 fn what_is_wrong(facts: &Facts<'_>, word: &str) -> Option<&'static str> {
-    if SIGNS.contains(&word) {
+    if SIGNS.contains(&word) || is_redirection(word) {
         return Some("no shell joins or redirects commands");
+    }
+    if word == "~" || word.starts_with("~/") {
+        return Some(HOME);
+    }
+    if is_pattern(word) {
+        return Some("no shell replaces patterns by the names of files");
+    }
+    if is_blank(word) {
+        return Some("nothing is filled in for it");
     }
     let is_variable =
         |at: usize| word[at + 1..].starts_with(|it: char| it == '{' || it == '(' || it.is_ascii_uppercase());
@@ -60,7 +107,8 @@ fn what_is_wrong(facts: &Facts<'_>, word: &str) -> Option<&'static str> {
         return Some("no shell fills in variables and commands");
     }
     let counters = facts.workflow.counters.iter().map(|it| it.name.as_str());
-    let mut values = Value::NAMED.into_iter().map(|(name, _)| name).chain(counters);
+    let named = Value::NAMED.into_iter().filter(|(_, value)| *value != Value::Port);
+    let mut values = named.map(|(name, _)| name).chain(counters);
     let is_placeholder = values.any(|name| word.contains(&format!("{{{name}}}")));
-    is_placeholder.then_some("placeholders are filled in in prompts alone")
+    is_placeholder.then_some("placeholders other than `{port}` are filled in in prompts alone")
 }

@@ -1,4 +1,4 @@
-//! C72: a program checks the work once the task has moved, and the next agent waits for it.
+//! C72: a program checks the work once the task has moved, and the next agent, or the end of the one that worked, waits for it.
 
 use orange_core::{Action, Actor, Hook, OnFailure, Transition, TransitionId};
 
@@ -33,31 +33,34 @@ fn is_agents(facts: &Facts<'_>, edge: &Edge) -> bool {
         | SearchStep::Write(_)
         | SearchStep::Respawn
         | SearchStep::Failure { .. }
-        | SearchStep::Retry => false,
+        | SearchStep::Retry { .. } => false,
     }
 }
 
-/// A program that checks, and the hook after it that starts an agent. Where a failure has a state to go to, the workflow decides by it.
+/// A program that checks, and the hook after it that starts an agent, or else ends one. Where a failure has a state to go to, the workflow decides by it.
 fn pair(transition: &Transition<'_>) -> Option<(usize, usize)> {
     let checks = |hook: &Hook<'_>| hook.action == Action::RunCommand && hook.on_failure == OnFailure::Stop;
     let at = transition.hooks.iter().position(checks).filter(|_| transition.on_hook_failure.is_none())?;
-    let starts = transition.hooks.iter().skip(at + 1).position(|it| it.spawn().is_some())?;
-    Some((at, at + 1 + starts))
+    let rest = || transition.hooks.iter().skip(at + 1);
+    let starts = rest().position(|it| it.spawn().is_some());
+    let ends = || rest().position(|it| matches!(it.action, Action::KillSession | Action::KillReviewer));
+    Some((at, at + 1 + starts.or_else(ends)?))
 }
 
 fn finding(
     facts: &Facts<'_>,
     transition: &model::Transition,
     machine: &Transition<'_>,
-    (program, start): (usize, usize),
+    (program, other): (usize, usize),
 ) -> Diagnostic {
-    let [checks, starts] = [program, start].map(|at| facts.first_line(transition.hooks[at].span));
+    let [checks, waits] = [program, other].map(|at| facts.first_line(transition.hooks[at].span));
     let argv = machine.hooks[program].argv.join(" ");
     let message = format!("{} runs `{argv}` when the task has moved already", facts.arrow(transition));
     let to = facts.name(transition.to.value);
+    let alive = if machine.hooks[other].spawn().is_some() { "" } else { ", and the agent stays alive" };
     let story = vec![
         (checks, format!("fails, and the task stays in `{to}`")),
-        (starts, "waits until somebody has the hooks run again".to_owned()),
+        (waits, format!("waits until somebody has the hooks run again{alive}")),
     ];
     numbered(Diagnostic::new(&C72, checks, message), story).help(
         "let the program decide: a transition with this `argv` in its `gate: {command: {argv: …}}` is refused while the program fails; \

@@ -1,6 +1,6 @@
 //! C66: a window that is named after a counter is ended when the counter has risen.
 
-use orange_core::{Actor, Hook, REVIEW_ROUND, TransitionId};
+use orange_core::{Actor, TransitionId};
 
 use super::C66;
 use super::places::{Raised, move_before, numbered, raised};
@@ -46,9 +46,10 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
 /// The last hook in a run that changed the round.
 fn counts(facts: &Facts<'_>, run: &[EdgeId]) -> Option<(TransitionId, usize)> {
     run.iter().rev().find_map(|it| {
-        let id = facts.search.edge(*it).step.transition()?;
-        let counts = |hook: &Hook<'_>| hook.counter == Some(REVIEW_ROUND);
-        Some((id, facts.machine.transition(id).hooks.iter().position(counts)?))
+        let edge = facts.search.edge(*it);
+        let (id, task) = (edge.step.transition()?, facts.search.task(edge.from));
+        let effects = facts.machine.effects_of(id, &facts.search.counters.values(task));
+        Some((id, effects.iter().position(|it| facts.search.renames(task, it))?))
     })
 }
 

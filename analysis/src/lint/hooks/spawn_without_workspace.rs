@@ -27,7 +27,7 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
     let prompt = hook.spawn().map_or("", |spawn| facts.machine.prompt(spawn.prompt).name);
     let arrow = facts.arrow(facts.transition(it.id));
     let is_always = facts.search.cut().is_none() && is_always(facts, it);
-    let (level, bound) = if is_always { (Level::Deny, "is ever bound") } else { (C63.level, "may be bound") };
+    let (level, bound) = if is_always { (Level::Deny, "is bound") } else { (C63.level, "may be bound") };
     let message = format!("{arrow} starts `{prompt}` where no worktree {bound}");
     let mut story: Vec<StoryLabel> = released(facts, &run).into_iter().collect();
     story.push((place, "has no worktree to start an agent in, and fails".to_owned()));

@@ -118,7 +118,7 @@ fn of_several_spawns_without_a_worktree_the_first_is_reported() {
     check(
         &flow(states, &transitions, ""),
         &[
-            "C63 `a → b` starts `worker` where no worktree is ever bound",
+            "C63 `a → b` starts `worker` where no worktree is bound",
             "C69 when `spawn_agent` fails, `a → b` has led to `b` all the same, and nothing starts an agent there again",
             "C69 when `spawn_agent` fails, `b → c` has led to `c` all the same, and nothing starts an agent there again",
         ],
@@ -239,7 +239,7 @@ fn a_state_without_a_worktree_needs_none() {
             "from: a, to: t, hooks: [{triage}]; from: t, to: b, hooks: [{KILL}, {WORKER}]; from: b, to: z, {END}"
         ),
         "",
-        &["C63 `t → b` starts `worker` where no worktree is ever bound"],
+        &["C63 `t → b` starts `worker` where no worktree is bound"],
     );
 }
 
@@ -296,4 +296,88 @@ fn an_agent_of_a_folder_is_not_left_where_a_worktree_is_wanted() {
         &["C74 `t → b` leaves the worker in the task's folder, and the agents of `b` work in a worktree"],
     );
     conflicts(&stays(&format!(", hooks: [{KILL}]")), "", &[]);
+}
+
+#[test]
+fn a_reset_from_the_initial_value_changes_no_round() {
+    // An agent that is started again would begin a first round.
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {}; z: {terminal: true}";
+    let reset = "{action: reset, field: review_round}";
+    let rounds = |when: &str, into: &str| {
+        let transitions = format!(
+            "{START}; from: b, to: c, hooks: [{{action: spawn_reviewer, prompt: reviewer{into}}}]; \
+             from: c, to: b{when}, hooks: [{reset}, {{action: kill_reviewer}}]; from: b, to: z, {END}"
+        );
+        flow(states, &transitions, "")
+    };
+    let (when, into) = (", when: \"review_round < 2\"", ", increment: review_round");
+    let changed =
+        "C66 `c → b` ends `review-…` after `review_round` has changed: the window's number is not the task's";
+    check(&rounds("", ""), &[]);
+    check(&rounds(when, ""), &[]);
+    check(&rounds("", into), &[changed]);
+    check(&rounds(when, into), &[changed]);
+}
+
+/// How often a check finds something.
+#[track_caller]
+fn check_count(code: &str, source: &str, expect: usize) {
+    let found = every_finding(&Source::new("flow.yml", source)).diagnostics;
+    assert_eq!(found.iter().filter(|it| it.code() == code).count(), expect, "{source}\n{found:#?}");
+}
+
+#[test]
+fn words_for_a_shell_are_found_in_every_shape() {
+    let text = |argv: &str| {
+        let states = "a: {}; b: {respawn_prompt: worker}; z: {terminal: true}";
+        let leaves =
+            format!("from: b, to: z, hooks: [{KILL}, {{action: run_command, argv: {argv}}}, {RELEASE}]");
+        flow(states, &format!("{START}; {leaves}"), "")
+    };
+    for argv in [
+        "[FOO=1, make]",
+        "['./run.sh', '*.rs']",
+        "['~/bin/x']",
+        "[cat, '~/notes']",
+        "[make, '>out']",
+        "[make, '2>/dev/null']",
+        "[make, '<branch>']",
+        "[ls, 'src/**/*.rs']",
+    ] {
+        check_count("C70", &text(argv), 1);
+    }
+    for argv in [
+        "[make, FOO=1]",
+        "[env, FOO=1, make]",
+        "[grep, '.*rs', x]",
+        "[git, diff, '--', x]",
+        "[cargo, test, '--exclude=*.rs']",
+        "[sh, -c, 'ls *.rs > out']",
+        "[git, rev-parse, 'HEAD~1']",
+        "[test, 'a>=b']",
+    ] {
+        check_count("C70", &text(argv), 0);
+    }
+}
+
+#[test]
+fn a_program_before_the_end_of_the_session_decides_too_late() {
+    let text = |hooks: &str| {
+        let states = "a: {}; b: {respawn_prompt: worker}; c: {}; z: {terminal: true}";
+        let leaves = format!("from: b, to: c, hooks: [{hooks}]");
+        flow(states, &format!("{START}; {leaves}; from: c, to: z, by: human, {END}"), "")
+    };
+    let tests = "{action: run_command, argv: [make, test]}";
+    check_count("C72", &text(&format!("{tests}, {KILL}")), 1);
+    check_count("C72", &text(&format!("{KILL}, {tests}")), 0);
+    check_count("C72", &text(&format!("{}, {KILL}", tests.replace("test]", "test], on_failure: go-on"))), 0);
+}
+
+#[test]
+fn an_agent_in_a_state_for_a_person_is_one_error() {
+    let states = "a: {}; b: {respawn_prompt: worker}; c: {wait: human}; z: {terminal: true}";
+    let text = flow(states, &format!("{START}; from: b, to: c; from: c, to: z, by: human, {END}"), "");
+    let found = crate::lint(&Source::new("flow.yml", text)).diagnostics;
+    let of = |code: &str| found.iter().filter(|it| it.code() == code).map(|it| it.level).collect::<Vec<_>>();
+    assert_eq!((of("C4F"), of("C47").len()), (vec![orange_codegen::Level::Error], 0), "{found:#?}");
 }

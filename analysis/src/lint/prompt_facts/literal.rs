@@ -1,17 +1,17 @@
 //! The literal reading of a text: complete commands `orange task update … --status STATE`, commands that `orange` does not have,
 //! headings `## Section`, and verdicts `Verdict: WORD`.
 //!
-//! Nothing here knows grammar. A command counts wherever it stands, also behind "do not", unless it names another task or stands between
-//! fixed words that leave it to a person or say that it is refused. A check that rests on this reading is a heuristic, and never denies a
+//! Nothing here knows grammar. A command counts wherever it stands, unless it names another task or stands between fixed words that
+//! forbid it, leave it to a person or say that it is refused. A check that rests on this reading is a heuristic, and never denies a
 //! workflow.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use orange_core::{COMMANDS, StateId, Verdict, has_word, unknown_command};
+use orange_core::{StateId, Verdict, has_word};
 
+use super::commands::{UnknownCommand, unknown_commands};
 use orange_codegen::span::Span;
-use orange_codegen::suggest;
 use orange_codegen::syntax::Text;
 
 /// What one prompt, or one message, says.
@@ -51,17 +51,6 @@ pub enum Target {
     Open,
 }
 
-/// Words that are written like a command of `orange`, which has none of this name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownCommand {
-    /// Where they stand in the text.
-    pub place: Range<usize>,
-    /// The words.
-    pub written: String,
-    /// What to do instead.
-    pub help: String,
-}
-
 /// A word directly behind `Verdict:`, in capitals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerdictWord {
@@ -93,7 +82,9 @@ pub(super) fn read(text: &Text, states: &HashMap<&str, StateId>) -> Reading {
     let commands = ends.into_iter().filter_map(|at| {
         let name = status(value, at)?;
         let before = std::mem::replace(&mut last, name.end)..at;
-        if is_left_to_people(&value[before.clone()]) || is_called_refused(&value[name.end..]) {
+        let (so_far, after) = (&value[before.clone()], &value[name.end..]);
+        let is_forbidden = is_forbidden(so_far) && !is_conditional(after);
+        if is_forbidden || is_left_to_people(so_far) || is_called_refused(after) || is_for_people(after) {
             return None;
         }
         let written = &value[name.clone()];
@@ -125,15 +116,58 @@ pub fn find_heading(text: &str, heading: &str) -> Option<Range<usize>> {
 
 const VERDICT: &str = "Verdict:";
 
-/// Whether the sentence before a command leaves it to people: "only a human may run".
+const PEOPLE: [&str; 7] = ["human", "humans", "person", "persons", "people", "maintainer", "maintainers"];
+const RUN: [&str; 10] =
+    ["run", "runs", "call", "calls", "use", "uses", "execute", "executes", "type", "types"];
+
+/// The words of the sentence in which a command stands, before it: `orange` itself is none of them.
+fn sentence(before: &str) -> impl DoubleEndedIterator<Item = &str> + Clone {
+    let line = before.rsplit(['\n', ';']).next().unwrap_or_default();
+    let sentence = line.rsplit(". ").next().unwrap_or_default();
+    let sentence =
+        sentence.strip_suffix("orange task update ").or(sentence.strip_suffix("{orange} task update "));
+    let is_part = |it: char| it.is_alphabetic() || matches!(it, '\'' | '’');
+    sentence.unwrap_or_default().split(move |it: char| !is_part(it)).filter(|it| !it.is_empty())
+}
+
+fn is_any(word: Option<&str>, of: &[&str]) -> bool {
+    word.is_some_and(|word| of.iter().any(|it| word.eq_ignore_ascii_case(it)))
+}
+
+/// Whether the words directly before a command forbid it: "do NOT run", "never call".
+fn is_forbidden(before: &str) -> bool {
+    const NOT: [&str; 7] = ["not", "never", "don't", "don’t", "cannot", "can't", "mustn't"];
+    let mut words = sentence(before).rev();
+    is_any(words.next(), &RUN) && is_any(words.next(), &NOT)
+}
+
+/// Whether the words behind a command say when it is not forbidden: "before ## Handoff is there".
+fn is_conditional(after: &str) -> bool {
+    const WHEN: [&str; 9] = ["before", "until", "unless", "without", "if", "when", "while", "yet", "twice"];
+    let rest = after.trim_start_matches(['`', '"', '\'', '*', ' ', ',']);
+    is_any(rest.split(|it: char| !it.is_alphabetic()).next(), &WHEN)
+}
+
+/// Whether the sentence before a command leaves it to people: "only a human may run", "a person runs".
 fn is_left_to_people(before: &str) -> bool {
-    const PEOPLE: [&str; 7] = ["human", "humans", "person", "persons", "people", "maintainer", "maintainers"];
-    let sentence = before.rsplit(['\n', ';']).next().and_then(|line| line.rsplit(". ").next());
-    let words =
-        sentence.unwrap_or_default().split(|it: char| !it.is_alphabetic()).filter(|it| !it.is_empty());
-    let mut words = words.skip_while(|it| !it.eq_ignore_ascii_case("only")).skip(1);
+    let mut words = sentence(before).skip_while(|it| !it.eq_ignore_ascii_case("only")).skip(1);
     let is_article = |it: &&str| matches!(*it, "a" | "the");
-    words.by_ref().find(|it| !is_article(it)).is_some_and(|it| PEOPLE.contains(&it))
+    if is_any(words.find(|it| !is_article(it)), &PEOPLE) {
+        return true;
+    }
+    let mut words = sentence(before).rev();
+    let is_run = is_any(words.next(), &RUN);
+    let mut who =
+        words.skip_while(|it| is_any(Some(it), &["may", "can", "must", "will", "should", "then", "to"]));
+    is_run && is_any(who.next(), &PEOPLE)
+}
+
+/// Whether the words behind a command leave it to people: "is for people only".
+fn is_for_people(after: &str) -> bool {
+    let after = after.trim_start_matches(['`', '"', '\'', '*', ' ']);
+    let mut words = after.split(|it: char| !it.is_alphabetic()).filter(|it| !it.is_empty());
+    let is_for = is_any(words.next(), &["is"]) && is_any(words.next(), &["for"]);
+    is_for && is_any(words.find(|it| !matches!(*it, "a" | "the" | "only")), &PEOPLE)
 }
 
 /// Whether the words behind a command say that it is always refused: "would be refused".
@@ -152,57 +186,6 @@ fn verdict_before(text: &str) -> Option<Verdict> {
     let is_named = |word: &str| line.contains(word) && has_word(line, word);
     let mut named = [Verdict::Pass, Verdict::Fail].into_iter().filter(|it| is_named(it.as_str()));
     named.next().filter(|_| named.next().is_none())
-}
-
-/// What is written like a command of `orange` and is none: at the beginning of a line, of code or after a colon or `run`.
-pub fn unknown_commands(text: &str) -> impl Iterator<Item = UnknownCommand> {
-    let names = ["orange ", "{orange} ", "{{orange}} "];
-    let mut found: Vec<UnknownCommand> = names
-        .iter()
-        .flat_map(|name| text.match_indices(name).map(|(at, it)| (at, at + it.len())))
-        .filter(|(at, _)| is_called(&text[..*at]))
-        .filter_map(|(at, end)| unknown_at(text, at, end))
-        .collect();
-    found.sort_by_key(|it| it.place.start);
-    found.into_iter()
-}
-
-/// Whether what follows this text is a command rather than prose.
-fn is_called(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or(before);
-    let is_mark = |it: char| it.is_ascii_digit() || matches!(it, ' ' | '-' | '*' | '.' | ')' | '$' | '`');
-    line.trim_start_matches(is_mark).is_empty()
-        || line.ends_with(['`', '"'])
-        || [": ", "→ ", "run ", "Run "].iter().any(|it| line.ends_with(it))
-}
-
-/// The command of a text that stands at a place, with its words from `words` on, if `orange` does not have it.
-fn unknown_at(text: &str, at: usize, words: usize) -> Option<UnknownCommand> {
-    let is_part = |it: char| it.is_ascii_lowercase() || it == '-';
-    let rest = &text[words..];
-    let mut found: Vec<&str> = Vec::new();
-    for word in rest.split(' ').take(2) {
-        let name = &word[..word.find(|it| !is_part(it)).unwrap_or(word.len())];
-        // `task|mission`, `<command>` and `--help` are for readers to fill in, and no names.
-        let tail = &word[name.len()..];
-        if name.is_empty() || name.starts_with('-') || tail.starts_with(['|', '/', '<', '{', '(', '_']) {
-            break;
-        }
-        found.push(name);
-        if !tail.is_empty() {
-            break;
-        }
-    }
-    let (wrong, known) = unknown_command(found.iter().copied())?;
-    let length = found[..=wrong].join(" ").len();
-    let with = |word: &str| format!("{}{}", &text[at..words], [&found[..wrong], &[word]].concat().join(" "));
-    let help = match (below(found[wrong]).filter(|_| wrong == 0), suggest::closest(found[wrong], known)) {
-        (Some(group), _) => format!("did you mean `{}`?", with(&format!("{group} {}", found[wrong]))),
-        (None, Some(close)) => format!("did you mean `{}`?", with(close)),
-        (None, None) => format!("`{}` lists the commands", with("--help")),
-    };
-    let place = at..words + length;
-    Some(UnknownCommand { written: text[place.clone()].to_owned(), place, help })
 }
 
 /// Where the value of `--status` stands in the arguments of `orange task update`: one line with at most one id, and other flags with
@@ -244,12 +227,6 @@ fn argument(text: &str, at: usize) -> Option<usize> {
     let length = text[start..].find([end, '\n', '`'])?;
     let is_whole = length > 0 && text[start + length..].starts_with(end);
     is_whole.then(|| start + length + usize::from(end == '"'))
-}
-
-/// The group of commands that has one of this name, of several the one that agents use.
-fn below(name: &str) -> Option<&'static str> {
-    let has = |group: &&str| COMMANDS.iter().any(|(it, below)| it == group && below.contains(&name));
-    ["task", "step"].into_iter().chain(COMMANDS.iter().map(|(it, _)| *it)).find(has)
 }
 
 /// The words in capitals that stand directly behind `Verdict:`, several where `|` or `/` is between them.
@@ -305,50 +282,6 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_unknown(text: &str, expect: &[(&str, &str)]) {
-        let found: Vec<UnknownCommand> = unknown_commands(text).collect();
-        let found: Vec<_> = found.iter().map(|it| (&text[it.place.clone()], it.help.as_str())).collect();
-        assert_eq!(found, expect, "{text}");
-    }
-
-    #[test]
-    fn commands_that_are_none_are_found_where_they_are_called() {
-        check_unknown(
-            "Then run: orange update --status done",
-            &[("orange update", "did you mean `orange task update`?")],
-        );
-        check_unknown(
-            "`{orange} task status`",
-            &[("{orange} task status", "`{orange} task --help` lists the commands")],
-        );
-        check_unknown(
-            "1. orange task updat --status x",
-            &[("orange task updat", "did you mean `orange task update`?")],
-        );
-        check_unknown("PASS → orange tsk update", &[("orange tsk", "did you mean `orange task`?")]);
-        check_unknown(
-            "{{orange}} mission status\nrun orange stop",
-            &[
-                ("{{orange}} mission status", "`{{orange}} mission --help` lists the commands"),
-                ("orange stop", "did you mean `orange task stop`?"),
-            ],
-        );
-    }
-
-    #[test]
-    fn prose_and_commands_with_blanks_to_fill_in_are_none() {
-        check_unknown("An orange peel; the orange update is red. `orange` task.", &[]);
-        for blank in ["<command>", "task|mission list", "--help", "task", "task <command>", "task {command}"]
-        {
-            check_unknown(&format!("`orange {blank}`"), &[]);
-        }
-        check_unknown(
-            "orange task update --status x\norange ls\n`orange task show ID`\norange doctor now",
-            &[],
-        );
-    }
-
-    #[track_caller]
     fn check_verdict(prompt: &str, expect: &[Option<Verdict>]) {
         let found: Vec<Option<Verdict>> = reading(prompt).commands.iter().map(|it| it.verdict).collect();
         assert_eq!(found, expect, "{prompt}");
@@ -374,9 +307,33 @@ mod tests {
 
     #[test]
     fn words_around_a_command_do_not_count() {
-        check("Do NOT run `orange task update --status done`.", &["done"]);
         check("If it fails: orange task update --status stuck", &["stuck"]);
         check("Do NOT set --status done; set the status to stuck.", &[]);
+    }
+
+    #[test]
+    fn commands_that_are_forbidden_are_none() {
+        for words in ["Do NOT run", "You must not call", "Never run", "do it. Don't use", "- Do not execute:"]
+        {
+            check(&format!("{words} `orange task update --status done`."), &[]);
+        }
+        check("Never run {orange} task update --status done", &[]);
+        for when in ["before ## Handoff is there", "until the tests pass", "unless it builds", "twice"] {
+            check(&format!("Do not run `orange task update --status done` {when}."), &["done"]);
+        }
+        check("Do not wait. Run orange task update --status done", &["done"]);
+        check("If it does not build, run orange task update --status stuck", &["stuck"]);
+        check("Do not push, run orange task update --status done", &["done"]);
+    }
+
+    #[test]
+    fn commands_that_people_run_are_none() {
+        check("A person runs `orange task update --status done`.", &[]);
+        check("A maintainer will run `orange task update --status done` then.", &[]);
+        check("`orange task update --status done` is for people only.", &[]);
+        check("`orange task update --status done` is for a human.", &[]);
+        check("A person waits: run `orange task update --status done`.", &["done"]);
+        check("`orange task update --status done` is for work that is over.", &["done"]);
     }
 
     #[test]

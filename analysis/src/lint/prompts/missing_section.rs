@@ -11,7 +11,7 @@ use crate::lint::prompt_facts::{Command, Start, Target};
 use crate::search::task::ABSENT;
 use crate::search::{ExitResult, SearchStep};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::{Fields, SectionGate, Transition};
+use orange_codegen::model::{Fields, Gate, SectionGate, Transition};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let bare = Bare::of(facts);
@@ -25,33 +25,39 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
             let between = facts.machine.between(place.state, to);
             let open = between.filter(|id| facts.machine.transition(*id).by.allows(place.actor));
             let open: Vec<&Transition> = open.map(|id| facts.transition(id)).collect();
-            let lacks = |gate: &&SectionGate| bare.may_lack(facts, &it, gate);
-            let asked = |gate: &SectionGate| is_its_own(facts, granted.prompt, &it, gate);
-            let Some((transition, gate)) = closed(&it, &open, asked, lacks) else { continue };
-            let Some(want) = wanted(&it, gate) else { continue };
-            let section = gate.section.value.as_str();
-            if lacks(&gate) && reported.insert((granted.prompt, section)) {
-                found.push(finding(facts, (&it, start), command, (transition, gate, want)));
+            let is_its_own = |gate: &&SectionGate| is_its_own(facts, granted.prompt, &it, gate);
+            let Some((transition, unnamed)) = closed(&it, &open, is_its_own) else { continue };
+            let missing: Vec<Missing<'_>> = unnamed
+                .into_iter()
+                .filter(|(gate, _)| bare.may_lack(facts, &it, gate))
+                .filter(|(gate, _)| reported.insert((granted.prompt, gate.section.value.as_str())))
+                .collect();
+            if !missing.is_empty() {
+                found.push(finding(facts, (&it, start), command, transition, &missing));
             }
         }
     }
     found
 }
 
-/// The first of these transitions, when the prompt lacks something that a gate of each of them wants. A gate that refuses what
-/// there is comes first.
+/// A section that a gate reads, and what the prompt does not name of it.
+type Missing<'f> = (&'f SectionGate, Want);
+
+/// The first of these transitions, when the prompt lacks something that a gate of each of them wants, with all that it lacks of
+/// the first. Where one of several sections is enough, the first of them counts.
 fn closed<'f>(
     it: &Prompted<'_>,
     transitions: &[&'f Transition],
-    asked: impl Fn(&SectionGate) -> bool,
-    lacks: impl Fn(&&'f SectionGate) -> bool,
-) -> Option<(&'f Transition, &'f SectionGate)> {
+    is_its_own: impl Fn(&&SectionGate) -> bool,
+) -> Option<(&'f Transition, Vec<Missing<'f>>)> {
     let closing = |of: &&'f Transition| {
-        let unnamed = || of.section_gates().filter(|gate| asked(gate) && wanted(it, gate).is_some());
-        Some((*of, unnamed().find(&lacks).or_else(|| unnamed().next())?))
+        let wanted = |gate: &'f SectionGate| Some((gate, wanted(it, gate)?));
+        let unnamed = |gate: &'f Gate| gate.sections().iter().filter(|it| is_its_own(it)).find_map(wanted);
+        let unnamed: Vec<_> = of.gates.iter().filter_map(unnamed).collect();
+        (!unnamed.is_empty()).then_some((*of, unnamed))
     };
-    let gates: Option<Vec<_>> = transitions.iter().map(closing).collect();
-    gates?.first().copied()
+    let closed: Option<Vec<_>> = transitions.iter().map(closing).collect();
+    closed?.into_iter().next()
 }
 
 /// Whether a section is for an agent with this prompt to write: each of several reviewers writes its own.
@@ -95,26 +101,36 @@ fn finding(
     facts: &Facts<'_>,
     (it, start): (&Prompted<'_>, &Start),
     command: &Command,
-    (transition, gate, want): (&Transition, &SectionGate, Want),
+    transition: &Transition,
+    missing: &[Missing<'_>],
 ) -> Diagnostic {
-    let (name, arrow, section) = (it.name, facts.arrow(transition), &gate.section.value);
-    let missing = match want {
-        Want::Section => format!("`{section}`"),
-        Want::Verdict => format!("the verdict of `{section}`"),
-        Want::Line => format!("the line `Verdict: …` at the head of `{section}`"),
-        Want::Fields => format!("a field of `{section}`"),
-    };
+    let (name, arrow) = (it.name, facts.arrow(transition));
+    let all =
+        |tell: &dyn Fn(&Missing<'_>) -> String| missing.iter().map(tell).collect::<Vec<_>>().join(" and ");
+    let (lacks, lines) = (all(&lacks), all(&|(gate, _)| format!("`{}`", line(gate))));
     let message =
-        format!("`{name}` has a command for {arrow} and does not name {missing}, which the gate wants");
+        format!("`{name}` has a command for {arrow} and does not name {lacks}, which the gate wants");
     let (place, words) = started(facts, it, start);
     let mut story = vec![(place, words)];
     story.push((command.span, "the prompt names the command".to_owned()));
-    story.push((gate.section.span, "the gate refuses it while this is missing".to_owned()));
+    let refused = missing.iter().map(|(gate, _)| gate.section.span);
+    story.extend(refused.map(|span| (span, "the gate refuses it while this is missing".to_owned())));
     let mut found = Diagnostic::new(&C81, command.span, message);
     for (number, (span, text)) in (1..).zip(story) {
         found = found.label(span, format!("{number}. {text}"));
     }
-    found.help(format!("write before the command: `{}`", line(gate)))
+    found.help(format!("write before the command: {lines}"))
+}
+
+/// What a prompt does not name, in words.
+fn lacks((gate, want): &Missing<'_>) -> String {
+    let section = &gate.section.value;
+    match want {
+        Want::Section => format!("`{section}`"),
+        Want::Verdict => format!("the verdict of `{section}`"),
+        Want::Line => format!("the line `Verdict: …` at the head of `{section}`"),
+        Want::Fields => format!("a field of `{section}`"),
+    }
 }
 
 /// A line for the prompt that asks for what a gate wants.
@@ -155,7 +171,7 @@ impl Bare {
                 SearchStep::Exit { .. }
                 | SearchStep::Request { .. }
                 | SearchStep::Failure { .. }
-                | SearchStep::Retry
+                | SearchStep::Retry { .. }
                 | SearchStep::Write(_) => None,
             };
             let taken = facts.starting(edge).into_iter().map(|(_, spawn)| spawn);

@@ -88,9 +88,11 @@ fn commands_are_judged_in_their_order() {
 }
 
 #[test]
-fn a_command_counts_behind_do_not_and_a_bare_flag_does_not() {
+fn a_command_that_is_forbidden_and_a_bare_flag_do_not_count() {
     let steps = format!("{WRITE}1. {SET} working\n2. {SET} agent-review");
-    check(&format!("{steps}\nDo NOT run `{SET} pending`."), &["warn C80 pending"]);
+    check(&format!("{steps}\nDo NOT run `{SET} pending`."), &[]);
+    check(&format!("{steps}\nA person runs `{SET} pending`."), &[]);
+    check(&format!("{steps}\nDo NOT run `{SET} pending` before it builds."), &["warn C80 pending"]);
     check(&format!("{steps}\nDo NOT set --status pending."), &[]);
 }
 
@@ -214,4 +216,20 @@ fn messages_of_hooks_are_read_like_prompts() {
         "round {review_round}",
         &["warn C84 {review_round}", "warn C84 {summary}"],
     );
+}
+
+#[test]
+fn all_sections_that_a_prompt_does_not_name_are_one_finding() {
+    let gate = "gate: {section: \"## Handoff\", required: true}";
+    let gates = "gate: {all: [{section: \"## Handoff\", required: true}, {section: \"## Notes\", required: true}, {section: \"## Plan\", required: true}]}";
+    let text = MACHINE.replacen(gate, gates, 1)
+        + "  worker: \"Write ## Plan (GOAL). orange task update --status working, then orange task update --status agent-review\"\n";
+    let found = every_finding(&Source::new("flow.yml", &text)).diagnostics;
+    let found: Vec<_> = found.iter().filter(|it| it.code() == "C81").collect();
+    let [found] = &found[..] else { panic!("{found:#?}") };
+    assert!(
+        found.message.ends_with("does not name `## Handoff` and `## Notes`, which the gate wants"),
+        "{found:#?}"
+    );
+    assert_eq!(found.labels.iter().filter(|it| it.message.ends_with("while this is missing")).count(), 2);
 }

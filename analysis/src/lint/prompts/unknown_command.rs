@@ -9,7 +9,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for by in all_instructions(facts) {
         for (span, command) in &by.reading.unknown {
-            let message = format!("{} calls `{}`, which is no command", by.name(facts), command.written);
+            let message = format!("{} calls `{}`, which {}", by.name(facts), command.written, command.why);
             found.push(Diagnostic::new(&C8C, *span, message).help(command.help.clone()));
         }
     }

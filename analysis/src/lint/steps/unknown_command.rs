@@ -11,7 +11,7 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
         let text = text(&step.prompt);
         let wrong = unknown_commands(&text).next()?;
         let message =
-            format!("the prompt of `{}` calls `{}`, which is no command", step.id.value, wrong.written);
+            format!("the prompt of `{}` calls `{}`, which {}", step.id.value, wrong.written, wrong.why);
         Some(Diagnostic::new(&B28, step.prompt.span, message).help(wrong.help))
     })
 }

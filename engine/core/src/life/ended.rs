@@ -45,7 +45,7 @@ impl<'m> Machine<'m> {
     fn waits_for_others(&self, facts: &Facts<'_>, end: &End<'_>, reviewer: &str) -> Result<bool, Rejection> {
         let is_beside = facts.reviewers.iter().any(|other| *other != reviewer);
         if self.has_judged(&facts.view, reviewer) {
-            return Ok(is_beside || end.awaits_other);
+            return Ok(is_beside || end.awaits_other.is_some());
         }
         if !is_beside {
             return Ok(false);
@@ -70,13 +70,13 @@ impl<'m> Machine<'m> {
         }
         if let Some(after) = self.left_of_limit(facts, end, &exit) {
             let reason = format!("{reason} at a limit of its provider");
-            return self.restart_after(facts, Vec::new(), Some(after), reason, end.reviewer);
+            return self.restart_after(facts, Vec::new(), Some(after), reason, end);
         }
         let is_crash = matches!(exit, ExitDecision::Crash { .. } | ExitDecision::Escalate { .. });
         // The process that starts an agent can be killed: an agent that never began has not crashed.
         if is_crash && end.never_began {
             let story = format!("agent {} was never started{}", end.spawn, end.how());
-            return self.restart_after(facts, Vec::new(), None, story, end.reviewer);
+            return self.restart_after(facts, Vec::new(), None, story, end);
         }
         let is_wait = matches!(exit, ExitDecision::Wait { .. });
         if let Some(lost) = end.lost.filter(|_| !is_wait) {
@@ -87,7 +87,7 @@ impl<'m> Machine<'m> {
                 Vec::from([attention, LifeEvent::NotResumed]),
                 None,
                 story,
-                end.reviewer,
+                end,
             );
         }
         match exit {
@@ -96,7 +96,7 @@ impl<'m> Machine<'m> {
             ExitDecision::Escalate { count, decision, .. } => self.escalated(count, decision, reason),
             ExitDecision::MarkDead { .. } => Turn::attention(reason),
             ExitDecision::Wait { resume_after, .. } => {
-                self.restart_after(facts, Vec::new(), Some(resume_after), reason, end.reviewer)
+                self.restart_after(facts, Vec::new(), Some(resume_after), reason, end)
             }
         }
     }
@@ -164,7 +164,7 @@ impl<'m> Machine<'m> {
         // A living agent is not started: it goes on.
         Turn {
             effects: Vec::new(),
-            ..self.restart_after(facts, Vec::new(), Some(after), reason.into(), None)
+            ..self.restart_after(facts, Vec::new(), Some(after), reason.into(), &End::PLAIN)
         }
     }
 
@@ -173,7 +173,7 @@ impl<'m> Machine<'m> {
         if is_final {
             given_up(Vec::new(), reason)
         } else {
-            self.restart_after(facts, Vec::new(), None, reason, None)
+            self.restart_after(facts, Vec::new(), None, reason, &End::PLAIN)
         }
     }
 
@@ -196,7 +196,7 @@ impl<'m> Machine<'m> {
         let crashed = LifeEvent::Crashed { counter: CRASH_COUNT, count, reason };
         let is_ready = |hook| workspace_of(hook).is_ready(facts.workspace);
         if respawn && state.respawn.as_ref().is_some_and(is_ready) {
-            return self.restart_after(facts, Vec::from([crashed]), None, story, end.reviewer);
+            return self.restart_after(facts, Vec::from([crashed]), None, story, end);
         }
         Turn::of(Vec::from([LifeEvent::Attention(story.clone()), crashed]), story)
     }
@@ -236,14 +236,15 @@ impl<'m> Machine<'m> {
         left.or(rule).unwrap_or_else(|| limit_after(facts.restarts))
     }
 
-    /// Starts the agent now if the delay is 0, and gives up when the limit of restarts is reached.
+    /// Starts the agent now if the delay is 0, and gives up when the limit of restarts is reached. Where another one waits for longer,
+    /// both are started at the end of that wait: a start is one of all that are missing.
     fn restart_after(
         &self,
         facts: &Facts<'_>,
         mut events: Vec<LifeEvent<'m>>,
         resume_after: Option<u32>,
         reason: String,
-        but: Option<&str>,
+        end: &End<'_>,
     ) -> Turn<'m> {
         let Some(after) = restart_after(facts.restarts, resume_after) else {
             let reason = format!(
@@ -252,8 +253,11 @@ impl<'m> Machine<'m> {
             );
             return given_up(events, reason);
         };
+        if end.awaits_other.is_some_and(|left| after <= left) {
+            return Turn::of(events, format!("{reason}; it is started again with the one that waits"));
+        }
         let effects = if after == 0 {
-            match self.again(facts, but) {
+            match self.again(facts, end.reviewer) {
                 Ok(effects) => effects,
                 Err(refusal) => {
                     let why = refusal.message(self, &facts.view);

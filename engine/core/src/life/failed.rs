@@ -43,11 +43,11 @@ impl<'m> Machine<'m> {
         Turn::of(Vec::from([LifeEvent::HooksWait, attention]), story)
     }
 
-    /// Whether an actor may have the hooks of this transition run that wait: one that may take it. One that no workflow declares
-    /// was a person's or the engine's.
+    /// Whether an actor may have the hooks of this transition run that wait: a person, and one that may take it. One that no workflow
+    /// declares was a person's or the engine's.
     pub fn may_retry(&self, transition: Option<TransitionId>, by: Actor) -> bool {
         match transition {
-            Some(id) => self.transition(id).by.allows(by),
+            Some(id) => by == Actor::Human || self.transition(id).by.allows(by),
             None => matches!(by, Actor::Human | Actor::Engine),
         }
     }

@@ -123,6 +123,22 @@ fn evidence_excuses_a_crash_and_never_an_advance() {
 }
 
 #[test]
+fn one_that_crashes_is_started_with_the_one_that_waits() {
+    let crashed = |left| ended(Actor::Reviewer, End { awaits_other: Some(left), ..End::PLAIN });
+    check(facts(REVIEW, &[0, 0], ""), crashed(60), &["crash 1"]);
+    let later = Facts { restarts: 2, ..facts(REVIEW, &[0, 0], "") };
+    check(later, crashed(60), &["crash 1"]);
+    check(later, crashed(10), &["crash 1", "wait 20"]);
+    let limited = |left| {
+        let limit = Some(Limit { left: Some(60) });
+        ended(Actor::Reviewer, End { limit, awaits_other: Some(left), ..End::PLAIN })
+    };
+    check(facts(REVIEW, &[0, 0], ""), limited(10), &["wait 60"]);
+    check(facts(REVIEW, &[0, 0], ""), limited(3600), &[]);
+    check(facts(REVIEW, &[0, 1], ""), crashed(60), &["crash 2", "advance 3", "begin 3", "attention"]);
+}
+
+#[test]
 fn an_end_is_judged_again_only_where_the_agent_is_missed() {
     let judged = |is_replaced| Input::JudgedAgain { agent: Actor::Reviewer, end: End::PLAIN, is_replaced };
     let here = facts(REVIEW, &[0, 0], "");
@@ -274,11 +290,12 @@ fn a_failed_hook_stops_the_others_or_does_not() {
 }
 
 #[test]
-fn hooks_are_retried_by_those_who_may_take_the_transition() {
+fn hooks_are_retried_by_a_person_and_by_who_may_ask() {
     let may = |transition| Actor::BUILT_IN.map(|by| MACHINE.may_retry(transition, by));
     let ids = (0..).map(TransitionId).zip(MACHINE.transitions);
     for (id, transition) in ids {
-        assert_eq!(may(Some(id)), Actor::BUILT_IN.map(|by| transition.by.allows(by)));
+        let may_ask = |by| by == Actor::Human || transition.by.allows(by);
+        assert_eq!(may(Some(id)), Actor::BUILT_IN.map(may_ask));
     }
     assert_eq!(may(None), Actor::BUILT_IN.map(|by| [Actor::Human, Actor::Engine].contains(&by)));
 }

@@ -4,6 +4,6 @@ extern crate std;
 
 mod cases;
 mod gates;
-mod random;
+pub(crate) mod random;
 mod reference;
 mod simulator;

@@ -60,6 +60,21 @@ objects! {
         attempt: Option<u32>,
     }
 
+    /// What a worktree is to get.
+    Preparation {
+        /// Its name.
+        workspace: String,
+        /// Files and folders that are copied.
+        #[serde(default)]
+        copied: Vec<String>,
+        /// Files and folders that are linked.
+        #[serde(default)]
+        linked: Vec<String>,
+        /// The programs that prepare it, with their arguments.
+        #[serde(default)]
+        setup: Vec<Vec<String>>,
+    }
+
     /// The end of an attempt at a step.
     EndedAttempt {
         /// The step.

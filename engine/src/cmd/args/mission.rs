@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use orange_core::plan::{Execution, Intervene};
 
-use crate::store::task::DEFAULT_HARNESS;
+use super::task::PaneArgs;
 
 /// `orange mission …`
 #[derive(Debug, Subcommand)]
@@ -42,6 +42,9 @@ Examples:
         /// Its id, the start of its id, or its branch [default: all missions]
         #[arg(id = "MISSION", value_name = "MISSION")]
         name: Option<String>,
+        /// Every event, and each change of what agents do
+        #[arg(long, short)]
+        verbose: bool,
     },
     /// Show its session on this terminal, from one agent to the next
     #[command(after_help = "Example:\n  orange mission attach login")]
@@ -58,6 +61,19 @@ Examples:
         /// The last agent of this step [default: the last agent]
         #[arg(value_name = "STEP")]
         step: Option<String>,
+    },
+    /// Show what an agent's terminal shows now
+    #[command(after_help = "\
+Examples:
+  orange mission pane login
+  orange mission pane login --follow --json    (until the agent has ended; an object a line)")]
+    Pane {
+        /// Which mission.
+        #[command(flatten)]
+        mission: MissionName,
+        /// What of it.
+        #[command(flatten)]
+        pane: PaneArgs,
     },
     /// Answer the pause of a mission
     #[command(after_help = "\
@@ -159,12 +175,12 @@ pub struct StartArgs {
     /// Send no messages at the boundaries of steps to the agent that starts it
     #[arg(long)]
     pub no_notices: bool,
-    /// The harness of steps that name none
-    #[arg(long, value_name = "HARNESS", default_value = DEFAULT_HARNESS)]
-    pub harness: String,
-    /// The harness of steps of the role `reviewer` that name none
-    #[arg(long, value_name = "HARNESS", default_value = DEFAULT_HARNESS)]
-    pub review_harness: String,
+    /// The harness of steps that name none [default: the project's]
+    #[arg(long, value_name = "HARNESS")]
+    pub harness: Option<String>,
+    /// The harness of steps of the role `reviewer` that name none [default: the project's]
+    #[arg(long, value_name = "HARNESS")]
+    pub review_harness: Option<String>,
 }
 
 /// When a mission pauses.
@@ -197,6 +213,12 @@ pub struct MissionListArgs {
     /// Also those that are over
     #[arg(long)]
     pub all: bool,
+    /// Missions of every project, not only of the one in which you stand
+    #[arg(long, conflicts_with = "project")]
+    pub all_projects: bool,
+    /// Only missions that need a person
+    #[arg(long)]
+    pub needs_me: bool,
 }
 
 /// `orange mission continue …`

@@ -1,22 +1,31 @@
 //! The command line of `orange`, as clap reads it.
 
+mod acts;
 mod agent;
+mod filter;
+mod harness;
 mod mission;
+mod names;
+mod notify;
 mod parse;
 mod project;
 mod task;
 mod workflow;
 mod workspace;
 
+pub use acts::{CreateArgs, DiffArgs, EditArgs, SendArgs};
 pub use agent::{AgentCommand, EndedArgs, SpawnName};
+pub use filter::Filter;
+pub use harness::HarnessCommand;
 pub use mission::{
     CompleteArgs, ContinueArgs, MissionCommand, MissionListArgs, MissionName, StartArgs, StepCommand,
 };
+pub use names::{TaskName, TaskNames};
+pub use notify::NotifyCommand;
 pub use parse::{Parsed, asks_for_json, parse};
 pub use project::{ProjectCommand, ProjectSettings};
 pub use task::{
-    AnswerArgs, CreateArgs, Decision, ListArgs, LogsArgs, MergeArgs, TaskCommand, TaskName, UpdateArgs,
-    WaitArgs,
+    AnswerArgs, Decision, ListArgs, LogsArgs, MergeArgs, PaneArgs, TaskCommand, UpdateArgs, WaitArgs,
 };
 pub use workflow::WorkflowCommand;
 pub use workspace::WorkspaceCommand;
@@ -33,7 +42,7 @@ use crate::log_file::LEVELS;
     name = "orange",
     version,
     after_help = "\
-Without a command it lists the tasks, or the first steps. `--help` after a command, or `help` before it, prints its help.
+Without a command it shows the dashboard on a terminal, and elsewhere lists the tasks, or the first steps. `--help` after a command, or `help` before it, prints its help.
 
 Examples:
   orange project add ~/code/coffee --pool-size 2
@@ -49,7 +58,7 @@ pub struct Cli {
     /// Answer with one JSON value on standard output and nothing else there
     #[arg(long, global = true)]
     pub json: bool,
-    /// What to do; without, the tasks are listed.
+    /// What to do; without, the dashboard is shown or the tasks are listed.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -81,15 +90,34 @@ Examples:
   orange ls --all --json"
     )]
     Ls(ListArgs),
+    /// See what needs you, and answer it, on one screen
+    #[command(after_help = "\
+Examples:
+  orange dashboard
+  orange dashboard --project coffee
+  orange dashboard --exit-on-attach    (for a popup of tmux)
+
+It executes `orange-dashboard`, which is beside `orange` or on PATH; `?` shows its keys. `orange` alone does the same on a
+terminal. In a repository it shows that project, elsewhere all of them.")]
+    Dashboard(DashboardArgs),
     /// Watch the agents: apply the exit rules to those whose end was not reported
     #[command(after_help = "\
 Examples:
   orange monitor                  (until interrupted)
-  orange monitor --once --json    (one look, for cron and scripts)")]
+  orange monitor --once --json    (one look, for cron and scripts)
+
+One monitor works at a time in an ORANGE_HOME. A second one says which process that is, stands by, and works after its end. `--once`
+looks whatever else runs.")]
     Monitor(MonitorArgs),
+    /// Channels for messages about what needs you
+    #[command(subcommand, arg_required_else_help = false)]
+    Notify(NotifyCommand),
     /// The workflows that tasks can follow: compiled-in ones, and those of ORANGE_HOME/workflows
     #[command(subcommand, arg_required_else_help = false)]
     Workflow(WorkflowCommand),
+    /// The coding agents that tasks can name
+    #[command(subcommand, arg_required_else_help = false)]
+    Harness(HarnessCommand),
     /// Show what processes without a terminal wrote to the log
     #[command(after_help = "\
 Examples:
@@ -175,6 +203,20 @@ Examples:
     Agent(AgentCommand),
 }
 
+/// `orange dashboard …`
+#[derive(Debug, Default, Args)]
+pub struct DashboardArgs {
+    /// Only this project
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
+    pub project: Option<String>,
+    /// The tasks of every project, wherever it is started
+    #[arg(long)]
+    pub all_projects: bool,
+    /// End when a session is attached
+    #[arg(long)]
+    pub exit_on_attach: bool,
+}
+
 /// `orange monitor …`
 #[derive(Debug, Args)]
 pub struct MonitorArgs {
@@ -193,7 +235,7 @@ pub struct LogArgs {
     #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(LEVELS))]
     pub level: Option<String>,
     /// Only lines that this command wrote
-    #[arg(long, value_name = "COMMAND", value_parser = ["advance", "agent", "complete", "event", "finish", "spawn-next"])]
+    #[arg(long, value_name = "COMMAND", value_parser = ["advance", "agent", "complete", "event", "finish", "notify", "spawn-next"])]
     pub component: Option<String>,
     /// Only lines that contain this
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -273,8 +315,11 @@ impl Command {
             Command::Step(_) => "step",
             Command::Project(_) => "project",
             Command::Workspace(_) => "workspace",
+            Command::Dashboard(_) => "dashboard",
             Command::Monitor(_) => "monitor",
+            Command::Notify(_) => "notify",
             Command::Workflow(_) => "workflow",
+            Command::Harness(_) => "harness",
             Command::Log(_) => "log",
             Command::Install(_) => "install",
             Command::Setup(_) => "setup",

@@ -12,7 +12,7 @@ use crate::{Error, Kind, Result};
 #[derive(Debug)]
 pub enum Parsed {
     /// A command.
-    Cli(Cli),
+    Cli(Box<Cli>),
     /// Its help.
     Help(String),
     /// The version.
@@ -30,7 +30,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed> {
         .collect::<Result<_>>()?;
     let words = helping(words);
     match Cli::try_parse_from(std::iter::once("orange").chain(words.iter().map(String::as_str))) {
-        Ok(cli) => Ok(Parsed::Cli(cli)),
+        Ok(cli) => Ok(Parsed::Cli(Box::new(cli))),
         Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Parsed::Help(text(&error))),
         Err(error) if error.kind() == ErrorKind::DisplayVersion => Ok(Parsed::Version(text(&error))),
         Err(error) if error.kind() == ErrorKind::MissingSubcommand => Err(incomplete(&words)),

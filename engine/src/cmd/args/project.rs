@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::store::settings::ports::PER_SLOT;
+use crate::store::settings::{Ports, Program, Settings, TIMEOUT, flaw_of_path, flaw_of_program};
+
 /// `orange project …`
 #[derive(Debug, Subcommand)]
 pub enum ProjectCommand {
@@ -26,11 +29,46 @@ Examples:
     /// List them
     #[command(visible_alias = "ls", after_help = "Example:\n  orange project list --json")]
     List,
+    /// Show the settings of one, and where each comes from
+    #[command(after_help = "\
+Examples:
+  orange project show
+  orange project show coffee --json
+
+A setting comes from `orange project update`, else from the `orange.toml` of the repository if that is trusted, else it has its
+default.")]
+    Show {
+        /// Which one [default: the one of the current folder]
+        #[arg(value_name = "PROJECT")]
+        name: Option<String>,
+    },
+    /// Agree to the `orange.toml` of its repository, as it is now
+    #[command(after_help = "\
+Examples:
+  orange project trust
+  orange project trust coffee --yes
+  orange project trust coffee --yes --hash 2c26b46b
+
+`orange.toml` names programs that Orange runs and files that it copies, so Orange uses nothing of it before a person agrees. It shows
+the file, or its changes since the last time, and asks. A file that changes is not used until it is trusted again.")]
+    Trust {
+        /// Which one [default: the one of the current folder]
+        #[arg(value_name = "PROJECT")]
+        name: Option<String>,
+        /// Agree without a question
+        #[arg(long)]
+        yes: bool,
+        /// Agree only if the SHA-256 of the file begins with these digits
+        #[arg(long, value_name = "DIGITS")]
+        hash: Option<String>,
+    },
     /// Change the settings of one
     #[command(after_help = "\
 Examples:
   orange project update coffee --pool-size 4
-  orange project update coffee --path ~/code/coffee")]
+  orange project update coffee --path ~/code/coffee
+  orange project update coffee --copy .env --link node_modules --setup '[\"npm\", \"ci\"]'
+  orange project update coffee --ports 4000:10 --unset copy --unset link --unset setup")]
     Update {
         /// Which one [default: the one of the current folder]
         #[arg(value_name = "PROJECT")]
@@ -123,6 +161,100 @@ pub struct ProjectSettings {
     /// The same for deleted tasks without a backup
     #[arg(long, value_name = "DAYS", value_parser = days)]
     pub trash_days: Option<Days>,
+    /// A file or folder of the repository that each new worktree gets a copy of; once for each, or once as '' for none
+    #[arg(long, value_name = "PLACE", value_parser = place)]
+    pub copy: Option<Vec<String>>,
+    /// A file or folder of the repository that each new worktree gets a link to; once for each, or once as '' for none
+    #[arg(long, value_name = "PLACE", value_parser = place)]
+    pub link: Option<Vec<String>>,
+    /// A program that prepares each new worktree, as JSON: '["npm", "ci"]', or '{"argv": ["npm", "ci"], "timeout": 600}'; once for each,
+    /// or once as '' for none
+    #[arg(long, value_name = "JSON", value_parser = program)]
+    pub setup: Option<Vec<NewProgram>>,
+    /// The first port of the first worktree, and how many each has; 10 without a number
+    #[arg(long, value_name = "BASE[:NUMBER]", value_parser = ports)]
+    pub ports: Option<Ports>,
+    /// The harness of the workers of its new tasks; `claude` in a new project
+    #[arg(long, value_name = "HARNESS")]
+    pub harness: Option<String>,
+    /// The harness of the reviewers of its new tasks; `claude` in a new project
+    #[arg(long, value_name = "HARNESS")]
+    pub review_harness: Option<String>,
+    /// Whether a task that waits for a person, and whose agents have ended, gives its worktree to another task; `false` in a new
+    /// project
+    #[arg(long, value_name = "true|false")]
+    pub release_when_waiting: Option<bool>,
+    /// Take back what was set here, so that `orange.toml` or the default counts; once for each
+    #[arg(long, value_name = "SETTING", value_parser = SHARED)]
+    pub unset: Vec<String>,
+}
+
+/// The settings that `orange.toml` can have, too.
+const SHARED: [&str; 7] =
+    ["copy", "link", "setup", "ports", "harness", "review-harness", "release-when-waiting"];
+
+impl ProjectSettings {
+    /// Changes what these set, and takes back what they unset.
+    pub fn change(&self, settings: &mut Settings) {
+        for name in &self.unset {
+            match name.as_str() {
+                "copy" => settings.copy = None,
+                "link" => settings.link = None,
+                "setup" => settings.setup = None,
+                "ports" => settings.ports = None,
+                "harness" => settings.harness = None,
+                "review-harness" => settings.review_harness = None,
+                _ => settings.release_when_waiting = None,
+            }
+        }
+        let listed = |given: &Option<Vec<String>>| {
+            let given = given.as_ref()?;
+            Some(given.iter().filter(|path| !path.is_empty()).cloned().collect())
+        };
+        settings.copy = listed(&self.copy).or(settings.copy.take());
+        settings.link = listed(&self.link).or(settings.link.take());
+        let programs = self.setup.as_ref().map(|given| given.iter().filter_map(|it| it.0.clone()).collect());
+        settings.setup = programs.or(settings.setup.take());
+        settings.ports = self.ports.or(settings.ports);
+        settings.harness = self.harness.clone().or(settings.harness.take());
+        settings.review_harness = self.review_harness.clone().or(settings.review_harness.take());
+        settings.release_when_waiting = self.release_when_waiting.or(settings.release_when_waiting);
+    }
+}
+
+/// A program, or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewProgram(pub Option<Program>);
+
+fn place(text: &str) -> Result<String, String> {
+    if text.is_empty() { Ok(String::new()) } else { flaw_of_path(text).map_or(Ok(text.to_owned()), Err) }
+}
+
+fn program(text: &str) -> Result<NewProgram, String> {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        Argv(Vec<String>),
+        Program(Program),
+    }
+    if text.is_empty() {
+        return Ok(NewProgram(None));
+    }
+    let given = serde_json::from_str(text).map_err(|_| {
+        "it is a list of strings in JSON, '[\"npm\", \"ci\"]', or '{\"argv\": [\"npm\", \"ci\"], \"timeout\": 600}'".to_owned()
+    })?;
+    let program = match given {
+        Given::Argv(argv) => Program { argv, timeout: TIMEOUT },
+        Given::Program(program) => program,
+    };
+    flaw_of_program(&program).map_or(Ok(NewProgram(Some(program))), Err)
+}
+
+fn ports(text: &str) -> Result<Ports, String> {
+    let (base, number) = text.split_once(':').map_or((text, None), |(base, number)| (base, Some(number)));
+    let read =
+        |text: &str| text.parse().map_err(|_| "it is a port, or a port and a number: 4000:10".to_owned());
+    Ports::new(read(base)?, number.map_or(Ok(PER_SLOT), read)?)
 }
 
 /// An age, or none.

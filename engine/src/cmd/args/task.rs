@@ -1,10 +1,12 @@
 //! The arguments of `orange task`.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::acts::{CreateArgs, DiffArgs, EditArgs, SendArgs};
+use super::names::{TaskName, TaskNames};
 use crate::flow::merge::Strategy;
-use crate::store::task::DEFAULT_HARNESS;
+use crate::flow::pane::Size;
 
 /// `orange task …`
 #[derive(Debug, Subcommand)]
@@ -15,6 +17,9 @@ Examples:
   orange task create add-login \"Implement the login form\"
   orange task create --project coffee fix-42 -- \"-v is ignored\"
   git log -1 | orange task create explain \"Explain this commit\" --context - --no-spawn
+  orange task create docs \"Describe the login\" --blocked-by add-login --priority 5
+  orange task create fix-43 --edit
+  orange task create --issue 42
 
 The summary is one argument, in quotes: further words are refused. Without one, the agent asks what to do. An existing branch
 is continued. With `--status agent-review` (in the default workflow) a reviewer examines it first, with `--status reviewing` it
@@ -26,9 +31,11 @@ waits for you.")]
         after_help = "\
 Examples:
   orange task list
+  orange task list --needs-me --all-projects
   orange task list --status stuck --all --json
 
-Lists the unfinished tasks of all projects, the oldest first; tasks that cannot be read come last."
+Lists the unfinished tasks of the project in which you stand, and outside of any those of all projects. What needs a person comes
+first, and of one kind what has waited longest; tasks that cannot be read come last. docs/needs.md says what each need means."
     )]
     List(ListArgs),
     /// Show a task: its fields, sections, history and what needs attention
@@ -49,9 +56,11 @@ Shows the last 200 events of the history.")]
     /// List every status that it can change to, and what is still missing
     #[command(after_help = "Example:\n  orange task next --json")]
     Next(TaskName),
-    /// Wait until it has reached a status and the hooks have ended
+    /// Wait until it has reached a status and the hooks have ended, or until something needs you
     #[command(after_help = "\
 Examples:
+  orange task wait --needs-me                                (any task of any project)
+  orange task wait add-login --needs-me --timeout 3600
   orange task wait add-login --status working --timeout 5
   orange task wait add-login --status reviewing --status stuck --timeout 3600
 
@@ -61,11 +70,15 @@ It ends with status 1 when the time is over, or when the task can no longer reac
     #[command(after_help = "\
 Examples:
   orange task watch                     (until interrupted)
+  orange task watch --verbose           (every event)
   orange task watch add-login --json    (until it is over; an object a line)")]
     Watch {
         /// Its id, the start of its id, or its branch [default: all tasks]
         #[arg(id = "ID", value_name = "ID")]
         name: Option<String>,
+        /// Every event, and each change of what agents do
+        #[arg(long, short)]
+        verbose: bool,
     },
     /// Show the transcript of an agent: its conversation, or the output of its pane
     #[command(after_help = "\
@@ -77,6 +90,34 @@ Examples:
 
 For people, arguments and results of tools are shortened. Transcripts stay after the end of an agent and of its task.")]
     Logs(LogsArgs),
+    /// Show what a task has changed since it left the default branch, with uncommitted and untracked files
+    #[command(after_help = "\
+Examples:
+  orange task diff add-login
+  orange task diff add-login --stat
+  orange task diff add-login --json
+
+On a terminal, git shows it in your pager, and --tool in your diff tool (`git difftool`). Without a worktree, it is what the branch
+has. The worktree and its index stay as they are. A mission's id works, too.")]
+    Diff(DiffArgs),
+    /// Show what an agent's terminal shows now
+    #[command(after_help = "\
+Examples:
+  orange task pane add-login
+  orange task pane add-login --lines 20 --json
+  orange task pane add-login --follow                (until the agent has ended)
+  orange task pane add-login --size 120x40 --follow --json
+
+`--json` has the lines with their colours, and where the cursor is. With `--follow` it prints the whole pane again
+whenever that changes, with `--json` as an object a line. A window that a terminal shows keeps its size.")]
+    Pane {
+        /// Which task.
+        #[command(flatten)]
+        task: TaskName,
+        /// What of it.
+        #[command(flatten)]
+        pane: PaneArgs,
+    },
     /// Answer what an agent asks: whether it may use a tool
     #[command(after_help = "\
 Examples:
@@ -86,9 +127,37 @@ Examples:
 `orange task list --json` and `orange task show` name the request. An answer is for that request only; a second answer, also after
 one on the agent's screen, is refused. Only a person may answer.")]
     Answer(AnswerArgs),
+    /// Send a message to a task's living agent, as if it were typed into its terminal
+    #[command(
+        override_usage = "orange task send [OPTIONS] <ID>... <-|TEXT>",
+        after_help = "\
+Examples:
+  orange task send add-login \"Use the library that we have\"
+  git diff main | orange task send add-login -
+  orange task send --where status=working \"Stop at the next commit\"
+  orange task send add-login --spawn 2 -- \"- and one more test\"
+
+The text arrives byte for byte, with a final Enter. The worker gets it, unless --reviewer or --spawn selects another agent. While
+the agent asks something on its screen, nothing is sent: answer first. Only a person may send."
+    )]
+    Send(SendArgs),
     /// Start the agent of a pending task
-    #[command(after_help = "Example:\n  orange task spawn add-login")]
-    Spawn(TaskName),
+    #[command(after_help = "\
+Example:
+  orange task spawn add-login
+
+A task that waits for other tasks (`--blocked-by`) is refused until these are merged; a person starts it with --force.")]
+    Spawn {
+        /// Which task.
+        #[command(flatten)]
+        task: TaskNames,
+        /// Start it although other tasks block it
+        #[arg(long)]
+        force: bool,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Start the agent of a task again after its session has died
     #[command(after_help = "\
 Examples:
@@ -100,10 +169,13 @@ when it does not.")]
     Respawn {
         /// Which task.
         #[command(flatten)]
-        task: TaskName,
+        task: TaskNames,
         /// Begin a new conversation
         #[arg(long)]
         fresh: bool,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
     },
     /// End a task's agent, if it is alive, and start it again
     #[command(after_help = "\
@@ -116,10 +188,13 @@ what the `respawn_prompt` of the task's status says; without one, its first prom
     Restart {
         /// Which task.
         #[command(flatten)]
-        task: TaskName,
+        task: TaskNames,
         /// Begin a new conversation
         #[arg(long)]
         fresh: bool,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
     },
     /// End a task's agents, and keep its status
     #[command(after_help = "\
@@ -127,7 +202,14 @@ Example:
   orange task stop add-login
 
 No exit rule applies, and no agent starts until `orange task respawn` or a transition starts one.")]
-    Stop(TaskName),
+    Stop {
+        /// Which task.
+        #[command(flatten)]
+        task: TaskNames,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Change a task's status, summary or branch
     #[command(after_help = "\
 Examples:
@@ -136,6 +218,7 @@ Examples:
   orange task update --branch                   (take over the name of the checked-out branch)
   orange task update add-login --status done --dry-run
   orange task update --retry-hooks              (after a hook has failed, and others wait)
+  orange task update add-login --status working --feedback \"Use the library that we have\"
   orange task update add-login --status shipped --as ci --token-file ~/.ci-token
 
 `--branch NAME` renames the task's branch, in its worktree, too, as long as no remote and no pull request has it. An existing
@@ -165,10 +248,13 @@ there to the status for the verdict in `## Review`. If there are several, it lis
     Cancel {
         /// Which task.
         #[command(flatten)]
-        task: TaskName,
+        task: TaskNames,
         /// Do not ask
         #[arg(long)]
         yes: bool,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Move a task that is over, or was never started, to the trash; its branch and its backups stay
     #[command(after_help = "\
@@ -179,10 +265,13 @@ A task that is not over is refused: cancel it first.")]
     Delete {
         /// Which task.
         #[command(flatten)]
-        task: TaskName,
+        task: TaskNames,
         /// Do not ask
         #[arg(long)]
         yes: bool,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Bring a deleted task back, or make a branch of work that was backed up
     #[command(after_help = "\
@@ -199,6 +288,25 @@ existing branches stay as they are. With several backups, `--backup` selects one
         /// Which backup: the last part of its ref
         #[arg(long, value_name = "N")]
         backup: Option<u32>,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Take a cancellation back: the task gets its status, its worktree and its uncommitted work again
+    #[command(after_help = "\
+Example:
+  orange task undo add-login
+
+No agent starts: `orange task respawn` does that. Without a free worktree, the task gets one, with its work, once there is one and
+`orange monitor` looks, or by the same command. A branch that somebody has moved is left alone, and the command refused. Only a
+person may ask.")]
+    Undo {
+        /// Which task.
+        #[command(flatten)]
+        task: TaskName,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Move a task to a status of its workflow after a change of the workflow
     #[command(after_help = "\
@@ -217,6 +325,9 @@ It checks no gate and runs no hook: worktree, session and agents stay as they ar
         /// The workflow that it follows from now on [default: the one that it follows]
         #[arg(long, value_name = "WORKFLOW")]
         workflow: Option<String>,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Merge a task's branch into the default branch, push it, and finish the task
     #[command(after_help = "\
@@ -236,7 +347,39 @@ Example:
 
 Its title is the task's summary; its text has the summary, the section `## Context` and the repository's template. A branch
 that has an open pull request keeps it. This needs `gh`, the GitHub command line.")]
-    CreatePr(TaskName),
+    CreatePr {
+        /// Which task.
+        #[command(flatten)]
+        task: TaskName,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Open a task's pull request in the browser
+    #[command(after_help = "\
+Example:
+  orange task open add-login
+
+It uses the programs that BROWSER names, or `xdg-open`, or `open`, and prints the address in any case.")]
+    Open(TaskName),
+    /// Ask GitHub about a task's pull request now
+    #[command(after_help = "\
+Example:
+  orange task refresh add-login
+
+It also finds a pull request that somebody has opened for the branch. What follows is what `orange monitor` does from time to
+time: a task whose pull request was merged or closed ends. This needs `gh`, the GitHub command line.")]
+    Refresh(TaskName),
+    /// Change a task's harnesses, summary, priority, or what it waits for
+    #[command(after_help = "\
+Examples:
+  orange task edit add-login --harness codex
+  orange task edit add-login --summary \"Log in with a passkey\" --dry-run
+  orange task edit add-login --priority 10 --unblock
+  orange task edit add-login --seen
+
+The next agent gets the new values. A harness cannot change while its agent is alive: stop that first. Only a person may edit.")]
+    Edit(EditArgs),
     /// Finish an open transition; `orange` starts this in a process of its own
     #[command(hide = true)]
     Finish {
@@ -275,6 +418,15 @@ pub struct ListArgs {
     /// Finished ones too
     #[arg(long)]
     pub all: bool,
+    /// Those of every project, not only of the one in which you stand
+    #[arg(long, conflicts_with = "project")]
+    pub all_projects: bool,
+    /// Only those that need a person
+    #[arg(long)]
+    pub needs_me: bool,
+    /// Ask git what each has changed, too (for --json)
+    #[arg(long)]
+    pub changes: bool,
 }
 
 /// `orange task answer …`
@@ -299,52 +451,12 @@ pub enum Decision {
     Deny,
 }
 
-/// Names a task.
-#[derive(Debug, Args)]
-pub struct TaskName {
-    /// Its id, the start of its id, or its branch [default: the task of the current worktree]
-    #[arg(id = "ID", value_name = "ID")]
-    pub name: Option<String>,
-}
-
-/// `orange task create …`
-#[derive(Debug, Args)]
-pub struct CreateArgs {
-    /// The branch to work on [default: orange-tasks/ID]
-    #[arg(value_name = "BRANCH")]
-    pub branch: Option<String>,
-    /// What is to be done; without it, the agent asks
-    #[arg(value_name = "SUMMARY")]
-    pub summary: Option<String>,
-    /// The project [default: the one of the current folder]
-    #[arg(long, value_name = "PROJECT")]
-    pub project: Option<String>,
-    /// The workflow [default: the project's]
-    #[arg(long, value_name = "WORKFLOW")]
-    pub workflow: Option<String>,
-    /// The harness of the worker
-    #[arg(long, value_name = "HARNESS", default_value = DEFAULT_HARNESS)]
-    pub harness: String,
-    /// The harness of the reviewer
-    #[arg(long, value_name = "HARNESS", default_value = DEFAULT_HARNESS)]
-    pub review_harness: String,
-    /// More about the task, for its `## Context`; `-` reads standard input
-    #[arg(long, value_name = "-|TEXT", allow_hyphen_values = true)]
-    pub context: Option<String>,
-    /// The first status of the task [default: the workflow's initial status]
-    #[arg(long, value_name = "STATUS")]
-    pub status: Option<String>,
-    /// Only create it
-    #[arg(long)]
-    pub no_spawn: bool,
-}
-
 /// `orange task update …`
 #[derive(Debug, Args)]
 pub struct UpdateArgs {
     /// Which task.
     #[command(flatten)]
-    pub task: TaskName,
+    pub task: TaskNames,
     /// Ask for this status
     #[arg(long, value_name = "STATUS", conflicts_with = "retry_hooks")]
     pub status: Option<String>,
@@ -357,8 +469,11 @@ pub struct UpdateArgs {
     /// Rename the task's branch; without a name, take over the one that is checked out
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<Option<String>>,
+    /// Add what is to change to its `TASK.md`, in a section `## Feedback` at the end; `-` reads standard input
+    #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true, conflicts_with = "retry_hooks")]
+    pub feedback: Option<String>,
     /// Ask as this actor of the workflow, which is a program
-    #[arg(long = "as", value_name = "ACTOR", conflicts_with_all = ["summary", "branch"])]
+    #[arg(long = "as", value_name = "ACTOR", conflicts_with_all = ["summary", "branch", "feedback"])]
     pub as_actor: Option<String>,
     /// The file with its token; `-` for standard input
     #[arg(long, value_name = "PATH", requires = "as_actor")]
@@ -385,12 +500,33 @@ pub struct LogsArgs {
     pub raw: bool,
 }
 
+/// `orange task pane …` and `orange mission pane …`
+#[derive(Debug, Args)]
+pub struct PaneArgs {
+    /// The number of the agent [default: the newest one that is alive]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub spawn: Option<u32>,
+    /// Only the last lines, and those that have left the screen [default: the screen]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000)
+    )]
+    pub lines: Option<usize>,
+    /// Give the window this size, such as 120x40, unless a terminal shows it
+    #[arg(long, value_name = "COLUMNSxROWS", value_parser = size)]
+    pub size: Option<Size>,
+    /// Print it again whenever it changes, until the agent has ended
+    #[arg(long)]
+    pub follow: bool,
+}
+
 /// `orange task merge …`
 #[derive(Debug, Args)]
 pub struct MergeArgs {
     /// Which task.
     #[command(flatten)]
-    pub task: TaskName,
+    pub task: TaskNames,
     /// ff: only fast-forward; merge: with a merge commit
     #[arg(
         long,
@@ -408,6 +544,9 @@ pub struct MergeArgs {
     /// With --force: end living agents without a question
     #[arg(long)]
     pub yes: bool,
+    /// Only say what would happen
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `orange task wait …`
@@ -417,11 +556,23 @@ pub struct WaitArgs {
     #[command(flatten)]
     pub task: TaskName,
     /// This status; given more than once, any of them
-    #[arg(long, value_name = "STATUS", required = true)]
+    #[arg(long, value_name = "STATUS", required_unless_present = "needs_me")]
     pub status: Vec<String>,
+    /// Until it needs a person; without a task, until any task does
+    #[arg(long, conflicts_with = "status")]
+    pub needs_me: bool,
     /// Give up after so many seconds [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(0..=31_536_000))]
     pub timeout: Option<u32>,
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    const LONGEST: u16 = 1000;
+    let number = |text: &str| text.parse().ok().filter(|number| (1..=LONGEST).contains(number));
+    let sides = text.split_once('x').and_then(|(columns, rows)| Some((number(columns)?, number(rows)?)));
+    sides
+        .map(|(columns, rows)| Size { columns, rows })
+        .ok_or_else(|| format!("a size is columns and rows from 1 to {LONGEST}, such as 120x40"))
 }
 
 fn strategy(how: &str) -> Strategy {

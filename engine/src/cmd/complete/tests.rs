@@ -38,6 +38,9 @@ fn what_could_follow_is_offered() {
     check("task update --status w", "working");
     check("task update --status ", "working done");
     check("task update --status=d", "--status=done");
+    check("task update fix --status=", "--status=working --status=done");
+    check("task update --status=a", "");
+    check("task update fix a", "add-login");
     check("task show a", "add-login");
     check("task show ", "add-login fix");
     check("task show add-login a", "");
@@ -73,20 +76,28 @@ fn every_placeholder_is_known() {
         "-|TEXT",
         "ACTOR",
         "ANSWER",
+        "BASE[:NUMBER]",
         "BRANCH",
+        "CHANNEL",
+        "COLUMNSxROWS",
         "COMMAND",
         "DAYS",
+        "DIGITS",
         "HOW",
+        "JSON",
+        "KEY=VALUE,…",
         "KIND",
         "LEVEL",
         "N",
         "NAME",
+        "PLACE",
         "PROMPT",
         "QUEUE",
         "REQUEST",
         "RESULT",
         "SECONDS",
         "SEQ",
+        "SETTING",
         "SHELL",
         "STEP",
         "SUMMARY",

@@ -1,36 +1,65 @@
 //! `orange mission list`
 
-use crate::Result;
+use std::time::SystemTime;
+
 use crate::answer::{ListedMission, MissionRow};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::args::MissionListArgs;
-use crate::cmd::project;
+use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
+use crate::cmd::screen;
 use crate::flow::mission::Course;
-use crate::store::{Listed, Task, list, task};
+use crate::flow::session::Session;
+use crate::flow::{activity, need};
+use crate::store::{Listed, Task, TaskDir, TaskHistory, list, task};
+use crate::{Result, fault};
 
-/// Lists missions, unfinished ones unless `all` is asked for. One that has failed is listed: it may be tried again.
+/// Lists missions, what needs a person first; unfinished ones unless `all` is asked for. One that has failed is listed: it may be
+/// tried again.
 pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
-    let project = args.project.as_deref().map(|name| project::named_or_here(app, Some(name))).transpose()?;
-    let listed = list::missions(&app.home, project.as_ref().map(|project| project.name.as_str()))?;
+    let project = project_of(app, args.project.as_deref(), args.all_projects)?;
+    let listed = list::missions(&app.home, project.as_deref())?;
     let is_shown = |listed: &Listed| {
         let task = listed.task.as_ref();
         args.all || task.map_or(true, |task| !app.is_done_with_worktree(task))
     };
-    let missions: Vec<_> = listed.into_iter().filter(is_shown).map(row).collect();
+    let rows = listed.into_iter().filter(is_shown).map(|listed| row(app, listed));
+    let rows = rows.filter(|row| !args.needs_me || needs_person(row)).map(|row| (rank(&row), row)).collect();
+    let missions = in_order(rows);
     if missions.is_empty() {
         let text = "no mission is under way; `orange mission start WORKFLOW \"PROMPT\"` starts one";
-        return Answer::of(&missions, text);
+        return Answer::of(&missions, if args.needs_me { "nothing needs you" } else { text });
     }
-    let cells: Vec<_> = missions.iter().map(cells).collect();
-    Answer::of(&missions, table(["ID", "PROJECT", "BRANCH", "WORKFLOW", "STATUS", "STEP", "PROMPT"], &cells))
+    let now = fault::now();
+    let has_project = project.is_none() && has_several(app);
+    let cells: Vec<_> = missions.iter().map(|mission| cells(mission, has_project, now)).collect();
+    let header = ["NEED", "AGE", "BRANCH", "WORKFLOW", "STATUS", "STEP", "PROMPT", "WHY"];
+    let table = table(header, &cells);
+    let Some(width) = screen::width() else { return Answer::of(&missions, table) };
+    let lines: Vec<_> = table.lines().map(|line| screen::fit(line, width)).collect();
+    Answer::of(&missions, lines.join("\n"))
 }
 
-fn row(Listed { dir, task }: Listed) -> ListedMission {
+fn rank(mission: &ListedMission) -> Rank {
+    match mission {
+        ListedMission::Readable(row) => Rank::of(row.need.as_ref()),
+        ListedMission::Unreadable { .. } => Rank::LAST,
+    }
+}
+
+fn needs_person(mission: &ListedMission) -> bool {
+    match mission {
+        ListedMission::Readable(row) => row.need.as_ref().is_some_and(|need| need.person),
+        ListedMission::Unreadable { .. } => true,
+    }
+}
+
+fn row(app: &App, Listed { dir, task }: Listed) -> ListedMission {
     let branch = task.as_ref().ok().map(|task| task.branch.clone());
     let read = task.and_then(|task| {
         let history = task::read_journal_last(&dir, 0)?.history();
-        Course::of(&dir, &history).map(|course| readable(task, &course))
+        let course = Course::of(&dir, &history)?;
+        Ok(readable(app, &dir, task, &history, &course))
     });
     match read {
         Ok(row) => ListedMission::Readable(Box::new(row)),
@@ -40,8 +69,11 @@ fn row(Listed { dir, task }: Listed) -> ListedMission {
     }
 }
 
-fn readable(task: Task, course: &Course) -> MissionRow {
+fn readable(app: &App, dir: &TaskDir, task: Task, history: &TaskHistory, course: &Course) -> MissionRow {
+    let session = Session::of(dir, &task, || app.tmux.panes());
+    let agents = activity::of_task(app, dir, &task, history, || app.tmux.panes().ok());
     MissionRow {
+        need: need::of_mission(dir, &task, history, &agents, session, course),
         step: course.current().map(|step| course.name(step)),
         pause: course.pause(&task.id),
         id: task.id,
@@ -56,28 +88,29 @@ fn readable(task: Task, course: &Course) -> MissionRow {
     }
 }
 
-fn cells(mission: &ListedMission) -> [String; 7] {
+fn cells(mission: &ListedMission, has_project: bool, now: SystemTime) -> [String; 8] {
+    let named = |project: &str, branch: &str| match has_project {
+        true => one_line(&format!("{project}/{branch}"), 30),
+        false => one_line(branch, 30),
+    };
     match mission {
         ListedMission::Readable(row) => {
-            let asks = row.pause.as_ref().map(|pause| format!("? {}", pause.what));
-            let calls = row.attention.as_ref().map(|attention| format!("! {attention}"));
-            let waits =
-                row.waiting_until.as_ref().map(|until| format!("waits until {until}: {}", row.summary));
-            let matters = calls.or(asks).or(waits).unwrap_or_else(|| row.summary.clone());
+            let need = row.need.as_ref();
             [
-                row.id.clone(),
-                row.project.clone(),
-                one_line(&row.branch, 30),
+                need.map_or("-", |need| need.kind).to_owned(),
+                need.map_or_else(|| "-".to_owned(), |need| age(need, now)),
+                named(&row.project, &row.branch),
                 row.workflow.clone(),
                 row.status.clone(),
                 row.step.clone().unwrap_or_else(|| "-".to_owned()),
-                one_line(&matters, 72),
+                one_line(&row.summary, 40),
+                need.map(|need| one_line(&why(need), 90)).unwrap_or_default(),
             ]
         }
         ListedMission::Unreadable { id, project, branch, error } => {
             let text = one_line(&format!("! {}", error.message), 90);
-            let branch = one_line(branch.as_deref().unwrap_or("-"), 30);
-            [id, project, &branch, "-", "unreadable", "-", &text].map(str::to_owned)
+            let name = named(project, branch.as_deref().unwrap_or(id));
+            ["-", "-", &name, "-", "unreadable", "-", "-", &text].map(str::to_owned)
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::cmd;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
 use crate::cmd::task::cancel::confirm;
+use crate::cmd::task::watch::Out;
 use crate::flow::mission::{Course, advance, answer};
 use crate::flow::session::{self, Session};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, find};
@@ -29,7 +30,9 @@ pub fn run(
         MissionCommand::Start(args) => start::run(app, args),
         MissionCommand::List(args) => list::run(app, args),
         MissionCommand::Show(name) => show::run(app, &named_or_here(app, name)?),
-        MissionCommand::Watch { name } => watch::run(app, &MissionName { name: name.clone() }, tell),
+        MissionCommand::Watch { name, verbose } => {
+            watch::run(app, &MissionName { name: name.clone() }, Out { is_verbose: *verbose, tell })
+        }
         MissionCommand::Attach(name) => {
             let dir = named_or_here(app, name)?;
             let commands = |_: &Task, history: &TaskHistory| attach::commands(&dir, history);
@@ -37,6 +40,9 @@ pub fn run(
         }
         MissionCommand::Logs { mission, step } => {
             logs::run(app, &named_or_here(app, mission)?, step.as_deref(), as_json, tell)
+        }
+        MissionCommand::Pane { mission, pane } => {
+            cmd::pane::run(app, &named_or_here(app, mission)?, pane, as_json, tell)
         }
         MissionCommand::Continue(args) => go_on(app, args),
         MissionCommand::Retry { mission, step } => {

@@ -1,14 +1,14 @@
 //! `orange mission show`
 
-use crate::Result;
 use crate::answer::{LoopCount, MissionPause, MissionPolicy, MissionStep, ShownMission};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
-use crate::cmd::task::show::{agent_lines, waiting_line};
-use crate::flow::activity;
+use crate::cmd::task::show::{agent_lines, need_lines, waiting_line};
 use crate::flow::mission::{Course, view};
 use crate::flow::session::{self, Session};
+use crate::flow::{activity, need};
 use crate::store::{Task, TaskDir};
+use crate::{Result, fault};
 
 /// Shows a mission: its steps, attempts and results, and what it asks a person.
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
@@ -17,6 +17,7 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let course = Course::of(dir, &history)?;
     let session = Session::of(dir, &task, || app.tmux.panes());
     let project = app.project_of(&task);
+    let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
     let restoring = project.map(|project| view::restoring(&project.path, &task, &history));
     let shown = ShownMission {
         restoring: restoring.unwrap_or_default(),
@@ -31,7 +32,8 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
         worktree: task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string()),
         session: session.as_str(),
         unnoticed: session::unnoticed(dir, &history, session),
-        agents: activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok()),
+        need: need::of_mission(dir, &task, &history, &agents, session, &course),
+        agents,
         path: dir.task_md().display().to_string(),
         waiting_until: task.owned.waiting_until,
         waiting: history.waiting,
@@ -57,6 +59,7 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
 /// `ended` are the commands that an ended mission still takes.
 fn text(mission: &ShownMission, standing: &str, ended: &[String]) -> String {
     let mut lines = vec![format!("{}  {}  {}", mission.run_id, mission.workflow_id, one_line(standing, 200))];
+    lines.extend(mission.need.iter().flat_map(|need| need_lines(need, fault::now())));
     lines.extend(mission.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
     lines.extend(mission.pause.iter().flat_map(pause_lines));
     lines.extend(ended.iter().map(|command| format!("  {command}")));

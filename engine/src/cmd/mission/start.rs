@@ -9,12 +9,14 @@ use crate::cmd::args::StartArgs;
 use crate::cmd::mission::changed;
 use crate::cmd::{project, stdin};
 use crate::flow::mission::start::{NewMission, PolicyWishes, Started, start};
+use crate::store::effective::effective;
 
 /// Starts it.
 pub fn run(app: &App, args: &StartArgs) -> Result<Answer> {
     let project = project::named_or_here(app, args.project.as_deref())?;
     let prompt: Option<Cow<'_, str>> =
         args.prompt.as_deref().map(|prompt| stdin::or_text(prompt, "the prompt")).transpose()?;
+    let settings = effective(&app.home, &project)?;
     let new = NewMission {
         project: &project,
         workflow: &args.workflow,
@@ -22,11 +24,12 @@ pub fn run(app: &App, args: &StartArgs) -> Result<Answer> {
         branch: args.branch.as_deref(),
         policy: PolicyWishes { execution: args.policy.execution, intervene: args.policy.intervene },
         notices: !args.no_notices,
-        harness: &args.harness,
-        review_harness: &args.review_harness,
+        harness: args.harness.as_deref().unwrap_or(settings.worker()),
+        review_harness: args.review_harness.as_deref().unwrap_or(settings.reviewer()),
     };
     let Started { dir, hint } = start(app, new)?;
-    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    let hints = [hint, settings.trust.warning(&project.name)];
+    let hint: String = hints.into_iter().flatten().map(|hint| format!("; {hint}")).collect();
     changed(
         app,
         &dir,

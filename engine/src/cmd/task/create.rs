@@ -7,33 +7,85 @@ use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::CreateArgs;
 use crate::cmd::task::hints;
 use crate::cmd::{project, stdin};
-use crate::flow::create::{NewTask, NewlyCreated, create};
-use crate::store::Task;
+use crate::flow::create::{NewTask, NewlyCreated, create, would_create};
+use crate::flow::issue::{self, FromIssue};
+use crate::flow::written::Written;
+use crate::store::effective::effective;
+use crate::store::{Draft, Task};
 
 /// Makes the task and starts its agent.
 pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
     let project = project::named_or_here(app, args.project.as_deref())?;
     let context = args.context.as_deref().map(|given| stdin::or_text(given, "the context")).transpose()?;
-    let created = create(
-        app,
-        NewTask {
-            project: &project,
-            workflow: args.workflow.as_deref(),
-            status: args.status.as_deref(),
-            branch: args.branch.as_deref(),
-            summary: args.summary.as_deref(),
-            harness: &args.harness,
-            review_harness: &args.review_harness,
-            context: context.as_deref(),
-            no_spawn: args.no_spawn,
-        },
-    )?;
-    answer(app, created)
+    let issue = args.issue.map(|number| issue::read(app, &project, number)).transpose()?;
+    let of_issue = |part: fn(&FromIssue) -> &str| issue.as_ref().map(part);
+    let branch = args.branch.as_deref().or(of_issue(|it| &it.branch));
+    let summary = args.summary.as_deref().or(of_issue(|it| &it.summary));
+    let context = context.as_deref().or(of_issue(|it| &it.context));
+    let written = args.edit.then(|| Written::read(app, summary, context)).transpose()?;
+    let (summary, context) = match &written {
+        Some(written) => (Some(written.summary.as_str()), written.context.as_deref()),
+        None => (summary, context),
+    };
+    let settings = effective(&app.home, &project)?;
+    let warning = settings.trust.warning(&project.name);
+    let new = NewTask {
+        project: &project,
+        workflow: args.workflow.as_deref(),
+        status: args.status.as_deref(),
+        branch,
+        summary,
+        harness: args.harness.as_deref().unwrap_or(settings.worker()),
+        review_harness: args.review_harness.as_deref().unwrap_or(settings.reviewer()),
+        context,
+        priority: args.priority,
+        blocked_by: &args.blocked_by,
+        no_spawn: args.no_spawn,
+    };
+    if args.dry_run {
+        let draft = would_create(app, new);
+        written.map_or(Ok(()), |written| written.forget())?;
+        return planned(draft?);
+    }
+    let created = create(app, new);
+    let Some(written) = written else { return answer(app, created?, warning) };
+    let created = created.map_err(|error| written.kept(error))?;
+    written.forget()?;
+    answer(app, created, warning)
 }
 
-fn answer(app: &App, NewlyCreated { dir, waits_for }: NewlyCreated) -> Result<Answer> {
+/// The answer of a dry run.
+fn planned(Draft { project, branch, status, workflow, .. }: Draft) -> Result<Answer> {
+    let shown = branch.as_deref().unwrap_or("(a branch with its id)");
+    let text = format!("would create a task of {project}: {shown}  {status}");
+    let created = Created {
+        success: Success,
+        id: None,
+        project,
+        branch,
+        status,
+        workflow,
+        workspace: None,
+        tmux_session: None,
+        attention: None,
+        waiting: None,
+        path: None,
+        hints: Vec::new(),
+        dry_run: true,
+    };
+    Answer::of(&created, text)
+}
+
+fn answer(
+    app: &App,
+    NewlyCreated { dir, waits_for }: NewlyCreated,
+    warning: Option<String>,
+) -> Result<Answer> {
     let (task, _) = Task::read(&app.home, &dir)?;
-    let hints = if task.owned.tmux_session.is_some() { hints(app, &dir)? } else { Vec::new() };
+    let hints = match task.owned.tmux_session {
+        Some(_) => hints(app, &dir)?,
+        None => warning.into_iter().collect(),
+    };
     let mut text =
         format!("{}  {}  {}  {}", task.id, task.branch, task.status(), one_line(&task.summary, 60));
     text.extend(waits_for.iter().map(|error| format!("\nnot started: {error}")));
@@ -41,17 +93,18 @@ fn answer(app: &App, NewlyCreated { dir, waits_for }: NewlyCreated) -> Result<An
     text.extend(hints.iter().map(|hint| format!("\n{hint}")));
     let created = Created {
         success: Success,
-        id: task.id,
+        id: Some(task.id),
         project: task.project,
-        branch: task.branch,
+        branch: Some(task.branch),
         status: task.owned.status,
         workflow: task.owned.workflow,
         workspace: task.owned.workspace.as_deref().map(str::to_owned),
         tmux_session: task.owned.tmux_session,
         attention: task.attention,
         waiting: waits_for.as_ref().map(|error| error.message.clone()),
-        path: dir.task_md().display().to_string(),
+        path: Some(dir.task_md().display().to_string()),
         hints,
+        dry_run: false,
     };
     Answer::of(&created, text)
 }

@@ -1,65 +1,81 @@
 //! `orange task list`
 
+use std::time::SystemTime;
+
 use orange_core::Machine;
 
-use crate::answer::{Agent, ListedTask, Spending, TaskRow};
+use crate::answer::{ListedTask, TaskRow};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table, written};
 use crate::cmd::args::ListArgs;
-use crate::cmd::project;
+use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
-use crate::flow::activity;
+use crate::flow::need::{self, Known};
 use crate::flow::queue::Queue;
 use crate::flow::session::{self, Panes, Session};
+use crate::flow::{activity, changed};
 use crate::store::pool::Saved;
-use crate::store::{DirKind, Listed, Owned, Task, TaskDir, list, projects, suggest, task};
-use crate::{Error, Kind, Result};
+use crate::store::{DirKind, Listed, Owned, Task, TaskDir, TaskHistory, list, projects, suggest, task};
+use crate::{Error, Kind, Result, fault};
 
-/// Lists tasks, unfinished ones unless `all` or a status is asked for. A task that cannot be read is listed with its error.
-/// Only the form of the answer that is printed is built, since there may be thousands of tasks.
+/// Lists tasks, what needs a person first, and of that what has waited longest; unfinished ones unless `all` or a status is asked for.
+/// A task that cannot be read is listed with its error, last. Only the form of the answer that is printed is built, since there may
+/// be thousands of tasks.
 pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
-    let ListArgs { status, project, all } = args;
-    let (status, project, all) = (status.as_deref(), project.as_deref(), *all);
+    let status = args.status.as_deref();
     if let Some(status) = status {
         check_status(app, status)?;
     }
-    let project = project.map(|name| project::named_or_here(app, Some(name))).transpose()?;
-    let project = project.as_ref().map(|project| project.name.as_str());
+    let project = project_of(app, args.project.as_deref(), args.all_projects)?;
     let is_wanted = |owned: &Owned| {
-        status.map_or_else(|| all || !app.is_end(DirKind::Task, owned), |status| owned.status == status)
+        status.map_or_else(|| args.all || !app.is_end(DirKind::Task, owned), |status| owned.status == status)
     };
     let is_shown = |listed: &Listed| listed.task.as_ref().map_or(true, |task| is_wanted(&task.owned));
     let saved = Saved::read(&app.home);
-    let mut known = list::journals(&app.home, &DirKind::ALL, project)?;
+    let mut known = list::journals(&app.home, &DirKind::ALL, project.as_deref())?;
     // Commands that need the projects or the pool report what is wrong with them.
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
-    let around = Around { app, panes: Panes::of(app), queue };
+    let around = Around { app, panes: Panes::of(app), queue, with_changes: args.changes };
     known.retain(|one| one.dir.kind == DirKind::Task && one.may_be(is_wanted));
+    let is_asked = |row: &ListedTask<'_>| !args.needs_me || needs_person(row);
     if as_json {
-        let rows = list::each(known, |it| is_shown(&it).then(|| written(&around.listed(&it))));
-        let rows = rows.into_iter().collect::<Result<Vec<_>>>()?;
+        let rows = list::each(known, |it| {
+            let row = is_shown(&it).then(|| around.listed(&it)).filter(is_asked)?;
+            Some((rank(&row), written(&row)))
+        });
+        let rows = in_order(rows).into_iter().collect::<Result<Vec<_>>>()?;
         return Ok(Answer::text(format!("[{}]", rows.join(","))));
     }
     let width = screen::width();
-    let rows = list::each(known, |it| is_shown(&it).then(|| row(&around.listed(&it), width)));
+    let now = fault::now();
+    let shape = Shape { width, has_project: project.is_none() && has_several(app), now };
+    let rows = list::each(known, |it| {
+        let row = is_shown(&it).then(|| around.listed(&it)).filter(is_asked)?;
+        Some((rank(&row), shape.row(&row)))
+    });
+    let rows = in_order(rows);
     if rows.is_empty() {
-        return Ok(Answer::text(nothing(app, args)?));
+        return Ok(Answer::text(nothing(app, args, project.as_deref())?));
     }
-    let header = ["ID", "PROJECT", "BRANCH", "STATUS", "SESSION", "ROUND", "SUMMARY"];
-    let table = table(header, &rows);
+    let table = table(["NEED", "AGE", "BRANCH", "STATUS", "SUMMARY", "WHY"], &rows);
     let Some(width) = width else { return Ok(Answer::text(table)) };
-    // The summary is the last column and is cut to the width that is left.
+    // The last column is cut to the width that is left.
     let lines: Vec<_> = table.lines().map(|line| screen::fit(line, width)).collect();
     Ok(Answer::text(lines.join("\n")))
 }
 
 /// The text of a list without tasks: how to begin.
-fn nothing(app: &App, args: &ListArgs) -> Result<&'static str> {
+fn nothing(app: &App, args: &ListArgs, project: Option<&str>) -> Result<String> {
     let is_plain = args.status.is_none() && args.project.is_none() && !args.all;
     Ok(match () {
-        () if projects::read(&app.home)?.is_empty() => NO_PROJECT,
-        () if is_plain => NONE_UNDER_WAY,
-        () => "no tasks; `orange task create` makes one",
+        () if projects::read(&app.home)?.is_empty() => NO_PROJECT.to_owned(),
+        () if args.needs_me => "nothing needs you".to_owned(),
+        () if is_plain => {
+            let here = project.map(|name| format!(" in {name}")).unwrap_or_default();
+            let others = project.filter(|_| has_several(app)).map_or("", |_| OTHERS);
+            format!("No task is under way{here}. {NONE_UNDER_WAY}{others}")
+        }
+        () => "no tasks; `orange task create` makes one".to_owned(),
     })
 }
 
@@ -72,8 +88,25 @@ No project yet. To begin:
 `orange help` shows every command.";
 
 const NONE_UNDER_WAY: &str = "\
-No task is under way. `orange task create BRANCH \"SUMMARY\"` makes one and starts its agent; `orange task list --all` shows those that
+`orange task create BRANCH \"SUMMARY\"` makes one and starts its agent; `orange task list --all` shows those that
 are over, and `orange help` every command.";
+
+const OTHERS: &str = " `--all-projects` lists those of other projects.";
+
+fn rank(row: &ListedTask<'_>) -> Rank {
+    match row {
+        ListedTask::Readable(row) => Rank::of(row.need.as_ref()),
+        ListedTask::Unreadable { .. } => Rank::LAST,
+    }
+}
+
+fn needs_person(row: &ListedTask<'_>) -> bool {
+    match row {
+        ListedTask::Readable(row) => row.need.as_ref().is_some_and(|need| need.person),
+        // Somebody has to mend its files.
+        ListedTask::Unreadable { .. } => true,
+    }
+}
 
 /// Facts for the list that are not in a task.
 struct Around<'o> {
@@ -81,6 +114,8 @@ struct Around<'o> {
     panes: Panes<'o>,
     /// The reason for which each task waits.
     queue: Option<Queue>,
+    /// Whether git is asked what each task has changed.
+    with_changes: bool,
 }
 
 impl Around<'_> {
@@ -94,9 +129,30 @@ impl Around<'_> {
 
     fn row<'l>(&self, dir: &TaskDir, task: &'l Task) -> TaskRow<'l> {
         let owned = &task.owned;
-        let (agents, spent) = self.agents_of(dir, task);
         let session = Session::of(dir, task, || self.panes.all());
+        let history = self.history(dir, task, session).unwrap_or_default();
+        let panes = || self.panes.all().ok().map(<[_]>::to_vec);
+        let (agents, spent) = activity::overview(self.app, dir, task, &history, panes);
+        let waits_for = self.waits_for(task);
+        let has_room = || self.queue.as_ref().is_none_or(|queue| queue.has_room(self.app, task));
+        let known = Known {
+            dir,
+            task,
+            history: &history,
+            agents: &agents,
+            session,
+            queued: waits_for.as_deref(),
+            has_room: owned.workspace.is_some() || has_room(),
+            with_change: self.with_changes,
+        };
+        let need = need::of_task(self.app, &known);
+        let with_changes = |()| changed::size(self.app, task, &history);
+        let asked = self.with_changes.then_some(());
         TaskRow {
+            need,
+            changes: asked.map(with_changes),
+            pr: asked.map(|()| changed::pull_request(self.app, task, &history)),
+            other_branch: asked.map(|()| changed::other_branch(self.app, task)),
             id: &task.id,
             project: &task.project,
             branch: &task.branch,
@@ -105,33 +161,32 @@ impl Around<'_> {
             review_round: task.counter("review_round"),
             crash_count: task.counter("crash_count"),
             summary: &task.summary,
+            harness: &task.harness,
             workspace: owned.workspace.as_deref(),
             tmux_session: owned.tmux_session.as_deref(),
             session: session.as_str(),
             agents,
             spent,
             attention: task.attention.as_deref(),
-            unnoticed: self.unnoticed(dir, task, session),
+            unnoticed: session::unnoticed(dir, &history, session),
             your_turn: session::your_turn(self.app, task, session),
-            waits_for: self.waits_for(task),
+            waits_for,
+            priority: task.priority,
+            blocked_by: &task.blocked_by,
             waiting_until: owned.waiting_until.as_deref(),
             updated_at: &task.updated_at,
         }
     }
 
-    fn agents_of(&self, dir: &TaskDir, task: &Task) -> (Vec<Agent>, Option<Spending>) {
-        activity::overview(self.app, dir, task, || self.panes.all().ok().map(<[_]>::to_vec))
-    }
-
-    /// What has happened and is not recorded yet. A task that waits for its start has no agent and no transition, so its
-    /// journal is not read: there may be thousands.
-    fn unnoticed(&self, dir: &TaskDir, task: &Task, session: Session) -> Option<String> {
+    /// The sum of its journal. A task that waits for its start has no agent and no transition, so its journal is not read: there
+    /// may be thousands.
+    fn history(&self, dir: &TaskDir, task: &Task, session: Session) -> Option<TaskHistory> {
         let is_first = |machine: &Machine<'_>| {
             machine.state_named(task.status()).is_some_and(|state| state == machine.initial)
         };
         let waits = session == Session::Inactive && self.app.machine_of(&task.owned).is_ok_and(is_first);
-        let history = (!waits).then(|| task::read_journal(dir).ok()).flatten()?.history();
-        session::unnoticed(dir, &history, session)
+        let is_plain = waits && task.owned.hooks_wait.is_none();
+        Some((!is_plain).then(|| task::read_journal(dir).ok()).flatten()?.history())
     }
 
     fn waits_for(&self, task: &Task) -> Option<String> {
@@ -155,48 +210,53 @@ fn check_status(app: &App, status: &str) -> Result<()> {
         .help(suggest::help(status, &names, "statuses")))
 }
 
-/// On a terminal the last column takes the width that is left; elsewhere it is cut to the width of most terminals.
-fn row(listed: &ListedTask<'_>, width: Option<usize>) -> [String; 7] {
-    match listed {
-        ListedTask::Readable(task) => [
-            task.id.to_owned(),
-            task.project.to_owned(),
-            one_line(task.branch, branch_width(width)),
-            task.status.to_owned(),
-            // The state of the agent says more than `active` does.
-            task.agents.first().map_or(task.session, |agent| agent.assessment.state.as_str()).to_owned(),
-            task.review_round.to_string(),
-            what_matters(task, width),
-        ],
-        ListedTask::Unreadable { id, project, error } => {
-            let text = one_line(&format!("! {}", error.message), width.unwrap_or(90));
-            [*id, project, "-", "unreadable", "-", "-", &text].map(str::to_owned)
+/// How rows look.
+struct Shape {
+    /// The columns of the terminal, if it is one.
+    width: Option<usize>,
+    /// Whether the project stands before the branch.
+    has_project: bool,
+    now: SystemTime,
+}
+
+impl Shape {
+    /// Summary and reason share the width that the other columns leave; the terminal cuts the reason.
+    fn row(&self, listed: &ListedTask<'_>) -> [String; 6] {
+        match listed {
+            ListedTask::Readable(task) => {
+                let need = task.need.as_ref();
+                let branch = match self.has_project {
+                    true => format!("{}/{}", task.project, task.branch),
+                    false => task.branch.to_owned(),
+                };
+                [
+                    need.map_or("-", |need| need.kind).to_owned(),
+                    need.map_or_else(|| "-".to_owned(), |need| age(need, self.now)),
+                    one_line(&branch, self.branch_width()),
+                    task.status.to_owned(),
+                    one_line(task.summary, self.summary_width()),
+                    need.map(|need| one_line(&why(need), self.width.unwrap_or(90))).unwrap_or_default(),
+                ]
+            }
+            ListedTask::Unreadable { id, project, error } => {
+                let text = one_line(&format!("! {}", error.message), self.width.unwrap_or(90));
+                let name = if self.has_project { format!("{project}/{id}") } else { (*id).to_owned() };
+                ["-", "-", &name, "unreadable", "-", &text].map(str::to_owned)
+            }
         }
     }
-}
 
-/// The most important fact about a task for a person.
-fn what_matters(task: &TaskRow<'_>, width: Option<usize>) -> String {
-    let TaskRow { summary, attention, unnoticed, waiting_until, waits_for, your_turn, .. } = task;
-    let waits = || waiting_until.map(|until| format!("waits until {until}: {summary}"));
-    let stands = || {
-        let agent = task.agents.first().filter(|agent| !agent.assessment.state.is_well())?;
-        Some(format!("? {}", agent.assessment.reason))
-    };
-    let matters = (attention.map(|attention| format!("! {attention}")))
-        .or_else(|| unnoticed.as_ref().map(|what| format!("? {what}")))
-        .or_else(waits)
-        .or_else(stands)
-        .or_else(|| waits_for.as_ref().map(|what| format!("{summary} ({what})")))
-        .or_else(|| your_turn.as_ref().map(|command| format!("your turn, `{command}`: {summary}")));
-    match matters {
-        Some(text) => one_line(&text, width.unwrap_or(72)),
-        None => one_line(summary, width.unwrap_or(50)),
+    fn branch_width(&self) -> usize {
+        self.share(4, 30)
     }
-}
 
-/// On a narrow terminal the branch is shortened, so that the tasks that want attention stay visible.
-fn branch_width(terminal: Option<usize>) -> usize {
-    const OTHERS: usize = 68;
-    terminal.map_or(30, |width| width.saturating_sub(OTHERS).clamp(12, 30))
+    fn summary_width(&self) -> usize {
+        self.share(3, 50)
+    }
+
+    /// A part of the width beside the columns for need, age and status; on no terminal, `most`.
+    fn share(&self, part: usize, most: usize) -> usize {
+        const OTHERS: usize = 44;
+        self.width.map_or(most, |width| (width.saturating_sub(OTHERS) / part).clamp(12, most))
+    }
 }

@@ -6,29 +6,31 @@ use crate::answer::{Merged, OpenedPullRequest, StatusChange, Success, Transition
 use crate::app::App;
 use crate::caller::Caller;
 use crate::cmd::args::MergeArgs;
-use crate::flow::merge::{Wish, merge, unmerged};
+use crate::flow::merge::{Wish, merge, unmerged, would_merge};
 use crate::flow::refusal::short;
 use crate::flow::{self, activity};
 use crate::store::{Task, TaskDir};
 
 /// Merges a task's branch and finishes the task.
 pub fn run(app: &App, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<(Merged, String)> {
-    let MergeArgs { strategy, local, force, yes, .. } = *args;
-    if force && !yes && app.caller == Caller::Person {
+    let MergeArgs { strategy, local, force, yes, dry_run, .. } = *args;
+    if force && !yes && !dry_run && app.caller == Caller::Person {
         confirm_ends(app, dir, as_json)?;
     }
+    let merge = if dry_run { would_merge } else { merge };
     let merged = merge(app, dir, Wish { strategy, local, force })?;
     let Merged { result, branch, into, strategy, pushed, commit } = &merged;
     let at = commit.as_deref().map(|commit| format!(", {}", short(commit))).unwrap_or_default();
     let then = if *pushed { "; pushed" } else { "" };
-    let text = format!("{}\nmerged {branch} into {into} ({strategy}{at}){then}", result.text());
+    let verb = if dry_run { "would merge" } else { "merged" };
+    let text = format!("{}\n{verb} {branch} into {into} ({strategy}{at}){then}", result.text());
     Ok((merged, text))
 }
 
 /// Asks before a merge that ends living agents: work without a review may still have some.
 fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
-    let (task, _) = Task::read(&app.home, dir)?;
-    let (agents, _) = activity::overview(app, dir, &task, || app.tmux.panes().ok());
+    let (task, journal) = Task::read(&app.home, dir)?;
+    let agents = activity::of_task(app, dir, &task, &journal.history(), || app.tmux.panes().ok());
     let agents: Vec<_> =
         agents.iter().map(|agent| format!("agent {} ({})", agent.spawn, agent.actor)).collect();
     if agents.is_empty() {
@@ -46,7 +48,14 @@ pub fn transition_answer(app: &App, dir: &TaskDir, result: TransitionResult) -> 
 }
 
 /// Opens a pull request for a task, or finds the one that is open.
-pub fn create_pr(app: &App, dir: &TaskDir) -> Result<(OpenedPullRequest, String)> {
+pub fn create_pr(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(OpenedPullRequest, String)> {
+    if dry_run {
+        let pr_url = flow::would_create_pr(app, dir)?;
+        let (id, created) = (dir.id.clone(), pr_url.is_none());
+        let text = pr_url.clone().unwrap_or_else(|| "would open a pull request".to_owned());
+        let opened = OpenedPullRequest { success: Success, id, pr_url, created, template: None, dry_run };
+        return Ok((opened, text));
+    }
     let opened = flow::create_pr(app, dir)?;
     let (url, is_new, template) = (opened.url, opened.is_new, opened.template);
     let mut text = url.clone();
@@ -58,7 +67,14 @@ pub fn create_pr(app: &App, dir: &TaskDir) -> Result<(OpenedPullRequest, String)
     }
     let template = template.map(|template| template.path);
     Ok((
-        OpenedPullRequest { success: Success, id: dir.id.clone(), pr_url: url, created: is_new, template },
+        OpenedPullRequest {
+            success: Success,
+            id: dir.id.clone(),
+            pr_url: Some(url),
+            created: is_new,
+            template,
+            dry_run,
+        },
         text,
     ))
 }

@@ -5,14 +5,20 @@ mod attach;
 pub mod cancel;
 mod create;
 mod delete;
+mod diff;
 mod doings;
+mod edit;
 mod list;
 pub mod logs;
+mod many;
 mod merge;
 mod next;
+mod page;
 mod repaired;
 mod restore;
+mod send;
 pub mod show;
+mod undo;
 mod update;
 mod wait;
 pub mod watch;
@@ -28,6 +34,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
 use crate::flow::{self, queue};
 use crate::setup::skill;
+use crate::store::effective::effective;
 use crate::store::event::{self, Spawn};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, find};
 use crate::{Error, Kind, Result};
@@ -43,27 +50,50 @@ pub fn run(
         TaskCommand::Create(args) => create::run(app, args),
         TaskCommand::List(args) => list::run(app, args, as_json),
         TaskCommand::Show { task, all } => show::run(app, &named_or_here(app, task)?, *all),
+        TaskCommand::Wait(args) if args.needs_me => wait::needs_me(app, args),
         TaskCommand::Wait(args) => wait::run(app, &named_or_here(app, &args.task)?, args),
         TaskCommand::Logs(args) => logs::run(app, &named_or_here(app, &args.task)?, args, as_json, tell),
-        TaskCommand::Watch { name } => watch::run(app, &TaskName { name: name.clone() }, tell),
+        TaskCommand::Pane { task, pane } => {
+            cmd::pane::run(app, &named_or_here(app, task)?, pane, as_json, tell)
+        }
+        TaskCommand::Watch { name, verbose } => {
+            watch::run(app, &TaskName { name: name.clone() }, watch::Out { is_verbose: *verbose, tell })
+        }
         TaskCommand::Next(task) => next::run(app, &named_or_here(app, task)?),
-        TaskCommand::Spawn(task) => changing(app, task, |dir| {
-            let (result, hints) = (flow::spawn(app, dir)?, hints(app, dir)?);
+        TaskCommand::Spawn { task, force, dry_run } => many::changing(app, task, |dir| {
+            let spawn = if *dry_run { flow::would_spawn } else { flow::spawn };
+            let (result, hints) = (spawn(app, dir, *force)?, hints(app, dir)?);
             let text = [vec![result.text()], hints.clone()].concat().join("\n");
             Ok((StatusChange { result, merged: None, hints }, text))
         }),
-        TaskCommand::Respawn { task, fresh } => changing(app, task, |dir| respawn(app, dir, *fresh)),
-        TaskCommand::Restart { task, fresh } => changing(app, task, |dir| {
+        TaskCommand::Respawn { task, dry_run: true, .. } => {
+            many::changing(app, task, |dir| Ok(would_respawn(dir, &flow::would_respawn(app, dir)?)))
+        }
+        TaskCommand::Respawn { task, fresh, .. } => {
+            many::changing(app, task, |dir| respawn(app, dir, *fresh))
+        }
+        TaskCommand::Restart { task, dry_run: true, .. } => many::changing(app, task, |dir| {
+            let spawns = flow::would_restart(app, dir)?;
+            let (spawn, text) = (spawns.last().copied().unwrap_or_default(), would_start(&spawns));
+            let spawns = if spawns.len() > 1 { spawns } else { Vec::new() };
+            Ok((Restarted { success: Success, id: dir.id.clone(), spawn, spawns, dry_run: true }, text))
+        }),
+        TaskCommand::Restart { task, fresh, .. } => many::changing(app, task, |dir| {
             let (id, started) = (dir.id.clone(), flow::restart(app, dir, *fresh)?);
             let text = format!("started {}; `orange task attach {id}` shows it", flow::names(&started));
             let spawn = started.last().map(|it| it.spawn).unwrap_or_default();
-            Ok((Restarted { success: Success, id, spawn, spawns: several(&started) }, text))
+            let spawns = several(&started);
+            Ok((Restarted { success: Success, id, spawn, spawns, dry_run: false }, text))
         }),
-        TaskCommand::Stop(task) => changing(app, task, |dir| stop(app, dir)),
+        TaskCommand::Stop { task, dry_run } => many::changing(app, task, |dir| stop(app, dir, *dry_run)),
         TaskCommand::Update(args) => {
-            let wishes = update::wishes(args);
+            let feedback = update::feedback(args)?;
+            let wishes = update::wishes(args, feedback.as_deref());
             wishes.check()?;
-            changing(app, &args.task, |dir| update::run(app, dir, wishes))
+            if wishes.summary.is_some() || wishes.branch.is_some() {
+                many::check_one(&args.task, "a summary or a branch")?;
+            }
+            many::changing(app, &args.task, |dir| update::run(app, dir, wishes))
         }
         TaskCommand::Complete(task) => changing(app, task, |dir| {
             let result = flow::complete::complete(app, dir)?;
@@ -73,17 +103,40 @@ pub fn run(
             let commands = |task: &Task, history: &TaskHistory| attach::commands(app, task, history);
             cmd::attach::run(app, &named_or_here(app, task)?, reviewer.as_deref(), as_json, tell, &commands)
         }
-        TaskCommand::Cancel { task, yes } => changing(app, task, |dir| cancel::run(app, dir, *yes, as_json)),
+        TaskCommand::Cancel { task, dry_run: true, .. } => many::changing(app, task, |dir| {
+            let result = flow::would_cancel(app, dir)?;
+            let text = result.text();
+            Ok((result, text))
+        }),
+        TaskCommand::Cancel { task, yes, .. } => {
+            many::changing(app, task, |dir| cancel::run(app, dir, *yes, as_json))
+        }
         TaskCommand::Answer(args) => answer::run(app, args),
-        TaskCommand::Delete { task, yes } => delete::run(app, &named_or_here(app, task)?, *yes, as_json),
-        TaskCommand::Restore { task, backup } => restore::run(app, task, *backup),
-        TaskCommand::Migrate { task, to, workflow } => changing(app, task, |dir| {
-            let migrated = flow::migrate(app, dir, to, workflow.as_deref())?;
+        TaskCommand::Diff(args) => diff::run(app, &any_named_or_here(app, &args.task)?, args, as_json),
+        TaskCommand::Open(task) => page::open(app, &named_or_here(app, task)?),
+        TaskCommand::Refresh(task) => changing(app, task, |dir| page::refresh(app, dir)),
+        TaskCommand::Edit(args) => {
+            edit::edits(args).check()?;
+            changing(app, &args.task, |dir| edit::run(app, dir, args))
+        }
+        TaskCommand::Send(args) => send::run(app, args),
+        TaskCommand::Delete { task, yes, dry_run } => {
+            many::each(app, task, |dir| delete::run(app, dir, *yes, *dry_run, as_json))
+        }
+        TaskCommand::Restore { task, backup, dry_run } => restore::run(app, task, *backup, *dry_run),
+        TaskCommand::Undo { task, dry_run } => undo::run(app, task, *dry_run),
+        TaskCommand::Migrate { task, to, workflow, dry_run } => changing(app, task, |dir| {
+            let migrate = if *dry_run { flow::would_migrate } else { flow::migrate };
+            let migrated = migrate(app, dir, to, workflow.as_deref())?;
             let text = migrated.text();
             Ok((migrated, text))
         }),
-        TaskCommand::Merge(args) => changing(app, &args.task, |dir| merge::run(app, dir, args, as_json)),
-        TaskCommand::CreatePr(task) => changing(app, task, |dir| merge::create_pr(app, dir)),
+        TaskCommand::Merge(args) => {
+            many::changing(app, &args.task, |dir| merge::run(app, dir, args, as_json))
+        }
+        TaskCommand::CreatePr { task, dry_run } => {
+            changing(app, task, |dir| merge::create_pr(app, dir, *dry_run))
+        }
         TaskCommand::Finish { id } => finish(app, id),
         TaskCommand::Ask { id, seq } => {
             flow::ask::run(app, &find::by_id(&app.home, id)?, *seq).map(|()| Answer::default())
@@ -95,7 +148,9 @@ pub fn run(
 /// What the new agent of a task lacks.
 fn hints(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     let (task, journal) = Task::read(&app.home, dir)?;
-    Ok([missing_skills(app, &task), reduced_workers(&journal.history())].concat())
+    let settings = app.project_of(&task).and_then(|project| effective(&app.home, &project))?;
+    let unused = settings.trust.warning(&task.project).into_iter().collect();
+    Ok([unused, missing_skills(app, &task), reduced_workers(&journal.history())].concat())
 }
 
 /// Every prompt names the skill.
@@ -139,6 +194,15 @@ fn changing<T: Serialize>(
     repaired::telling(&dir, || run(&dir))
 }
 
+/// The same, and a mission, too.
+fn any_named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
+    let mission = || match &task.name {
+        Some(name) => find::named(&app.home, DirKind::Mission, name, None, |task| app.is_over(task)).ok(),
+        None => find::at(&app.home, &app.folder).ok().flatten().filter(|dir| dir.kind == DirKind::Mission),
+    };
+    named_or_here(app, task).or_else(|error| mission().ok_or(error))
+}
+
 /// The named task, or the task of the current worktree, or the task of the agent that asks.
 pub fn named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
     if let Some(name) = &task.name {
@@ -167,7 +231,10 @@ fn respawn(app: &App, dir: &TaskDir, fresh: bool) -> Result<(Respawned, String)>
         None => String::new(),
     };
     let text = format!("started {names}{how}; `orange task attach {id}` shows it");
-    Ok((Respawned { success: Success, id, spawn, spawns, resumed, conversation, not_resumed }, text))
+    Ok((
+        Respawned { success: Success, id, spawn, spawns, resumed, conversation, not_resumed, dry_run: false },
+        text,
+    ))
 }
 
 /// The numbers of started agents, if these are several.
@@ -175,7 +242,33 @@ fn several(started: &[Spawn]) -> Vec<u32> {
     started.iter().map(|it| it.spawn).filter(|_| started.len() > 1).collect()
 }
 
-fn stop(app: &App, dir: &TaskDir) -> Result<(Stopped, String)> {
+/// The answer of a dry run of a respawn.
+fn would_respawn(dir: &TaskDir, spawns: &[u32]) -> (Respawned, String) {
+    let respawned = Respawned {
+        success: Success,
+        id: dir.id.clone(),
+        spawn: spawns.last().copied().unwrap_or_default(),
+        spawns: if spawns.len() > 1 { spawns.to_vec() } else { Vec::new() },
+        resumed: false,
+        conversation: None,
+        not_resumed: None,
+        dry_run: true,
+    };
+    (respawned, would_start(spawns))
+}
+
+fn would_start(spawns: &[u32]) -> String {
+    let numbers: Vec<_> = spawns.iter().map(u32::to_string).collect();
+    format!("would start agent {}", numbers.join(", "))
+}
+
+fn stop(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(Stopped, String)> {
+    if dry_run {
+        let stopped = flow::would_stop(app, dir)?;
+        let numbers: Vec<_> = stopped.iter().map(u32::to_string).collect();
+        let text = format!("would end agent {}", numbers.join(", "));
+        return Ok((Stopped { success: Success, id: dir.id.clone(), stopped, dry_run }, text));
+    }
     let stopped = flow::stop(app, dir)?;
     let numbers: Vec<_> = stopped.iter().map(u32::to_string).collect();
     let done = match numbers[..] {
@@ -183,7 +276,7 @@ fn stop(app: &App, dir: &TaskDir) -> Result<(Stopped, String)> {
         [..] => format!("ended agent {}", numbers.join(", ")),
     };
     let text = format!("{done}; `orange task respawn {}` starts the task's agent again", dir.id);
-    Ok((Stopped { success: Success, id: dir.id.clone(), stopped }, text))
+    Ok((Stopped { success: Success, id: dir.id.clone(), stopped, dry_run }, text))
 }
 
 fn finish(app: &App, id: &str) -> Result<Answer> {

@@ -38,6 +38,7 @@ fn next(machine: &'static Machine<'static>, choice: &Choice, missing: Option<Str
         to: machine.state(choice.to).name,
         by: askers(machine, transition.by),
         allowed: missing.is_none(),
+        returns: machine.returns_work(transition.from, choice.to),
         asks: choice.rejection.and_then(|no| no.program(machine)).map(ToString::to_string),
         guard: transition.guard.map(|guard| guard.text),
         gate: gate_words(transition.gates),

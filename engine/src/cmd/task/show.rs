@@ -1,25 +1,32 @@
 //! `orange task show`
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use orange_core::Heading;
 
 use super::doings;
-use crate::Result;
-use crate::answer::{Agent, PassedGate, ShownTask, Spending, WaitingHooks};
+use crate::answer::{Agent, Need, NeedAction, PassedGate, ShownTask, Spending, WaitingHooks};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
-use crate::flow::activity;
+use crate::cmd::needs::why;
 use crate::flow::definition::compare;
+use crate::flow::doing::words;
+use crate::flow::queue::Queue;
 use crate::flow::refusal::short;
 use crate::flow::session::{self, Session};
 use crate::flow::snapshot::status_of;
-use crate::store::Record;
+use crate::flow::{activity, need};
 use crate::store::event::{Event, Exited, Pass, Waiting};
+use crate::store::{Record, clock};
 use crate::store::{Task, TaskDir, TaskHistory};
+use crate::{Result, fault};
 
-/// The number of last events that are shown.
+/// The number of last events in an answer for programs.
 const SHOWN: usize = 200;
+
+/// The number of last events that people see.
+const SHOWN_TO_PEOPLE: usize = 10;
 
 /// Shows a task: its fields, its body's sections, its history, what needs attention.
 pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
@@ -28,8 +35,11 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
     let history = journal.history();
     let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
     let spent = Spending::from(&activity::spent(app, dir, &task, &history));
+    let need = need::here(app, dir, &task, &history, &agents, session);
     let shown = ShownTask {
         workflow_note: workflow_note(app, &task),
+        need,
+        waits_for: Queue::read(&app.home).ok().and_then(|queue| queue.waits_for(app, &task)),
         session: session.as_str(),
         unnoticed: session::unnoticed(dir, &history, session),
         your_turn: session::your_turn(app, &task, session),
@@ -58,6 +68,8 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
         definition: task.owned.definition,
         harness: task.harness,
         review_harness: task.review_harness,
+        priority: task.priority,
+        blocked_by: task.blocked_by,
         counters: task.owned.counters,
         tmux_session: task.owned.tmux_session,
         waiting_until: task.owned.waiting_until,
@@ -67,11 +79,13 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
         created_at: task.created_at,
         updated_at: task.updated_at,
     };
-    Answer::of(&shown, text(&shown))
+    Answer::of(&shown, text(&shown, all))
 }
 
-fn text(task: &ShownTask) -> String {
+fn text(task: &ShownTask, all: bool) -> String {
+    let now = fault::now();
     let mut lines = vec![format!("{}  {}  {}", task.id, task.status, one_line(&task.summary, 80))];
+    lines.extend(task.need.iter().flat_map(|need| need_lines(need, now)));
     lines.extend(task.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
     let counters: Vec<_> = task.counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
     lines.push(format!("project    {}", task.project));
@@ -100,18 +114,45 @@ fn text(task: &ShownTask) -> String {
     lines.extend(task.pr_url.iter().map(|url| format!("pull       {}", one_line(url, 120))));
     lines.push(format!("file       {}", task.path));
     for (heading, content) in &task.sections {
-        let first = content.lines().find(|line| !line.trim().is_empty()).unwrap_or("(empty)");
         let passed = task.gates.get(heading).map(passed).unwrap_or_default();
-        lines.push(format!("{heading}: {}{passed}", one_line(first, 80)));
+        lines.push(format!("{heading}{passed}"));
+        lines.extend(content.lines().map(|line| format!("  {}", one_line(line, 1000)).trim_end().to_owned()));
     }
     lines.extend(last_end(&task.history));
-    lines.push(match task.history_left_out {
+    let shown = if all { task.history.len() } else { SHOWN_TO_PEOPLE.min(task.history.len()) };
+    let left_out = task.history_left_out + (task.history.len() - shown);
+    lines.push(match left_out {
         0 => "history:".to_owned(),
         more => format!("history, after {more} events that --all shows, too:"),
     });
-    let line = |record: &Record| format!("  {:>3} {}  {}", record.seq, record.timestamp, event_words(record));
-    lines.extend(task.history.iter().map(line));
+    let line = |record: &Record| {
+        let age = ago(&record.timestamp, now);
+        format!("  {:>3} {age:>10}  {}", record.seq, event_words(record))
+    };
+    lines.extend(task.history[task.history.len() - shown..].iter().map(line));
     lines.join("\n")
+}
+
+/// What is needed, since when and why, and the commands that answer it.
+pub fn need_lines(need: &Need, now: SystemTime) -> Vec<String> {
+    let age =
+        need.since.as_deref().map(|since| format!(" for {}", since_then(since, now))).unwrap_or_default();
+    let mut lines = vec![format!("needs      {}{age}: {}", need.kind, one_line(&why(need), 400))];
+    let command = |action: &NeedAction| {
+        let text = if action.text { " TEXT" } else { "" };
+        format!("           orange {}{text}", action.command.join(" "))
+    };
+    lines.extend(need.actions.iter().map(command));
+    lines
+}
+
+fn since_then(time: &str, now: SystemTime) -> String {
+    let since = clock::parse(time);
+    since.map_or_else(|| "?".to_owned(), |since| words(now.duration_since(since).unwrap_or_default()))
+}
+
+fn ago(time: &str, now: SystemTime) -> String {
+    format!("{} ago", since_then(time, now))
 }
 
 /// What an agent does, and how a person answers what it asks.

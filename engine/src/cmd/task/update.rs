@@ -1,21 +1,30 @@
 //! `orange task update`
 
+use std::borrow::Cow;
+
 use super::merge::transition_answer;
 use crate::Result;
 use crate::answer::{Success, Update};
 use crate::app::App;
 use crate::cmd::args::UpdateArgs;
+use crate::cmd::stdin;
 use crate::flow::update::{Updated, Wishes, update};
 use crate::store::TaskDir;
 
+/// The text of `--feedback`.
+pub fn feedback(args: &UpdateArgs) -> Result<Option<Cow<'_, str>>> {
+    args.feedback.as_deref().map(|given| stdin::or_text(given, "the feedback")).transpose()
+}
+
 /// What the arguments ask for.
-pub fn wishes(args: &UpdateArgs) -> Wishes<'_> {
+pub fn wishes<'a>(args: &'a UpdateArgs, feedback: Option<&'a str>) -> Wishes<'a> {
     let UpdateArgs { status, retry_hooks, summary, branch, dry_run, .. } = args;
     Wishes {
         status: status.as_deref(),
         retry_hooks: *retry_hooks,
         summary: summary.as_deref(),
         branch: branch.as_ref().map(Option::as_deref),
+        feedback,
         dry_run: *dry_run,
     }
 }

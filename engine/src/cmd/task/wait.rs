@@ -1,21 +1,89 @@
-//! `orange task wait`: until a task has come to a status.
+//! `orange task wait`: until a task has come to a status, or something needs a person.
 
 use std::time::{Duration, Instant};
 
 use orange_core::StateId;
 
-use super::doings;
-use crate::answer::{Success, Waited};
+use super::{doings, named_or_here};
+use crate::answer::{Need, Success, Waited};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::WaitArgs;
+use crate::flow::need::look;
+use crate::flow::queue::Queue;
 use crate::flow::snapshot::state_named;
 use crate::flow::{abandoned, activity, lock_recovered};
-use crate::store::{Task, TaskDir, TaskHistory, task};
+use crate::store::{DirKind, Task, TaskDir, TaskHistory, list, task};
 use crate::{Error, Kind, Result};
 
 /// The time between two looks. A look is one `stat`, so that a wait of hours costs nothing.
 const POLL: Duration = Duration::from_millis(100);
+
+/// The time between two looks at what needs a person: each reads the tasks under way.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Waits until the named task needs a person, or without a name any task or mission.
+///
+/// # Errors
+/// `timed_out`; `refused` when the named task is over.
+pub fn needs_me(app: &App, args: &WaitArgs) -> Result<Answer> {
+    let dir = args.task.name.as_ref().map(|_| named_or_here(app, &args.task)).transpose()?;
+    let begun = Instant::now();
+    loop {
+        let found = match &dir {
+            Some(dir) => of_one(app, dir)?,
+            None => of_any(app)?,
+        };
+        if let Some((task, need)) = found {
+            let mut text = format!("{} {}: {}", shown(&task), need.kind, need.why);
+            text.extend(need.actions.iter().map(|action| format!("\n  orange {}", action.command.join(" "))));
+            let (id, status) = (task.id, task.owned.status);
+            return Answer::of(&Waited { success: Success, id, status, need: Some(need) }, text);
+        }
+        if let Some(seconds) = args.timeout
+            && begun.elapsed() >= Duration::from_secs(seconds.into())
+        {
+            let who = dir.as_ref().map_or_else(|| "nothing".to_owned(), |dir| format!("{} does not", dir.id));
+            let need = if dir.is_some() { "need" } else { "needs" };
+            let message = format!("{who} {need} you after {seconds} s");
+            return Err(Error::new(Kind::TimedOut, message)
+                .help("wait again, or longer; `orange task list` shows what each task does"));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn shown(task: &Task) -> String {
+    format!("{}/{}", task.project, task.branch)
+}
+
+/// What a task needs of a person; an error when it is over.
+fn of_one(app: &App, dir: &TaskDir) -> Result<Option<(Task, Need)>> {
+    let queue = Queue::read(&app.home).ok();
+    let Some((task, need)) = look(app, dir, queue.as_ref())? else {
+        let message = format!("{} is over and needs nobody any more", dir.id);
+        return Err(
+            Error::new(Kind::Refused, message).help(format!("{} says what happened", dir.command("show")))
+        );
+    };
+    Ok(need.person.then_some((task, need)))
+}
+
+/// The most urgent need of all tasks and missions; what cannot be read is left to the list.
+fn of_any(app: &App) -> Result<Option<(Task, Need)>> {
+    let queue = Queue::read(&app.home).ok();
+    let mut found = Vec::new();
+    for listed in list::journals(&app.home, &DirKind::ALL, None)? {
+        let is_under_way =
+            listed.may_be(|owned| listed.dir.kind == DirKind::Mission || !app.is_end(listed.dir.kind, owned));
+        if is_under_way && let Ok(Some((task, need))) = look(app, &listed.dir, queue.as_ref()) {
+            found.extend(need.person.then_some((task, need)));
+        }
+    }
+    let urgency = |need: &Need| orange_core::need::Kind::ALL.iter().position(|it| it.as_str() == need.kind);
+    found.sort_by_key(|(_, need)| (urgency(need), need.since.clone()));
+    Ok(found.into_iter().next())
+}
 
 /// Waits until the task has one of the statuses, and its hooks have ended; hooks that wait may still be mended. A
 /// transition whose process has died would never end, so the wait finishes it.
@@ -29,7 +97,8 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
             seen = Some(length);
             let history = task::read_journal(dir)?.history();
             if has_come(app, dir, &history, &args.status)? {
-                let waited = Waited { success: Success, id: dir.id.clone(), status: history.owned.status };
+                let status = history.owned.status;
+                let waited = Waited { success: Success, id: dir.id.clone(), status, need: None };
                 return Answer::of(&waited, format!("{} is {}", waited.id, waited.status));
             }
             pending = Some(history).filter(|history| history.open.is_some());

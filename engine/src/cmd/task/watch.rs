@@ -6,33 +6,44 @@ use std::time::{Duration, SystemTime};
 use super::doings;
 use super::named_or_here;
 use super::show::event_words;
-use crate::answer::{Agent, Assessment, Watched};
+use crate::answer::{Agent, Assessment, Need, Watched};
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::TaskName;
-use crate::flow::activity;
+use crate::cmd::needs::why;
+use crate::flow::{activity, need};
+use crate::store::event::Event;
 use crate::store::{DirKind, Follow, Record, Task, TaskDir, clock, list, task};
 use crate::{Error, Kind, Result};
 
 /// The time between two looks.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Prints each event of one task until that task is over, or of all tasks until it is interrupted or the output is closed.
-pub fn run(app: &App, task: &TaskName, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<Answer> {
+/// Where the lines go: each event in JSON, and for people what matters, or everything.
+#[derive(Clone, Copy)]
+pub struct Out<'o> {
+    /// Whether people see everything, too.
+    pub is_verbose: bool,
+    /// Prints, and returns whether the output is still open.
+    pub tell: &'o dyn Fn(&Answer) -> Result<bool>,
+}
+
+/// Prints what happens to one task until that task is over, or to all tasks until it is interrupted or the output is closed.
+pub fn run(app: &App, task: &TaskName, out: Out<'_>) -> Result<Answer> {
     match &task.name {
-        Some(_) => one(app, &named_or_here(app, task)?, tell)?,
-        None => all(app, DirKind::Task, tell)?,
+        Some(_) => one(app, &named_or_here(app, task)?, out)?,
+        None => all(app, DirKind::Task, out)?,
     }
     Ok(Answer::default())
 }
 
-/// Prints each event of one task or mission until it is over.
-pub fn one(app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
+/// Prints what happens to one task or mission until it is over.
+pub fn one(app: &App, dir: &TaskDir, out: Out<'_>) -> Result<()> {
     let mut follow = Follow::from_now(dir.clone())?;
-    let mut doings = Doings::default();
+    let mut followed = Followed::default();
     while is_under_way(app, dir)? {
         let Some(records) = follow.more()? else { return Ok(()) };
-        if !tell_each(dir, &records, tell)? || !doings.tell(app, dir, tell)? {
+        if !followed.tell(app, dir, &records, out)? {
             return Ok(());
         }
         if records.is_empty() {
@@ -40,14 +51,14 @@ pub fn one(app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> 
         }
     }
     // The events that came with the end of the task.
-    tell_each(dir, &follow.more()?.unwrap_or_default(), tell).map(drop)
+    followed.tell_each(app, dir, &follow.more()?.unwrap_or_default(), out).map(drop)
 }
 
-/// Prints each event of all tasks, or of all missions. New ones are followed from their first event, and one that cannot be read
+/// Prints what happens to all tasks, or to all missions. New ones are followed from their first event, and one that cannot be read
 /// stops no other.
-pub fn all(app: &App, kind: DirKind, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<()> {
+pub fn all(app: &App, kind: DirKind, out: Out<'_>) -> Result<()> {
     let mut follows: BTreeMap<String, Follow> = BTreeMap::new();
-    let mut doings: BTreeMap<String, Doings> = BTreeMap::new();
+    let mut all_followed: BTreeMap<String, Followed> = BTreeMap::new();
     for dir in list::dirs(&app.home, &[kind], None)? {
         follows.insert(
             dir.id.clone(),
@@ -57,12 +68,12 @@ pub fn all(app: &App, kind: DirKind, tell: &dyn Fn(&Answer) -> Result<bool>) -> 
     loop {
         for dir in list::dirs(&app.home, &[kind], None)? {
             let follow = follows.entry(dir.id.clone()).or_insert_with(|| Follow::from_start(dir.clone()));
+            let followed = all_followed.entry(dir.id.clone()).or_default();
             let is_heard = match follow.more() {
-                Ok(records) => tell_each(&dir, &records.unwrap_or_default(), tell)?,
-                Err(error) => tell(&broken(&dir, &error)?)?,
+                Ok(records) => followed.tell(app, &dir, &records.unwrap_or_default(), out)?,
+                Err(error) => (out.tell)(&broken(&dir, &error)?)?,
             };
-            let doings = doings.entry(dir.id.clone()).or_default();
-            if !is_heard || !doings.tell(app, &dir, tell)? {
+            if !is_heard {
                 return Ok(());
             }
         }
@@ -78,22 +89,52 @@ fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
     }
 }
 
-/// What was printed about the agents of a task.
+/// What was printed about a task.
 #[derive(Default)]
-struct Doings {
-    /// The metadata of the file at the last look.
+struct Followed {
+    /// Its branch.
+    branch: Option<String>,
+    /// The metadata of the file with the activity of its agents at the last look.
     looked_at: Option<(u64, SystemTime)>,
+    /// What each agent did.
     printed: BTreeMap<u32, String>,
+    /// What a person had to do.
+    needed: Option<(&'static str, String)>,
 }
 
-impl Doings {
-    /// Prints what agents do since the last look, without what cannot be read. Returns whether the output is still open.
-    fn tell(&mut self, app: &App, dir: &TaskDir, tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<bool> {
+impl Followed {
+    /// Prints these events and what follows from them. Returns whether the output is still open.
+    fn tell(&mut self, app: &App, dir: &TaskDir, records: &[Record], out: Out<'_>) -> Result<bool> {
+        if !self.tell_each(app, dir, records, out)? {
+            return Ok(false);
+        }
         let file = std::fs::metadata(dir.activity());
         let found = file.and_then(|file| Ok((file.len(), file.modified()?))).ok();
-        if found.is_none() || std::mem::replace(&mut self.looked_at, found) == found {
-            return Ok(true);
+        let is_active = found.is_some() && std::mem::replace(&mut self.looked_at, found) != found;
+        if is_active && !self.tell_doings(app, dir, out)? {
+            return Ok(false);
         }
+        if is_active || !records.is_empty() { self.tell_need(app, dir, out) } else { Ok(true) }
+    }
+
+    /// Prints these events.
+    fn tell_each(&mut self, app: &App, dir: &TaskDir, records: &[Record], out: Out<'_>) -> Result<bool> {
+        for record in records {
+            if self.branch.is_none() {
+                self.branch = Task::read_last(&app.home, dir, 0).ok().map(|(task, _)| task.branch);
+            }
+            let is_shown = out.is_verbose || matters(&record.event);
+            let line = || format!("{} {} {}", record.timestamp, self.name(dir), event_words(record));
+            let text = if is_shown { line() } else { String::new() };
+            if !(out.tell)(&Answer::of(&Watched::Event { task: &dir.id, record }, text)?)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Prints what agents do since the last look, without what cannot be read.
+    fn tell_doings(&mut self, app: &App, dir: &TaskDir, out: Out<'_>) -> Result<bool> {
         let Ok((task, journal)) = Task::read(&app.home, dir) else { return Ok(true) };
         for agent in activity::of_task(app, dir, &task, &journal.history(), || None) {
             let Assessment { state, reason, .. } = &agent.assessment;
@@ -103,30 +144,78 @@ impl Doings {
             } else {
                 format!("{} {reason}", state.as_str())
             };
-            if self.printed.insert(agent.spawn, word.clone()) != Some(word) && !tell(&doing(dir, &agent)?)? {
+            let is_new = self.printed.insert(agent.spawn, word.clone()) != Some(word);
+            if is_new && !(out.tell)(&doing(dir, &task.branch, &agent, out.is_verbose)?)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
+
+    /// Prints for people what a person has to do, or no longer has to.
+    fn tell_need(&mut self, app: &App, dir: &TaskDir, out: Out<'_>) -> Result<bool> {
+        let need = need::look(app, dir, None).ok().flatten().map(|(task, need)| {
+            self.branch = Some(task.branch);
+            need
+        });
+        let need = need.filter(|need| need.person);
+        let now = need.as_ref().map(|need| (need.kind, need.why.clone()));
+        if self.needed == now {
+            return Ok(true);
+        }
+        self.needed = now;
+        let what = need.map_or_else(|| "needs nobody any more".to_owned(), |need| wanted(&need));
+        let text = format!("{} {} {what}", clock::now(), self.name(dir));
+        // It is no event, so that programs do not get it.
+        (out.tell)(&Answer { json: Some(String::new()), ..Answer::text(text) })
+    }
+
+    fn name<'n>(&'n self, dir: &'n TaskDir) -> &'n str {
+        self.branch.as_deref().unwrap_or(&dir.id)
+    }
 }
 
-fn doing(dir: &TaskDir, agent: &Agent) -> Result<Answer> {
+fn wanted(need: &Need) -> String {
+    let first = need.actions.first().map(|action| {
+        format!(" (`orange {}{}`)", action.command.join(" "), if action.text { " TEXT" } else { "" })
+    });
+    format!("needs you, {}: {}{}", need.kind, one_line(&why(need), 300), first.unwrap_or_default())
+}
+
+/// Whether people want to see it without asking for everything.
+fn matters(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::TaskCreated { .. }
+            | Event::StatusChanged { .. }
+            | Event::AgentExited(_)
+            | Event::AgentCrashed { .. }
+            | Event::AgentGivenUp { .. }
+            | Event::HooksWaiting { .. }
+            | Event::TaskMerged { .. }
+            | Event::TaskForceMerged { .. }
+            | Event::TaskMigrated { .. }
+            | Event::PrCreated { .. }
+            | Event::PrMerged { .. }
+            | Event::PrClosed { .. }
+            | Event::TaskDeleted { .. }
+            | Event::TaskRestored { .. }
+            | Event::MissionCreated { .. }
+            | Event::StepStarted { .. }
+            | Event::StepEnded(_)
+            | Event::MissionPaused { .. }
+            | Event::MissionContinued { .. }
+            | Event::MissionCancelled { .. }
+            | Event::MissionEnded { .. }
+    )
+}
+
+fn doing(dir: &TaskDir, branch: &str, agent: &Agent, is_shown: bool) -> Result<Answer> {
     let now = clock::now();
     let answer = doings::how_to_answer(agent).map(|how| format!(" (`{how}`, or `deny`)")).unwrap_or_default();
-    let text = format!("{now} {} {}{answer}", dir.id, doings::line(agent));
+    let line = || format!("{now} {branch} {}{answer}", doings::line(agent));
+    let text = if is_shown { line() } else { String::new() };
     Answer::of(&Watched::Doing { r#type: "agent.doing", task: &dir.id, timestamp: &now, agent }, text)
-}
-
-/// Returns whether the output is still open.
-fn tell_each(dir: &TaskDir, records: &[Record], tell: &dyn Fn(&Answer) -> Result<bool>) -> Result<bool> {
-    for record in records {
-        let text = format!("{} {} {}", record.timestamp, dir.id, event_words(record));
-        if !tell(&Answer::of(&Watched::Event { task: &dir.id, record }, text)?)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 fn broken(dir: &TaskDir, error: &Error) -> Result<Answer> {

@@ -28,6 +28,24 @@ impl Strategy {
     }
 }
 
+/// Whether a branch can be merged.
+#[derive(Clone, Debug)]
+pub enum Mergeable {
+    /// The default branch can move to it.
+    FastForward,
+    /// Both have commits that the other lacks; a merge commit joins them.
+    WithCommit,
+    /// The default branch has everything of it.
+    Nothing,
+    /// It cannot.
+    No {
+        /// Why.
+        error: Error,
+        /// Whether the two change the same lines.
+        is_conflict: bool,
+    },
+}
+
 /// A possible merge: its commit exists, and no branch has moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merge {
@@ -80,6 +98,70 @@ impl Git {
             self.combine(&ours, &theirs, branch, default_branch, strategy)?
         };
         Ok(Merge { commit, is_new, from })
+    }
+
+    /// Whether `branch` can be merged, as far as git can tell without a fetch. It moves nothing.
+    pub fn mergeable(
+        &self,
+        branch: &str,
+        default_branch: &str,
+        worktree: Option<&Path>,
+    ) -> Result<Mergeable> {
+        if let Some(worktree) = worktree.filter(|worktree| worktree.exists())
+            && let Err(error) = self.check_all_committed(worktree, branch)
+        {
+            return Ok(Mergeable::No { error, is_conflict: false });
+        }
+        if let Err(error) = self.check_no_rebase(default_branch) {
+            return Ok(Mergeable::No { error, is_conflict: false });
+        }
+        let (ours, theirs) = match self.sides(branch, default_branch)? {
+            Ok(sides) => sides,
+            Err(error) => return Ok(Mergeable::No { error, is_conflict: false }),
+        };
+        let output = self.call().args(["merge-base", &ours, &theirs]).run()?;
+        let base = if output.code() == Some(1) { String::new() } else { output.checked()?.text() };
+        if base == theirs {
+            return Ok(Mergeable::Nothing);
+        }
+        if base == ours {
+            return Ok(Mergeable::FastForward);
+        }
+        Ok(match self.merged_tree(&ours, &theirs, branch, default_branch) {
+            Ok(_) => Mergeable::WithCommit,
+            Err(error) => {
+                let is_conflict = error.kind == Kind::Refused;
+                Mergeable::No { error, is_conflict }
+            }
+        })
+    }
+
+    /// The commits of the default branch and of a branch, here or on the remote, with one call of git where they do not differ.
+    fn sides(&self, branch: &str, default_branch: &str) -> Result<Result<(String, String)>> {
+        let here = |name: &str| format!("refs/heads/{name}");
+        let there = |name: &str| format!("refs/remotes/{REMOTE}/{name}");
+        let names = [here(default_branch), there(default_branch), here(branch), there(branch)];
+        let refs = self.refs(&[&names[0], &names[1], &names[2], &names[3]])?;
+        let [local, remote, branch_here, branch_there] = names.map(|name| {
+            let found = refs.iter().find(|one| one.name == name);
+            found.map(|one| one.commit.clone())
+        });
+        let ours = match (local, remote) {
+            (Some(local), Some(remote)) if local != remote => {
+                match self.newer(&local, &remote, default_branch) {
+                    Ok(newer) => newer,
+                    Err(error) if error.kind == Kind::Refused => return Ok(Err(error)),
+                    Err(error) => return Err(error),
+                }
+            }
+            (Some(commit), _) | (None, Some(commit)) => commit,
+            (None, None) => self.base(default_branch)?,
+        };
+        let theirs = match branch_here.or(branch_there) {
+            Some(commit) => commit,
+            None => self.tip(branch)?,
+        };
+        Ok(Ok((ours, theirs)))
     }
 
     /// Moves the default branch to the commit of the plan, and fast-forwards the checkout that is on it. On a failure nothing has
@@ -179,10 +261,7 @@ impl Git {
                 )
             }
             Strategy::FastForward if self.is_ancestor(ours, theirs)? => Ok(theirs.to_owned()),
-            Strategy::FastForward => Err(refused(format!(
-                "`{default_branch}` has moved on: it cannot be fast-forwarded to `{branch}`"
-            ))
-            .help(format!("use `--strategy merge`, or rebase the branch: `git rebase {default_branch}`"))),
+            Strategy::FastForward => Err(has_moved_on(branch, default_branch)),
         }
     }
 
@@ -337,4 +416,10 @@ impl Git {
             _ => output.checked().map(|_| true),
         }
     }
+}
+
+/// The refusal of a fast-forward to a branch that lacks commits of the default branch.
+pub fn has_moved_on(branch: &str, default_branch: &str) -> Error {
+    refused(format!("`{default_branch}` has moved on: it cannot be fast-forwarded to `{branch}`"))
+        .help(format!("use `--strategy merge`, or rebase the branch: `git rebase {default_branch}`"))
 }

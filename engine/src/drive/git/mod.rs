@@ -6,15 +6,19 @@
 mod backup;
 mod busy;
 mod capture;
+mod diff;
 mod garbage;
+mod given;
 mod head;
 mod inner;
+mod lend;
 mod link;
 mod look;
 mod merge;
 mod parse;
 mod release;
 mod remote;
+mod restore;
 mod scratch;
 mod template;
 #[cfg(test)]
@@ -32,8 +36,9 @@ use super::exec::{Call, GIT_VARIABLES};
 use crate::{Error, Kind, Result};
 
 pub use backup::{Backup, BackupContext, SavedWork};
+pub use diff::{Comparison, FileDiff, Shape};
 pub use head::{may_have, stands_on};
-pub use merge::Strategy;
+pub use merge::{Mergeable, Strategy, has_moved_on};
 pub use parse::{Change, Version, Worktree};
 pub use template::Template;
 pub use work::Work;
@@ -352,6 +357,13 @@ impl Git {
 
     fn call(&self) -> Call {
         self.call_in(&self.repo)
+    }
+
+    /// A call on the user's terminal, with the user's settings, that sees this repository only and takes no lock.
+    fn on_terminal(&self) -> Call {
+        let call = Call::new("git").folder(&self.repo).without(GIT_VARIABLES);
+        let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
+        call.env("GIT_OPTIONAL_LOCKS", "0")
     }
 
     /// A call without questions, in English, that sees this folder's repository only.

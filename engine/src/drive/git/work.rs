@@ -19,7 +19,7 @@ pub struct Work {
 }
 
 /// How a file differs from the commit: its mode and object, or that it is gone.
-type Changes = BTreeMap<PathBuf, String>;
+pub(super) type Changes = BTreeMap<PathBuf, String>;
 
 impl Git {
     /// The content of a worktree of this repository. It writes nothing: neither an index nor an object.
@@ -69,7 +69,7 @@ impl Git {
     }
 
     /// The objects of the bytes of these files, and the targets of links.
-    fn hashed(&self, files: &[Found]) -> Result<Changes> {
+    pub(super) fn hashed(&self, files: &[Found]) -> Result<Changes> {
         let (links, files): (Vec<&Found>, Vec<&Found>) = files.iter().partition(|file| file.print.is_link);
         let mut changes = Changes::new();
         for link in links {

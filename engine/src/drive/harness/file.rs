@@ -9,13 +9,14 @@ use toml::de::{DeString, DeTable};
 use super::built_in;
 use super::keys::{Entry, Harness, KEYS};
 use crate::store::suggest;
+use crate::store::toml_text::{TomlText, in_order};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The built-in harnesses with the changes of the file, and those of the file alone.
 pub fn all(path: &Path) -> Result<Vec<Harness>> {
     let mut harnesses = built_in();
-    if let Some(text) = read(path)? {
-        Source { path, text: &text }.add_to(&mut harnesses)?;
+    if let Some(bytes) = read(path)? {
+        Source(TomlText::new(path, &bytes)?).add_to(&mut harnesses)?;
     }
     Ok(harnesses)
 }
@@ -33,38 +34,25 @@ pub fn named(path: &Path, name: &str) -> Result<Harness> {
     })
 }
 
-/// The text of the file; `None` if there is no file.
-fn read(path: &Path) -> Result<Option<String>> {
-    let bytes = match nofollow::read_linked(path, nofollow::LONGEST) {
-        Ok(bytes) => bytes,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(cause) => return Err(Error::io("read", path, &cause)),
-    };
-    String::from_utf8(bytes).map(Some).map_err(|cause| {
-        let valid = cause.utf8_error().valid_up_to();
-        Source { path, text: "" }.broken_in(lines(&cause.as_bytes()[..valid]), "this is no UTF-8 text")
-    })
+/// The bytes of the file; `None` if there is no file.
+fn read(path: &Path) -> Result<Option<Vec<u8>>> {
+    match nofollow::read_linked(path, nofollow::LONGEST) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::io("read", path, &cause)),
+    }
 }
 
-/// The file, with the lines for error messages.
-struct Source<'t> {
-    path: &'t Path,
-    text: &'t str,
-}
+struct Source<'t>(TomlText<'t>);
 
 impl Source<'_> {
     fn add_to(&self, harnesses: &mut Vec<Harness>) -> Result<()> {
-        // Later errors follow from the first one, which the parser need not find first.
-        let (tables, errors) = DeTable::parse_recoverable(self.text);
-        let at = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
-        if let Some(error) = errors.iter().min_by_key(|error| at(error)) {
-            return Err(self.broken(at(error), error.message()));
-        }
+        let tables = self.0.table()?;
         for (name, value) in in_order(tables.get_ref()) {
             let Some(table) = value.get_ref().as_table() else {
-                return Err(
-                    self.broken(name.span().start, "a key needs a table before it, such as `[aider]`")
-                );
+                return Err(self
+                    .0
+                    .broken(name.span().start, "a key needs a table before it, such as `[aider]`"));
             };
             match harnesses.iter_mut().find(|known| known.name == **name.get_ref()) {
                 Some(harness) => self.apply(table, harness)?,
@@ -78,11 +66,11 @@ impl Source<'_> {
         let (at, name) = (name.span().start, name.get_ref());
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
         if name.is_empty() || !name.chars().all(is_plain) || name.starts_with('-') {
-            return Err(self.broken(at, "a harness's name has letters, digits, `_` and `-`"));
+            return Err(self.0.broken(at, "a harness's name has letters, digits, `_` and `-`"));
         }
         for key in ["binary", "full", "reduced"] {
             if !table.contains_key(key) {
-                return Err(self.broken(at, &format!("a new harness says its `{key}`")));
+                return Err(self.0.broken(at, &format!("a new harness says its `{key}`")));
             }
         }
         let mut harness = Harness { name: name.to_string(), ..Harness::default() };
@@ -101,36 +89,12 @@ impl Source<'_> {
             let Some(key) = KEYS.iter().find(|key| key.name == entry.key) else {
                 let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
                 let help = suggest::help(entry.key, &names, "keys");
-                return Err(self.broken(at, &format!("`{}` is no key of a harness: {help}", entry.key)));
+                return Err(self.0.broken(at, &format!("`{}` is no key of a harness: {help}", entry.key)));
             };
-            (key.set)(harness, &entry).map_err(|flaw| self.broken(at, &flaw))?;
+            (key.set)(harness, &entry).map_err(|flaw| self.0.broken(at, &flaw))?;
         }
         Ok(())
     }
-
-    /// The error about what is at this byte.
-    fn broken(&self, at: usize, what: &str) -> Error {
-        self.broken_in(lines(&self.text.as_bytes()[..at.min(self.text.len())]), what)
-    }
-
-    fn broken_in(&self, line: usize, what: &str) -> Error {
-        Error::new(Kind::Corrupt, format!("{}:{line}: {what}", self.path.display()))
-            .help("mend that line, or remove the file; nothing was changed")
-    }
-}
-
-/// The line number at the end of these bytes.
-fn lines(bytes: &[u8]) -> usize {
-    bytes.split(|byte| *byte == b'\n').count()
-}
-
-/// The entries of a table, in the order of the file.
-fn in_order<'t>(
-    table: &'t DeTable<'t>,
-) -> Vec<(&'t Spanned<DeString<'t>>, &'t Spanned<toml::de::DeValue<'t>>)> {
-    let mut entries: Vec<_> = table.iter().collect();
-    entries.sort_by_key(|(name, _)| name.span().start);
-    entries
 }
 
 #[cfg(test)]

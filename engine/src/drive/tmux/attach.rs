@@ -71,6 +71,17 @@ impl Tmux {
         Ok(if is_there { Shown::Detached } else { Shown::Ended })
     }
 
+    /// The terminals that show sessions of this server.
+    pub fn clients(&self) -> Result<Vec<PathBuf>> {
+        let output =
+            self.run(|call| call.args(["list-clients", "-F", "#{client_control_mode}:#{client_tty}"]))?;
+        if parse::says_no_target(&output.complaint()) {
+            return Ok(Vec::new());
+        }
+        let printed = checked(output)?.text();
+        Ok(printed.lines().filter_map(|line| line.strip_prefix("0:")).map(PathBuf::from).collect())
+    }
+
     /// Shows the session of this pane, with a status line that names the task and the keys that detach, until the client ends.
     fn show(&self, pane: &Pane, keys: &str) -> Result<()> {
         let id = pane.session_id.as_str();

@@ -5,8 +5,10 @@
 //! marks cannot.
 
 mod attach;
+mod colours;
 mod names;
 mod parse;
+mod screen;
 mod spawn;
 #[cfg(test)]
 mod tests;
@@ -23,8 +25,10 @@ use super::exec::{Call, GIT_VARIABLES, Output};
 use crate::{Error, Kind, Result, caller};
 
 pub use attach::Shown;
+pub use colours::without_colours;
 pub use names::session_name;
 pub use parse::{Pane, Version};
+pub use screen::{Screen, Size};
 pub use spawn::Spawn;
 
 /// The oldest sufficient tmux: 3.2 brought `new-session -e` and `copy-mode -q`.

@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use super::super::exec::{Call, Output};
-use super::{Tmux, exactly, failure, names, plain_id};
+use super::{Tmux, exactly, failure, names, parse, plain_id};
 use crate::{Error, Kind, Result};
 
 /// An agent to start in tmux.
@@ -65,17 +65,12 @@ impl Tmux {
         .help(format!("look at it with `{} attach-session -t '={}'`", self.shown(), spawn.session)))
     }
 
-    /// Starts an agent in a new window of the task's session. It refuses if the task has no session, or an agent in a window of that
-    /// name.
-    pub fn new_window(&self, spawn: &Spawn) -> Result<PaneRef> {
+    /// Starts an agent in a new window of the task's session; `None` if the task has no session, which may end with its last agent at
+    /// any moment. It refuses if an agent is in a window of that name.
+    pub fn new_window(&self, spawn: &Spawn) -> Result<Option<PaneRef>> {
         let refused = |message| Err(Error::new(Kind::Refused, message));
         let panes = self.panes_of(spawn.task)?;
-        let Some(session) = panes.first().map(|pane| pane.session_id.clone()) else {
-            return refused(format!(
-                "{} has no tmux session to open the window `{}` in",
-                spawn.task, spawn.window
-            ));
-        };
+        let Some(session) = panes.first().map(|pane| pane.session_id.clone()) else { return Ok(None) };
         if panes.iter().any(|pane| pane.hosts(spawn.window)) {
             return refused(format!(
                 "task {} already has an agent in its window `{}`",
@@ -95,7 +90,11 @@ impl Tmux {
                 .args(command_line(spawn))
                 .args(mark(&target, spawn, &mark_pane(spawn.window)))
         })?;
-        parse_ref(&output).ok_or_else(|| failure(&output))
+        match parse_ref(&output) {
+            None if output.text().is_empty() && parse::says_no_target(&output.complaint()) => Ok(None),
+            None => Err(failure(&output)),
+            placed => Ok(placed),
+        }
     }
 
     fn start_session(&self, name: &str, spawn: &Spawn) -> Result<Output> {

@@ -186,13 +186,13 @@ fn a_reviewer_has_a_window_of_its_own() {
     let args = idle();
     let worker = spawn("T1", "p/fix", server.path(), &args);
     let reviewer = Spawn { window: "review-1", ..worker };
-    assert_eq!(server.tmux.new_window(&reviewer).unwrap_err().kind, Kind::Refused);
+    assert_eq!(server.tmux.new_window(&reviewer).unwrap(), None);
     let placed = server.tmux.new_session(&worker).unwrap();
     // A person has a window of the same name, and has split and renamed the worker's.
     server.raw(&["new-window", "-d", "-t", "=p/fix:", "-n", "review-1", "sleep", "1000"]);
     server.raw(&["split-window", "-t", &placed.pane_id, "sleep", "1000"]);
     server.raw(&["rename-window", "-t", &placed.window_id, "mine"]);
-    let review = server.tmux.new_window(&reviewer).unwrap();
+    let review = server.tmux.new_window(&reviewer).unwrap().unwrap();
     assert_eq!(review.session_id, placed.session_id);
     assert_eq!(server.tmux.new_window(&reviewer).unwrap_err().kind, Kind::Refused);
 
@@ -393,9 +393,12 @@ fn what_hooks_rename_is_marked_all_the_same() {
     let fresh = [("1", "worker"), ("2", "review-1")].map(|(number, window)| {
         let args = scripted("exec sleep 1000", &[OsStr::new("--spawn"), OsStr::new(number)]);
         let spawn = Spawn { window, ..spawn("T1", "p/fix", server.path(), &args) };
-        let placed =
-            if number == "1" { server.tmux.new_session(&spawn) } else { server.tmux.new_window(&spawn) };
-        (window, placed.unwrap().pane_id)
+        let placed = if number == "1" {
+            server.tmux.new_session(&spawn).map(Some)
+        } else {
+            server.tmux.new_window(&spawn)
+        };
+        (window, placed.unwrap().unwrap().pane_id)
     });
     let panes = server.tmux.panes_of("T1").unwrap();
     for (window, pane_id) in &fresh {

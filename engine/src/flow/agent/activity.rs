@@ -10,7 +10,7 @@ use crate::answer::{Agent, AgentState, Spending};
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
-use crate::flow::asked::known;
+use crate::flow::asked::{is_answered, known};
 use crate::flow::doing::{Facts, Wants};
 use crate::flow::snapshot::status_of;
 use crate::flow::typed;
@@ -18,7 +18,7 @@ use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::trace;
 use crate::store::activity::{self, Activity};
 use crate::store::event::{self, Report, Spawn, Spent};
-use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock, task};
+use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
 use crate::{Result, fault};
 
 /// Whether a task can have agents by its journal: only one that has a worktree, or a session.
@@ -45,14 +45,11 @@ pub fn overview(
     app: &App,
     dir: &TaskDir,
     task: &Task,
+    history: &TaskHistory,
     panes: impl Fn() -> Option<Vec<Pane>>,
 ) -> (Vec<Agent>, Option<Spending>) {
-    let has_agents =
-        may_have_agents(task) && AgentProcesses::all(dir).is_ok_and(|processes| !processes.is_empty());
-    let journal = has_agents.then(|| task::read_journal(dir).ok()).flatten();
-    let Some(history) = journal.map(|journal| journal.history()) else { return (Vec::new(), None) };
-    let agents = of_task(app, dir, task, &history, panes);
-    let spent = (!agents.is_empty()).then(|| Spending::from(&spent(app, dir, task, &history)));
+    let agents = of_task(app, dir, task, history, panes);
+    let spent = (!agents.is_empty()).then(|| Spending::from(&spent(app, dir, task, history)));
     (agents, spent)
 }
 
@@ -89,7 +86,11 @@ pub fn of_task(
             facts.still = still.map(|still| within(still, age));
         }
         let Spawn { spawn, actor, name, step, role, .. } = (*record).clone();
-        Agent { spawn, actor, name, step, role, assessment: facts.assess() }
+        let mut assessment = facts.assess();
+        if let (Some(asked), Some(request)) = (&mut assessment.asked, &assessment.request) {
+            asked.is_answered = is_answered(dir, request);
+        }
+        Agent { spawn, actor, name, step, role, assessment }
     };
     let mut agents: Vec<Agent> = alive.iter().map(of).collect();
     agents.sort_by_key(|agent| urgency(agent.assessment.state));

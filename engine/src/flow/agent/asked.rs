@@ -30,6 +30,11 @@ pub fn path(dir: &TaskDir, request: &str) -> PathBuf {
     dir.answers().join(format!("{}.json", own.replace('/', "-")))
 }
 
+/// Whether somebody has answered this request.
+pub fn is_answered(dir: &TaskDir, request: &str) -> bool {
+    path(dir, request).symlink_metadata().is_ok()
+}
+
 /// The answer to this request, if there is one.
 pub fn given(dir: &TaskDir, request: &str) -> Option<Answer> {
     serde_json::from_slice(&nofollow::read(&path(dir, request), nofollow::LONGEST).ok()?).ok()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::answer::{AgentState, Assessment};
+use crate::answer::{AgentState, Asked, Assessment};
 use crate::store::Seat;
 use crate::store::activity::{Activity, Doing, Kind, Note};
 
@@ -70,6 +70,8 @@ impl Facts<'_> {
         if let Some(asked) = self.activity.asked.first() {
             return Assessment {
                 request: asked.request.clone(),
+                since: Some(asked.time.clone()),
+                asked: Some(what_is_asked(asked)),
                 ..self.say(AgentState::Waiting, question(asked))
             };
         }
@@ -92,7 +94,8 @@ impl Facts<'_> {
     }
 
     fn say(&self, state: AgentState, reason: String) -> Assessment {
-        Assessment { state, reason, lasts: self.heard, until: None, request: None }
+        let since = Some(self.activity.since.clone()).filter(|since| !since.is_empty());
+        Assessment { state, reason, lasts: self.heard, since, until: None, request: None, asked: None }
     }
 
     fn quiet(&self, reason: String) -> Assessment {
@@ -147,6 +150,11 @@ impl Facts<'_> {
             ),
         }
     }
+}
+
+fn what_is_asked(note: &Note) -> Asked {
+    let Note { tool, text, kind, .. } = note.clone();
+    Asked { tool, text, is_question: kind == Kind::Question, is_answered: false }
 }
 
 fn question(asked: &Note) -> String {

@@ -346,7 +346,9 @@ impl<'e> Evidence<'e> {
             output: &self.output,
             is_beside: self.is_beside,
             reviewer: self.seat.name.as_deref(),
-            awaits_other: waiting.is_some_and(|waiting| waiting.spawn != *spawn),
+            awaits_other: waiting
+                .filter(|it| it.spawn != *spawn && !history.agents.contains_key(&it.spawn))
+                .map(waiting::left),
             spawn: *spawn,
             how: reason,
             never_began: !self.has_begun,

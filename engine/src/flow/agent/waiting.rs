@@ -130,6 +130,13 @@ pub(crate) fn is_due(waiting: &Waiting, now: SystemTime) -> bool {
     waiting.until <= clock::rfc3339(now) || waiting.until > latest
 }
 
+/// In how many seconds the agent is started again.
+pub(super) fn left(waiting: &Waiting) -> u32 {
+    let left = clock::parse(&waiting.until).and_then(|until| until.duration_since(fault::now()).ok());
+    // A part of a second counts as one: a start now would be too early.
+    left.map_or(0, |left| u32::try_from(left.as_secs() + 1).unwrap_or(u32::MAX)).min(waiting.after.max(1))
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::UNIX_EPOCH;

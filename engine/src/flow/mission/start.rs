@@ -120,6 +120,8 @@ fn draft(app: &App, plan: &Plan<'_>, new: NewMission<'_>, copy: Vec<u8>) -> Draf
         body: format!("\n{}\n", prompt.trim()),
         actor: app.caller.actor().into(),
         creator: app.caller.task().map(str::to_owned),
+        priority: 0,
+        blocked_by: Vec::new(),
         mission: Some(store::create::NewMission {
             plan: copy,
             prompt: prompt.to_owned(),

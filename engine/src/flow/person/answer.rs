@@ -1,7 +1,7 @@
 //! Answers what an agent asks, for a person.
 
 use crate::app::App;
-use crate::flow::asked::{Answer, is_asked, path};
+use crate::flow::asked::{Answer, is_answered, is_asked, path};
 use crate::flow::{lock_recovered, typed};
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{self, Report};
@@ -50,14 +50,13 @@ fn open_requests(app: &App, locked: &LockedTask) -> Vec<Note> {
         activity.asked
     });
     let is_open = |note: &Note| {
-        let is_answered = |request: &String| path(dir, request).symlink_metadata().is_ok();
-        is_asked(note) && note.request.as_ref().is_some_and(|request| !is_answered(request))
+        is_asked(note) && note.request.as_ref().is_some_and(|request| !is_answered(dir, request))
     };
     asked.filter(is_open).collect()
 }
 
 fn not_open(dir: &TaskDir, request: &str, asked: &[Note]) -> Error {
-    let was_answered = path(dir, request).symlink_metadata().is_ok();
+    let was_answered = is_answered(dir, request);
     let why = if was_answered { "was answered already" } else { "is not open, or not any more" };
     let help = match asked {
         [] => format!("the agents of {} ask nothing that can be answered now", dir.id),

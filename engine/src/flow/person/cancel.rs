@@ -4,12 +4,12 @@ use orange_core::{Actor, Forced};
 
 use crate::answer::TransitionResult;
 use crate::app::App;
-use crate::flow::Goal;
 use crate::flow::life::forced;
 use crate::flow::person::migrate::migration;
 use crate::flow::refusal;
 use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::request::{asked, begin, carry_out, decide};
+use crate::flow::{Goal, TaskPreview, dry_run};
 use crate::store::{Event, LockedTask, Set, TaskDir};
 use crate::{Error, Result};
 
@@ -34,6 +34,28 @@ pub fn cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
         app.caller.check_person("cancel a task without a transition")?;
     }
     carry_out(app, begin(app, machine, locked, &turn, Vec::new())?)
+}
+
+/// What [`cancel`] would do.
+pub fn would_cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
+    let TaskPreview { task, .. } = TaskPreview::of(app, dir)?;
+    let machine = app.machine_of(&task.owned);
+    if machine.as_ref().is_ok_and(|machine| machine.state_named(task.status()).is_some()) {
+        return dry_run(app, dir, Goal::Cancel);
+    }
+    app.caller.check_person("cancel a task without a transition")?;
+    let to = match machine {
+        Ok(machine) => {
+            Some((machine, machine.commands.cancel.ok_or_else(|| refusal::no_state(machine, "cancel"))?))
+        }
+        Err(lost) => {
+            let mut machines = app.machines.usable()?.into_iter();
+            let found = machines.find_map(|machine| Some((machine, machine.commands.cancel?)));
+            Some(found.ok_or(lost)?)
+        }
+    };
+    let to = to.map_or(String::new(), |(machine, to)| machine.state(to).name.to_owned());
+    Ok(TransitionResult { to, dry_run: true, ..TransitionResult::staying(&task) })
 }
 
 fn cancel_lost(app: &App, locked: LockedTask, lost: Error) -> Result<TransitionResult> {

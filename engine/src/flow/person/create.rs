@@ -6,10 +6,10 @@ use crate::app::App;
 use crate::drive::git::{BranchState, Git};
 use crate::flow::request::{Goal, request};
 use crate::flow::snapshot::state_named;
-use crate::flow::spawn;
+use crate::flow::{blocked, spawn};
 use crate::hooks::{agents, pull_request};
 use crate::store::projects::Project;
-use crate::store::{self, Draft, Task, TaskDir};
+use crate::store::{self, Draft, Task, TaskDir, list};
 use crate::{Error, Kind, Result};
 
 /// The wishes of the caller.
@@ -31,6 +31,10 @@ pub struct NewTask<'a> {
     pub review_harness: &'a str,
     /// What else is known.
     pub context: Option<&'a str>,
+    /// Of waiting tasks, the one with the highest number starts first.
+    pub priority: i32,
+    /// The tasks that are to be merged before it starts, by id or branch.
+    pub blocked_by: &'a [String],
     /// Create it without starting it.
     pub no_spawn: bool,
 }
@@ -46,17 +50,7 @@ pub struct NewlyCreated {
 
 /// Creates the task and starts its agent. It refuses what would make the task useless before the task exists.
 pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
-    let machine = app.machines.named(new.workflow.unwrap_or_else(|| new.project.workflow()))?;
-    let start = start_of(machine, entry_of(machine, new.status)?);
-    check(app, new)?;
-    check_work(machine, new, start)?;
-    if new.no_spawn {
-        check_can_wait(machine, start)?;
-    } else if starts_agent(machine, start) {
-        check_environment(app, new, first_spawn(machine, new, start))?;
-    }
-
-    let draft = draft(app, machine, new, begins_in(machine, start));
+    let (machine, start, draft) = checked(app, new)?;
     app.machines.keep(machine)?;
     let mut locked = store::create(&app.home, &draft, |others| admit(app, others))?;
     if new.branch.is_some() {
@@ -66,6 +60,45 @@ pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
     drop(locked);
     let waits_for = if new.no_spawn { None } else { begin(app, machine, &dir, start)? };
     Ok(NewlyCreated { dir, waits_for })
+}
+
+/// Refuses a blocked task that would not wait where the queue starts it.
+fn check_begins_waiting(machine: &Machine<'_>, start: Start, blocked_by: &[String]) -> Result<()> {
+    match start {
+        Start::To(state) if !blocked_by.is_empty() => {
+            let name = machine.state(state).name;
+            Err(Error::new(Kind::Usage, format!("a task that begins in {name} starts at once"))
+                .help("leave out --blocked-by, or --status"))
+        }
+        Start::Spawn | Start::To(_) | Start::In(_) => Ok(()),
+    }
+}
+
+/// The task that [`create`] would make.
+pub fn would_create(app: &App, new: NewTask<'_>) -> Result<Draft> {
+    let (_, _, draft) = checked(app, new)?;
+    if let Some(branch) = &draft.branch {
+        admit(app, &list::of_branch(&app.home, &draft.project, branch)?)?;
+    }
+    Ok(draft)
+}
+
+/// Refuses what would make the task useless.
+fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, Start, Draft)> {
+    let machine = app.machines.named(new.workflow.unwrap_or_else(|| new.project.workflow()))?;
+    let start = start_of(machine, entry_of(machine, new.status)?);
+    check(app, new)?;
+    let blocked_by = blocked::named(app, &new.project.name, new.blocked_by)?;
+    check_begins_waiting(machine, start, &blocked_by)?;
+    check_work(machine, new, start)?;
+    if new.no_spawn {
+        check_can_wait(machine, start)?;
+    } else if starts_agent(machine, start) {
+        check_environment(app, new, first_spawn(machine, new, start))?;
+    }
+
+    let draft = Draft { blocked_by, ..draft(app, machine, new, begins_in(machine, start)) };
+    Ok((machine, start, draft))
 }
 
 /// How a task begins.
@@ -231,6 +264,8 @@ fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) ->
         summary: new.summary.unwrap_or_default().to_owned(),
         harness: new.harness.to_owned(),
         review_harness: new.review_harness.to_owned(),
+        priority: new.priority,
+        blocked_by: Vec::new(),
         workflow: machine.name.to_owned(),
         definition: machine.source_hash.to_owned(),
         status: machine.state(begins).name.to_owned(),
@@ -246,7 +281,7 @@ fn draft(app: &App, machine: &Machine<'_>, new: NewTask<'_>, begins: StateId) ->
 fn begin(app: &App, machine: &Machine<'_>, dir: &TaskDir, start: Start) -> Result<Option<Error>> {
     let outcome = match start {
         Start::To(state) => request(app, dir, Goal::Named(machine.state(state).name)),
-        Start::Spawn | Start::In(_) if starts_agent(machine, start) => spawn(app, dir),
+        Start::Spawn | Start::In(_) if starts_agent(machine, start) => spawn(app, dir, false),
         Start::Spawn | Start::In(_) => return Ok(None),
     };
     match outcome {

@@ -7,14 +7,14 @@ use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 pub use crate::drive::git::Strategy;
-use crate::drive::git::{Git, REMOTE};
+use crate::drive::git::{Git, Mergeable, REMOTE, has_moved_on};
 use crate::flow::life::{self, Record};
 use crate::flow::request::{Goal, asked, carry_out, decide};
-use crate::flow::{lock_recovered, pull_request};
+use crate::flow::{TaskPreview, changed, lock_recovered, pull_request};
 use crate::hooks;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
-use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, event};
+use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, TaskHistory, event};
 use crate::{Error, Kind, Result};
 
 /// The wishes of the caller.
@@ -35,7 +35,7 @@ pub struct Wish {
 pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     let mut locked = asked(app, lock_recovered(app, dir)?, Goal::Merge { force: wish.force })?;
     let machine = app.machine_of(&locked.task().owned)?;
-    let turn = turn(app, machine, &locked, wish)?;
+    let turn = turn(app, machine, locked.task(), locked.history(), wish)?;
     let room = hooks::preflight(app, locked.task(), turn.hooks())?;
     let (branch, into) = (locked.task().branch.clone(), app.project_of(locked.task())?.default_branch);
     let pr = if wish.local { None } else { pull_request(app, &mut locked)? };
@@ -60,6 +60,46 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     Ok(Merged { result, branch, into, strategy, pushed, commit })
 }
 
+/// What [`merge`] would do. It asks GitHub, and git without a fetch.
+pub fn would_merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
+    let preview = TaskPreview::of(app, dir)?;
+    let (task, history) = (&preview.task, &preview.history);
+    let machine = app.machine_of(&task.owned)?;
+    let turn = turn(app, machine, task, history, wish)?;
+    hooks::dry_run(app, task, turn.hooks())?;
+    let project = app.project_of(task)?;
+    let pr = if wish.local { None } else { merged_one(asked_without_a_note(app, task)?)? };
+    let git = Git::at(&project.path);
+    if pr.is_none() && history.merge.is_none() && !wish.force {
+        let tip = git.branch_tip(&task.branch)?;
+        if tip.is_none() || git.is_merged(&task.branch, &project.default_branch)? {
+            return Err(nothing_to_merge(&task.branch, &project));
+        }
+    }
+    if pr.is_none() && history.merge.is_none() {
+        check_mergeable(app, task, history, wish)?;
+    }
+    Ok(Merged {
+        result: preview.planned(machine, &turn),
+        branch: task.branch.clone(),
+        strategy: if pr.is_some() { "pr" } else { wish.strategy.as_str() },
+        pushed: pr.is_none() && git.has_remote()?,
+        commit: pr.and_then(|pr| pr.commit),
+        into: project.default_branch,
+    })
+}
+
+/// Refuses what git would refuse.
+fn check_mergeable(app: &App, task: &Task, history: &TaskHistory, wish: Wish) -> Result<()> {
+    match changed::mergeable(app, task, history)? {
+        Mergeable::No { error, .. } => Err(error),
+        Mergeable::WithCommit if wish.strategy == Strategy::FastForward => {
+            Err(has_moved_on(&task.branch, &app.project_of(task)?.default_branch))
+        }
+        Mergeable::WithCommit | Mergeable::FastForward | Mergeable::Nothing => Ok(()),
+    }
+}
+
 /// What to do for a task that has come to the state of merged tasks without a merge. An error while reading does not
 /// fail the command: the transition is made.
 pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<String> {
@@ -79,13 +119,14 @@ pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<String> {
 fn turn(
     app: &App,
     machine: &'static Machine<'static>,
-    locked: &LockedTask,
+    task: &Task,
+    history: &TaskHistory,
     wish: Wish,
 ) -> Result<Turn<'static>> {
     if wish.force {
         app.caller.check_person("force a merge")?;
     }
-    let ask = |force| decide(app, machine, locked.task(), locked.history(), Goal::Merge { force });
+    let ask = |force| decide(app, machine, task, history, Goal::Merge { force });
     ask(wish.force).map_err(|refusal| {
         let is_rule = matches!(refusal.kind, Kind::NoTransition | Kind::GuardFailed | Kind::GateFailed);
         if is_rule && app.caller == Caller::Person && ask(true).is_ok() {
@@ -98,13 +139,15 @@ fn turn(
 
 /// The task's pull request, if it is merged; an open or closed one is an error.
 fn pull_request(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest>> {
-    let Some(pr) = ask(app, locked).map_err(|error| {
+    let pr = ask(app, locked).map_err(|error| {
         let help = format!("{}; or merge here with --local", error.help);
         error.help(help)
-    })?
-    else {
-        return Ok(None);
-    };
+    })?;
+    merged_one(pr)
+}
+
+fn merged_one(pr: Option<PullRequest>) -> Result<Option<PullRequest>> {
+    let Some(pr) = pr else { return Ok(None) };
     let url = &pr.url;
     match pr.state {
         PrState::Merged => Ok(Some(pr)),
@@ -122,17 +165,21 @@ fn pull_request(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest
 
 /// GitHub's answer about the task's pull request, or about the one of its branch, which then becomes the task's.
 fn ask(app: &App, locked: &mut LockedTask) -> Result<Option<PullRequest>> {
-    let gh = Gh::at(&app.project_of(locked.task())?.path);
-    if let Some(url) = &locked.task().pr_url {
-        app.progress.step(&format!("asking GitHub about {url}"));
-        return gh.view(url).map(Some);
-    }
-    app.progress.step(&format!("asking GitHub about {}", locked.task().branch));
-    let found = hooks::pull_request::find(app, &gh, locked.task())?;
-    if let Some(pr) = &found {
+    let found = asked_without_a_note(app, locked.task())?;
+    if let Some(pr) = found.as_ref().filter(|_| locked.task().pr_url.is_none()) {
         hooks::pull_request::keep(locked, &pr.url)?;
     }
     Ok(found)
+}
+
+fn asked_without_a_note(app: &App, task: &Task) -> Result<Option<PullRequest>> {
+    let gh = Gh::at(&app.project_of(task)?.path);
+    if let Some(url) = &task.pr_url {
+        app.progress.step(&format!("asking GitHub about {url}"));
+        return gh.view(url).map(Some);
+    }
+    app.progress.step(&format!("asking GitHub about {}", task.branch));
+    hooks::pull_request::find(app, &gh, task)
 }
 
 /// Merges here and pushes. Returns the events, which belong to the transition that follows.

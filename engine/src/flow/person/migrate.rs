@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::flow::definition::new_counters;
 use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
-use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory};
+use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskDir, TaskHistory};
 
 /// Moves a task to a state, and to a workflow if one is named. It checks no gate and runs no hook: worktree, session and agents
 /// stay. It closes an open transition. Counters that the workflow lacks stay in the journal for a migration back;
@@ -16,26 +16,46 @@ use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory}
 pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
     app.caller.check_person("migrate a task")?;
     let mut locked = lock_recovered_or_as_is(app, dir)?;
-    let machine = match workflow {
-        Some(name) => app.machines.named(name)?,
-        None => app.machine_of(&locked.task().owned)?,
-    };
-    let state = machine.state(state_named(machine, to)?);
-    let migrated = Migrated {
-        success: Success,
-        id: dir.id.clone(),
-        from: locked.task().status().to_owned(),
-        to: to.to_owned(),
-        workflow: machine.name.to_owned(),
-        definition: machine.source_hash.to_owned(),
-        dropped_hooks: dropped_hooks(&locked),
-        respawnable: state.respawn.is_some(),
-    };
+    let (machine, migrated) = planned(app, locked.task(), locked.history(), to, workflow)?;
     app.machines.keep(machine)?;
     let (event, set) = migration(machine, &locked, to);
     locked.append(event, set)?;
     locked.clear_attention()?;
     Ok(migrated)
+}
+
+/// What [`migrate`] would do.
+pub fn would_migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
+    app.caller.check_person("migrate a task")?;
+    let (task, journal) = Task::read(&app.home, dir)?;
+    let (_, migrated) = planned(app, &task, &journal.history(), to, workflow)?;
+    Ok(Migrated { dry_run: true, ..migrated })
+}
+
+fn planned(
+    app: &App,
+    task: &Task,
+    history: &TaskHistory,
+    to: &str,
+    workflow: Option<&str>,
+) -> Result<(&'static Machine<'static>, Migrated)> {
+    let machine = match workflow {
+        Some(name) => app.machines.named(name)?,
+        None => app.machine_of(&task.owned)?,
+    };
+    let state = machine.state(state_named(machine, to)?);
+    let migrated = Migrated {
+        success: Success,
+        id: task.id.clone(),
+        from: task.status().to_owned(),
+        to: to.to_owned(),
+        workflow: machine.name.to_owned(),
+        definition: machine.source_hash.to_owned(),
+        dropped_hooks: dropped_hooks(history),
+        respawnable: state.respawn.is_some(),
+        dry_run: false,
+    };
+    Ok((machine, migrated))
 }
 
 /// The event of a task that follows this machine from now on, in this status.
@@ -45,7 +65,7 @@ pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event
         to: to.to_owned(),
         workflow: machine.name.to_owned(),
         actor: Actor::Human.into(),
-        dropped_hooks: dropped_hooks(locked),
+        dropped_hooks: dropped_hooks(locked.history()),
     };
     let set = Set::new().status(to).workflow(machine.name, machine.source_hash);
     let set = new_counters(machine, locked.task(), set);
@@ -56,8 +76,8 @@ pub fn migration(machine: &Machine<'_>, locked: &LockedTask, to: &str) -> (Event
     (migrated, set)
 }
 
-fn dropped_hooks(locked: &LockedTask) -> Vec<String> {
-    let TaskHistory { open, waiting_hooks, .. } = locked.history();
+fn dropped_hooks(history: &TaskHistory) -> Vec<String> {
+    let TaskHistory { open, waiting_hooks, .. } = history;
     let left = open.iter().chain(waiting_hooks).flat_map(OpenTransition::left);
     left.map(|hook| hook.name.clone()).collect()
 }

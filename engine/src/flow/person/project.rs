@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::drive::git::Git;
+use crate::store::effective::effective;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
 use crate::store::tokens::{self, Token};
-use crate::store::{self, Listed, list, pool, suggest};
+use crate::store::{self, Listed, list, pool, ports, suggest, trust};
 use crate::{Error, Kind, Result};
 
 /// Adds the repository at this path under this name, or that of its folder. Without a default branch it takes that of the
@@ -21,6 +22,7 @@ pub fn add(
     let mut project = Project { pool_size: DEFAULT_POOL_SIZE, ..Project::default() };
     set(&mut project);
     check_workflow(app, &project)?;
+    check_harnesses(app, &project)?;
     project.path = main_checkout(path.to_owned())?;
     let git = Git::at(&project.path);
     project.default_branch = match default_branch {
@@ -33,6 +35,9 @@ pub fn add(
     };
     let folder_name = project.path.file_name().map(|name| name.to_string_lossy().into_owned());
     project.name = name.map(str::to_owned).or(folder_name).unwrap_or_default();
+    projects::check_name(&project.name)?;
+    app.home.prepare()?;
+    check_ports(app, &project)?;
     projects::add(&app.home, project.clone())?;
     Ok(project)
 }
@@ -54,6 +59,10 @@ pub fn update(
     if changed.workflow != project.workflow {
         check_workflow(app, &changed)?;
     }
+    if changed.settings != project.settings {
+        check_harnesses(app, &changed)?;
+    }
+    check_ports(app, &changed)?;
     let path = path.map_or_else(|| Ok(project.path.clone()), |path| linked_again(app, project, path))?;
     if let Some(branch) = default_branch {
         Git::at(&path).check_branch_exists(branch)?;
@@ -69,6 +78,18 @@ pub fn update(
 
 fn check_workflow(app: &App, project: &Project) -> Result<()> {
     project.workflow.as_ref().map_or(Ok(()), |name| app.machines.named(name).map(drop))
+}
+
+/// Refuses the name of a harness that is none.
+fn check_harnesses(app: &App, project: &Project) -> Result<()> {
+    let names = [&project.settings.harness, &project.settings.review_harness];
+    names.into_iter().flatten().try_for_each(|name| app.harness(name).map(drop))
+}
+
+/// Refuses ports that another project has, also where a larger pool would need more.
+fn check_ports(app: &App, project: &Project) -> Result<()> {
+    let wanted = effective(&app.home, project)?.ports.value;
+    wanted.map_or(Ok(()), |wanted| ports::check(&app.home, project, wanted))
 }
 
 /// Removes a project from the list; its repository stays. One with unfinished tasks or missions is refused.
@@ -90,6 +111,10 @@ pub fn remove(app: &App, name: &str) -> Result<Project> {
         }
     }
     tokens::revoke(&app.home, name, |_| true)?;
+    // Another project of this name is another repository.
+    if trust::agreed(&app.home, name)?.is_some() {
+        trust::agree(&app.home, name, None)?;
+    }
     projects::remove(&app.home, name)
 }
 

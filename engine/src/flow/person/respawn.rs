@@ -4,21 +4,23 @@ use orange_core::{Effect, Input, Machine};
 
 use crate::app::App;
 use crate::drive::tmux::Pane;
+use crate::flow::TaskPreview;
 use crate::flow::life;
-use crate::flow::lock_recovered;
+use crate::flow::lock_with_worktree;
 use crate::flow::snapshot::status_of;
 use crate::hooks::agent_processes::is_alive;
 use crate::hooks::agents::{self, Occasion, Start};
-use crate::store::{LockedTask, TaskDir, event};
+use crate::store::{LockedTask, Task, TaskDir, TaskHistory, event};
 use crate::{Error, Kind, Result};
 
 /// Starts the agent of a task's state again, or those of several reviewers that are missing, and returns the records of their
 /// starts. Unless one begins `afresh`, it continues the conversation of the one before, if that is possible.
 pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spawn>> {
-    let mut locked = lock_recovered(app, dir)?;
+    let mut locked = lock_with_worktree(app, dir)?;
     app.check_caller(locked.task(), locked.history())?;
     let machine = app.machine_of(&locked.task().owned)?;
-    startable(app, machine, &locked, Input::Respawn { is_alive: false }, Vec::new())?;
+    let (task, history) = (locked.task(), locked.history());
+    startable(app, machine, task, history, Input::Respawn { is_alive: false }, Vec::new())?;
     let occasion = if afresh { Occasion::Afresh } else { Occasion::Respawn };
     let answers = locked.task().attention.clone();
     again(app, machine, &mut locked, Start { occasion, answers })
@@ -32,19 +34,20 @@ pub fn again(
     locked: &mut LockedTask,
     start: Start,
 ) -> Result<Vec<event::Spawn>> {
-    restartable(app, machine, locked)?;
+    restartable(app, machine, locked.task(), locked.history())?;
     agents::end_stopped(app, locked)?;
     let panes = app.tmux.panes_of(&locked.task().id)?;
     let agent = machine.state(status_of(machine, locked.task())?).agent;
     let alive = agents::live(locked, &panes, agent)?;
     let input = Input::Restart { is_alive: alive.is_some() };
-    let reviewers = live_reviewers(locked, &panes)?;
-    let effects = startable(app, machine, locked, input, reviewers).map_err(|mut error| {
-        if let Some((number, record)) = alive {
-            error.message = format!("agent {number} is alive in window {}", record.window);
-        }
-        error
-    })?;
+    let reviewers = live_reviewers(locked.dir(), locked.history(), &panes)?;
+    let effects =
+        startable(app, machine, locked.task(), locked.history(), input, reviewers).map_err(|mut error| {
+            if let Some((number, record)) = alive {
+                error.message = format!("agent {number} is alive in window {}", record.window);
+            }
+            error
+        })?;
     let before = locked.history().last_spawn;
     for effect in effects {
         agents::start(app, machine, locked, &effect.hook, None, start.clone())?;
@@ -62,11 +65,11 @@ pub fn names(started: &[event::Spawn]) -> String {
 }
 
 /// The names of the reviewers with names that are alive.
-fn live_reviewers<'l>(locked: &'l LockedTask, panes: &[Pane]) -> Result<Vec<&'l str>> {
+fn live_reviewers<'l>(dir: &TaskDir, history: &'l TaskHistory, panes: &[Pane]) -> Result<Vec<&'l str>> {
     let mut names = Vec::new();
-    for record in locked.history().agents.values() {
+    for record in history.agents.values() {
         if let Some(name) = record.name.as_deref()
-            && is_alive(locked.dir(), record, panes)?
+            && is_alive(dir, record, panes)?
         {
             names.push(name);
         }
@@ -78,20 +81,57 @@ fn live_reviewers<'l>(locked: &'l LockedTask, panes: &[Pane]) -> Result<Vec<&'l 
 pub fn restartable(
     app: &App,
     machine: &'static Machine<'static>,
-    locked: &LockedTask,
+    task: &Task,
+    history: &TaskHistory,
 ) -> Result<Vec<Effect<'static>>> {
-    startable(app, machine, locked, Input::Restart { is_alive: false }, Vec::new())
+    startable(app, machine, task, history, Input::Restart { is_alive: false }, Vec::new())
+}
+
+/// The numbers that the agents of a restart would get.
+///
+/// # Errors
+/// Those of the restart.
+pub fn would_restart(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
+    app.caller.check_person("restart a task's agent")?;
+    let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
+    let effects = restartable(app, app.machine_of(&task.owned)?, &task, &history)?;
+    Ok(next_numbers(&history, effects.len()))
+}
+
+/// The numbers that the agents of a respawn would get.
+///
+/// # Errors
+/// Those of the respawn.
+pub fn would_respawn(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
+    let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
+    app.check_caller(&task, &history)?;
+    let machine = app.machine_of(&task.owned)?;
+    startable(app, machine, &task, &history, Input::Respawn { is_alive: false }, Vec::new())?;
+    let panes = app.tmux.panes_of(&dir.id)?;
+    let agent = machine.state(status_of(machine, &task)?).agent;
+    let mut alive = false;
+    for record in history.agents.values().filter(|it| it.actor.known() == Some(agent)) {
+        alive |= is_alive(dir, record, &panes)?;
+    }
+    let reviewers = live_reviewers(dir, &history, &panes)?;
+    let input = Input::Restart { is_alive: alive };
+    let effects = startable(app, machine, &task, &history, input, reviewers)?;
+    Ok(next_numbers(&history, effects.len()))
+}
+
+fn next_numbers(history: &TaskHistory, count: usize) -> Vec<u32> {
+    (history.last_spawn + 1..).take(count).collect()
 }
 
 fn startable(
     app: &App,
     machine: &'static Machine<'static>,
-    locked: &LockedTask,
+    task: &Task,
+    history: &TaskHistory,
     input: Input<'_>,
     alive: Vec<&str>,
 ) -> Result<Vec<Effect<'static>>> {
-    let task = locked.task();
-    let effects = life::ask_beside(app, machine, task, locked.history(), input, alive)?.effects;
+    let effects = life::ask_beside(app, machine, task, history, input, alive)?.effects;
     if effects.is_empty() {
         return Err(Error::new(Kind::NotRespawnable, "no agent is to be started here"));
     }

@@ -5,7 +5,7 @@ use orange_core::Actor;
 use crate::app::App;
 use crate::drive::git::{Backup, Git};
 use crate::flow::person::create::admit;
-use crate::store::{Event, Task, TaskDir, find, trash};
+use crate::store::{Event, Task, TaskDir, find, list, trash};
 use crate::{Error, Kind, Result};
 
 /// What was restored.
@@ -24,20 +24,21 @@ pub fn restore(
     name: Option<&str>,
     found: Result<TaskDir>,
     backup: Option<u32>,
+    dry_run: bool,
 ) -> Result<Restoration> {
     let missing = match found {
         Ok(dir) if let Some(there) = deleted_instead(app, name, &dir, backup)? => {
-            return bring_back(app, &there);
+            return bring_back(app, &there, dry_run);
         }
-        Ok(dir) => return make_branch(app, &dir, backup),
+        Ok(dir) => return make_branch(app, &dir, backup, dry_run),
         Err(error) if error.kind != Kind::NotFound => return Err(error),
         Err(error) => error,
     };
     let there = find::deleted(&app.home, name.unwrap_or_default())
         .map_err(|error| if error.kind == Kind::NotFound { missing } else { error })?;
     match backup {
-        Some(_) => make_branch(app, &there, backup),
-        None => bring_back(app, &there),
+        Some(_) => make_branch(app, &there, backup, dry_run),
+        None => bring_back(app, &there, dry_run),
     }
 }
 
@@ -60,20 +61,28 @@ fn deleted_instead(
 }
 
 /// Refuses an unfinished task whose branch another unfinished one has.
-fn bring_back(app: &App, there: &TaskDir) -> Result<Restoration> {
+fn bring_back(app: &App, there: &TaskDir, dry_run: bool) -> Result<Restoration> {
     app.caller.check_person("restore a task")?;
+    if dry_run {
+        let (task, _) = Task::read(&app.home, there)?;
+        let others = list::of_branch(&app.home, &task.project, &task.branch)?;
+        if !app.is_over(&task) {
+            admit(app, &others)?;
+        }
+        return Ok(Restoration::Task(task));
+    }
     let restored = Event::TaskRestored { actor: Actor::Human.into() };
     let admit = |task: &Task, others: &[Task]| if app.is_over(task) { Ok(()) } else { admit(app, others) };
     trash::restore(&app.home, there, restored, admit).map(Restoration::Task)
 }
 
-fn make_branch(app: &App, dir: &TaskDir, number: Option<u32>) -> Result<Restoration> {
+fn make_branch(app: &App, dir: &TaskDir, number: Option<u32>, dry_run: bool) -> Result<Restoration> {
     let (task, _) = Task::read(&app.home, dir)?;
     let git = Git::at(&app.project_of(&task)?.path);
     let backups = git.backups(&task.id)?;
     let backup = chosen(&task, &backups, number)?.clone();
     let wanted = format!("{}-backup-{}", task.branch, backup.number().unwrap_or_default());
-    let branch = git.branch_at(&wanted, &backup.commit)?;
+    let branch = if dry_run { wanted } else { git.branch_at(&wanted, &backup.commit)? };
     Ok(Restoration::Branch(branch, task, backup))
 }
 

@@ -1,14 +1,17 @@
 //! Starts tasks: by command, by `spawn_next`, and in the state in which they were created.
 
+use std::cmp::Reverse;
+
 use orange_core::{Effect, Machine, Turn, Workspace};
 
 use crate::Result;
 use crate::answer::TransitionResult;
 use crate::app::App;
-use crate::flow::lock_recovered;
+use crate::flow::blocked::Blocked;
 use crate::flow::queue;
 use crate::flow::request::{Goal, begin, carry_out, decide};
 use crate::flow::snapshot::{is_to_start, waits};
+use crate::flow::{TaskPreview, dry_run, lock_recovered, lock_with_worktree};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
 use crate::store::projects::Project;
@@ -19,9 +22,13 @@ use crate::store::{
 /// Starts a task in its workflow's initial state; one without a summary goes to the state that asks for one. A task in a later
 /// state without a worktree gets one now, and the agent of its state. An earlier start that was killed is finished, and
 /// answered like this one.
-pub fn spawn(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
+/// A task that others block is started only by `force`.
+pub fn spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionResult> {
     let (_, before) = Task::read(&app.home, dir)?;
-    let locked = lock_recovered(app, dir)?;
+    if force {
+        app.caller.check_person("start a blocked task")?;
+    }
+    let locked = lock_with_worktree(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     let is_to_start = is_to_start(machine, locked.task())?;
     if let Some(begun) = begun_start(machine, &before.history()).filter(|_| !is_to_start) {
@@ -29,10 +36,26 @@ pub fn spawn(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
         let (_, journal) = Task::read(&app.home, dir)?;
         return Ok(TransitionResult::read(&dir.id, &journal.records, begun));
     }
+    if let Some(blocked) = Blocked::of(app, locked.task()).filter(|_| is_to_start && !force) {
+        return Err(blocked.refusal(&dir.id));
+    }
     match start(app, machine, locked)? {
         Begun::Locked(locked) => carry_out(app, *locked),
         Begun::Entered(result) => Ok(*result),
     }
+}
+
+/// What [`spawn`] would do.
+pub fn would_spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionResult> {
+    let TaskPreview { task, .. } = TaskPreview::of(app, dir)?;
+    if force {
+        app.caller.check_person("start a blocked task")?;
+    }
+    let is_to_start = is_to_start(app.machine_of(&task.owned)?, &task)?;
+    if let Some(blocked) = Blocked::of(app, &task).filter(|_| is_to_start && !force) {
+        return Err(blocked.refusal(&dir.id));
+    }
+    dry_run(app, dir, Goal::Spawn)
 }
 
 /// The sequence number of the start that the journal has begun and not ended.
@@ -44,7 +67,8 @@ fn begun_start(machine: &Machine<'_>, history: &TaskHistory) -> Option<u64> {
     is_start.then_some(pending.seq)
 }
 
-/// Makes every start that is owed in a project: each starts the oldest waiting task that can be started. In a project with an
+/// Makes every start that is owed in a project: each starts the waiting task of the highest priority, and of one priority the oldest, that
+/// can be started. In a project with an
 /// automatic queue, every free worktree is one more such start, and so is every place for a task that needs none. Returns what was started.
 pub fn spawn_next(app: &App, project: &str) -> Result<Vec<TransitionResult>> {
     let mut started = Vec::new();
@@ -98,7 +122,7 @@ fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
     if begun.is_some() { Ok(begun) } else { failure }
 }
 
-/// Begins the oldest waiting task that can be started; `None` if there is none. One that fails gets a call for attention and does not
+/// Begins the first waiting task that can be started; `None` if there is none. One that fails gets a call for attention and does not
 /// delay the others, nor does a lack of free worktrees delay those that need none.
 fn begin_oldest(
     app: &App,
@@ -135,7 +159,12 @@ fn begin_waiting(app: &App, dir: &TaskDir) -> Result<Option<Begun>> {
     }
     let locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
-    if is_to_start(machine, locked.task())? { start(app, machine, locked).map(Some) } else { Ok(None) }
+    let is_free = Blocked::of(app, locked.task()).is_none();
+    if is_free && is_to_start(machine, locked.task())? {
+        start(app, machine, locked).map(Some)
+    } else {
+        Ok(None)
+    }
 }
 
 /// Begins the transition that starts a task, or gives a task in a later state its worktree and its agent.
@@ -196,6 +225,15 @@ fn waiting(app: &App, project: &str, most_in_folders: Option<u32>) -> Result<Vec
     let tasks = listed.iter().filter_map(|listed| listed.task.as_ref().ok());
     let in_folders = tasks.filter(|task| task.holds() == Some(Workspace::Folder)).count();
     let has_place = most_in_folders.is_none_or(|most| queue::has_place(in_folders, most));
-    let waiting = listed.into_iter().filter_map(|Listed { dir, task }| Some((dir, waits(app, &task.ok()?)?)));
-    Ok(waiting.filter(|(_, place)| has_place || *place == Workspace::Worktree).collect())
+    let mut waiting: Vec<(i32, TaskDir, Workspace)> = listed
+        .into_iter()
+        .filter_map(|Listed { dir, task }| {
+            let task = task.ok()?;
+            Some((task.priority, dir, queue::waits_for_room(app, &task)?))
+        })
+        .filter(|(_, _, place)| has_place || *place == Workspace::Worktree)
+        .collect();
+    // The sort is stable: of one priority, the oldest comes first.
+    waiting.sort_by_key(|(priority, ..)| Reverse(*priority));
+    Ok(waiting.into_iter().map(|(_, dir, place)| (dir, place)).collect())
 }

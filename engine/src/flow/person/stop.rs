@@ -6,27 +6,42 @@
 use orange_core::Actor;
 
 use crate::app::App;
-use crate::flow::lock_recovered;
 use crate::flow::person::respawn;
 use crate::flow::snapshot::status_of;
+use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks::agents::{self, Occasion};
 use crate::store::event::{self, Waiting};
-use crate::store::{Event, LockedTask, Set, TaskDir, clock};
+use crate::store::{Event, Set, Task, TaskDir, TaskHistory, clock};
 use crate::{Error, Kind, Result, fault};
 
 /// Ends the agents of a task, and cancels the next start. Returns their numbers; none if the task is already stopped.
 pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
     app.caller.check_person("stop a task's agents")?;
     let mut locked = lock_recovered(app, dir)?;
-    let history = locked.history();
-    let spawns: Vec<u32> = history.agents.keys().copied().collect();
-    let is_stopped = history.owned.stopped_at.is_some();
-    if spawns.is_empty() && history.waiting.is_none() {
-        return if is_stopped { Ok(spawns) } else { Err(nobody(app, &locked)) };
+    let spawns = to_end(app, locked.task(), locked.history())?;
+    if spawns.is_empty() && locked.history().waiting.is_none() {
+        return Ok(spawns);
     }
     locked.append(stopped(&spawns), Set::new().stopped_at(Some(&clock::now())))?;
     agents::end_stopped(app, &mut locked)?;
     Ok(spawns)
+}
+
+/// The numbers of the agents that a stop would end.
+///
+/// # Errors
+/// Those of the stop.
+pub fn would_stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
+    app.caller.check_person("stop a task's agents")?;
+    let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
+    to_end(app, &task, &history)
+}
+
+/// The agents of a task; none if it is already stopped.
+fn to_end(app: &App, task: &Task, history: &TaskHistory) -> Result<Vec<u32>> {
+    let spawns: Vec<u32> = history.agents.keys().copied().collect();
+    let is_idle = spawns.is_empty() && history.waiting.is_none() && history.owned.stopped_at.is_none();
+    if is_idle { Err(nobody(app, task, history)) } else { Ok(spawns) }
 }
 
 /// Ends the agents of a task's state that are alive, and starts them again, `afresh` with new conversations; of several reviewers,
@@ -35,7 +50,7 @@ pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spaw
     app.caller.check_person("restart a task's agent")?;
     let mut locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
-    respawn::restartable(app, machine, &locked)?;
+    respawn::restartable(app, machine, locked.task(), locked.history())?;
     let agent = machine.state(status_of(machine, locked.task())?).agent;
     let history = locked.history();
     let of_state = history.agents.values().filter(|record| record.actor.known() == Some(agent));
@@ -70,10 +85,10 @@ fn stopped(spawns: &[u32]) -> Event {
     Event::AgentStopped { spawns: spawns.to_vec(), actor: Actor::Human.into() }
 }
 
-fn nobody(app: &App, locked: &LockedTask) -> Error {
-    let id = &locked.dir().id;
-    let machine = app.machine_of(&locked.task().owned);
-    let restarts = machine.and_then(|machine| respawn::restartable(app, machine, locked)).is_ok();
+fn nobody(app: &App, task: &Task, history: &TaskHistory) -> Error {
+    let id = &task.id;
+    let machine = app.machine_of(&task.owned);
+    let restarts = machine.and_then(|machine| respawn::restartable(app, machine, task, history)).is_ok();
     let restart =
         if restarts { format!("`orange task restart {id}` starts its agent again; ") } else { String::new() };
     Error::new(Kind::Refused, "the task has no agent that is alive or waited for")

@@ -1,4 +1,4 @@
-//! Changes the summary and the branch of a task, then asks for its status.
+//! Changes the summary and the branch of a task, adds feedback to it, then asks for its status.
 
 use crate::answer::TransitionResult;
 use crate::app::App;
@@ -9,6 +9,9 @@ use crate::flow::{Goal, TaskPreview, dry_run, lock_recovered, rebranch, request,
 use crate::store::scalar::Value;
 use crate::store::{LockedTask, Task, TaskDir, list};
 use crate::{Error, Kind, Result, store};
+
+/// The section in which a person says what is to change.
+const FEEDBACK: &str = "## Feedback";
 
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +24,8 @@ pub struct Wishes<'a> {
     pub summary: Option<&'a str>,
     /// The new branch; without a name, the one that is checked out.
     pub branch: Option<Option<&'a str>>,
+    /// What the agent should change, for the section [`FEEDBACK`].
+    pub feedback: Option<&'a str>,
     /// Only say what would happen.
     pub dry_run: bool,
 }
@@ -37,22 +42,31 @@ pub enum Updated {
 impl Wishes<'_> {
     /// Refuses what asks for nothing, before any task is looked for.
     pub fn check(&self) -> Result<()> {
-        if self.status.is_none() && self.summary.is_none() && self.branch.is_none() && !self.retry_hooks {
+        if self.status.is_none() && !self.changes_fields() && !self.retry_hooks {
             return Err(Error::new(Kind::Usage, "nothing to update").help(
                 "give --status, --summary, --branch or --retry-hooks; `orange task next` shows the statuses",
             ));
         }
+        if self.feedback.is_some_and(|text| text.trim().is_empty()) {
+            return Err(Error::new(Kind::Usage, "the feedback is empty")
+                .help("say what is to change, or leave --feedback out"));
+        }
         check_summary(self.summary, "say in it what is to be done")
+    }
+
+    fn changes_fields(&self) -> bool {
+        self.summary.is_some() || self.branch.is_some() || self.feedback.is_some()
     }
 }
 
 /// Carries the wishes out. A status that is refused leaves the other fields alone too.
 pub fn update(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Updated> {
     let goal = wishes.status.map(Goal::Named);
-    if let Some(goal) = goal.filter(|_| wishes.summary.is_some() || wishes.branch.is_some()) {
+    if let Some(goal) = goal.filter(|_| wishes.changes_fields()) {
         dry_run(app, dir, goal)?;
     }
-    let updated = edit(app, dir, wishes)?;
+    let mut updated = edit(app, dir, wishes)?;
+    updated.extend(feedback(app, dir, wishes)?);
     if wishes.retry_hooks {
         let ask = if wishes.dry_run { retry::dry_run } else { retry::retry_hooks };
         return ask(app, dir).map(|result| Updated::Status(Box::new(result)));
@@ -60,6 +74,20 @@ pub fn update(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Updated> {
     let Some(goal) = goal else { return Ok(Updated::Fields(updated)) };
     let ask = if wishes.dry_run { dry_run } else { request };
     ask(app, dir, goal).map(|result| Updated::Status(Box::new(result)))
+}
+
+/// Adds the feedback to the task's text, where the next agent reads it.
+fn feedback(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Option<&'static str>> {
+    let Some(text) = wishes.feedback else { return Ok(None) };
+    if wishes.dry_run {
+        let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
+        app.check_caller(&task, &history)?;
+    } else {
+        let mut locked = lock_recovered(app, dir)?;
+        app.check_caller(locked.task(), locked.history())?;
+        locked.append_section(FEEDBACK, text)?;
+    }
+    Ok(Some("feedback"))
 }
 
 fn edit(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Vec<&'static str>> {

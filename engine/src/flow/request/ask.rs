@@ -13,6 +13,7 @@ use crate::drive::git::Work;
 use crate::flow::lock_recovered;
 use crate::flow::request::refusal::short;
 use crate::flow::snapshot::work;
+use crate::hooks::prepare;
 use crate::hooks::program::{self, Ended, ProgramRun};
 use crate::store::event::{Answer, Question};
 use crate::store::lock::{self, Rank};
@@ -148,7 +149,11 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
     fault::step("run", "the program of a gate");
     let ended = match task.worktree().map(|name| app.home.workspace(name)) {
         Some(worktree) => {
-            let run = ProgramRun::of(&question.argv, question.timeout, &worktree, dir, seq);
+            let ports = prepare::ports_of(app, &task)?;
+            let argv = prepare::with_port(&question.argv, ports)?;
+            let variables = prepare::variables(task.worktree().map(|name| &**name), ports);
+            let run = ProgramRun::of(&argv, question.timeout, &worktree, dir, seq);
+            let run = run.map(|run| run.envs(&variables));
             let news = News::of(dir, seq);
             run.map(|run| run.env(caller::GATE, &dir.id).run(&|| news.is_asked())).transpose()?
         }

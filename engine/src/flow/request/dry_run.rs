@@ -63,7 +63,8 @@ impl TaskPreview {
         self.records.extend(records);
     }
 
-    fn planned(&self, machine: &Machine<'_>, turn: &Turn<'_>) -> TransitionResult {
+    /// The answer to this turn.
+    pub fn planned(&self, machine: &Machine<'_>, turn: &Turn<'_>) -> TransitionResult {
         let to = turn.decision().map(|decision| machine.state(decision.to).name);
         TransitionResult {
             id: self.task.id.clone(),

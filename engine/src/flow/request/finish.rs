@@ -10,7 +10,7 @@ use crate::flow::activity;
 use crate::flow::definition::{self, declared_id, hooks_of};
 use crate::flow::life::{self, Record, cause_of, closing};
 use crate::flow::queue;
-use crate::hooks::{self, HookContext, agents, program, workspace};
+use crate::hooks::{self, HookContext, agents, lend, program, workspace};
 use crate::store::event::PlannedHook;
 use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory, lock};
 use crate::{Error, Kind, Result, fault};
@@ -30,6 +30,7 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
             machine.map_or(Ok(()), |machine| definition::follow(app, machine, &mut locked))?;
             agents::take_answered(app, &mut locked)?;
             activity::take_in(app, &mut locked)?;
+            lend::finish(app, &mut locked)?;
             return Ok(locked);
         };
         machine?;
@@ -44,6 +45,11 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
         drop(locked);
         app.detached(&["task", "finish", &dir.id], dir)?;
     }
+}
+
+/// Locks a task without an open transition, with the worktree that it had given to another task.
+pub fn lock_with_worktree(app: &App, dir: &TaskDir) -> Result<LockedTask> {
+    lend::back(app, lock_recovered(app, dir)?)
 }
 
 /// Locks a task for a person who moves it: without an open transition if possible, and else as it is.

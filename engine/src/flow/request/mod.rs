@@ -19,7 +19,7 @@ use crate::drive::git::{self, Git};
 use crate::flow::life::{self, Record};
 use crate::flow::snapshot::state_named;
 use crate::flow::{finish, lock_recovered};
-use crate::hooks;
+use crate::hooks::{self, lend};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
 
@@ -47,6 +47,8 @@ pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionRes
 
 /// The locked task, once the programs have answered that gates ask on the way to the goal. An earlier failure is asked about again.
 pub fn asked(app: &App, locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
+    let machine = app.machine_of(&locked.task().owned)?;
+    let locked = if goal.goes_on(machine) { lend::back(app, locked)? } else { locked };
     let by = app.caller.actor_for(&locked.task().id, locked.history());
     let since = Some(locked.history().last_seq);
     ask::answered(app, locked, by, &|locked| {
@@ -92,6 +94,15 @@ pub fn decide(
 }
 
 impl Goal<'_> {
+    /// Whether work may go on there, or its work is needed on the path: an end needs no worktree.
+    fn goes_on(self, machine: &Machine<'_>) -> bool {
+        match self {
+            Goal::Named(name) => machine.state_named(name).is_none_or(|state| !machine.state(state).terminal),
+            Goal::Spawn | Goal::Merge { .. } => true,
+            Goal::Cancel => false,
+        }
+    }
+
     /// The input of the caller of this process, who must be one that may change the task.
     pub fn input(
         self,

@@ -1,8 +1,11 @@
 //! The work of `orange monitor`: agents that died unnoticed, pull requests, the queue, and leftovers.
 
+pub mod blocked;
 pub mod garbage;
 pub mod leftovers;
+pub mod lend;
 pub mod monitor;
+pub mod only_one;
 pub mod polls;
 pub mod pull_request;
 pub mod queue;

@@ -10,9 +10,10 @@ use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::agent::ended::{self, End, ended_or_begun};
 use crate::flow::mission;
-use crate::flow::person::stop;
+use crate::flow::person::{stop, undo};
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
+use crate::flow::watch::lend::Lending;
 use crate::flow::{activity, ask, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agent_processes, agents};
@@ -35,11 +36,14 @@ pub struct Look {
 pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     let mut look = Look::default();
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
+    let mut lending = Lending::default();
     for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
         let outcome = Task::read_last(&app.home, &dir, 0).and_then(|(task, journal)| {
             pull_requests.extend(Watched::of(app, &dir, &task));
             queues.see(app, &dir, &task);
-            watch(app, &dir, &task, &journal.history(), &mut panes)
+            let history = journal.history();
+            lending.see(app, &dir, &task, &history);
+            watch(app, &dir, &task, &history, &mut panes)
         });
         match outcome {
             Ok(None) => {}
@@ -52,6 +56,11 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     }
     let holders = pool::holders_by_file(&app.home)?;
     for dir in list::dirs(&app.home, &[DirKind::Mission], None)? {
+        if Task::read_last(&app.home, &dir, 0)
+            .is_ok_and(|(it, _)| it.status() == MissionStatus::Pending.as_str())
+        {
+            lending.see_pending(&dir);
+        }
         match look_at_mission(app, &dir, &holders, &mut panes) {
             Ok(None) => {}
             Ok(Some(stories)) => {
@@ -61,7 +70,9 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
             Err(error) => look.errors.push((dir.id.clone(), error.for_person().to_string())),
         }
     }
-    for (dir, outcome) in polls.round(app, pull_requests).into_iter().chain(queues.serve(app)) {
+    for (dir, outcome) in
+        polls.round(app, pull_requests).into_iter().chain(lending.serve(app)).chain(queues.serve(app))
+    {
         match outcome {
             Ok(story) => look.events.push((dir.id, story)),
             Err(error) => look.errors.push((dir.id, error.for_person().to_string())),
@@ -105,6 +116,8 @@ fn watch(
     if let Some(pending) = &history.open {
         drop(lock_recovered(app, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
+    } else if history.reopening.is_some() && undo::may_go_on(app, task) {
+        stories.extend(undo::go_on(app, dir)?);
     } else if is_left_over(app, task) {
         return end_leftovers(app, dir).map(|story| Some(vec![story]));
     } else if history.agents.is_empty() && history.waiting.is_none() && !ended::has_limit(app, task) {

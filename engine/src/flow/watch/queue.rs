@@ -7,6 +7,7 @@ use orange_core::mission::MissionStatus;
 
 use crate::Result;
 use crate::app::App;
+use crate::flow::blocked::Blocked;
 use crate::flow::snapshot::waits;
 use crate::hooks::workspace;
 use crate::store::list::{self, Known};
@@ -32,10 +33,28 @@ impl Queue {
         Ok(Queue { projects: projects::read(home)?, slots: saved.slots(known)? })
     }
 
+    /// Whether a task without a worktree could have one now, or needs none to be started.
+    pub fn has_room(&self, app: &App, task: &Task) -> bool {
+        let place = waits(app, task);
+        if place.is_some() && Blocked::of(app, task).is_some() {
+            return false;
+        }
+        if place == Some(Workspace::Folder) {
+            return true;
+        }
+        let project = self.projects.iter().find(|project| project.name == task.project);
+        project.is_some_and(|project| {
+            pool::check_room(&app.home, &self.slots, (&project.name, project.pool_size), &task.id).is_ok()
+        })
+    }
+
     /// What an unstarted task waits for, in words; `None` for any other task.
     pub fn waits_for(&self, app: &App, task: &Task) -> Option<String> {
         let project = self.projects.iter().find(|project| project.name == task.project)?;
         let place = waits(app, task)?;
+        if let Some(blocked) = Blocked::of(app, task) {
+            return Some(blocked.words());
+        }
         let size = (project.name.as_str(), project.pool_size);
         let is_full = || pool::check_room(&app.home, &self.slots, size, &task.id).is_err();
         Some(if place == Workspace::Worktree && is_full() {
@@ -49,6 +68,12 @@ impl Queue {
             "waits for `orange task spawn`, or for a task that makes room for it".to_owned()
         })
     }
+}
+
+/// Where the agent of an unstarted task is to work that waits for nothing but its turn; `None` for any other task.
+pub fn waits_for_room(app: &App, task: &Task) -> Option<Workspace> {
+    let is_stopped = task.owned.stopped_at.is_some();
+    waits(app, task).filter(|_| !is_stopped && Blocked::of(app, task).is_none())
 }
 
 /// Whether an automatic queue starts one more task that needs no worktree: as many work at once in folders as the project has
@@ -77,7 +102,7 @@ impl Queues {
     pub fn see(&mut self, app: &App, dir: &TaskDir, task: &Task) {
         let first = || Seen { dir: dir.clone(), wait_for: BTreeSet::new(), in_folders: 0 };
         let seen = self.0.entry(dir.project.clone()).or_insert_with(first);
-        seen.wait_for.extend(waits(app, task));
+        seen.wait_for.extend(waits_for_room(app, task));
         seen.in_folders += usize::from(task.holds() == Some(Workspace::Folder));
     }
 

@@ -101,6 +101,10 @@ impl Activity {
                 self.now(Doing::Thinking, note);
             }
             Kind::Permission | Kind::Question => {
+                // Who asks works, even if the harness has reported nothing before.
+                if self.doing == Doing::Unknown {
+                    self.now(Doing::Thinking, note);
+                }
                 // The harness repeats a request that can no longer be answered from outside.
                 self.asked.retain(|asked| (&asked.tool, &asked.text) != (&note.tool, &note.text));
                 self.asked.push(note.clone());

@@ -50,6 +50,19 @@ fn many_processes_append_and_no_line_is_lost() {
 }
 
 #[test]
+fn an_agent_that_has_asked_and_was_answered_works() {
+    let (_folder, dir) = place();
+    let asks = Note { request: Some("r1".to_owned()), ..note(Kind::Permission, "Bash", "ls") };
+    let answered = Note { request: Some("r1".to_owned()), ..note(Kind::Answered, "", "") };
+    for one in [note(Kind::Reports, "", ""), asks, answered] {
+        append(&dir, &one).unwrap();
+    }
+    let known = Activity::of(&read(&dir), 1);
+    assert_eq!((known.doing, known.asked), (Doing::Thinking, Vec::new()));
+    assert!(!known.since.is_empty());
+}
+
+#[test]
 fn the_files_are_bounded_and_keep_what_is_newest() {
     let (_folder, dir) = place();
     let long = "y".repeat(1000);
@@ -148,7 +161,8 @@ fn a_request_is_open_until_its_tool_has_run_or_the_turn_is_over() {
 fn an_answer_closes_the_request_that_it_names() {
     let named = |kind, name: &str| Note { request: Some(name.to_owned()), ..note(kind, "Bash", name) };
     let notes = [named(Kind::Permission, "a"), named(Kind::Permission, "b"), named(Kind::Answered, "a")];
-    adds_up(&notes, Doing::Unknown, &["b"]);
+    // Who asks works, though nothing else was reported.
+    adds_up(&notes, Doing::Thinking, &["b"]);
 }
 
 #[test]

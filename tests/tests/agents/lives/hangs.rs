@@ -26,29 +26,51 @@ pub(super) fn says_why(suite: &'static Suite, Pair(works, _): Pair) {
     world.until_held("the end");
     if ["claude", "codex"].contains(&works) {
         world.until("the list says what the silent one lacks", || {
-            let (state, reason) = state_of(&world, &silent);
-            state == "waiting" && reason.contains("## Handoff")
+            let Listed { need, why, state, reason } = listed(&world, &silent);
+            (need, state) == ("idle-without-artifact".to_owned(), "waiting".to_owned())
+                && [why, reason].iter().all(|it| it.contains("## Handoff"))
         });
-        assert_eq!(state_of(&world, &endless).0, "busy");
+        let Listed { need, state, .. } = listed(&world, &endless);
+        assert_eq!((need.as_str(), state.as_str()), ("working", "busy"));
     }
-    for task in [&silent, &endless] {
+    for (branch, task) in [("silent", &silent), ("endless", &endless)] {
         // The agent may come to another state between the two looks.
         world.until("both lists say how it is with the agent", || {
-            let (state, reason) = state_of(&world, task);
-            let listed = world.command("orange").args(["task", "list"]).output().unwrap();
-            let listed = text(&listed.stdout);
-            let row = listed.lines().find(|row| row.contains(&task.id)).unwrap_or_default();
-            assert!(!row.contains(" active "), "{listed}");
-            !state.is_empty() && !reason.is_empty() && row.contains(&state)
+            let Listed { need, why, state, reason } = listed(&world, task);
+            let table = world.command("orange").args(["task", "list"]).output().unwrap();
+            let table = text(&table.stdout);
+            let row = table.lines().find(|row| cells(row).get(2) == Some(&branch)).unwrap_or_default();
+            assert!(!row.contains(" active "), "{table}");
+            let is_said = [&need, &why, &state, &reason].iter().all(|it| !it.is_empty());
+            is_said && cells(row).first() == Some(&need.as_str()) && row.contains(&why)
         });
     }
 }
 
-/// What is listed of a task's agent: its state, and the reason.
-fn state_of(world: &World, task: &Task<'_>) -> (String, String) {
+/// What the list says of a task: what it needs and why, and the state of its agent and the reason.
+struct Listed {
+    need: String,
+    why: String,
+    state: String,
+    reason: String,
+}
+
+fn listed(world: &World, task: &Task<'_>) -> Listed {
     let listed = world.ok(&["task", "list"]);
     let row = listed.as_array().unwrap().iter().find(|row| row["id"] == task.id.as_str());
-    let agent = row.map_or(&Value::Null, |row| &row["agents"][0]);
-    let word = |key: &str| agent[key].as_str().unwrap_or_default().to_owned();
-    (word("state"), word("reason"))
+    let word = |place: &str| {
+        let value = row.and_then(|row| row.pointer(place)).and_then(Value::as_str);
+        value.unwrap_or_default().to_owned()
+    };
+    Listed {
+        need: word("/need/kind"),
+        why: word("/need/why"),
+        state: word("/agents/0/state"),
+        reason: word("/agents/0/reason"),
+    }
+}
+
+/// The cells of a row of the table, which two spaces set apart.
+fn cells(row: &str) -> Vec<&str> {
+    row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect()
 }

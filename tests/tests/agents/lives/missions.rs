@@ -9,7 +9,7 @@ use crate::suite::Suite;
 use crate::task::Task;
 use crate::world::World;
 
-const PROMPT: &str = "Paint the garden door";
+pub(super) const PROMPT: &str = "Paint the garden door";
 
 /// What the first message of each step's agent says, and of no other's.
 const PLANS: &str = "You plan a change";
@@ -45,13 +45,7 @@ pub(super) fn pass_at_once(suite: &'static Suite, pair: Pair) {
 /// A review fails, the next one passes after a fix, and the mission is complete.
 pub(super) fn fail_fix_pass(suite: &'static Suite, pair: Pair) {
     let world = World::new(suite);
-    let plans = [
-        begins(&world),
-        reviews(&world, &[REVIEWS], "FAIL", "The door has no second coat"),
-        step(&world, &[FIXES, "no second coat"], Some(paint("coat")), "", "It has a second coat"),
-        reviews(&world, &[REVIEWS, "It has a second coat"], "PASS", "Both coats are there"),
-        step(&world, &[OPENS], None, "", "There is no remote that takes pull requests"),
-    ];
+    let plans = fails_once(&world);
     let mission = started(&world, pair, &[]);
     mission.has_events(1, "mission.ended");
     assert_eq!(mission.events_of("mission.ended")[0]["status"], "completed");
@@ -60,6 +54,17 @@ pub(super) fn fail_fix_pass(suite: &'static Suite, pair: Pair) {
     }
     assert_eq!(ran(&world, &mission), [1, 1, 2, 1, 1, 0]);
     world.until("the worktree is given back", || mission.owned("workspace") == Value::Null);
+}
+
+/// The plans of agents whose first review fails, and whose second one passes after a fix.
+pub(super) fn fails_once(world: &World) -> [usize; 5] {
+    [
+        begins(world),
+        reviews(world, &[REVIEWS], "FAIL", "The door has no second coat"),
+        step(world, &[FIXES, "no second coat"], Some(paint("coat")), "", "It has a second coat"),
+        reviews(world, &[REVIEWS, "It has a second coat"], "PASS", "Both coats are there"),
+        step(world, &[OPENS], None, "", "There is no remote that takes pull requests"),
+    ]
 }
 
 /// Every review fails: after the last fix the mission hands over to a person, and fails loudly.

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use orange_codegen::Level;
-
 use crate::answer::{Answer, Exit, Failure};
 use crate::args::{self, Format};
 use crate::baseline::Baseline;
@@ -78,8 +76,7 @@ fn once(args: &args::Check, styles: Styles) -> Result<Answer, Answer> {
 impl Rules {
     /// The findings of these inputs with their levels, without the known ones.
     fn examine(&self, inputs: &[Input]) -> Report {
-        let is_shown = |path: &str, check| levels::level(&self.levels(path), check) != Level::Allow;
-        let mut report = Report::new(inputs, &self.cache, &is_shown);
+        let mut report = Report::new(inputs, &self.cache);
         for file in &mut report.files {
             levels::apply(&self.levels(&file.source.path), &mut file.compilation.diagnostics);
             file.docs = self.configs.docs(&file.source.path).cloned();

@@ -100,12 +100,17 @@ fn of_rule(workflow: &Workflow, rule: &ExitRule) -> Vec<Edge> {
         Condition::HasArtifact(gates) => gates.iter().map(gate).collect(),
         Condition::NoArtifact => vec!["nothing written".to_owned()],
         Condition::Ended(ending) => vec![ended(ending)],
-        Condition::Overdue(number) => vec![overdue(&workflow.deadlines[*number])],
-        Condition::Always => Vec::new(),
+        Condition::Overdue(_) | Condition::Always => Vec::new(),
+    };
+    let deadline = match &rule.condition {
+        Condition::Overdue(number) => workflow.deadlines.get(*number).map(overdue),
+        Condition::HasArtifact(_) | Condition::NoArtifact | Condition::Ended(_) | Condition::Always => None,
     };
     let lines = |when: Option<&String>| condition.iter().chain(when).cloned().collect();
     match &rule.outcome {
-        Outcome::Then(to) => vec![Edge::of_exit(from, to.value, lines(None), rule.span)],
+        Outcome::Then(to) => {
+            vec![Edge { after: deadline, ..Edge::of_exit(from, to.value, lines(None), rule.span) }]
+        }
         Outcome::ThenWhen(clauses) => clauses
             .iter()
             .map(|it| Edge::of_exit(from, it.then.value, lines(Some(&it.when.text)), rule.span))

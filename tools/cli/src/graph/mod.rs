@@ -17,7 +17,7 @@ pub(crate) use run::{Run, headline, read};
 pub(crate) use svg::svg;
 
 /// The graph to draw. Texts are as the author wrote them; each language escapes them itself.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Graph {
     name: String,
     nodes: Vec<Node>,
@@ -29,7 +29,7 @@ pub(crate) struct Graph {
 }
 
 /// A state or a step.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Node {
     name: String,
     /// More text about it.
@@ -61,7 +61,7 @@ enum Kind {
 }
 
 /// A transition, an exit rule, a dependency, a step sent back or a handler, between nodes by their numbers.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Edge {
     from: usize,
     to: usize,
@@ -133,11 +133,16 @@ impl Edge {
         self.lines.iter().chain(&self.by).cloned().collect()
     }
 
+    /// Whether the engine takes it at a deadline: that ends a task's time in its states, whether an agent is there or not.
+    fn is_overdue(&self) -> bool {
+        self.after.as_ref().is_some_and(|it| it.starts_with("at the deadline"))
+    }
+
     /// Its text about the engine, if the engine has a line of its own.
     fn ended(&self) -> Vec<String> {
         let lines = if self.taker == Taker::Engine { &self.lines[..] } else { &[] };
-        let ended = std::iter::once("agent ended".to_owned());
-        ended.chain(lines.iter().chain(&self.after).cloned()).collect()
+        let ended = (!self.is_overdue()).then(|| "agent ended".to_owned());
+        ended.into_iter().chain(lines.iter().chain(&self.after).cloned()).collect()
     }
 }
 

@@ -85,6 +85,13 @@ fn workflows(folder: &str) -> Vec<Source> {
 }
 
 #[test]
+fn an_empty_gate_is_refused() {
+    for empty in ["", " {}", " []"] {
+        refuses("prompts:", &format!("gates:\n  handoff:{empty}\nprompts:"), "at /gates/handoff");
+    }
+}
+
+#[test]
 fn it_is_a_schema() {
     assert!(jsonschema::draft202012::meta::is_valid(&written()));
     assert!(validator().is_valid(&json!({"name": "a", "states": {}})));

@@ -97,11 +97,17 @@ fn kind(status: StateId, machine: &Machine<'_>) -> String {
 fn agents(walk: &Walk<'_>) -> String {
     let agents = [Actor::Worker, Actor::Reviewer].into_iter().filter_map(|actor| match walk.agent(actor) {
         Agent::None => None,
-        Agent::Live => Some(format!("{} alive", actor.kind())),
+        Agent::Live => Some(format!("{}{} alive", actor.kind(), names(walk, actor))),
         Agent::Dead => Some(format!("{} dead", actor.kind())),
     });
     let agents: Vec<String> = agents.collect();
     if agents.is_empty() { "none".to_owned() } else { agents.join(", ") }
+}
+
+/// ` security, style`: the reviewers with names that are alive.
+fn names(walk: &Walk<'_>, actor: Actor) -> String {
+    let names = if actor == Actor::Reviewer { walk.reviewers() } else { Vec::new() };
+    if names.is_empty() { String::new() } else { format!(" {}", names.join(", ")) }
 }
 
 /// The transitions, and what closes them.

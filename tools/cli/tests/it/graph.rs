@@ -106,6 +106,32 @@ fn no_picture_is_drawn_that_nobody_could_read() {
 }
 
 #[test]
+fn a_large_picture_has_the_end_beside_each_state() {
+    let states: String = (0..99).map(|at| format!("  s{at}: {{}}\n")).collect();
+    let edges = (0..99).map(|at| {
+        let next = (at + 1) % 99;
+        format!("  - {{from: s{at}, to: s{next}}}\n  - {{from: s{at}, to: done}}\n")
+    });
+    let edges: String = edges.collect();
+    let text = format!("name: large\nstates:\n{states}  done: {{terminal: true}}\ntransitions:\n{edges}");
+    let scratch = Scratch::with(&[("large.yml", text.as_str())]);
+    let draw = ["graph", "large.yml", "--format", "svg"];
+    let run = scratch.run(&draw);
+    assert_eq!((run.exit, run.err.as_str()), (0, ""));
+    let picture = Document::parse(&run.out).unwrap();
+    let ends = |class: &str| {
+        let groups = groups(&picture, class);
+        groups.into_iter().filter(|it| description(*it) == "done: ends here").count()
+    };
+    assert_eq!((groups(&picture, "edge").len(), ends("node")), (198, 99));
+    assert!(run.out.contains("100 states, 198 arrows between them"), "{}", run.out);
+    let traced = scratch.run(&[&draw[..], &["--trace", "s0,s1,done"]].concat());
+    let picture = Document::parse(&traced.out).unwrap();
+    let marked = groups(&picture, "marked").into_iter().filter_map(telling);
+    assert_eq!(marked.filter(|it| it == "done: ends here").count(), 1, "{}", traced.out);
+}
+
+#[test]
 fn a_graph_of_steps() {
     let scratch = Scratch::with(&[("dev-task.toml", STEPS)]);
     scratch.write_prompts();
@@ -152,6 +178,28 @@ fn a_graph_of_a_step_with_a_handler() {
         "runs it again, or handles its failure",
     ] {
         assert!(picture.contains(text), "{text}: {picture}");
+    }
+}
+
+/// A deadline ends the time in a state whether an agent has ended or not.
+#[test]
+fn a_deadline_has_its_label_in_every_format() {
+    let text = "\
+name: limited
+states: {working: {}, review: {}, stuck: {}, done: {terminal: true}}
+transitions:
+  - {from: working, to: review}
+  - {from: review, to: [working, done]}
+  - {from: [working, review], to: stuck, by: human}
+deadlines: [{states: [working, review], after: 4h, then: stuck}]
+";
+    let scratch = Scratch::with(&[("limited.yml", text)]);
+    for format in ["mermaid", "dot", "svg"] {
+        let graph = scratch.run(&["graph", "limited.yml", "--format", format]);
+        assert_eq!(graph.exit, 0, "{}", graph.err);
+        assert!(graph.out.matches("at the deadline of 4 h").count() >= 2, "{}", graph.out);
+        let edges = graph.out.lines().filter(|it| it.contains("at the deadline"));
+        assert!(edges.clone().all(|it| !it.contains("agent ended")), "{}", graph.out);
     }
 }
 

@@ -23,6 +23,7 @@ mod scenarios;
 #[path = "../../../../tests/src/schemas.rs"]
 mod schemas;
 mod scratch;
+mod shells;
 mod simulate;
 mod site;
 mod terminal;

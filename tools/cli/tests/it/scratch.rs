@@ -1,7 +1,7 @@
 //! A folder of its own for each test, and the binary run in it.
 
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -91,7 +91,9 @@ impl Scratch {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
+        // A command that refuses its arguments may end before it reads.
+        let written = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        assert!(written.err().is_none_or(|it| it.kind() == ErrorKind::BrokenPipe));
         CommandResult::of(args, &child.wait_with_output().unwrap())
     }
 }

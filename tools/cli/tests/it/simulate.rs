@@ -39,6 +39,17 @@ fn a_script_prints_what_the_engine_would_do() {
 }
 
 #[test]
+fn reviewers_that_are_alive_together_are_named() {
+    let scratch = Scratch::new();
+    scratch.write("panel.yml", include_str!("../../../../tests/fixtures/panel.yml"));
+    scratch.write("walk.txt", "spawn\nwrite ## Handoff: DONE: all\nstatus agent-review by worker\nshow");
+    let run = scratch.run(&["simulate", "panel.yml", "--script", "walk.txt"]);
+    assert_eq!(run.exit, 0, "{}{}", run.out, run.err);
+    let expect = "worktree: bound; agents: reviewer security, style alive";
+    assert!(run.out.lines().any(|it| it.trim() == expect), "{}", run.out);
+}
+
+#[test]
 fn crashes_escalate_and_can_be_taken_back() {
     check(
         "spawn\ndie\nrespawn\ndie worker\nback\nnext\nset review_round 7\nshow\nquit\nstatus nowhere",

@@ -8,8 +8,28 @@ fn task_with_commit(lab: &Lab) -> String {
     lab.commit(&lab.pooled(1), "feature", "f\n")
 }
 
+/// What is said of a merge beforehand is what becomes of it.
+fn check_foretold(lab: &Lab) {
+    let plan = |strategy| lab.git.plan_merge("fix", "main", strategy, Some(&lab.pooled(1)));
+    let (forward, joined) = (plan(Strategy::FastForward), plan(Strategy::Merge));
+    match lab.git.mergeable("fix", "main", Some(&lab.pooled(1))).unwrap() {
+        Mergeable::FastForward => assert!(forward.unwrap().is_new && joined.is_ok()),
+        Mergeable::WithCommit => {
+            let refused = &has_moved_on("fix", "main").message;
+            assert_eq!(&forward.unwrap_err().message, refused);
+            assert!(joined.unwrap().is_new);
+        }
+        Mergeable::Nothing => assert_eq!(forward.unwrap().commit, joined.unwrap().commit),
+        Mergeable::No { error, is_conflict } => {
+            assert_eq!(joined.unwrap_err().message, error.message);
+            assert_eq!(is_conflict, error.message.contains("conflicts"));
+        }
+    }
+}
+
 /// The commit of the merge, and whether there was anything to merge.
 fn merge(lab: &Lab, strategy: Strategy) -> Result<(String, bool)> {
+    check_foretold(lab);
     let plan = lab.git.plan_merge("fix", "main", strategy, Some(&lab.pooled(1)))?;
     lab.git.merge(&plan, "main").map(|()| (plan.commit, plan.is_new))
 }

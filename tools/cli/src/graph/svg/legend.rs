@@ -1,8 +1,9 @@
 //! The legend: what each shape and line that occurs means.
 
+use orange_picture::Point;
+use orange_picture::pen::{escape, number, width};
+
 use super::super::{Graph, Kind, Taker};
-use super::layout::Point;
-use super::pen::{escape, number, width};
 use super::shape;
 use crate::output::put;
 

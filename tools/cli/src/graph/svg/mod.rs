@@ -1,13 +1,13 @@
 //! SVG, for pages that show no Mermaid: one file, no fonts and no scripts from elsewhere, for light and dark pages.
 
-mod layout;
+mod copies;
 mod legend;
 mod line;
-mod pen;
 mod shape;
 
-use layout::{Line, Plan, Point, Sizes};
-use pen::{escape, number};
+use orange_picture::layout::{self, Plan};
+use orange_picture::pen::{self, escape, number};
+use orange_picture::{Line, Point, Sizes, stroke};
 
 use super::{Edge, Graph, Kind, Mark, Node, Taker};
 use crate::answer::Failure;
@@ -38,15 +38,17 @@ pub(crate) fn svg(graph: &Graph) -> Result<String, Failure> {
             "`--format dot` writes graphs of any size for Graphviz",
         ));
     }
+    let words = description(graph);
+    let graph = &copies::with_own_ends(graph);
     let ends = |at| graph.edges.iter().filter(|it| it.from == at || it.to == at).count();
     let frames = graph.nodes.iter().enumerate().map(|(at, node)| shape::frame(node, ends(at)));
     let lines = graph.edges.iter().map(|edge| Line {
         from: edge.from,
         to: edge.to,
-        label: line::label_size(&written(edge)),
+        label: stroke::label_size(&written(edge)),
     });
     let sizes = Sizes { frames: frames.collect(), lines: lines.collect() };
-    Ok(Page::new(graph, &sizes, layout::plan(&sizes)).draw())
+    Ok(Page::new(graph, &sizes, layout::plan(&sizes)).draw(&words))
 }
 
 /// The text on an edge. Dashes, not the text, say that an agent has ended.
@@ -76,7 +78,7 @@ impl<'g> Page<'g> {
         Self { graph, sizes, plan, width, bottom }
     }
 
-    fn draw(&self) -> String {
+    fn draw(&self, words: &str) -> String {
         let mut body = String::new();
         let heading = escape(&self.graph.name);
         let y = number(MARGIN + 12.0);
@@ -90,7 +92,7 @@ impl<'g> Page<'g> {
         let bottom = self.caption(&mut body, self.bottom + MARGIN);
         let right = self.width - MARGIN;
         let bottom = legend::legend(&mut body, self.graph, MARGIN, bottom, right) + MARGIN / 2.0;
-        document(self.graph, &body, self.width, bottom)
+        document(self.graph, words, &body, (self.width, bottom))
     }
 
     fn edges(&self, out: &mut String) {
@@ -110,7 +112,7 @@ impl<'g> Page<'g> {
         for (edge, route) in edges() {
             let Some(centre) = route.label else { continue };
             put(out, format_args!("<g class=\"{}\">", self.class("text", &edge.mark)));
-            line::label(out, &written(edge), centre);
+            out.push_str(&stroke::label(&written(edge), centre));
             out.push_str("</g>\n");
         }
     }
@@ -174,6 +176,8 @@ impl<'g> Page<'g> {
         let name = |at: usize| self.graph.nodes[at].name.as_str();
         let taken = match edge.taker {
             Taker::Asker | Taker::Loop | Taker::Failure => None,
+            Taker::AskerOrEngine if edge.is_overdue() => Some("also by the engine"),
+            Taker::Engine if edge.is_overdue() => Some("by the engine"),
             Taker::AskerOrEngine => Some("also by the engine when an agent ended"),
             Taker::Engine => Some("by the engine when an agent ended"),
         };
@@ -185,7 +189,7 @@ impl<'g> Page<'g> {
     }
 }
 
-fn document(graph: &Graph, body: &str, width: f64, height: f64) -> String {
+fn document(graph: &Graph, words: &str, body: &str, (width, height): (f64, f64)) -> String {
     let (width, height) = (number(width), number(height));
     let title = std::iter::once(graph.name.as_str()).chain(graph.headline()).collect::<Vec<_>>().join(": ");
     format!(
@@ -194,7 +198,7 @@ fn document(graph: &Graph, body: &str, width: f64, height: f64) -> String {
          <title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>\n{STYLE}</style>\n\
          <rect class=\"page\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"8\"/>\n{body}</svg>\n",
         escape(&title),
-        escape(&description(graph)),
+        escape(words),
         number(width.parse().unwrap_or(0.0) - 1.0),
         number(height.parse().unwrap_or(0.0) - 1.0),
     )

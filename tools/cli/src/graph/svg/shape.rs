@@ -1,8 +1,9 @@
 //! Boxes: each kind has a shape of its own, so that no reader depends on colours.
 
+use orange_picture::pen::{escape, number, width};
+use orange_picture::{Frame, Point};
+
 use super::super::{Kind, Node};
-use super::layout::{Frame, Point};
-use super::pen::{escape, number, width};
 use crate::output::put;
 
 const NAME_SIZE: f64 = 14.0;

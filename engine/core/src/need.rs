@@ -1,0 +1,245 @@
+//! What a task or a mission needs next: one function from facts to at most one need, and the actions that answer it.
+//!
+//! Nothing of it is stored. A driver collects the facts, and every list, screen and message shows the same need.
+
+mod actions;
+mod mission;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use alloc::format;
+use alloc::string::String;
+
+pub use self::actions::Action;
+pub use self::mission::{MissionFacts, Pause};
+pub use self::task::{Hooks, Lost, PullRequest, TaskFacts};
+use crate::Verdict;
+
+/// What is needed, the most urgent first. Those from [`Kind::Limit`] on need no person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// An agent asks whether it may use a tool.
+    Permission,
+    /// An agent asks a person something.
+    Question,
+    /// An agent is at its prompt and has not written, or not asked for, what its state wants.
+    IdleWithoutArtifact,
+    /// The agent of the state has ended, and nothing starts it again.
+    Crashed,
+    /// The task is in the crash state of its workflow, or nothing leads it on.
+    Stuck,
+    /// Only a person leads the task on, and nothing is known to be in the way.
+    ReviewReady,
+    /// A mission waits for the answer to a pause, or a person has stopped the task.
+    Paused,
+    /// The work cannot be merged as it is.
+    Conflict,
+    /// A check of the pull request has failed.
+    ChecksRed,
+    /// A hook has failed, or the engine calls for attention while agents work.
+    HookFailed,
+    /// It waits for a time, such as the end of a limit.
+    Limit,
+    /// It waits to be started, or for a program.
+    Queued,
+    /// Its agents work.
+    Working,
+}
+
+impl Kind {
+    /// Every kind, the most urgent first.
+    pub const ALL: [Kind; 13] = [
+        Kind::Permission,
+        Kind::Question,
+        Kind::IdleWithoutArtifact,
+        Kind::Crashed,
+        Kind::Stuck,
+        Kind::ReviewReady,
+        Kind::Paused,
+        Kind::Conflict,
+        Kind::ChecksRed,
+        Kind::HookFailed,
+        Kind::Limit,
+        Kind::Queued,
+        Kind::Working,
+    ];
+
+    /// The word in answers.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Permission => "permission",
+            Kind::Question => "question",
+            Kind::IdleWithoutArtifact => "idle-without-artifact",
+            Kind::Crashed => "crashed",
+            Kind::Stuck => "stuck",
+            Kind::ReviewReady => "review-ready",
+            Kind::Paused => "paused",
+            Kind::Conflict => "conflict",
+            Kind::ChecksRed => "checks-red",
+            Kind::HookFailed => "hook-failed",
+            Kind::Limit => "limit",
+            Kind::Queued => "queued",
+            Kind::Working => "working",
+        }
+    }
+
+    /// Whether it needs a person.
+    pub const fn needs_person(self) -> bool {
+        match self {
+            Kind::Permission
+            | Kind::Question
+            | Kind::IdleWithoutArtifact
+            | Kind::Crashed
+            | Kind::Stuck
+            | Kind::ReviewReady
+            | Kind::Paused
+            | Kind::Conflict
+            | Kind::ChecksRed
+            | Kind::HookFailed => true,
+            Kind::Limit | Kind::Queued | Kind::Working => false,
+        }
+    }
+}
+
+/// What is needed, since when and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need<'f> {
+    /// What.
+    pub kind: Kind,
+    /// Since when, if that is known: a time as the facts have it.
+    pub since: Option<&'f str>,
+    /// One sentence without a duration.
+    pub why: String,
+    /// The agent that it is about.
+    pub agent: Option<u32>,
+    /// What that agent asks.
+    pub request: Option<Request<'f>>,
+    /// When the wait ends, if that is known.
+    pub until: Option<&'f str>,
+    /// The verdict that stands, of work that is ready for a person.
+    pub verdict: Option<Verdict>,
+    /// The round of review, if there was one.
+    pub round: Option<u32>,
+}
+
+impl<'f> Need<'f> {
+    fn new(kind: Kind, since: Option<&'f str>, why: impl Into<String>) -> Need<'f> {
+        let why = why.into();
+        Need { kind, since, why, agent: None, request: None, until: None, verdict: None, round: None }
+    }
+
+    fn of_agent(kind: Kind, agent: &Agent<'f>) -> Need<'f> {
+        let Agent { spawn, reason, .. } = agent;
+        let why = match reason.strip_prefix("it ") {
+            Some(rest) => format!("agent {spawn} {rest}"),
+            None => format!("agent {spawn}: {reason}"),
+        };
+        Need { agent: Some(*spawn), ..Need::new(kind, agent.since, why) }
+    }
+}
+
+/// A living agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agent<'f> {
+    /// Its number.
+    pub spawn: u32,
+    /// What it does.
+    pub doing: Doing<'f>,
+    /// Since when, if that is known.
+    pub since: Option<&'f str>,
+    /// The same as a sentence, such as `it is at its prompt`.
+    pub reason: &'f str,
+}
+
+/// What a living agent does, as far as a need depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doing<'f> {
+    /// It asks, and nobody has answered.
+    Asks(Request<'f>),
+    /// It waits for a message, at its prompt or behind an error.
+    Waits,
+    /// Its conversation is over, and its program is still there.
+    Ended,
+    /// It may hang: a guess.
+    Quiet,
+    /// It waits for the end of a limit.
+    Limit {
+        /// When it ends, if that is known.
+        until: Option<&'f str>,
+    },
+    /// It works, or nothing else is known.
+    Works,
+    /// It has nothing to do in this state.
+    Rests,
+}
+
+/// What an agent asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Request<'f> {
+    /// The name by which it can be answered, if it can be answered from outside.
+    pub name: Option<&'f str>,
+    /// The tool.
+    pub tool: Option<&'f str>,
+    /// What it would do with that, or the question.
+    pub argument: Option<&'f str>,
+    /// Whether it asks for words, and not for a permission.
+    pub is_question: bool,
+}
+
+/// What waits for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait<'f> {
+    /// When it ends.
+    pub until: Option<&'f str>,
+    /// Why it waits.
+    pub reason: &'f str,
+}
+
+/// What agents ask: permissions come first.
+fn asked<'f>(agents: &[Agent<'f>]) -> Option<Need<'f>> {
+    let one = |is_question: bool| {
+        agents.iter().find_map(|agent| match agent.doing {
+            Doing::Asks(request) if request.is_question == is_question => Some((agent, request)),
+            Doing::Asks(_)
+            | Doing::Waits
+            | Doing::Ended
+            | Doing::Quiet
+            | Doing::Limit { .. }
+            | Doing::Works
+            | Doing::Rests => None,
+        })
+    };
+    let (kind, (agent, request)) = one(false)
+        .map(|found| (Kind::Permission, found))
+        .or(one(true).map(|found| (Kind::Question, found)))?;
+    Some(Need { request: Some(request), ..Need::of_agent(kind, agent) })
+}
+
+/// The first agent that does nothing until somebody speaks to it.
+fn idle<'a, 'f>(agents: &'a [Agent<'f>]) -> Option<&'a Agent<'f>> {
+    agents.iter().find(|agent| matches!(agent.doing, Doing::Waits | Doing::Ended | Doing::Quiet))
+}
+
+/// The limit for which everything waits: the recorded one, or that of an agent while no other works.
+fn limited<'f>(agents: &[Agent<'f>], wait: Option<&Wait<'f>>, since: Option<&'f str>) -> Option<Need<'f>> {
+    let at_limit = agents.iter().find_map(|agent| match agent.doing {
+        Doing::Limit { until } => Some((agent, until)),
+        Doing::Asks(_) | Doing::Waits | Doing::Ended | Doing::Quiet | Doing::Works | Doing::Rests => None,
+    });
+    if let Some(Wait { until, reason }) = wait {
+        let agent = at_limit.map(|(agent, _)| agent.spawn);
+        return Some(Need { agent, until: *until, ..Need::new(Kind::Limit, since, *reason) });
+    }
+    let (agent, until) = at_limit.filter(|_| !agents.iter().any(|it| it.doing == Doing::Works))?;
+    Some(Need { until, ..Need::of_agent(Kind::Limit, agent) })
+}
+
+/// What the first agent does, in a task or mission that needs nobody.
+fn working<'f>(agents: &[Agent<'f>], since: Option<&'f str>, otherwise: &str) -> Need<'f> {
+    let busy = agents.iter().find(|agent| agent.doing == Doing::Works).or(agents.first());
+    match busy {
+        Some(agent) => Need::of_agent(Kind::Working, agent),
+        None => Need::new(Kind::Working, since, otherwise),
+    }
+}

@@ -1,0 +1,71 @@
+//! What a mission needs.
+
+use super::{Agent, Kind, Need, Wait, asked, idle, limited, working};
+use crate::mission::MissionStatus;
+
+/// What is known of a mission.
+#[derive(Clone, Copy, Debug)]
+pub struct MissionFacts<'f> {
+    /// Its status.
+    pub status: MissionStatus,
+    /// Its living agents, the one first that needs somebody most.
+    pub agents: &'f [Agent<'f>],
+    /// When something last changed its course.
+    pub since: Option<&'f str>,
+    /// What it asks.
+    pub pause: Option<Pause<'f>>,
+    /// Why it has failed, in one sentence.
+    pub failure: Option<&'f str>,
+    /// The end of an agent that is not recorded yet.
+    pub unnoticed: Option<&'f str>,
+    /// Until when it waits before its agent goes on.
+    pub wait: Option<Wait<'f>>,
+    /// What the engine calls a person for.
+    pub attention: Option<&'f str>,
+    /// Whether something shows what its last agent did.
+    pub has_logs: bool,
+}
+
+/// A pause that waits for an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Pause<'f> {
+    /// Its number.
+    pub number: u32,
+    /// What has happened, in words.
+    pub what: &'f str,
+    /// Whether its failure can be taken as it is.
+    pub can_accept: bool,
+}
+
+impl<'f> MissionFacts<'f> {
+    /// What the mission needs; nothing when it is over and cannot be tried again.
+    pub fn need(&self) -> Option<Need<'f>> {
+        let new = |kind, why| Need::new(kind, self.since, why);
+        Some(match self.status {
+            MissionStatus::Completed | MissionStatus::Cancelled => return None,
+            MissionStatus::Failed => new(Kind::Stuck, self.failure.unwrap_or("the mission has failed")),
+            MissionStatus::Paused => {
+                new(Kind::Paused, self.pause.map_or("the mission waits for a person", |it| it.what))
+            }
+            MissionStatus::Pending => match self.attention {
+                Some(attention) => new(Kind::Stuck, attention),
+                None => new(Kind::Queued, "the mission waits for a worktree"),
+            },
+            MissionStatus::Running => {
+                let need = self.running();
+                Need { since: need.since.or(self.since), ..need }
+            }
+        })
+    }
+
+    fn running(&self) -> Need<'f> {
+        let new = |kind, why: &'f str| Need::new(kind, self.since, why);
+        let idle = || idle(self.agents).map(|agent| Need::of_agent(Kind::IdleWithoutArtifact, agent));
+        asked(self.agents)
+            .or_else(idle)
+            .or_else(|| self.unnoticed.map(|why| new(Kind::Crashed, why)))
+            .or_else(|| self.attention.map(|why| new(Kind::HookFailed, why)))
+            .or_else(|| limited(self.agents, self.wait.as_ref(), self.since))
+            .unwrap_or_else(|| working(self.agents, self.since, "its next step is about to begin"))
+    }
+}

@@ -1,0 +1,277 @@
+//! What a task needs.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::{Agent, Doing, Kind, Need, Wait, asked, idle, limited, working};
+use crate::{
+    Actor, Actors, Checks, Condition, Facts, Machine, Outcome, REVIEW_ROUND, SectionGate, StateId, Verdict,
+    check_section, section,
+};
+
+/// The section in which an agent asks a person something.
+const QUESTIONS: &str = "## Questions";
+
+/// What is known of a task.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskFacts<'f> {
+    /// Its machine, and what that reads; `None` for a task that is `lost`.
+    pub life: Option<(&'f Machine<'f>, &'f Facts<'f>)>,
+    /// Why no machine can lead it on: its workflow is gone, or no longer has its state.
+    pub lost: Option<Lost<'f>>,
+    /// Its living agents, the one first that needs somebody most.
+    pub agents: &'f [Agent<'f>],
+    /// Whether an agent is alive; `None` where neither tmux nor a record can tell.
+    pub is_alive: Option<bool>,
+    /// When it entered its state.
+    pub entered: Option<&'f str>,
+    /// When something last ended its work: the end of an agent, a stop, a hook that failed.
+    pub halted: Option<&'f str>,
+    /// Why its last agent has ended, if that is known; also of an end that is not recorded yet.
+    pub end: Option<&'f str>,
+    /// Whether a person has stopped its agents.
+    pub is_stopped: bool,
+    /// Whether its transition is not finished, and a process works at that.
+    pub is_moving: bool,
+    /// What says that its transition is not finished, and nobody works at that.
+    pub unfinished: Option<&'f str>,
+    /// Until when it waits before an agent starts again.
+    pub wait: Option<Wait<'f>>,
+    /// What a start waits for, in words; `None` for a task that was started.
+    pub queued: Option<&'f str>,
+    /// Whether it has a worktree, or can have one.
+    pub has_room: bool,
+    /// Its hooks that wait.
+    pub hooks: Option<Hooks<'f>>,
+    /// What the engine or its workflow calls a person for.
+    pub attention: Option<&'f str>,
+    /// Its pull request.
+    pub pull_request: Option<PullRequest>,
+    /// Why git would refuse a merge: `None` if nothing is known to be in the way.
+    pub unmergeable: Option<&'f str>,
+    /// Whether the branch conflicts with its base.
+    pub conflicts: bool,
+    /// Whether the branch and its base have both moved on, without a conflict.
+    pub has_diverged: bool,
+    /// Whether a merge by `orange` is recorded.
+    pub is_merged: bool,
+    /// Whether something shows what its last agent did.
+    pub has_logs: bool,
+}
+
+/// Why no machine can lead a task on.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost<'f> {
+    /// In one sentence.
+    pub why: &'f str,
+    /// Whether it can still be cancelled.
+    pub can_cancel: bool,
+}
+
+/// Hooks that wait because one of them has failed.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks<'f> {
+    /// The one that has failed.
+    pub name: &'f str,
+    /// Why.
+    pub error: &'f str,
+    /// Whether a person may have them run again.
+    pub may_retry: bool,
+}
+
+/// What is known of a pull request.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PullRequest {
+    /// Its checks, of the branch's commit.
+    pub checks: Checks,
+}
+
+impl<'f> TaskFacts<'f> {
+    /// What the task needs; nothing when it is over.
+    pub fn need(&self) -> Option<Need<'f>> {
+        if let Some(lost) = self.lost {
+            return Some(
+                asked(self.agents).unwrap_or_else(|| Need::new(Kind::Stuck, self.since(), lost.why)),
+            );
+        }
+        let (machine, facts) = self.life?;
+        let status = facts.view.status;
+        if machine.state(status).terminal && self.hooks.is_none() {
+            return None;
+        }
+        let need = asked(self.agents)
+            .or_else(|| self.hook_failed())
+            .or_else(|| Some(Need::new(Kind::Crashed, self.entered, self.unfinished?)))
+            .or_else(|| self.is_moving.then(|| self.moving(machine, status)))
+            .or_else(|| self.unstarted())
+            .or_else(|| self.with_agents(machine, facts))
+            .or_else(|| self.without_agents(machine, facts))
+            .or_else(|| self.called())
+            .or_else(|| limited(self.agents, self.wait.as_ref(), self.since()));
+        let need = need.unwrap_or_else(|| working(self.agents, self.since(), "its agents work"));
+        Some(Need { since: need.since.or_else(|| self.since()), ..need })
+    }
+
+    /// When the present standstill began: the later of the entry into the state and the last end in it.
+    pub(super) fn since(&self) -> Option<&'f str> {
+        // Times of one form and length sort like texts.
+        self.entered.max(self.halted)
+    }
+
+    fn hook_failed(&self) -> Option<Need<'f>> {
+        let Hooks { name, error, .. } = self.hooks?;
+        Some(Need::new(Kind::HookFailed, self.since(), format!("the hook {name} has failed: {error}")))
+    }
+
+    fn moving(&self, machine: &Machine<'_>, status: StateId) -> Need<'f> {
+        let name = machine.state(status).name;
+        Need::new(Kind::Working, self.entered, format!("the transition to {name} is under way"))
+    }
+
+    fn unstarted(&self) -> Option<Need<'f>> {
+        let why = self.queued?;
+        Some(match self.attention {
+            Some(attention) => Need::new(Kind::Stuck, self.since(), attention),
+            None => Need::new(Kind::Queued, self.since(), why),
+        })
+    }
+
+    /// In a state in which an agent works.
+    fn with_agents(&self, machine: &Machine<'_>, facts: &Facts<'_>) -> Option<Need<'f>> {
+        let status = facts.view.status;
+        let is_crash_state = machine.commands.crash == Some(status);
+        if !machine.has_agent(status) && !is_crash_state {
+            return None;
+        }
+        if let Some(agent) = idle(self.agents) {
+            return Some(match () {
+                () if is_crash_state => Need::of_agent(Kind::Stuck, agent),
+                () if machine.asks(status) => self.question(agent, facts),
+                () if has_questions(facts.view.body) => self.question(agent, facts),
+                () => Need::of_agent(Kind::IdleWithoutArtifact, agent),
+            });
+        }
+        let is_gone = self.is_alive == Some(false) && self.wait.is_none();
+        if !is_gone {
+            return None;
+        }
+        let name = machine.state(status).name;
+        let why = || match self.attention.or(self.end) {
+            Some(why) => String::from(why),
+            None => format!("no agent is alive in {name}"),
+        };
+        let kind = match () {
+            () if is_crash_state => Kind::Stuck,
+            () if self.is_stopped => {
+                let why = format!("a person has stopped the agent in {name}");
+                return Some(Need::new(Kind::Paused, self.since(), why));
+            }
+            () => Kind::Crashed,
+        };
+        Some(Need::new(kind, self.since(), why()))
+    }
+
+    fn question(&self, agent: &Agent<'f>, facts: &Facts<'_>) -> Need<'f> {
+        let need = Need::of_agent(Kind::Question, agent);
+        let is_written = agent.doing == Doing::Waits && has_questions(facts.view.body);
+        let why =
+            format!("agent {} has written {QUESTIONS} in TASK.md and waits for the answers", agent.spawn);
+        if is_written { Need { why, ..need } } else { need }
+    }
+
+    /// In a state in which nobody but a person or a program leads the task on.
+    fn without_agents(&self, machine: &Machine<'_>, facts: &Facts<'_>) -> Option<Need<'f>> {
+        let status = facts.view.status;
+        let state = machine.state(status);
+        if machine.has_agent(status) || status == machine.initial {
+            return None;
+        }
+        if machine.commands.crash == Some(status) {
+            let busy = self.agents.iter().any(|agent| agent.doing == Doing::Works);
+            let why = self.attention.map_or_else(|| format!("the task is {}", state.name), String::from);
+            return (!busy).then(|| Need::new(Kind::Stuck, self.since(), why));
+        }
+        if let Some(programs) = machine.waits_for_programs(status) {
+            return Some(match self.attention {
+                Some(attention) => Need::new(Kind::Stuck, self.since(), attention),
+                None => Need::new(Kind::Queued, self.entered, format!("{} waits for {programs}", state.name)),
+            });
+        }
+        let checks = self.pull_request.map(|it| it.checks);
+        let (kind, why) = match () {
+            () if self.conflicts => {
+                let why = self.unmergeable.unwrap_or("the branch conflicts with its base");
+                (Kind::Conflict, String::from(why))
+            }
+            () if checks == Some(Checks::Red) => {
+                (Kind::ChecksRed, String::from("a check of the pull request has failed"))
+            }
+            () => (Kind::ReviewReady, String::new()),
+        };
+        if kind != Kind::ReviewReady {
+            return Some(Need::new(kind, self.since(), why));
+        }
+        let verdict = machine.standing_verdict(facts);
+        let round = Some(facts.view.counter(REVIEW_ROUND)).filter(|round| *round > 0);
+        let found = match (verdict, round) {
+            (Some(verdict), Some(round)) => format!(", {} in round {round}", verdict.as_str()),
+            (Some(verdict), None) => format!(", {}", verdict.as_str()),
+            (None, _) => String::new(),
+        };
+        let called = self.attention.map(|attention| format!("; {attention}")).unwrap_or_default();
+        let stopped = self.unmergeable.filter(|_| self.pull_request.is_none());
+        let stopped = stopped.map(|why| format!("; it cannot be merged: {why}")).unwrap_or_default();
+        let why = format!("{} waits for a person{found}{stopped}{called}", state.name);
+        Some(Need { verdict, round, ..Need::new(kind, self.since(), why) })
+    }
+
+    /// Agents work, and still a person is called.
+    fn called(&self) -> Option<Need<'f>> {
+        Some(Need::new(Kind::HookFailed, self.since(), self.attention?))
+    }
+}
+
+fn has_questions(body: &str) -> bool {
+    section(body, QUESTIONS).is_some_and(|content| !content.trim().is_empty())
+}
+
+impl Machine<'_> {
+    /// Whether an agent works in a state: one is started there, or exit rules draw conclusions from its end.
+    pub fn has_agent(&self, id: StateId) -> bool {
+        let mut rules = self.exit_rules_of(id).map(|rule| &self.exit_rules[rule]);
+        let mut judges = || {
+            rules.any(|rule| {
+                let is_deadline = matches!(rule.condition, Condition::Overdue(_));
+                !is_deadline && !matches!(rule.outcome, Outcome::MarkDead)
+            })
+        };
+        !self.state(id).terminal && id != self.initial && (self.restart(id, None).is_some() || judges())
+    }
+
+    /// Whether it is the state in which an agent asks a person what to do.
+    fn asks(&self, id: StateId) -> bool {
+        let commands = &self.commands;
+        commands.clarify == Some(id) && commands.clarify != commands.spawn
+    }
+
+    /// The declared actors for which a state waits, if only they lead on from it; anybody may cancel a task.
+    pub fn waits_for_programs(&self, id: StateId) -> Option<String> {
+        let leaving = &self.transitions[self.row(id)];
+        let onwards = leaving.iter().filter(|it| self.commands.cancel != Some(it.to));
+        let by = onwards.fold(Actors::NONE, |by, it| by.joined(it.by));
+        let declared = by.declared().map(|actor| self.actor_name(actor));
+        let declared = declared.collect::<alloc::vec::Vec<_>>();
+        (!by.names(Actor::Human) && !declared.is_empty()).then(|| declared.join(" or "))
+    }
+
+    /// The verdict with which a task can have come to its state, if it still stands in its text.
+    fn standing_verdict(&self, facts: &Facts<'_>) -> Option<Verdict> {
+        let into = self.transitions.iter().filter(|it| it.to == facts.view.status);
+        let gates = into.flat_map(|it| it.section_gates());
+        let stands = |gate: &SectionGate<'_>| {
+            let gate = SectionGate { fresh: false, ..*gate };
+            gate.verdict.filter(|_| check_section(&gate, facts.view.body, facts.view.seen).is_ok())
+        };
+        gates.filter_map(stands).next()
+    }
+}

@@ -1,0 +1,352 @@
+//! Needs as plain values, on the small machine of the decisions' tests.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{
+    Agent, Doing, Hooks, Kind, Lost, MissionFacts, Pause, PullRequest, Request, TaskFacts, Wait, actions,
+};
+use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
+use crate::*;
+
+const READY: StateId = StateId(5);
+const CHECKED: StateId = StateId(6);
+const CANCELLED: StateId = StateId(7);
+
+const fn leads(from: StateId, to: StateId, by: Actors) -> Transition<'static> {
+    Transition { from, to, by, guard: None, gates: &[], hooks: &[], on_hook_failure: None }
+}
+
+/// The machine with a state that waits for a person, one that waits for a program, and one for cancelled tasks.
+fn with_machine<T>(run: impl FnOnce(&Machine<'_>) -> T) -> T {
+    let mut states = MACHINE.states.to_vec();
+    let named = |name| State { name, waits_for_human: true, ..states[0] };
+    let more = [named("ready"), named("checked"), State { terminal: true, ..named("cancelled") }];
+    states.extend(more);
+    states[usize::from(WORKING.0)].respawn =
+        Some(Hook::spawning(Action::SpawnAgent, Spawn::new(PromptId(0), Role::Worker, Permissions::Full)));
+    states[usize::from(REVIEW.0)].agent = Actor::Reviewer;
+    let ci = Actors::NONE.with(Actor::Declared(ActorId(0)));
+    let mut transitions = MACHINE.transitions.to_vec();
+    transitions.extend([
+        leads(READY, WORKING, Actors::ANYONE),
+        leads(READY, DONE, Actors::ANYONE),
+        leads(READY, CANCELLED, Actors::ANYONE),
+        leads(CHECKED, READY, ci),
+        leads(CHECKED, CANCELLED, Actors::ANYONE),
+    ]);
+    run(&Machine {
+        states: &states,
+        transitions: &transitions,
+        rows: &[0, 1, 2, 4, 5, 5, 8, 10, 10],
+        commands: Commands { cancel: Some(CANCELLED), ..MACHINE.commands },
+        ..MACHINE
+    })
+}
+
+/// What is known of a task, as far as a test says.
+#[derive(Clone, Copy)]
+struct Given<'g> {
+    status: StateId,
+    body: &'g str,
+    agents: &'g [Agent<'g>],
+    is_alive: bool,
+    /// Changes further facts.
+    with: fn(TaskFacts<'g>) -> TaskFacts<'g>,
+}
+
+fn given(status: StateId) -> Given<'static> {
+    Given { status, body: "", agents: &[], is_alive: false, with: |facts| facts }
+}
+
+const fn agent(doing: Doing<'static>) -> Agent<'static> {
+    Agent { spawn: 1, doing, since: Some("2026-01-02"), reason: "it is there" }
+}
+
+const PERMISSION: Request<'_> =
+    Request { name: Some("t.1.a"), tool: Some("Bash"), argument: Some("ls"), is_question: false };
+const ASKS: &[Agent<'_>] = &[agent(Doing::Asks(PERMISSION))];
+const WONDERS: &[Agent<'_>] = &[agent(Doing::Asks(Request { is_question: true, ..PERMISSION }))];
+const WAITS: &[Agent<'_>] = &[agent(Doing::Waits)];
+const WORKS: &[Agent<'_>] = &[agent(Doing::Works)];
+const HUNG: &[Agent<'_>] = &[agent(Doing::Quiet)];
+const LIMITED: &[Agent<'_>] = &[agent(Doing::Limit { until: Some("2027") })];
+
+fn answer(given: Given<'_>) -> (Option<Kind>, String, Vec<&'static str>) {
+    with_machine(|machine| {
+        let life = Facts {
+            view: View { body: given.body, ..view(given.status, &[1, 0], given.body) },
+            has_summary: true,
+            workspace: Some(Workspace::Worktree),
+            has_session: true,
+            hooks_wait: false,
+            restarts: 0,
+            reviewers: &[],
+            last: None,
+        };
+        let facts = TaskFacts {
+            life: None,
+            lost: None,
+            agents: given.agents,
+            is_alive: Some(given.is_alive || !given.agents.is_empty()),
+            entered: Some("2026-01-01"),
+            halted: None,
+            end: None,
+            is_stopped: false,
+            is_moving: false,
+            unfinished: None,
+            wait: None,
+            queued: None,
+            has_room: true,
+            hooks: None,
+            attention: None,
+            pull_request: None,
+            unmergeable: None,
+            conflicts: false,
+            has_diverged: false,
+            is_merged: false,
+            has_logs: false,
+        };
+        let facts = (given.with)(facts);
+        let life = Facts { hooks_wait: facts.hooks.is_some(), ..life };
+        let facts = match facts.lost {
+            Some(_) => facts,
+            None => TaskFacts { life: Some((machine, &life)), ..facts },
+        };
+        let Some(need) = facts.need() else { return (None, String::new(), Vec::new()) };
+        let names = facts.actions(need.kind).iter().map(name).collect();
+        (Some(need.kind), need.why, names)
+    })
+}
+
+fn name(action: &actions::Action<'_>) -> &'static str {
+    match action {
+        actions::Action::Allow { .. } => "allow",
+        actions::Action::Deny { .. } => "deny",
+        actions::Action::Send { .. } => "send",
+        actions::Action::Attach => "attach",
+        actions::Action::Logs => "logs",
+        actions::Action::Spawn => "spawn",
+        actions::Action::Respawn => "respawn",
+        actions::Action::Restart => "restart",
+        actions::Action::RetryHooks => "retry-hooks",
+        actions::Action::Seen => "seen",
+        actions::Action::Merge { with_commit: false } => "merge",
+        actions::Action::Merge { with_commit: true } => "merge with a commit",
+        actions::Action::Open => "open",
+        actions::Action::Refresh => "refresh",
+        actions::Action::Status { .. } => "status",
+        actions::Action::Continue { .. } => "continue",
+        actions::Action::Accept { .. } => "accept",
+        actions::Action::Retry => "retry",
+        actions::Action::Cancel => "cancel",
+    }
+}
+
+#[track_caller]
+fn check(given: Given<'_>, kind: impl Into<Option<Kind>>, why: &str, offered: &[&str]) {
+    let (found, found_why, names) = answer(given);
+    assert_eq!((found, found_why.as_str(), &names[..]), (kind.into(), why, offered));
+}
+
+#[test]
+fn agents_come_first_and_permissions_before_all() {
+    let working = given(WORKING);
+    check(
+        Given { agents: ASKS, ..working },
+        Kind::Permission,
+        "agent 1 is there",
+        &["allow", "deny", "attach"],
+    );
+    check(Given { agents: WONDERS, ..working }, Kind::Question, "agent 1 is there", &["attach", "restart"]);
+    const BOTH: &[Agent<'_>] = &[agent(Doing::Waits), agent(Doing::Asks(PERMISSION))];
+    assert_eq!(answer(Given { agents: BOTH, ..working }).0, Some(Kind::Permission));
+    let idle = ["send", "attach", "restart"];
+    check(Given { agents: WAITS, ..working }, Kind::IdleWithoutArtifact, "agent 1 is there", &idle);
+    check(
+        Given { agents: HUNG, ..working },
+        Kind::IdleWithoutArtifact,
+        "agent 1 is there",
+        &["attach", "restart"],
+    );
+    let asked = "agent 1 has written ## Questions in TASK.md and waits for the answers";
+    let body = "## Questions\n\nWhich?\n";
+    check(Given { agents: WAITS, body, ..working }, Kind::Question, asked, &idle);
+    check(
+        Given { agents: WORKS, body, ..working },
+        Kind::Working,
+        "agent 1 is there",
+        &["attach", "restart"],
+    );
+}
+
+#[test]
+fn a_state_without_its_agent_is_crashed_stopped_or_waits() {
+    let gone = |with: fn(TaskFacts<'_>) -> TaskFacts<'_>| Given { with, ..given(WORKING) };
+    check(gone(|it| it), Kind::Crashed, "no agent is alive in working", &["respawn"]);
+    let called = gone(|it| TaskFacts { attention: Some("crash 1"), ..it });
+    check(called, Kind::Crashed, "crash 1", &["respawn"]);
+    let stopped = gone(|it| TaskFacts { is_stopped: true, ..it });
+    check(stopped, Kind::Paused, "a person has stopped the agent in working", &["respawn"]);
+    let wait = gone(|it| TaskFacts { wait: Some(Wait { until: Some("2027"), reason: "a limit" }), ..it });
+    check(wait, Kind::Limit, "a limit", &["respawn"]);
+    let unfinished = gone(|it| TaskFacts { unfinished: Some("begun and not finished"), ..it });
+    check(unfinished, Kind::Crashed, "begun and not finished", &[]);
+    let unknown = gone(|it| TaskFacts { is_alive: None, ..it });
+    check(unknown, Kind::Working, "its agents work", &["respawn"]);
+    let moving = gone(|it| TaskFacts { is_moving: true, ..it });
+    check(moving, Kind::Working, "the transition to working is under way", &[]);
+}
+
+#[test]
+fn the_crash_state_is_stuck_unless_somebody_works_there() {
+    check(given(STUCK), Kind::Stuck, "no agent is alive in stuck", &[]);
+    let idle = Given { agents: WAITS, ..given(STUCK) };
+    check(idle, Kind::Stuck, "agent 1 is there", &["send", "attach"]);
+    check(Given { agents: WORKS, ..given(STUCK) }, Kind::Working, "agent 1 is there", &["attach"]);
+}
+
+#[test]
+fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
+    let ready = |with: fn(TaskFacts<'_>) -> TaskFacts<'_>| Given { with, ..given(READY) };
+    let why = "ready waits for a person";
+    check(ready(|it| it), Kind::ReviewReady, why, &["merge", "status", "cancel"]);
+    // An agent from before has nothing to do here.
+    check(Given { agents: WAITS, ..given(READY) }, Kind::ReviewReady, why, &["merge", "status", "cancel"]);
+    let dirty = ready(|it| TaskFacts { unmergeable: Some("uncommitted"), ..it });
+    let stopped = "ready waits for a person; it cannot be merged: uncommitted";
+    check(dirty, Kind::ReviewReady, stopped, &["status", "cancel"]);
+    let diverged = ready(|it| TaskFacts { has_diverged: true, ..it });
+    check(diverged, Kind::ReviewReady, why, &["merge with a commit", "status", "cancel"]);
+    let conflict = ready(|it| TaskFacts { unmergeable: Some("conflicts"), conflicts: true, ..it });
+    check(conflict, Kind::Conflict, "conflicts", &["status", "cancel"]);
+    let open = ready(|it| TaskFacts { pull_request: Some(PullRequest { checks: Checks::Green }), ..it });
+    check(open, Kind::ReviewReady, why, &["open", "refresh", "status", "cancel"]);
+    let red = ready(|it| TaskFacts { pull_request: Some(PullRequest { checks: Checks::Red }), ..it });
+    let failed = "a check of the pull request has failed";
+    check(red, Kind::ChecksRed, failed, &["status", "open", "refresh", "cancel"]);
+    check(given(CHECKED), Kind::Queued, "checked waits for ci", &["cancel"]);
+}
+
+#[test]
+fn hooks_that_wait_leave_nothing_else_to_do() {
+    let hooks = |it| TaskFacts {
+        hooks: Some(Hooks { name: "create_pr", error: "no network", may_retry: true }),
+        ..it
+    };
+    let why = "the hook create_pr has failed: no network";
+    check(Given { with: hooks, ..given(READY) }, Kind::HookFailed, why, &["retry-hooks", "cancel"]);
+    check(Given { with: hooks, ..given(DONE) }, Kind::HookFailed, why, &["retry-hooks", "cancel"]);
+    let called = |it| TaskFacts { attention: Some("the push has failed"), ..it };
+    let busy = Given { agents: WORKS, with: called, ..given(WORKING) };
+    check(busy, Kind::HookFailed, "the push has failed", &["seen", "attach"]);
+}
+
+#[test]
+fn what_waits_for_its_start_is_queued_or_has_failed() {
+    let queued = |it| TaskFacts { queued: Some("waits for a worktree"), ..it };
+    check(Given { with: queued, ..given(PENDING) }, Kind::Queued, "waits for a worktree", &["spawn"]);
+    let full = |it| TaskFacts { queued: Some("waits for a worktree"), has_room: false, ..it };
+    check(Given { with: full, ..given(PENDING) }, Kind::Queued, "waits for a worktree", &[]);
+    let failed = |it| TaskFacts { queued: Some("waits"), attention: Some("not started"), ..it };
+    check(Given { with: failed, ..given(PENDING) }, Kind::Stuck, "not started", &["spawn"]);
+}
+
+#[test]
+fn a_task_without_a_workflow_can_only_be_cancelled() {
+    let lost = |it| TaskFacts { lost: Some(Lost { why: "its workflow is gone", can_cancel: true }), ..it };
+    check(Given { with: lost, ..given(WORKING) }, Kind::Stuck, "its workflow is gone", &["cancel"]);
+    check(given(DONE), None, "", &[]);
+}
+
+#[test]
+fn a_limit_is_waited_for_while_nobody_works() {
+    check(
+        Given { agents: LIMITED, ..given(WORKING) },
+        Kind::Limit,
+        "agent 1 is there",
+        &["attach", "restart"],
+    );
+    const BOTH: &[Agent<'_>] = &[agent(Doing::Limit { until: None }), agent(Doing::Works)];
+    assert_eq!(answer(Given { agents: BOTH, ..given(WORKING) }).0, Some(Kind::Working));
+}
+
+#[test]
+fn a_mission_asks_or_has_failed_or_goes_on() {
+    use crate::mission::MissionStatus;
+    let facts = |status| MissionFacts {
+        status,
+        agents: &[],
+        since: None,
+        pause: None,
+        failure: None,
+        unnoticed: None,
+        wait: None,
+        attention: None,
+        has_logs: false,
+    };
+    let check = |facts: MissionFacts<'_>, kind: Option<Kind>, offered: &[&str]| {
+        let found = facts.need().map(|need| need.kind);
+        let names: Vec<_> = kind.iter().flat_map(|kind| facts.actions(*kind)).map(|it| name(&it)).collect();
+        assert_eq!((found, &names[..]), (kind, offered));
+    };
+    let pause = Some(Pause { number: 2, what: "build failed", can_accept: true });
+    let paused = MissionFacts { pause, ..facts(MissionStatus::Paused) };
+    check(paused, Some(Kind::Paused), &["continue", "accept", "cancel"]);
+    check(facts(MissionStatus::Failed), Some(Kind::Stuck), &["retry", "cancel"]);
+    check(facts(MissionStatus::Pending), Some(Kind::Queued), &["cancel"]);
+    check(facts(MissionStatus::Running), Some(Kind::Working), &["cancel"]);
+    let running = |agents| MissionFacts { agents, ..facts(MissionStatus::Running) };
+    check(running(ASKS), Some(Kind::Permission), &["allow", "deny", "attach", "cancel"]);
+    check(running(WAITS), Some(Kind::IdleWithoutArtifact), &["attach", "cancel"]);
+    check(running(LIMITED), Some(Kind::Limit), &["attach", "cancel"]);
+    let gone = MissionFacts { unnoticed: Some("agent 1 is gone"), ..facts(MissionStatus::Running) };
+    check(gone, Some(Kind::Crashed), &["cancel"]);
+    check(facts(MissionStatus::Completed), None, &[]);
+    check(facts(MissionStatus::Cancelled), None, &[]);
+}
+
+#[test]
+fn kinds_are_sorted_and_those_for_a_person_come_first() {
+    assert!(Kind::ALL.is_sorted());
+    let persons = Kind::ALL.iter().take_while(|kind| kind.needs_person()).count();
+    assert!(Kind::ALL[persons..].iter().all(|kind| !kind.needs_person()));
+}
+
+#[test]
+fn only_a_step_back_to_the_worker_returns_work() {
+    const APPROVED: StateId = CHECKED;
+    let mut states = MACHINE.states.to_vec();
+    let named = |name| State { name, waits_for_human: true, ..states[0] };
+    let more = [named("ready"), named("approved"), named("polishing")];
+    states.extend(more);
+    const POLISHING: StateId = StateId(7);
+    let respawn =
+        Hook::spawning(Action::SpawnAgent, Spawn::new(PromptId(0), Role::Worker, Permissions::Full));
+    for works in [WORKING, REVIEW, POLISHING] {
+        states[usize::from(works.0)].respawn = Some(respawn);
+    }
+    states[usize::from(REVIEW.0)].agent = Actor::Reviewer;
+    let pairs = [
+        (PENDING, WORKING),
+        (WORKING, REVIEW),
+        (WORKING, STUCK),
+        (REVIEW, READY),
+        (STUCK, WORKING),
+        (STUCK, REVIEW),
+        (READY, WORKING),
+        (READY, REVIEW),
+        (READY, APPROVED),
+        (READY, POLISHING),
+        (APPROVED, WORKING),
+        (APPROVED, DONE),
+        (POLISHING, STUCK),
+        (POLISHING, DONE),
+    ];
+    let transitions = pairs.map(|(from, to)| leads(from, to, Actors::ANYONE));
+    let rows = [0, 1, 3, 4, 6, 6, 10, 12, 14];
+    let machine = Machine { states: &states, transitions: &transitions, rows: &rows, ..MACHINE };
+    let returns = pairs.into_iter().filter(|(from, to)| machine.returns_work(*from, *to));
+    let expect = [(STUCK, WORKING), (READY, WORKING), (APPROVED, WORKING)];
+    assert_eq!(returns.collect::<Vec<_>>(), expect);
+}

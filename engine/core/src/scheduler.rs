@@ -1,0 +1,273 @@
+//! The scheduler: which crab gets which step. [`Scheduler::apply`] is the one place that decides it.
+//!
+//! There is one scheduler for each colony. It knows the crabs, their roles and their leases. The steps that wait are rows of the host,
+//! which shows the first one of each role with every event, so that an event costs the same however many wait.
+//!
+//! While a step waits, no idle crab takes its role: whatever makes a crab idle or a step wait matches them at once. So an event matches
+//! one crab with the heads, or steps with the idle crabs, and never needs a second step of a role.
+
+mod crabs;
+mod leases;
+mod matching;
+mod refused;
+#[cfg(test)]
+mod tests;
+mod want;
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use self::want::Wanted;
+use crate::plan::StepId;
+
+/// The role of crabs that take every step, and of steps that every crab may take.
+pub const ANY: &str = "any";
+
+/// After this many sweeps in a row without a heartbeat, a lease ends.
+pub const SILENT_SWEEPS: u8 = 3;
+
+/// After this many sweeps without a first heartbeat, an offer ends.
+pub const UNACCEPTED_SWEEPS: u8 = 2;
+
+/// The crabs and the leases of one colony. It holds everything that decisions read, and no time, address or file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scheduler {
+    /// By crab.
+    pub crabs: BTreeMap<String, Crab>,
+    /// By mission: at most one step of a mission is leased.
+    pub leases: BTreeMap<String, Lease>,
+    /// How many sweeps there were.
+    pub sweeps: u64,
+}
+
+/// A worker process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Crab {
+    /// Its roles, each once, in order.
+    pub roles: Vec<String>,
+    /// It waits for work, and its connection stands. An offer ends that.
+    pub is_parked: bool,
+    /// The mission for which it has a lease.
+    pub mission: Option<String>,
+    /// Why it gives steps back: it gets no more before it registers again.
+    pub fault: Option<String>,
+}
+
+/// A step that a crab has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The crab.
+    pub crab: String,
+    /// The step.
+    pub item: Item,
+    /// The ticket of its mission.
+    pub ticket: u64,
+    /// The crab has sent a heartbeat for it, or has started its agent.
+    pub is_accepted: bool,
+    /// The mission says that the agent of this attempt runs: if the lease ends, the attempt is lost and does not wait again.
+    pub is_running: bool,
+    /// The sweeps since the last heartbeat.
+    pub silent: u8,
+    /// The version of the mission that wanted it.
+    pub version: u64,
+}
+
+/// A step of a mission that is to be run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Item {
+    /// The mission.
+    pub mission: String,
+    /// The step.
+    pub step: StepId,
+    /// The number of its attempt.
+    pub attempt: u32,
+    /// Its role, as the plan writes it.
+    pub role: String,
+}
+
+/// A step that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The step.
+    pub item: Item,
+    /// The ticket of its mission: a smaller one is earlier.
+    pub ticket: u64,
+    /// The version of the mission that wanted it.
+    pub version: u64,
+}
+
+/// The first waiting step of each role that has one.
+pub type Heads = BTreeMap<String, Waiting>;
+
+/// Something that happens to a colony.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A crab says which roles it has. A crab that is known changes its roles.
+    Register {
+        /// The crab.
+        crab: String,
+        /// Its roles.
+        roles: Vec<String>,
+    },
+    /// A crab goes away for good. Its roles are free.
+    Leave {
+        /// The crab.
+        crab: String,
+    },
+    /// A mission says what it wants started, and what runs. The last word of a mission counts: while a step of it waits or is leased, an older
+    /// version changes nothing. The same version may be said again at any time, and repairs what an older one has done when nothing of the
+    /// mission waited or was leased.
+    Want {
+        /// The mission.
+        mission: String,
+        /// How many events the mission has accepted.
+        version: u64,
+        /// Its place among the missions of the colony, which no other one has: the steps of an earlier mission come first.
+        ticket: u64,
+        /// The step to start; none while one runs.
+        next: Option<Item>,
+        /// The step whose agent runs, and the number of its attempt.
+        running: Option<(StepId, u32)>,
+        /// The step of this mission that waits, as the host finds it.
+        waiting: Option<Waiting>,
+    },
+    /// A crab waits for work. An offer that it has not accepted is made again.
+    Park {
+        /// The crab.
+        crab: String,
+    },
+    /// The connection of a crab is gone.
+    Unpark {
+        /// The crab.
+        crab: String,
+    },
+    /// Heartbeats, each for a crab, a mission, a step and the number of its attempt. The first one accepts an offer.
+    Beat {
+        /// The leases that are alive.
+        leases: Vec<(String, String, StepId, u32)>,
+    },
+    /// A crab cannot start a step, or cannot go on with it. It gets no more before it registers again.
+    GiveBack {
+        /// The crab.
+        crab: String,
+        /// The mission.
+        mission: String,
+        /// The step.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+        /// Why.
+        reason: String,
+    },
+    /// A timer of the host has run out. A crab that was silent for too long at its work is lost, and its roles are free. One that has not
+    /// accepted an offer keeps its roles, and gets something when it parks again.
+    Sweep {
+        /// How many sweeps the host knows of: where there were more since, another one has swept, and this one is refused.
+        seen: Option<u64>,
+    },
+}
+
+/// What a host does after an event, in this order. Losses come last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// A step waits from now on.
+    Push(Waiting),
+    /// The step of this mission waits no longer.
+    Remove {
+        /// The mission.
+        mission: String,
+    },
+    /// A crab gets a step.
+    Offer {
+        /// The crab.
+        crab: String,
+        /// The step.
+        item: Item,
+    },
+    /// A crab ends the agent of an attempt, and keeps its work. Where it is the crab that has just reported the end of this attempt, a host
+    /// need not tell it.
+    EndAgent {
+        /// The crab.
+        crab: String,
+        /// The mission.
+        mission: String,
+        /// The step.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+    },
+    /// A lease has ended without a word of the mission. An attempt that runs is lost; any other one waits again or was offered again.
+    Lost {
+        /// The crab; `None` for an attempt that runs without a lease.
+        crab: Option<String>,
+        /// The step.
+        item: Item,
+    },
+}
+
+/// Why an event is refused. A refused event changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Another crab of the colony has the role.
+    RoleTaken {
+        /// The role.
+        role: String,
+        /// The crab that has it.
+        holder: String,
+    },
+    /// A crab needs a role.
+    NoRole,
+    /// The colony has no such crab.
+    NoSuchCrab,
+    /// The crab has no lease for this attempt.
+    NoSuchLease,
+    /// There was another sweep.
+    HasSwept,
+}
+
+impl Scheduler {
+    /// Takes an event and says what a host has to do. `heads` are the first waiting steps by role, from before the event.
+    ///
+    /// # Errors
+    /// A refusal leaves the scheduler as it is.
+    pub fn apply(&mut self, heads: &Heads, event: Event) -> Result<Vec<Effect>, Refusal> {
+        match event {
+            Event::Register { crab, roles } => self.register(heads, crab, roles),
+            Event::Leave { crab } => self.leave(&crab),
+            Event::Want { mission, version, ticket, next, running, waiting } => {
+                let next = next.filter(|_| running.is_none());
+                Ok(self.want(heads, waiting, &Wanted { mission, version, ticket, next, running }))
+            }
+            Event::Park { crab } => self.park(heads, &crab),
+            Event::Unpark { crab } => self.unpark(&crab),
+            Event::Beat { leases } => Ok(self.beat(leases)),
+            Event::GiveBack { crab, mission, step, attempt, reason } => {
+                self.give_back(&crab, &mission, (step, attempt), reason)
+            }
+            Event::Sweep { seen } if seen.is_some_and(|it| it != self.sweeps) => Err(Refusal::HasSwept),
+            Event::Sweep { .. } => Ok(self.sweep()),
+        }
+    }
+
+    /// The lease of a crab for an attempt. Only a crab that has one starts an agent, or reports how it has ended.
+    pub fn lease(&self, crab: &str, mission: &str, step: StepId, attempt: u32) -> Option<&Lease> {
+        self.leases.get(mission).filter(|it| it.is_of(crab, step, attempt))
+    }
+
+    /// Whether [`Scheduler::apply`] looks at the heads for this event. A host need not read them for another one.
+    pub fn reads_heads(&self, event: &Event) -> bool {
+        match event {
+            Event::Register { .. } | Event::Park { .. } => true,
+            Event::Want { mission, .. } => {
+                let crab = self.leases.get(mission).and_then(|it| self.crabs.get(&it.crab));
+                crab.is_some_and(|it| it.is_parked)
+            }
+            Event::Leave { .. }
+            | Event::Unpark { .. }
+            | Event::Beat { .. }
+            | Event::GiveBack { .. }
+            | Event::Sweep { .. } => false,
+        }
+    }
+}

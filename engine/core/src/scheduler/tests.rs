@@ -1,0 +1,12 @@
+//! The reducer against the design: its cases, and random colonies against a reference that is written apart.
+
+extern crate std;
+
+mod backlog;
+mod cases;
+mod colony;
+mod promises;
+mod random_act;
+mod reference;
+mod simulator;
+mod world;

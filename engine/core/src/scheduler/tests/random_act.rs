@@ -1,0 +1,113 @@
+//! Random acts: mostly what crabs and persons would do now, sometimes anything.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::world::{Act, Delivery, ROLES, World};
+use crate::mission;
+use crate::mission::tests::random::{self, Random};
+use crate::plan::StepId;
+use crate::scheduler::Event;
+
+pub const CRABS: [&str; 4] = ["A", "B", "C", "D"];
+
+pub fn next(random: &mut Random, world: &World<'_>, acts: &[Act]) -> Act {
+    let crab = CRABS[random.below(CRABS.len())].to_owned();
+    match random.below(100) {
+        0..8 => Act::Scheduler(register(random, crab)),
+        8..12 => Act::Scheduler(sweep(random, world)),
+        12..17 => by_person(random, world),
+        17..22 => odd(random, world, crab),
+        22..26 => rare(random, crab),
+        26..28 if !acts.is_empty() => acts[random.below(acts.len())].clone(),
+        28..40 if world.delivery != Delivery::AtOnce => arrival(random, world),
+        _ => sensible(random, world, crab),
+    }
+}
+
+/// What leads on.
+fn sensible(random: &mut Random, world: &World<'_>, crab: String) -> Act {
+    let process = world.processes.get(&crab);
+    if process.is_some_and(|it| it.has_mail()) && random.percent(80) {
+        return Act::Reads(crab);
+    }
+    let Some(work) = process.and_then(|it| it.work.as_ref()) else {
+        return Act::Scheduler(Event::Park { crab });
+    };
+    match random.below(10) {
+        0..3 => Act::Beats(crab),
+        3 if !work.has_started => Act::Asks(crab),
+        3 => Act::Fails(crab),
+        4..9 if !work.has_started => Act::Starts(crab),
+        4..9 => Act::Completes(crab, random.below(6)),
+        _ => Act::Scheduler(Event::Park { crab }),
+    }
+}
+
+/// A gateway sweeps by itself; or it has looked now, or before, at how often that was done.
+fn sweep(random: &mut Random, world: &World<'_>) -> Event {
+    let sweeps = world.colony.scheduler.sweeps;
+    let seen = match random.below(4) {
+        0 => Some(sweeps),
+        1 => Some(sweeps.saturating_sub(1)),
+        _ => None,
+    };
+    Event::Sweep { seen }
+}
+
+fn register(random: &mut Random, crab: String) -> Event {
+    let count = if random.percent(3) { 0 } else { 1 + random.below(2) };
+    let roles = (0..count).map(|_| ROLES[random.below(ROLES.len())].to_string()).collect();
+    Event::Register { crab, roles }
+}
+
+/// A person, or an agent that nobody knows, sends a mission something. Only crabs start agents.
+fn by_person(random: &mut Random, world: &World<'_>) -> Act {
+    let index = random.below(world.missions.len());
+    let event = random::event(random, world.plan, &world.missions[index].mission, &[]);
+    if matches!(event, mission::Event::Start { .. } | mission::Event::Assign { .. }) {
+        return Act::Mission(index, mission::Event::Obstruct { reason: "no remote".to_owned() });
+    }
+    Act::Mission(index, event)
+}
+
+fn rare(random: &mut Random, crab: String) -> Act {
+    match random.below(8) {
+        0 => Act::Dies(crab),
+        1 => Act::LosesMail(crab),
+        4..6 => Act::Scheduler(Event::Leave { crab }),
+        6 => Act::Scheduler(Event::Unpark { crab }),
+        _ => Act::GivesBack(crab),
+    }
+}
+
+/// About any mission and any attempt, there or not; or a late end of an agent.
+fn odd(random: &mut Random, world: &World<'_>, crab: String) -> Act {
+    let mission = format!("m{}", random.below(world.missions.len()));
+    let attempt = random.below(4) as u32;
+    let step = StepId(random.below(world.plan.steps.len()) as u16);
+    match random.below(8) {
+        0 => Act::Scheduler(Event::Beat { leases: [(crab, mission, step, attempt)].into() }),
+        1 => {
+            Act::Scheduler(Event::GiveBack { crab, mission, step, attempt, reason: "no harness".to_owned() })
+        }
+        2 => Act::Scheduler(Event::Unpark { crab }),
+        3 => Act::Scheduler(Event::Beat { leases: beats(world) }),
+        4 => Act::Repeats(random.below(world.missions.len())),
+        5 => Act::Beats(crab),
+        _ => Act::CompletesLate(crab, random.below(6)),
+    }
+}
+
+/// One batch of every lease that stands.
+fn beats(world: &World<'_>) -> Vec<(String, String, StepId, u32)> {
+    let leases = world.colony.scheduler.leases.iter();
+    leases.map(|(mission, it)| (it.crab.clone(), mission.clone(), it.item.step, it.item.attempt)).collect()
+}
+
+fn arrival(random: &mut Random, world: &World<'_>) -> Act {
+    let mission = random.below(world.missions.len());
+    Act::Arrives { mission, place: random.below(4), again: random.percent(20) }
+}

@@ -1,0 +1,316 @@
+//! What a scheduler does, written a second time: from the design and not from the reducer. Everything that missions want started or
+//! have running is one list, and after every event all of it is matched with all crabs again.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::plan::StepId;
+use crate::scheduler::{Effect, Event, Item, Lease, Refusal, Scheduler, Waiting};
+
+/// A colony as the design describes it.
+#[derive(Clone, Debug, Default)]
+pub struct Reference {
+    /// In the order of their names.
+    crabs: Vec<Worker>,
+    /// In the order of their tickets.
+    jobs: Vec<Job>,
+    sweeps: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Worker {
+    name: String,
+    roles: Vec<String>,
+    waits: bool,
+    fault: Option<String>,
+}
+
+/// A step that a mission wants started, or that runs.
+#[derive(Clone, Debug)]
+struct Job {
+    item: Item,
+    ticket: u64,
+    version: u64,
+    /// The crab that has it.
+    holder: Option<Holder>,
+}
+
+#[derive(Clone, Debug)]
+struct Holder {
+    crab: String,
+    stage: Stage,
+    silence: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stage {
+    Offered,
+    Accepted,
+    Running,
+}
+
+impl Reference {
+    /// The effects that a crab or a mission hears of, without those on the rows of the backlog.
+    pub fn apply(&mut self, event: &Event) -> Result<Vec<Effect>, Refusal> {
+        let mut heard = match event {
+            Event::Register { crab, roles } => self.register(crab, roles)?,
+            Event::Leave { crab } => self.leave(crab)?,
+            Event::Want { mission, version, ticket, next, running, waiting: _ } => {
+                self.want(mission, (*version, *ticket), next.as_ref(), *running)
+            }
+            Event::Park { crab } => self.park(crab)?,
+            Event::Unpark { crab } => {
+                self.worker(crab)?.waits = false;
+                Vec::new()
+            }
+            Event::Beat { leases } => leases.iter().filter_map(|it| self.beat(it)).collect(),
+            Event::GiveBack { crab, mission, step, attempt, reason } => {
+                self.give_back(crab, mission, (*step, *attempt), reason)?
+            }
+            Event::Sweep { seen: Some(seen) } if *seen != self.sweeps => return Err(Refusal::HasSwept),
+            Event::Sweep { .. } => {
+                self.sweeps += 1;
+                self.sweep()
+            }
+        };
+        heard.extend(self.match_all());
+        Ok(heard)
+    }
+
+    fn worker(&mut self, crab: &str) -> Result<&mut Worker, Refusal> {
+        self.crabs.iter_mut().find(|it| it.name == crab).ok_or(Refusal::NoSuchCrab)
+    }
+
+    /// At most one crab for each named role; the same crab may change its roles.
+    fn register(&mut self, crab: &str, roles: &[String]) -> Result<Vec<Effect>, Refusal> {
+        if roles.is_empty() {
+            return Err(Refusal::NoRole);
+        }
+        for role in roles.iter().filter(|it| *it != "any") {
+            if let Some(other) = self.crabs.iter().find(|it| it.name != crab && it.roles.contains(role)) {
+                return Err(Refusal::RoleTaken { role: role.clone(), holder: other.name.clone() });
+            }
+        }
+        let mut once: Vec<String> = Vec::new();
+        roles.iter().for_each(|it| {
+            if !once.contains(it) {
+                once.push(it.clone())
+            }
+        });
+        match self.crabs.iter_mut().find(|it| it.name == crab) {
+            Some(known) => (known.roles, known.fault) = (once, None),
+            None => {
+                self.crabs.push(Worker { name: crab.into(), roles: once, waits: false, fault: None });
+                self.crabs.sort_by(|a, b| a.name.cmp(&b.name));
+            }
+        }
+        let any = roles.iter().any(|it| it == "any");
+        let fits = |it: &Item| any || it.role == "any" || roles.contains(&it.role);
+        let mut withdrawn = Vec::new();
+        for job in self.jobs.iter_mut().filter(|it| !fits(&it.item)) {
+            if job.holder.take_if(|it| it.crab == crab && it.stage == Stage::Offered).is_some() {
+                withdrawn.push(end_agent(crab, &job.item));
+            }
+        }
+        Ok(withdrawn)
+    }
+
+    fn leave(&mut self, crab: &str) -> Result<Vec<Effect>, Refusal> {
+        self.worker(crab)?;
+        self.crabs.retain(|it| it.name != crab);
+        Ok(self.take_away(|it| it.crab == crab))
+    }
+
+    /// Jobs of which these crabs have heard the last. A step that runs is over with its attempt.
+    fn take_away(&mut self, is_over: impl Fn(&Holder) -> bool) -> Vec<Effect> {
+        let mut lost = Vec::new();
+        let mut left = Vec::new();
+        for mut job in core::mem::take(&mut self.jobs) {
+            let over = job.holder.take_if(|it| is_over(it));
+            let runs = over.as_ref().is_some_and(|it| it.stage == Stage::Running);
+            lost.extend(over.map(|it| Effect::Lost { crab: Some(it.crab), item: job.item.clone() }));
+            if !runs {
+                left.push(job);
+            }
+        }
+        self.jobs = left;
+        lost
+    }
+
+    /// The last word of a mission counts.
+    fn want(
+        &mut self,
+        mission: &str,
+        (version, ticket): (u64, u64),
+        next: Option<&Item>,
+        running: Option<(StepId, u32)>,
+    ) -> Vec<Effect> {
+        let mut heard = Vec::new();
+        let mut is_there = false;
+        if let Some(index) = self.jobs.iter().position(|it| it.item.mission == mission) {
+            let job = &mut self.jobs[index];
+            if version < job.version {
+                return heard;
+            }
+            job.version = version;
+            let attempt = Some((job.item.step, job.item.attempt));
+            let is_next = running.is_none() && attempt == next.map(|it| (it.step, it.attempt));
+            match &mut job.holder {
+                Some(holder) if attempt == running => {
+                    is_there = true;
+                    if holder.stage != Stage::Running {
+                        (holder.stage, holder.silence) = (Stage::Running, 0);
+                    }
+                }
+                _ if is_next => is_there = true,
+                Some(holder) => {
+                    heard.push(end_agent(&holder.crab, &job.item));
+                }
+                None if attempt == running => heard.push(Effect::Lost { crab: None, item: job.item.clone() }),
+                None => {}
+            }
+            if !is_there {
+                self.jobs.remove(index);
+            }
+        }
+        if let (false, None, Some(item)) = (is_there, running, next) {
+            self.jobs.push(Job { item: item.clone(), ticket, version, holder: None });
+        }
+        heard
+    }
+
+    /// A crab that asks again hears of the same offer again.
+    fn park(&mut self, crab: &str) -> Result<Vec<Effect>, Refusal> {
+        self.worker(crab)?;
+        for job in &self.jobs {
+            if job.holder.as_ref().is_some_and(|it| it.crab == crab && it.stage == Stage::Offered) {
+                return Ok(Vec::from([Effect::Offer { crab: crab.into(), item: job.item.clone() }]));
+            }
+        }
+        self.worker(crab)?.waits = true;
+        Ok(Vec::new())
+    }
+
+    fn held(&mut self, crab: &str, mission: &str, attempt: (StepId, u32)) -> Option<&mut Job> {
+        let is_it = |it: &Job| it.item.mission == mission && (it.item.step, it.item.attempt) == attempt;
+        let mut jobs = self.jobs.iter_mut().filter(|it| is_it(it));
+        jobs.find(|it| it.holder.as_ref().is_some_and(|it| it.crab == crab))
+    }
+
+    fn beat(&mut self, (crab, mission, step, attempt): &(String, String, StepId, u32)) -> Option<Effect> {
+        match self.held(crab, mission, (*step, *attempt)).and_then(|it| it.holder.as_mut()) {
+            None => {
+                let (mission, step, attempt) = (mission.clone(), *step, *attempt);
+                Some(Effect::EndAgent { crab: crab.clone(), mission, step, attempt })
+            }
+            Some(holder) => {
+                holder.silence = 0;
+                if holder.stage == Stage::Offered {
+                    holder.stage = Stage::Accepted;
+                }
+                None
+            }
+        }
+    }
+
+    fn give_back(
+        &mut self,
+        crab: &str,
+        mission: &str,
+        attempt: (StepId, u32),
+        reason: &str,
+    ) -> Result<Vec<Effect>, Refusal> {
+        let job = self.held(crab, mission, attempt).ok_or(Refusal::NoSuchLease)?;
+        let runs = job.holder.as_ref().is_some_and(|it| it.stage == Stage::Running);
+        let heard = self.take_away(|it| it.crab == crab);
+        let worker = self.worker(crab)?;
+        (worker.waits, worker.fault) = (false, Some(reason.into()));
+        Ok(heard.into_iter().filter(|_| runs).collect())
+    }
+
+    /// Three silent sweeps end a lease, two an offer.
+    fn sweep(&mut self) -> Vec<Effect> {
+        let mut silent: Vec<(String, Stage)> = Vec::new();
+        for holder in self.jobs.iter_mut().filter_map(|it| it.holder.as_mut()) {
+            holder.silence += 1;
+            if holder.silence >= if holder.stage == Stage::Offered { 2 } else { 3 } {
+                silent.push((holder.crab.clone(), holder.stage));
+            }
+        }
+        for (crab, stage) in &silent {
+            match stage {
+                Stage::Offered => {
+                    self.crabs.iter_mut().filter(|it| it.name == *crab).for_each(|it| it.waits = false)
+                }
+                Stage::Accepted | Stage::Running => self.crabs.retain(|it| it.name != *crab),
+            }
+        }
+        self.take_away(|it| silent.iter().any(|(crab, _)| *crab == it.crab))
+    }
+
+    /// Every job that nobody has, in order: the exact role first, then any.
+    fn match_all(&mut self) -> Vec<Effect> {
+        self.jobs.sort_by_key(|it| it.ticket);
+        let mut busy: Vec<String> =
+            self.jobs.iter().filter_map(|it| Some(it.holder.as_ref()?.crab.clone())).collect();
+        let mut offers = Vec::new();
+        for job in self.jobs.iter_mut().filter(|it| it.holder.is_none()) {
+            let role = &job.item.role;
+            let is_idle = |it: &&Worker| it.waits && it.fault.is_none() && !busy.contains(&it.name);
+            let idle: Vec<&Worker> = self.crabs.iter().filter(is_idle).collect();
+            let exact = idle.iter().find(|it| it.roles.contains(role));
+            let any = idle.iter().find(|it| role == "any" || it.roles.iter().any(|it| it == "any"));
+            let Some(crab) = exact.or(any).map(|it| it.name.clone()) else { continue };
+            self.crabs.iter_mut().filter(|it| it.name == crab).for_each(|it| it.waits = false);
+            busy.push(crab.clone());
+            offers.push(Effect::Offer { crab: crab.clone(), item: job.item.clone() });
+            job.holder = Some(Holder { crab, stage: Stage::Offered, silence: 0 });
+        }
+        offers
+    }
+
+    /// How the reducer and its backlog differ from this, if they do.
+    pub fn differs_from(&self, scheduler: &Scheduler, rows: &[&Waiting]) -> Option<String> {
+        let leases: Vec<Lease> = self.jobs.iter().filter_map(lease).collect();
+        let mut found: Vec<&Lease> = scheduler.leases.values().collect();
+        found.sort_by_key(|it| it.ticket);
+        if !leases.iter().eq(found.iter().copied()) {
+            return Some(alloc::format!("leases: expected {leases:#?}, found {found:#?}"));
+        }
+        let free = self.jobs.iter().filter(|it| it.holder.is_none());
+        let waiting: Vec<Waiting> = free
+            .map(|it| Waiting { item: it.item.clone(), ticket: it.ticket, version: it.version })
+            .collect();
+        if !waiting.iter().eq(rows.iter().copied()) {
+            return Some(alloc::format!("what waits: expected {waiting:#?}, found {rows:#?}"));
+        }
+        let crabs = scheduler.crabs.iter();
+        let crabs: Vec<Worker> = crabs
+            .map(|(name, it)| Worker {
+                name: name.clone(),
+                roles: it.roles.clone(),
+                waits: it.is_parked,
+                fault: it.fault.clone(),
+            })
+            .collect();
+        (self.crabs != crabs).then(|| alloc::format!("crabs: expected {:?}, found {crabs:?}", self.crabs))
+    }
+}
+
+fn end_agent(crab: &str, item: &Item) -> Effect {
+    let Item { mission, step, attempt, .. } = item.clone();
+    Effect::EndAgent { crab: crab.into(), mission, step, attempt }
+}
+
+fn lease(job: &Job) -> Option<Lease> {
+    let holder = job.holder.as_ref()?;
+    Some(Lease {
+        crab: holder.crab.clone(),
+        item: job.item.clone(),
+        ticket: job.ticket,
+        is_accepted: holder.stage != Stage::Offered,
+        is_running: holder.stage == Stage::Running,
+        silent: holder.silence,
+        version: job.version,
+    })
+}

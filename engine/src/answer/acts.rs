@@ -1,0 +1,142 @@
+//! What people do to tasks beside transitions: messages, fields, pull requests, and several tasks at once.
+
+use serde::Serialize;
+
+use super::Success;
+use crate::error::Failure;
+use crate::store::event;
+
+/// What `orange task open` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct OpenedPage {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The address of its pull request.
+    pub url: String,
+    /// The program that shows it; null if there is none.
+    pub browser: Option<String>,
+}
+
+/// What `orange task refresh` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Refreshed {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// `none` (the branch has no pull request), `linked`, `unchanged`, `checked` (its checks have changed), `merged` or `closed`.
+    pub news: &'static str,
+    /// The address of the pull request.
+    pub pr_url: Option<String>,
+    /// `open`, `merged` or `closed`.
+    pub state: Option<&'static str>,
+    /// What was done about it, in words.
+    pub done: Option<String>,
+    /// The task's status now.
+    pub status: String,
+}
+
+/// What `orange task edit` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Edited {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The fields that have changed.
+    pub updated: Vec<&'static str>,
+    /// Whether nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// What `orange task undo` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Reopened {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The state it was in.
+    pub from: String,
+    /// The state it is in.
+    pub to: String,
+    /// Its worktree; null when it has none, or none yet.
+    pub workspace: Option<String>,
+    /// The commit with the uncommitted work that its worktree has again, or is to get.
+    pub backup: Option<String>,
+    /// Why it has no worktree yet, if it is to have one.
+    pub waits_for: Option<String>,
+    /// Folders that were set aside when it was cancelled, and stay there.
+    pub set_aside: Vec<String>,
+    /// Whether nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// What `orange task send` answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Sent {
+    /// True.
+    pub success: Success,
+    /// The task's id.
+    pub id: String,
+    /// The number of the agent that has the message.
+    pub spawn: u32,
+    /// `worker` or `reviewer`.
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub actor: event::Actor,
+    /// The name of the reviewer, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The length of the message in bytes.
+    pub bytes: u64,
+    /// Whether nothing was sent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dry_run: bool,
+}
+
+/// What a command answers: about one task, or about each of several.
+#[cfg(feature = "schemas")]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code, reason = "the schema of what `cmd::task::many` writes")]
+pub enum OneOrEach<T> {
+    /// About one task.
+    One(T),
+    /// About each of several.
+    Each(Vec<OneAnswer<T>>),
+}
+
+/// What became of one of several tasks.
+#[cfg(feature = "schemas")]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code, reason = "the schema of what `cmd::task::many` writes")]
+pub enum OneAnswer<T> {
+    /// The answer.
+    Done(T),
+    /// The failure.
+    Failed {
+        /// The id, or the name that was given.
+        id: String,
+        /// Why.
+        error: Failure,
+    },
+}
+
+/// A failure about one of several tasks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailedTask<'t> {
+    /// The id, or the name that was given.
+    pub id: &'t str,
+    /// Why.
+    pub error: &'t Failure,
+}

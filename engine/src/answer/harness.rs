@@ -1,0 +1,17 @@
+//! `orange harness`.
+
+use serde::Serialize;
+
+/// A coding agent that tasks can name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct ListedHarness {
+    /// Its name.
+    pub name: String,
+    /// Whether its program is on `PATH`.
+    pub installed: bool,
+    /// That program, or null.
+    pub path: Option<String>,
+    /// Whether the worker of a new task gets it, in the project of the current folder, or outside of projects.
+    pub default: bool,
+}

@@ -1,0 +1,77 @@
+//! What a task or a mission needs, as a part of several answers.
+
+use serde::Serialize;
+
+/// What a task or a mission needs next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Need {
+    /// `permission`, `question`, `idle-without-artifact`, `crashed`, `stuck`, `review-ready`, `paused`, `conflict`, `checks-red` or
+    /// `hook-failed` need a person; `limit`, `queued` and `working` need nobody.
+    pub kind: &'static str,
+    /// Whether it needs a person.
+    pub person: bool,
+    /// When that began, RFC 3339 UTC; null when that is not known.
+    pub since: Option<String>,
+    /// One sentence without a duration.
+    pub why: String,
+    /// The number of the agent that it is about.
+    pub agent: Option<u32>,
+    /// The tool that this agent asks about.
+    pub tool: Option<String>,
+    /// What it would do with the tool, or its question.
+    pub argument: Option<String>,
+    /// The name of the request; null when it can only be answered on the agent's screen.
+    pub request: Option<String>,
+    /// When a limit ends, RFC 3339 UTC.
+    pub until: Option<String>,
+    /// `PASS` or `FAIL`: the verdict of work that is ready for a person.
+    pub verdict: Option<&'static str>,
+    /// The round of review of work that is ready for a person.
+    pub round: Option<u32>,
+    /// The size of work that is ready for a person; null when git cannot tell it.
+    pub change: Option<Change>,
+    /// What a person can do about it: only what the engine accepts now, the most likely first.
+    pub actions: Vec<NeedAction>,
+}
+
+/// Something that a person can do about a need.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct NeedAction {
+    /// `allow`, `deny`, `send`, `attach`, `logs`, `spawn`, `respawn`, `restart`, `retry-hooks`, `merge`, `open`, `refresh`, `status`,
+    /// `continue`, `retry`, `accept` or `cancel`.
+    pub name: &'static str,
+    /// The arguments of `orange` that do it.
+    pub command: Vec<String>,
+    /// The state to which it leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<&'static str>,
+    /// Whether it gives judged work back to the worker.
+    #[serde(skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<bool>"))]
+    pub returns: bool,
+    /// Whether a text of the person follows as the last argument.
+    #[serde(skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<bool>"))]
+    pub text: bool,
+}
+
+/// The size of a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub struct Change {
+    /// The number of commits that the base lacks.
+    pub commits: u32,
+    /// The number of files that differ from the base.
+    pub files: u32,
+    /// The number of lines that were added.
+    pub added: u32,
+    /// The number of lines that were removed.
+    pub removed: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_false(holds: &bool) -> bool {
+    !holds
+}

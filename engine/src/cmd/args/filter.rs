@@ -1,0 +1,70 @@
+//! Tasks by their values: `status=stuck,project=coffee`.
+
+use std::str::FromStr;
+
+/// The values that tasks are to have. Of several values of one key, one is enough.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Statuses.
+    pub status: Vec<String>,
+    /// Projects.
+    pub project: Vec<String>,
+    /// Workflows.
+    pub workflow: Vec<String>,
+    /// Kinds of needs.
+    pub need: Vec<String>,
+}
+
+impl Filter {
+    /// Whether one of these is the value, or any value is.
+    pub fn has(wanted: &[String], value: &str) -> bool {
+        wanted.is_empty() || wanted.iter().any(|one| one == value)
+    }
+}
+
+impl FromStr for Filter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Filter, String> {
+        let mut filter = Filter::default();
+        for pair in text.split(',') {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let values = match key.trim() {
+                "status" => &mut filter.status,
+                "project" => &mut filter.project,
+                "workflow" => &mut filter.workflow,
+                "need" => &mut filter.need,
+                other => {
+                    return Err(format!("there is no `{other}`, only status, project, workflow and need"));
+                }
+            };
+            if value.trim().is_empty() {
+                return Err(format!("`{pair}` has no value: write {}=VALUE", key.trim()));
+            }
+            values.push(value.trim().to_owned());
+        }
+        Ok(filter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_one_key_are_alternatives() {
+        let filter: Filter = "status=stuck, project=coffee,status=done".parse().unwrap();
+        assert_eq!(
+            (filter.status.join(" "), filter.project.join(" ")),
+            ("stuck done".into(), "coffee".into())
+        );
+        assert!(Filter::has(&filter.status, "done") && !Filter::has(&filter.status, "working"));
+        assert!(Filter::has(&filter.workflow, "any"));
+        for (text, expect) in
+            [("", "no ``"), ("status", "no value"), ("state=x", "only status"), ("status=,", "no value")]
+        {
+            let error = text.parse::<Filter>().unwrap_err();
+            assert!(error.contains(expect), "{text:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The arguments of `orange notify`.
+
+use clap::Subcommand;
+
+/// `orange notify …`
+#[derive(Debug, Subcommand)]
+pub enum NotifyCommand {
+    /// List the channels of notify.toml, and what came of their last messages
+    #[command(
+        visible_alias = "ls",
+        after_help = "\
+Examples:
+  orange notify list
+  orange notify list --json"
+    )]
+    List,
+    /// Send a test message, and say what came of it
+    #[command(after_help = "\
+Examples:
+  orange notify test
+  orange notify test phone
+
+It ends with status 5 when a channel does not take the message.")]
+    Test {
+        /// Only to this channel [default: every one]
+        #[arg(value_name = "CHANNEL")]
+        channel: Option<String>,
+    },
+}

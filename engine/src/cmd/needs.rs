@@ -1,0 +1,67 @@
+//! How lists of tasks and missions show needs, and in which order.
+
+use std::time::SystemTime;
+
+use orange_core::need::Kind;
+
+use crate::Result;
+use crate::answer::{Change, Need};
+use crate::app::App;
+use crate::cmd::project;
+use crate::flow::doing::words;
+use crate::store::{clock, projects};
+
+/// The one project whose tasks are listed: the named one, or unless `all` are wanted the one of the current folder.
+pub fn project_of(app: &App, name: Option<&str>, all: bool) -> Result<Option<String>> {
+    match name {
+        Some(name) => project::named_or_here(app, Some(name)).map(|project| Some(project.name)),
+        None if all => Ok(None),
+        // Where no project is, or none can be read, all are listed.
+        None => Ok(project::named_or_here(app, None).ok().map(|project| project.name)),
+    }
+}
+
+/// Whether a name of a project says anything.
+pub fn has_several(app: &App) -> bool {
+    projects::read(&app.home).is_ok_and(|projects| projects.len() != 1)
+}
+
+/// The place in a list: the need, and since when it is there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rank {
+    need: usize,
+    since: String,
+}
+
+impl Rank {
+    /// The place of what cannot be read.
+    pub const LAST: Rank = Rank { need: usize::MAX, since: String::new() };
+
+    /// The place of something that needs this, or nothing.
+    pub fn of(need: Option<&Need>) -> Rank {
+        let place = |need: &Need| Kind::ALL.iter().position(|kind| kind.as_str() == need.kind);
+        let since = need.and_then(|need| need.since.clone());
+        Rank { need: need.and_then(place).unwrap_or(Kind::ALL.len()), since: since.unwrap_or_default() }
+    }
+}
+
+/// The rows by their ranks; equal ones stay in their order.
+pub fn in_order<R>(mut rows: Vec<(Rank, R)>) -> Vec<R> {
+    rows.sort_by(|(one, _), (other, _)| one.cmp(other));
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Why it is needed, with the end of a wait and the size of work.
+pub fn why(need: &Need) -> String {
+    let until = need.until.as_ref().map(|until| format!("until {until}: ")).unwrap_or_default();
+    let change = need.change.map(|Change { commits, files, added, removed }| {
+        format!(", {commits} commits, {files} files, +{added} −{removed}")
+    });
+    format!("{until}{}{}", need.why, change.unwrap_or_default())
+}
+
+/// How long it has been needed.
+pub fn age(need: &Need, now: SystemTime) -> String {
+    let since = need.since.as_deref().and_then(clock::parse);
+    since.map_or_else(|| "-".to_owned(), |since| words(now.duration_since(since).unwrap_or_default()))
+}

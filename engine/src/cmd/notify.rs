@@ -1,0 +1,95 @@
+//! `orange notify`: the channels for messages about what needs a person.
+
+use crate::answer::{ChannelFailure, ListedChannel, TestedChannel};
+use crate::app::App;
+use crate::cmd::answer::{Answer, one_line, table};
+use crate::cmd::args::NotifyCommand;
+use crate::flow::notify::settings::{self, named, words};
+use crate::flow::notify::{Channel, Message, Sent, send};
+use crate::{Error, Kind, Result};
+
+/// Runs it.
+pub fn run(app: &App, command: &NotifyCommand) -> Result<Answer> {
+    match command {
+        NotifyCommand::List => list(app),
+        NotifyCommand::Test { channel } => test(app, channel.as_deref()),
+    }
+}
+
+fn list(app: &App) -> Result<Answer> {
+    let sent = Sent::read(&app.home)?;
+    let rows: Vec<ListedChannel> =
+        settings::read(&app.home)?.iter().map(|channel| row(channel, &sent)).collect();
+    if rows.is_empty() {
+        return Answer::of(&rows, nothing(app));
+    }
+    let cells: Vec<_> = rows.iter().map(cells).collect();
+    Answer::of(&rows, table(["CHANNEL", "VIA", "NEEDS", "QUIET", "DIGEST", "LAST"], &cells))
+}
+
+fn nothing(app: &App) -> String {
+    format!(
+        "no channel yet: {} has a table for each, such as\n\n[desk]\nvia = \"desktop\"\n\n`orange notify test` then sends a message.",
+        app.home.notify_toml().display()
+    )
+}
+
+fn row(channel: &Channel, sent: &Sent) -> ListedChannel {
+    let Channel { name, rules, timeout, via } = channel;
+    let to = sent.channels.get(name).cloned().unwrap_or_default();
+    ListedChannel {
+        name: name.clone(),
+        via: via.as_str(),
+        needs: rules.kinds.iter().map(|kind| kind.as_str()).collect(),
+        quiet: rules.quiet.map(words),
+        urgent: rules.urgent.iter().map(|kind| kind.as_str()).collect(),
+        digest: rules.digest,
+        timeout: timeout.as_secs(),
+        taken_at: to.taken_at,
+        failure: to.failure.map(|it| ChannelFailure { at: it.at, error: it.error }),
+        untaken: to.facts.values().filter(|fact| !fact.done).count(),
+    }
+}
+
+fn cells(row: &ListedChannel) -> [String; 6] {
+    let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let last = match (&row.failure, &row.taken_at) {
+        (Some(failure), _) => format!("failed at {}: {}", failure.at, failure.error),
+        (None, Some(at)) => format!("taken at {at}"),
+        (None, None) => "no message yet".to_owned(),
+    };
+    [
+        row.name.clone(),
+        row.via.to_owned(),
+        one_line(&row.needs.join(" "), 40),
+        or_none(row.quiet.clone()),
+        or_none(row.digest.map(|minutes| format!("{minutes} min"))),
+        one_line(&last, 100),
+    ]
+}
+
+fn test(app: &App, name: Option<&str>) -> Result<Answer> {
+    let channels = match name {
+        Some(name) => vec![named(&app.home, name)?],
+        None => settings::read(&app.home)?,
+    };
+    if channels.is_empty() {
+        return Err(Error::new(Kind::NotFound, "there is no channel").help(nothing(app)));
+    }
+    let tested: Vec<TestedChannel> = channels.iter().map(|channel| try_out(app, channel)).collect();
+    let lines = tested.iter().map(|it| {
+        let failed = if it.success { "" } else { "failed: " };
+        format!("{}: {failed}{}", it.channel, it.outcome)
+    });
+    let answer = Answer::of(&tested, lines.collect::<Vec<_>>().join("\n"))?;
+    let has_failed = tested.iter().any(|it| !it.success);
+    Ok(if has_failed { answer.wrong(Kind::Environment) } else { answer })
+}
+
+fn try_out(app: &App, channel: &Channel) -> TestedChannel {
+    let (success, outcome) = match send(&app.tmux, channel, &Message::test()) {
+        Ok(outcome) => (true, outcome),
+        Err(error) => (false, error.one_line()),
+    };
+    TestedChannel { channel: channel.name.clone(), success, outcome }
+}

@@ -1,0 +1,59 @@
+//! `orange task pane` and `orange mission pane`: what the pane of an agent shows.
+
+use crate::Result;
+use crate::answer::{Cursor, ShownPane};
+use crate::app::App;
+use crate::cmd::answer::Answer;
+use crate::cmd::args::PaneArgs;
+use crate::cmd::screen;
+use crate::flow::pane::{self, AgentPane, Screen, follow, look, resize, without_colours};
+use crate::store::TaskDir;
+
+/// What a terminal reads before a pane is printed over the one before.
+const CLEAR: &str = "\u{1b}[H\u{1b}[2J\u{1b}[3J";
+
+/// Shows the pane, and with `--follow` each change of it.
+///
+/// # Errors
+/// `not_found` when the agent has no pane; `environment` when tmux fails.
+pub fn run(
+    app: &App,
+    dir: &TaskDir,
+    args: &PaneArgs,
+    as_json: bool,
+    tell: &dyn Fn(&Answer) -> Result<bool>,
+) -> Result<Answer> {
+    let found = pane::of(app, dir, args.spawn)?;
+    if let Some(size) = args.size {
+        resize(app, &found, size)?;
+    }
+    let has_colours = !as_json && screen::has_colours();
+    if !args.follow {
+        return answer(dir, &found, &look(app, dir, &found, args.lines)?, has_colours);
+    }
+    let tell = |shown: &Screen| {
+        let answer = answer(dir, &found, shown, has_colours)?;
+        let clear = if has_colours { CLEAR } else { "" };
+        tell(&Answer { text: format!("{clear}{}", answer.text), ..answer })
+    };
+    follow(app, dir, &found, args.lines, &screen::is_read, &tell)?;
+    Ok(Answer::default())
+}
+
+fn answer(dir: &TaskDir, found: &AgentPane, shown: &Screen, has_colours: bool) -> Result<Answer> {
+    let end = shown.lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    let lines = shown.lines.iter().take(end);
+    let text: Vec<String> =
+        lines.map(|line| if has_colours { line.clone() } else { without_colours(line) }).collect();
+    let answer = ShownPane {
+        id: &dir.id,
+        spawn: found.agent.spawn,
+        window: &found.agent.window,
+        columns: shown.size.columns,
+        rows: shown.size.rows,
+        cursor: shown.cursor.map(|(column, row)| Cursor { column, row }),
+        alive: !shown.is_dead,
+        lines: &shown.lines,
+    };
+    Answer::of(&answer, text.join("\n"))
+}

@@ -1,0 +1,101 @@
+//! The settings that `orange.toml` can have, for `orange project show`.
+
+use crate::Result;
+use crate::answer::{
+    OrangeToml, PortsOfSlot, SettingSource, SetupProgram, SharedSettings, ShownProject, TrustState,
+};
+use crate::app::App;
+use crate::cmd::answer::table;
+use crate::store::effective::{Effective, Source, Sourced, effective};
+use crate::store::projects::Project;
+use crate::store::settings::{Ports, Program};
+use crate::store::trust::{self, Trust};
+
+/// The settings of a project that apply now.
+pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
+    let settings = effective(&app.home, project)?;
+    let (worker, reviewer) = (settings.worker().to_owned(), settings.reviewer().to_owned());
+    let Effective { copy, link, setup, ports, harness, review_harness, release_when_waiting, trust } =
+        settings;
+    let programs = setup
+        .value
+        .iter()
+        .map(|Program { argv, timeout }| SetupProgram { argv: argv.clone(), timeout: *timeout });
+    Ok(SharedSettings {
+        file: OrangeToml {
+            path: trust::path(project).display().to_string(),
+            trust: state(&trust),
+            warning: trust.warning(&project.name),
+        },
+        setup: with(programs.collect(), &setup),
+        copy: with(copy.value.clone(), &copy),
+        link: with(link.value.clone(), &link),
+        ports: with(ports.value.map(|it| of_slots(project, it)).unwrap_or_default(), &ports),
+        harness: with(worker, &harness),
+        review_harness: with(reviewer, &review_harness),
+        release_when_waiting: with(release_when_waiting.value, &release_when_waiting),
+    })
+}
+
+/// The same as text.
+pub fn text(shown: &ShownProject) -> String {
+    let ShownProject { project, settings: it } = shown;
+    let or_none = |text: String| if text.is_empty() { "-".to_owned() } else { text };
+    let programs = it.setup.value.iter().map(|it| format!("{} ({} s)", it.argv.join(" "), it.timeout));
+    let ports = it.ports.value.iter().map(|it| format!("{}: {} to {}", it.workspace, it.first, it.last));
+    let row = |name: &str, value: String, source: &str| [name.to_owned(), or_none(value), source.to_owned()];
+    let rows = [
+        row("copy", it.copy.value.join(", "), it.copy.source),
+        row("link", it.link.value.join(", "), it.link.source),
+        row("setup", programs.collect::<Vec<_>>().join("; "), it.setup.source),
+        row("ports", ports.collect::<Vec<_>>().join("; "), it.ports.source),
+        row("harness", it.harness.value.clone(), it.harness.source),
+        row("review_harness", it.review_harness.value.clone(), it.review_harness.source),
+        row(
+            "release_when_waiting",
+            it.release_when_waiting.value.to_string(),
+            it.release_when_waiting.source,
+        ),
+    ];
+    let head = format!(
+        "{}  {}\nbranch {}, {} worktrees, workflow {}, queue {}",
+        project.name,
+        project.path,
+        project.default_branch,
+        project.pool_size,
+        project.workflow,
+        project.queue
+    );
+    let warning = it.file.warning.as_ref().map(|warning| format!("\n{warning}"));
+    let (table, warning) = (table(["SETTING", "VALUE", "FROM"], &rows), warning.unwrap_or_default());
+    format!("{head}\n\n{table}{warning}")
+}
+
+fn state(trust: &Trust) -> TrustState {
+    match trust {
+        Trust::Absent => TrustState::Absent,
+        Trust::Trusted => TrustState::Trusted,
+        Trust::Untrusted => TrustState::Untrusted,
+        Trust::Changed => TrustState::Changed,
+        Trust::Gone => TrustState::Gone,
+        Trust::Unfit(_) => TrustState::Unfit,
+    }
+}
+
+fn with<T, U>(value: U, from: &Sourced<T>) -> SettingSource<U> {
+    let source = match from.source {
+        Source::Default => "default",
+        Source::File => "file",
+        Source::Project => "project",
+    };
+    SettingSource { value, source }
+}
+
+fn of_slots(project: &Project, ports: Ports) -> Vec<PortsOfSlot> {
+    let of = |number| {
+        let range = ports.of_slot(number)?;
+        let workspace = format!("{}--{number}", project.name);
+        Some(PortsOfSlot { workspace, first: range.first, last: range.last })
+    };
+    (1..=project.pool_size).filter_map(of).collect()
+}

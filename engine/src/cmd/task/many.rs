@@ -1,0 +1,108 @@
+//! Commands about several tasks: one after the other, each with its own outcome.
+
+use serde::Serialize;
+
+use super::{named_or_here, repaired};
+use crate::answer::FailedTask;
+use crate::app::App;
+use crate::cmd::answer::{Answer, written};
+use crate::cmd::args::{Filter, TaskName, TaskNames};
+use crate::flow::session::Session;
+use crate::flow::{activity, need};
+use crate::store::{self, Task, TaskDir, list};
+use crate::{Error, Kind, Result};
+
+/// Runs a command that changes tasks, as `changing` does for one.
+pub fn changing<T: Serialize>(
+    app: &App,
+    names: &TaskNames,
+    run: impl Fn(&TaskDir) -> Result<(T, String)>,
+) -> Result<Answer> {
+    each(app, names, |dir| repaired::telling(dir, || run(dir)))
+}
+
+/// Runs a command for each of these tasks. One task has its own answer; several, or those that a filter selects, have a list of
+/// answers, and the exit status is that of the first that has failed.
+pub fn each(app: &App, names: &TaskNames, run: impl Fn(&TaskDir) -> Result<Answer>) -> Result<Answer> {
+    let found = match (&names.names[..], &names.filter) {
+        ([], None) => return run(&named_or_here(app, &TaskName { name: None })?),
+        ([one], None) => return run(&named(app, one)?),
+        (_, Some(filter)) => selected(app, filter)?,
+        (several, None) => several.iter().map(|name| (name.clone(), named(app, name))).collect(),
+    };
+    let mut done: Vec<String> = Vec::new();
+    let mut outcomes = Vec::new();
+    for (name, dir) in found {
+        let id = dir.as_ref().map_or(name, |dir| dir.id.clone());
+        if done.contains(&id) {
+            continue;
+        }
+        outcomes.push((id.clone(), dir.and_then(|dir| run(&dir))));
+        done.push(id);
+    }
+    together(&outcomes)
+}
+
+fn named(app: &App, name: &str) -> Result<TaskDir> {
+    named_or_here(app, &TaskName { name: Some(name.to_owned()) })
+}
+
+/// The tasks that have the values of a filter, oldest first. Finished ones are meant where a status is named.
+fn selected(app: &App, filter: &Filter) -> Result<Vec<(String, Result<TaskDir>)>> {
+    let listed = store::list(&app.home, None)?;
+    let mut found = Vec::new();
+    for list::Listed { dir, task } in listed {
+        let Ok(task) = task else { continue };
+        let is_meant = Filter::has(&filter.status, task.status())
+            && Filter::has(&filter.project, &task.project)
+            && Filter::has(&filter.workflow, &task.owned.workflow);
+        let is_meant = is_meant && (!filter.status.is_empty() || !app.is_over(&task));
+        if is_meant && (filter.need.is_empty() || Filter::has(&filter.need, need_of(app, &dir)?)) {
+            found.push((dir.id.clone(), Ok(dir)));
+        }
+    }
+    Ok(found)
+}
+
+/// The kind of what a task needs; empty if it needs nothing.
+fn need_of(app: &App, dir: &TaskDir) -> Result<&'static str> {
+    let (task, journal) = Task::read(&app.home, dir)?;
+    let history = journal.history();
+    let session = Session::of(dir, &task, || app.tmux.panes());
+    let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
+    let need = need::here(app, dir, &task, &history, &agents, session);
+    Ok(need.map_or("", |need| need.kind))
+}
+
+fn together(outcomes: &[(String, Result<Answer>)]) -> Result<Answer> {
+    let (mut rows, mut lines, mut wrong) = (Vec::new(), Vec::new(), None);
+    for (id, outcome) in outcomes {
+        match outcome {
+            Ok(answer) => {
+                rows.push(answer.json.clone().unwrap_or_default());
+                lines.push(format!("{id}  {}", answer.text.replace('\n', "\n  ")));
+                wrong = wrong.or(answer.wrong);
+            }
+            Err(error) => {
+                rows.push(written(&FailedTask { id, error })?);
+                lines.push(format!("{id}  error: {}", error.to_string().replace('\n', "\n  ")));
+                wrong = wrong.or(Some(error.kind));
+            }
+        }
+    }
+    if outcomes.is_empty() {
+        lines.push("no task has these values".to_owned());
+    }
+    let answer =
+        Answer { json: Some(format!("[{}]", rows.join(","))), text: lines.join("\n"), ..Answer::default() };
+    Ok(wrong.into_iter().fold(answer, Answer::wrong))
+}
+
+/// Refuses more than one task for a change that only one can have.
+pub fn check_one(names: &TaskNames, what: &str) -> Result<()> {
+    if names.names.len() < 2 && names.filter.is_none() {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Usage, format!("{what} is for one task"))
+        .help("name one task; of several, only the status can be changed together"))
+}

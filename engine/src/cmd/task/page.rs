@@ -1,0 +1,46 @@
+//! `orange task open` and `orange task refresh`: the page of a task's pull request.
+
+use crate::Result;
+use crate::answer::{OpenedPage, Refreshed, Success};
+use crate::app::App;
+use crate::cmd::answer::Answer;
+use crate::flow::open;
+use crate::flow::refresh::{self, News, PrState};
+use crate::store::{Task, TaskDir};
+
+/// Opens the pull request in the browser.
+pub fn open(app: &App, dir: &TaskDir) -> Result<Answer> {
+    let open::Opened { url, browser } = open::open(app, dir)?;
+    let text = match &browser {
+        Some(_) => url.clone(),
+        None => format!("{url}\nno browser was found: set BROWSER to the name of one"),
+    };
+    Answer::of(&OpenedPage { success: Success, id: dir.id.clone(), url, browser }, text)
+}
+
+/// Asks GitHub about the pull request.
+pub fn refresh(app: &App, dir: &TaskDir) -> Result<(Refreshed, String)> {
+    let refresh::Refreshed { news, pr, story } = refresh::refresh(app, dir)?;
+    let (task, _) = Task::read_last(&app.home, dir, 0)?;
+    let news = match news {
+        News::None => "none",
+        News::Linked => "linked",
+        News::Unchanged => "unchanged",
+        News::Checked => "checked",
+        News::Merged => "merged",
+        News::Closed => "closed",
+    };
+    let state = pr.as_ref().map(|pr| match pr.state {
+        PrState::Open => "open",
+        PrState::Merged => "merged",
+        PrState::Closed => "closed",
+    });
+    let (pr_url, status) = (pr.map(|pr| pr.url), task.owned.status);
+    let text = match (&story, &pr_url) {
+        (Some(story), _) => story.clone(),
+        (None, Some(url)) => format!("unchanged: {url} is {}", state.unwrap_or_default()),
+        (None, None) => format!("GitHub has no pull request for {}", task.branch),
+    };
+    let id = dir.id.clone();
+    Ok((Refreshed { success: Success, id, news, pr_url, state, done: story, status }, text))
+}

@@ -1,0 +1,47 @@
+//! `orange task undo`
+
+use super::{named_or_here, repaired};
+use crate::Result;
+use crate::answer::{Reopened, Success};
+use crate::app::App;
+use crate::cmd::answer::Answer;
+use crate::cmd::args::TaskName;
+use crate::flow::undo::{deleted_first, undo};
+use crate::store::{Task, TaskDir};
+
+/// Takes the cancellation of a task back.
+pub fn run(app: &App, task: &TaskName, dry_run: bool) -> Result<Answer> {
+    let name = task.name.as_deref();
+    let dir = named_or_here(app, task).map_err(|error| deleted_first(app, name, error))?;
+    repaired::telling(&dir, || one(app, &dir, dry_run))
+}
+
+fn one(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(Reopened, String)> {
+    let undone = undo(app, dir, dry_run)?;
+    let (task, _) = Task::read_last(&app.home, dir, 0)?;
+    let workspace = task.owned.workspace.as_deref().map(str::to_owned).filter(|_| !dry_run);
+    let mut lines = vec![format!("{} → {}", undone.from, undone.to)];
+    if let Some(backup) = &undone.backup {
+        let place = match (&workspace, dry_run) {
+            (Some(name), _) => format!("is in {name} again"),
+            (None, true) => "would be in its worktree again".to_owned(),
+            (None, false) => "waits for a worktree".to_owned(),
+        };
+        lines.push(format!("uncommitted work of {} {place}", &backup[..12]));
+    }
+    lines.extend(undone.waits_for.iter().map(|what| format!("no worktree yet: {what}")));
+    lines.extend(undone.set_aside.iter().map(|folder| format!("what was set aside stays in {folder}")));
+    lines.push(format!("no agent runs; `orange task respawn {}` starts one", dir.id));
+    let reopened = Reopened {
+        success: Success,
+        id: dir.id.clone(),
+        from: undone.from,
+        to: undone.to,
+        workspace,
+        backup: undone.backup,
+        waits_for: undone.waits_for,
+        set_aside: undone.set_aside,
+        dry_run,
+    };
+    Ok((reopened, lines.join("\n")))
+}

@@ -1,0 +1,17 @@
+//! notify-send: messages on the desktop.
+
+use std::time::Duration;
+
+use super::exec::Call;
+use crate::Result;
+
+/// Shows a message.
+///
+/// # Errors
+/// `environment` without `notify-send` or a desktop.
+pub fn show(title: &str, text: &str, timeout: Duration) -> Result<()> {
+    // The text may have markup there.
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let call = Call::new("notify-send").args(["--app-name=orange", "--", title, &text]);
+    call.bound(timeout).run()?.checked().map(drop)
+}

@@ -1,0 +1,29 @@
+//! The editor of the user, on this terminal.
+
+use std::path::Path;
+
+use super::exec::Call;
+use crate::{Error, Kind, Result};
+
+/// The editor of a user who names none, as for git.
+pub const DEFAULT: &str = "vi";
+
+/// Opens a file in an editor, whose command may have arguments, and waits until it has ended.
+///
+/// # Errors
+/// `environment` when the editor cannot be started, or says that it has failed.
+pub fn edit(command: &str, file: &Path) -> Result<()> {
+    let mut words = command.split_whitespace();
+    let program = words.next().unwrap_or(DEFAULT);
+    let set = "set VISUAL or EDITOR to the command of your editor";
+    let call = Call::new(program).args(words).arg(file);
+    let mut child =
+        call.attended(Some(rustix::process::getpgrp())).map_err(|error| error.clone().help(set))?;
+    let ended = child
+        .wait()
+        .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for `{program}`: {cause}")))?;
+    if ended.success() {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Environment, format!("the editor `{command}` has failed: {ended}")).help(set))
+}

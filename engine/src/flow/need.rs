@@ -1,0 +1,360 @@
+//! What tasks and missions need: collects the facts for [`orange_core::need`], and says the answer in JSON.
+
+use orange_core::mission::MissionStatus;
+use orange_core::need::{
+    self, Action, Doing, Hooks, Kind, Lost, MissionFacts, PullRequest, Request, TaskFacts, Wait,
+};
+use orange_core::{Actor, Checks, Machine};
+
+use crate::answer::{Agent, AgentState, Change, Need, NeedAction};
+use crate::app::App;
+use crate::drive::git::{Mergeable, Strategy};
+use crate::flow::definition::declared_id;
+use crate::flow::mission::{Course, view};
+use crate::flow::queue::Queue;
+use crate::flow::session::{self, Session};
+use crate::flow::snapshot::status_of;
+use crate::flow::{Snapshot, abandoned, activity, changed};
+use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, task, transcripts};
+use crate::{Result, nofollow};
+
+/// What is known of a task or mission before its need is.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'k> {
+    /// Its folder.
+    pub dir: &'k TaskDir,
+    /// What it is.
+    pub task: &'k Task,
+    /// Its journal.
+    pub history: &'k TaskHistory,
+    /// Its living agents.
+    pub agents: &'k [Agent],
+    /// Its session.
+    pub session: Session,
+    /// What its start waits for.
+    pub queued: Option<&'k str>,
+    /// Whether it has a worktree, or can have one.
+    pub has_room: bool,
+    /// Whether git is asked for the size of work that is ready for a person.
+    pub with_change: bool,
+}
+
+/// What one task needs, by all that is known now.
+pub fn here(
+    app: &App,
+    dir: &TaskDir,
+    task: &Task,
+    history: &TaskHistory,
+    agents: &[Agent],
+    session: Session,
+) -> Option<Need> {
+    // The pool is read from the journals of all tasks, so only if it matters.
+    let queue = task.owned.workspace.is_none().then(|| Queue::read(&app.home).ok()).flatten();
+    let known =
+        Known { dir, task, history, agents, session, queued: None, has_room: true, with_change: true };
+    queued(app, queue.as_ref(), known)
+}
+
+/// What a task or mission needs, which is read for that; `None` if it needs nothing. `queue` is that of all projects.
+pub fn look(app: &App, dir: &TaskDir, queue: Option<&Queue>) -> Result<Option<(Task, Need)>> {
+    let (task, journal) = Task::read_last(&app.home, dir, 0)?;
+    let history = journal.history();
+    let session = Session::of(dir, &task, || app.tmux.panes());
+    let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
+    let need = match dir.kind {
+        DirKind::Task => {
+            let (task, history, agents) = (&task, &history, &agents[..]);
+            let (queued_for, with_change) = (None, false);
+            let known = Known {
+                dir,
+                task,
+                history,
+                agents,
+                session,
+                queued: queued_for,
+                has_room: true,
+                with_change,
+            };
+            queued(app, queue, known)
+        }
+        DirKind::Mission => {
+            let course = Course::of(dir, &task::read_journal(dir)?.history())?;
+            of_mission(dir, &task, &history, &agents, session, &course)
+        }
+    };
+    Ok(need.map(|need| (task, need)))
+}
+
+/// What a task needs that may wait in this queue.
+fn queued(app: &App, queue: Option<&Queue>, known: Known<'_>) -> Option<Need> {
+    let task = known.task;
+    let queue = queue.filter(|_| task.owned.workspace.is_none());
+    let queued = queue.and_then(|queue| queue.waits_for(app, task));
+    let has_room = queue.is_none_or(|queue| queue.has_room(app, task));
+    of_task(app, &Known { queued: queued.as_deref(), has_room, ..known })
+}
+
+/// What a task needs.
+pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
+    let Known { dir, task, history, session, .. } = *known;
+    let machine = app.machine_of(&task.owned);
+    let lost = match &machine {
+        Err(error) => Some((error.one_line(), can_cancel_lost(app))),
+        Ok(machine) => {
+            status_of(machine, task).err().map(|it| (it.one_line(), machine.commands.cancel.is_some()))
+        }
+    };
+    if let Some((why, can_cancel)) = &lost {
+        let agents = agents_of(known.agents);
+        let facts = TaskFacts { lost: Some(Lost { why, can_cancel: *can_cancel }), ..facts(known, &agents) };
+        return facts.need().map(|need| answer(dir, None, &need, facts.actions(need.kind)));
+    }
+    let machine = machine.ok()?;
+    let snapshot = Snapshot::of(app, machine, task, history).ok()?;
+    let agents = agents_of(known.agents);
+    let unnoticed = session::unnoticed(dir, history, session);
+    let is_abandoned = abandoned(dir, history).is_some();
+    let end = history.agents.is_empty().then_some(history.ending.as_ref()).flatten();
+    let end = end.map(|(_, exited)| format!("agent {} has ended: {}", exited.spawn, exited.reason.as_str()));
+    let hooks = history.waiting_hooks.as_ref().map(|waiting| {
+        let may_retry = machine.may_retry(declared_id(machine, &waiting.plan), Actor::Human);
+        let name = task.owned.hooks_wait.as_deref().unwrap_or("that waits");
+        Hooks { name, error: waiting.error.as_deref().unwrap_or_default(), may_retry }
+    });
+    snapshot.with_facts(|life| {
+        let facts = TaskFacts {
+            life: Some((machine, life)),
+            is_alive: is_alive(machine, known),
+            end: unnoticed.as_deref().or(end.as_deref()),
+            is_moving: history.open.is_some() && !is_abandoned,
+            unfinished: unnoticed.as_deref().filter(|_| is_abandoned),
+            hooks,
+            ..facts(known, &agents)
+        };
+        let need = facts.need()?;
+        if need.kind != Kind::ReviewReady {
+            return Some(answer(dir, Some(machine), &need, facts.actions(need.kind)));
+        }
+        // Only now git is asked, since that takes processes.
+        let mergeable = changed::mergeable(app, task, history)
+            .unwrap_or_else(|error| Mergeable::No { error, is_conflict: false });
+        let nothing = format!("`{}` has no commit of its own", task.branch);
+        let (unmergeable, conflicts) = match &mergeable {
+            Mergeable::No { error, is_conflict } => (Some(error.message.as_str()), *is_conflict),
+            Mergeable::Nothing => (Some(nothing.as_str()), false),
+            Mergeable::FastForward | Mergeable::WithCommit => (None, false),
+        };
+        let has_diverged = matches!(mergeable, Mergeable::WithCommit);
+        let facts = TaskFacts { unmergeable, conflicts, has_diverged, ..facts };
+        let need = facts.need()?;
+        let change = known.with_change.then(|| changed::size(app, task, history)).flatten();
+        Some(Need { change, ..answer(dir, Some(machine), &need, facts.actions(need.kind)) })
+    })
+}
+
+/// The facts that need no machine.
+fn facts<'f>(known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> {
+    let Known { dir, task, history, queued, has_room, .. } = *known;
+    TaskFacts {
+        life: None,
+        lost: None,
+        agents,
+        is_alive: None,
+        entered: some(&history.since).or_else(|| some(&task.created_at)),
+        halted: some(&history.halted),
+        end: None,
+        is_stopped: task.owned.stopped_at.is_some(),
+        is_moving: false,
+        unfinished: None,
+        wait: wait(task, history),
+        queued,
+        has_room,
+        hooks: None,
+        attention: task.attention.as_deref(),
+        pull_request: pull_request(task, history),
+        unmergeable: None,
+        conflicts: false,
+        has_diverged: false,
+        is_merged: history.is_merged,
+        has_logs: has_logs(dir, history),
+    }
+}
+
+/// What a mission needs.
+pub fn of_mission(
+    dir: &TaskDir,
+    task: &Task,
+    history: &TaskHistory,
+    agents: &[Agent],
+    session: Session,
+    course: &Course,
+) -> Option<Need> {
+    let agents = agents_of(agents);
+    let unnoticed = session::unnoticed(dir, history, session);
+    let pause = course.pause(&dir.id);
+    let failure = view::standing(course.plan, course);
+    let facts = MissionFacts {
+        status: course.mission.status,
+        agents: &agents,
+        since: some(&history.since).max(some(&history.halted)),
+        pause: pause.as_ref().map(|pause| need::Pause {
+            number: pause.number,
+            what: &pause.what,
+            can_accept: pause.offers.iter().any(|offer| offer.ends_with("--accept-failure")),
+        }),
+        failure: (course.mission.status == MissionStatus::Failed).then_some(failure.as_str()),
+        unnoticed: unnoticed.as_deref(),
+        wait: wait(task, history),
+        attention: task.attention.as_deref(),
+        has_logs: has_logs(dir, history),
+    };
+    let need = facts.need()?;
+    Some(answer(dir, None, &need, facts.actions(need.kind)))
+}
+
+fn some(time: &str) -> Option<&str> {
+    Some(time).filter(|time| !time.is_empty())
+}
+
+fn can_cancel_lost(app: &App) -> bool {
+    app.machines.usable().is_ok_and(|machines| machines.iter().any(|it| it.commands.cancel.is_some()))
+}
+
+fn wait<'f>(task: &'f Task, history: &'f TaskHistory) -> Option<Wait<'f>> {
+    let until = task.owned.waiting_until.as_deref()?;
+    let reason = history.waiting.as_ref().map_or("it waits", |waiting| &waiting.reason);
+    Some(Wait { until: Some(until), reason })
+}
+
+/// Whether there is something to show of its agents.
+fn has_logs(dir: &TaskDir, history: &TaskHistory) -> bool {
+    let spawn = history.last_spawn;
+    let is_kept = || transcripts::all(dir).is_ok_and(|kept| kept.iter().any(|it| it.spawn == spawn));
+    let is_shown = || nofollow::metadata(&dir.pane(spawn)).is_ok();
+    spawn > 0 && (is_shown() || is_kept())
+}
+
+/// Whether an agent of the task's state is alive. One that is on no record is in the session alone.
+fn is_alive(machine: &Machine<'_>, known: &Known<'_>) -> Option<bool> {
+    let Known { task, agents, session, .. } = known;
+    let agent = machine.state_named(task.status()).map(|id| machine.state(id).agent);
+    match session {
+        Session::Unknown => None,
+        Session::Active if agents.is_empty() => Some(true),
+        Session::Active => Some(agents.iter().any(|it| it.actor.known() == agent)),
+        Session::Stopped | Session::Crashed | Session::Inactive => Some(false),
+    }
+}
+
+fn pull_request(task: &Task, history: &TaskHistory) -> Option<PullRequest> {
+    let url = task.pr_url.as_ref()?;
+    let seen = history.checks.as_ref().filter(|seen| seen.url == *url);
+    let checks = seen.map_or(Checks::Unseen, |seen| match seen.state {
+        event::Checks::Green => Checks::Green,
+        event::Checks::None => Checks::None,
+        event::Checks::Pending => Checks::Pending,
+        event::Checks::Red => Checks::Red,
+        event::Checks::Other(_) => Checks::Unseen,
+    });
+    Some(PullRequest { checks })
+}
+
+fn agents_of(agents: &[Agent]) -> Vec<need::Agent<'_>> {
+    agents.iter().map(agent_of).collect()
+}
+
+fn agent_of(agent: &Agent) -> need::Agent<'_> {
+    let assessment = &agent.assessment;
+    let asks = assessment.asked.as_ref().filter(|asked| !asked.is_answered).map(|asked| Request {
+        name: assessment.request.as_deref(),
+        tool: asked.tool.as_deref(),
+        argument: asked.text.as_deref(),
+        is_question: asked.is_question,
+    });
+    let doing = match assessment.state {
+        AgentState::Waiting => match asks {
+            Some(request) => Doing::Asks(request),
+            // It has been answered.
+            None if assessment.asked.is_some() => Doing::Works,
+            None => Doing::Waits,
+        },
+        AgentState::Limit => Doing::Limit { until: assessment.until.as_deref() },
+        AgentState::Idle => Doing::Rests,
+        AgentState::Ended => Doing::Ended,
+        AgentState::Quiet => Doing::Quiet,
+        AgentState::Busy | AgentState::Unknown => Doing::Works,
+    };
+    let since = assessment.since.as_deref();
+    need::Agent { spawn: agent.spawn, doing, since, reason: &assessment.reason }
+}
+
+/// The need as an answer.
+fn answer(
+    dir: &TaskDir,
+    machine: Option<&'static Machine<'static>>,
+    need: &need::Need<'_>,
+    actions: Vec<Action<'_>>,
+) -> Need {
+    let request = need.request.unwrap_or_default();
+    let owned = |text: Option<&str>| text.map(str::to_owned);
+    Need {
+        kind: need.kind.as_str(),
+        person: need.kind.needs_person(),
+        since: owned(need.since),
+        why: need.why.clone(),
+        agent: need.agent,
+        tool: owned(request.tool),
+        argument: owned(request.argument),
+        request: owned(request.name),
+        until: owned(need.until),
+        verdict: need.verdict.map(orange_core::Verdict::as_str),
+        round: need.round,
+        change: None::<Change>,
+        actions: actions.into_iter().map(|it| action(dir, machine, it)).collect(),
+    }
+}
+
+fn action(dir: &TaskDir, machine: Option<&'static Machine<'static>>, action: Action<'_>) -> NeedAction {
+    let to = if let Action::Status { to, .. } = action { machine.map(|it| it.state(to).name) } else { None };
+    let (name, words): (&'static str, Vec<String>) = match action {
+        Action::Allow { request } => ("allow", words(["answer", request, "allow"])),
+        Action::Deny { request } => ("deny", words(["answer", request, "deny"])),
+        Action::Send { spawn } => ("send", words(["send", &dir.id, "--spawn", &spawn.to_string()])),
+        Action::Attach => ("attach", words(["attach", &dir.id])),
+        Action::Logs => ("logs", words(["logs", &dir.id])),
+        Action::Spawn => ("spawn", words(["spawn", &dir.id])),
+        Action::Respawn => ("respawn", words(["respawn", &dir.id])),
+        Action::Restart => ("restart", words(["restart", &dir.id])),
+        Action::RetryHooks => ("retry-hooks", words(["update", &dir.id, "--retry-hooks"])),
+        Action::Seen => ("seen", words(["edit", &dir.id, "--seen"])),
+        Action::Merge { with_commit: false } => ("merge", words(["merge", &dir.id])),
+        Action::Merge { with_commit: true } => {
+            ("merge", words(["merge", &dir.id, "--strategy", Strategy::Merge.as_str()]))
+        }
+        Action::Open => ("open", words(["open", &dir.id])),
+        Action::Refresh => ("refresh", words(["refresh", &dir.id])),
+        Action::Status { .. } => ("status", words(["update", &dir.id, "--status", to.unwrap_or_default()])),
+        Action::Continue { pause } => {
+            ("continue", words(["continue", &dir.id, "--pause", &pause.to_string()]))
+        }
+        Action::Accept { pause } => {
+            ("accept", words(["continue", &dir.id, "--pause", &pause.to_string(), "--accept-failure"]))
+        }
+        Action::Retry => ("retry", words(["retry", &dir.id])),
+        Action::Cancel => ("cancel", words(["cancel", &dir.id, "--yes"])),
+    };
+    let group = match (dir.kind, action) {
+        // A person answers the agents of missions with the command for those of tasks.
+        (DirKind::Task, _) | (DirKind::Mission, Action::Allow { .. } | Action::Deny { .. }) => {
+            DirKind::Task.word()
+        }
+        (DirKind::Mission, _) => DirKind::Mission.word(),
+    };
+    let command = std::iter::once(group.to_owned()).chain(words).collect();
+    let returns = matches!(action, Action::Status { returns: true, .. });
+    NeedAction { name, command, to, returns, text: matches!(action, Action::Send { .. }) }
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}

@@ -1,0 +1,14 @@
+//! Messages to a person about what tasks and missions need. [`orange_core::notify`] decides what is sent, and when.
+
+pub mod message;
+pub mod notifier;
+pub mod seen;
+pub mod send;
+pub mod sent;
+pub mod settings;
+
+pub use message::Message;
+pub use notifier::Notifier;
+pub use send::send;
+pub use sent::Sent;
+pub use settings::Channel;

@@ -1,0 +1,209 @@
+//! Sends what is due, each channel in a thread of its own, so that no receiver delays the monitor or another receiver.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, UNIX_EPOCH};
+
+use orange_core::need::Kind as NeedKind;
+use orange_core::notify::{Clock, Fact};
+
+use super::seen::{self, Seen};
+use super::sent::Sent;
+use super::settings::{self, Channel};
+use super::{Message, send};
+use crate::app::App;
+use crate::drive::exec::Call;
+use crate::drive::tmux::Tmux;
+use crate::store::{Home, clock};
+use crate::{Result, fault};
+
+/// The messages of one monitor.
+#[derive(Debug)]
+pub struct Notifier {
+    shared: Option<Arc<Shared>>,
+    running: BTreeMap<String, JoinHandle<()>>,
+    reports: (Sender<Report>, Receiver<Report>),
+    failed: Option<String>,
+}
+
+/// What came of a message: the channel, and how it took it or why it did not.
+pub type Report = (String, Result<String>);
+
+/// What the threads share.
+#[derive(Debug)]
+struct Shared {
+    home: Home,
+    tmux: Tmux,
+    sent: Mutex<Sent>,
+}
+
+impl Default for Notifier {
+    fn default() -> Notifier {
+        Notifier { shared: None, running: BTreeMap::new(), reports: channel(), failed: None }
+    }
+}
+
+impl Notifier {
+    /// Begins to send what is due now. Returns after what time there may be more.
+    ///
+    /// # Errors
+    /// Those of the settings and of the store; the same one is returned once.
+    pub fn round(&mut self, app: &App) -> Result<Option<Duration>> {
+        match self.begin(app) {
+            Ok(again) => {
+                self.failed = None;
+                Ok(again)
+            }
+            Err(error) => {
+                let text = error.one_line();
+                let is_known = self.failed.replace(text.clone()) == Some(text);
+                if is_known { Ok(None) } else { Err(error) }
+            }
+        }
+    }
+
+    fn begin(&mut self, app: &App) -> Result<Option<Duration>> {
+        let channels = settings::read(&app.home)?;
+        if channels.is_empty() {
+            return Ok(None);
+        }
+        let seen: Vec<Seen> = seen::all(app)?;
+        let shared = self.shared(app)?;
+        self.running.retain(|_, thread| !thread.is_finished());
+        let clock = clock_for(&channels);
+        shared.forget(&channels, &seen, clock.now)?;
+        let mut again: Option<u64> = None;
+        for channel in channels {
+            if self.running.contains_key(&channel.name) {
+                continue;
+            }
+            let due = shared.due(&channel, &seen, clock);
+            again = [again, due.again].into_iter().flatten().min();
+            let batches: Vec<Batch> = due.messages.iter().map(|places| Batch::of(&seen, places)).collect();
+            if batches.is_empty() {
+                continue;
+            }
+            let (shared, reports) = (Arc::clone(&shared), self.reports.0.clone());
+            let name = channel.name.clone();
+            let thread = std::thread::spawn(move || shared.send(&channel, &batches, &reports));
+            self.running.insert(name, thread);
+        }
+        Ok(again.map(Duration::from_secs))
+    }
+
+    /// What came of messages since the last call.
+    pub fn reports(&self) -> Vec<Report> {
+        self.reports.1.try_iter().collect()
+    }
+
+    /// Waits until every message has been taken, has failed, or took too long.
+    pub fn finish(&mut self) {
+        for (_, thread) in std::mem::take(&mut self.running) {
+            // A thread that has panicked sends no more.
+            thread.join().unwrap_or_default();
+        }
+    }
+
+    fn shared(&mut self, app: &App) -> Result<Arc<Shared>> {
+        if let Some(shared) = &self.shared {
+            return Ok(Arc::clone(shared));
+        }
+        let sent = Mutex::new(Sent::read(&app.home)?);
+        let shared = Arc::new(Shared { home: app.home.clone(), tmux: app.tmux.clone(), sent });
+        self.shared = Some(Arc::clone(&shared));
+        Ok(shared)
+    }
+}
+
+/// One message and the facts that it is about.
+struct Batch {
+    message: Message,
+    facts: Vec<String>,
+}
+
+impl Batch {
+    fn of(seen: &[Seen], places: &[usize]) -> Batch {
+        let seen: Vec<&Seen> = places.iter().filter_map(|place| seen.get(*place)).collect();
+        Batch { facts: seen.iter().map(|it| it.mark()).collect(), message: Message::about(&seen) }
+    }
+}
+
+impl Shared {
+    fn sent(&self) -> MutexGuard<'_, Sent> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn due(&self, channel: &Channel, seen: &[Seen], clock: Clock) -> orange_core::notify::Due {
+        let sent = self.sent();
+        let noted: Vec<_> = seen.iter().map(|it| sent.noted(&channel.name, &it.mark())).collect();
+        let kind = |seen: &Seen| NeedKind::ALL.into_iter().find(|kind| kind.as_str() == seen.need.kind);
+        let facts = seen.iter().zip(&noted).map(|(seen, noted)| Fact {
+            kind: kind(seen).unwrap_or(NeedKind::Working),
+            noted: noted.as_ref(),
+        });
+        let last = sent.channels.get(&channel.name).and_then(|sent| sent.last);
+        channel.rules.due(&facts.collect::<Vec<_>>(), last, clock)
+    }
+
+    fn forget(&self, channels: &[Channel], seen: &[Seen], now: u64) -> Result<()> {
+        let names: BTreeSet<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
+        let facts: BTreeSet<String> = seen.iter().map(Seen::mark).collect();
+        let mut sent = self.sent();
+        let before = sent.clone();
+        sent.forget(&names, &facts, now);
+        if *sent == before { Ok(()) } else { sent.write(&self.home) }
+    }
+
+    /// Sends these messages, one after the other, up to the first that the channel does not take: the others are due at the next
+    /// round.
+    fn send(&self, channel: &Channel, batches: &[Batch], reports: &Sender<Report>) {
+        for batch in batches {
+            let outcome = self.send_one(channel, batch);
+            match &outcome {
+                Ok(how) => log::info!(target: "notify", "{}: {}: {how}", channel.name, batch.message.title),
+                Err(error) => {
+                    log::warn!(target: "notify", "{}: {}: {}", channel.name, batch.message.title, error.one_line());
+                }
+            }
+            let is_over = outcome.is_err();
+            // The monitor may have ended meanwhile.
+            reports.send((channel.name.clone(), outcome)).unwrap_or_default();
+            if is_over {
+                return;
+            }
+        }
+    }
+
+    fn send_one(&self, channel: &Channel, batch: &Batch) -> Result<String> {
+        self.note(|sent| sent.begin(&channel.name, &batch.facts, seconds()))?;
+        fault::step("notify", &channel.name);
+        let outcome = send(&self.tmux, channel, &batch.message);
+        let failure = outcome.as_ref().err().map(|error| error.one_line());
+        self.note(|sent| sent.end(&channel.name, &batch.facts, clock::now(), failure))?;
+        outcome.map(|how| format!("{}: {how}", batch.message.title))
+    }
+
+    fn note(&self, change: impl FnOnce(&mut Sent)) -> Result<()> {
+        let mut sent = self.sent();
+        change(&mut sent);
+        sent.write(&self.home)
+    }
+}
+
+fn seconds() -> u64 {
+    fault::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+/// The time. Only the system knows the time zone, and it is asked only if an hour may be quiet.
+fn clock_for(channels: &[Channel]) -> Clock {
+    let is_asked = channels.iter().any(|channel| channel.rules.quiet.is_some());
+    Clock { now: seconds(), minute: is_asked.then(local_minute).flatten() }
+}
+
+fn local_minute() -> Option<u16> {
+    let shown = Call::new("date").arg("+%H:%M").bound(Duration::from_secs(5)).text().ok()?;
+    let (hour, minute) = shown.trim().split_once(':')?;
+    Some(hour.parse::<u16>().ok()? * 60 + minute.parse::<u16>().ok()?)
+}

@@ -1,0 +1,68 @@
+//! What every unfinished task and mission needs now.
+
+use crate::Result;
+use crate::answer::Need;
+use crate::app::App;
+use crate::flow::activity;
+use crate::flow::mission::Course;
+use crate::flow::need::{self, Known};
+use crate::flow::queue::Queue;
+use crate::flow::session::{Panes, Session};
+use crate::store::pool::Saved;
+use crate::store::{DirKind, Listed, TaskDir, list, task};
+
+/// A need, and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The folder of the task or mission.
+    pub dir: TaskDir,
+    /// Its branch.
+    pub branch: String,
+    /// What is to be done.
+    pub summary: String,
+    /// What it needs.
+    pub need: Need,
+}
+
+impl Seen {
+    /// The fact that messages are about: the same need of another time, or another request, is another fact.
+    pub fn mark(&self) -> String {
+        let Need { kind, request, since, .. } = &self.need;
+        let mark = request.as_deref().or(since.as_deref()).unwrap_or_default();
+        format!("{} {kind} {mark}", self.dir.id)
+    }
+}
+
+/// The needs, oldest task first. A task that cannot be read has none here: the monitor reports it.
+pub fn all(app: &App) -> Result<Vec<Seen>> {
+    let saved = Saved::read(&app.home);
+    let known = list::journals(&app.home, &DirKind::ALL, None)?;
+    let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
+    let panes = Panes::of(app);
+    Ok(list::each(known, |listed| of(app, listed, queue.as_ref(), &panes)))
+}
+
+fn of(app: &App, listed: Listed, queue: Option<&Queue>, panes: &Panes<'_>) -> Option<Seen> {
+    let Listed { dir, task } = listed;
+    let task = task.ok().filter(|task| !app.is_done_with_worktree(task))?;
+    let history = task::read_journal(&dir).ok()?.history();
+    let session = Session::of(&dir, &task, || panes.all());
+    let agents = activity::of_task(app, &dir, &task, &history, || panes.all().ok().map(<[_]>::to_vec));
+    let need = match dir.kind {
+        DirKind::Mission => {
+            let course = Course::of(&dir, &history).ok()?;
+            need::of_mission(&dir, &task, &history, &agents, session, &course)
+        }
+        DirKind::Task => {
+            let queued = queue.and_then(|queue| queue.waits_for(app, &task));
+            let has_room =
+                task.owned.workspace.is_some() || queue.is_none_or(|queue| queue.has_room(app, &task));
+            let (task, history, agents, queued) = (&task, &history, &agents[..], queued.as_deref());
+            need::of_task(
+                app,
+                &Known { dir: &dir, task, history, agents, session, queued, has_room, with_change: false },
+            )
+        }
+    }?;
+    Some(Seen { dir, branch: task.branch, summary: task.summary, need })
+}

@@ -1,0 +1,17 @@
+//! What a task or a mission has changed so far.
+
+use crate::Result;
+use crate::app::App;
+pub use crate::drive::git::{Comparison, FileDiff, Shape};
+use crate::flow::changed;
+use crate::store::{Task, TaskDir};
+
+/// Compares a task's work with the commit at which it left the default branch: its worktree, or without one its branch, or
+/// what was merged of it.
+///
+/// # Errors
+/// `refused` without a branch; `environment` when git fails.
+pub fn compare(app: &App, dir: &TaskDir) -> Result<Comparison> {
+    let (task, journal) = Task::read(&app.home, dir)?;
+    changed::compare(app, &task, &journal.history())
+}

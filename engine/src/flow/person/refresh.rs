@@ -1,0 +1,68 @@
+//! Asks GitHub about a task's pull request now, as the monitor does from time to time.
+
+use crate::Result;
+use crate::app::App;
+pub use crate::drive::gh::PrState;
+use crate::drive::gh::{self, Gh, PullRequest};
+use crate::flow::pull_request;
+use crate::hooks;
+use crate::store::{Task, TaskDir};
+
+/// What GitHub has said.
+#[derive(Debug)]
+pub struct Refreshed {
+    /// What is new.
+    pub news: News,
+    /// The pull request, if there is one.
+    pub pr: Option<PullRequest>,
+    /// What was done about it, in words.
+    pub story: Option<String>,
+}
+
+/// What is new about a pull request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// The branch has none.
+    None,
+    /// The branch has one that was not known.
+    Linked,
+    /// Nothing.
+    Unchanged,
+    /// Its checks.
+    Checked,
+    /// It was merged.
+    Merged,
+    /// It was closed.
+    Closed,
+}
+
+/// Asks about the pull request of a task, or finds the one that somebody has opened for its branch, and does what follows.
+///
+/// # Errors
+/// `environment` without `gh`, or when it fails; those of a transition that follows.
+pub fn refresh(app: &App, dir: &TaskDir) -> Result<Refreshed> {
+    app.caller.check_person("ask GitHub about a task")?;
+    let (task, _) = Task::read(&app.home, dir)?;
+    let gh = Gh::at(&app.project_of(&task)?.path);
+    gh::check(app.path())?;
+    app.progress.step(&format!("asking GitHub about {}", task.branch));
+    let Some(url) = &task.pr_url else { return find(app, dir, &task, &gh) };
+    let pr = gh.view(url)?;
+    let story = pull_request::follow(app, dir, &pr)?;
+    let news = match (pr.state, &story) {
+        (_, None) => News::Unchanged,
+        (PrState::Open, Some(_)) => News::Checked,
+        (PrState::Merged, Some(_)) => News::Merged,
+        (PrState::Closed, Some(_)) => News::Closed,
+    };
+    Ok(Refreshed { news, pr: Some(pr), story })
+}
+
+fn find(app: &App, dir: &TaskDir, task: &Task, gh: &Gh) -> Result<Refreshed> {
+    let Some(pr) = hooks::pull_request::find(app, gh, task)? else {
+        return Ok(Refreshed { news: News::None, pr: None, story: None });
+    };
+    let story = Some(pull_request::found(app, dir, &pr)?);
+    let news = if pr.state == PrState::Merged { News::Merged } else { News::Linked };
+    Ok(Refreshed { news, pr: Some(pr), story })
+}

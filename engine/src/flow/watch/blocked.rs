@@ -1,0 +1,106 @@
+//! Tasks that other tasks block: none of them starts by itself before these are merged.
+
+use orange_core::queue::{Block, Standing, block, circle};
+
+use crate::app::App;
+use crate::store::{DirKind, Task, TaskDir, find};
+use crate::{Error, Kind, Result};
+
+/// What blocks a task: the task, if it is there, with its id.
+#[derive(Clone, Debug)]
+pub struct Blocked {
+    /// Its id.
+    id: String,
+    /// The task; `None` if it is gone.
+    task: Option<Task>,
+    /// Whether it will never be merged.
+    is_final: bool,
+}
+
+impl Blocked {
+    /// What blocks a task; `None` if nothing does.
+    pub fn of(app: &App, task: &Task) -> Option<Blocked> {
+        let before: Vec<(&str, Option<Task>)> =
+            task.blocked_by.iter().map(|id| (id.as_str(), read(app, id))).collect();
+        let standing: Vec<(usize, Standing)> =
+            before.iter().enumerate().map(|(at, (_, task))| (at, standing(app, task.as_ref()))).collect();
+        let (at, is_final) = match block(&standing)? {
+            Block::Until(at) => (at, false),
+            Block::Never(at) => (at, true),
+        };
+        let (id, task) = before.into_iter().nth(at)?;
+        Some(Blocked { id: id.to_owned(), task, is_final })
+    }
+
+    /// What the task waits for, in words.
+    pub fn words(&self) -> String {
+        match &self.task {
+            None => format!("after {}, which does not exist any more", self.id),
+            Some(task) if self.is_final => {
+                format!("after {}, which is {} and was not merged", task.branch, task.status())
+            }
+            Some(task) => format!("after {}, which is {}", task.branch, task.status()),
+        }
+    }
+
+    /// The refusal of a start.
+    pub fn refusal(&self, id: &str) -> Error {
+        Error::new(Kind::Refused, format!("task {id} starts {}", self.words())).help(self.help(id))
+    }
+
+    /// What a person can do.
+    pub fn help(&self, id: &str) -> String {
+        let wait = if self.is_final { "" } else { "it starts once that is merged; " };
+        format!(
+            "{wait}`orange task spawn {id} --force` starts it now, and `orange task edit {id} --unblock` lets it start like any other"
+        )
+    }
+}
+
+/// The ids of the tasks of a project that these names mean.
+///
+/// # Errors
+/// `not_found` for a name that no task of the project has.
+pub fn named(app: &App, project: &str, names: &[String]) -> Result<Vec<String>> {
+    let mut ids: Vec<String> = Vec::new();
+    for name in names {
+        let found = find::named(&app.home, DirKind::Task, name, Some(project), |task| app.is_over(task))?;
+        if !ids.contains(&found.id) {
+            ids.push(found.id);
+        }
+    }
+    Ok(ids)
+}
+
+/// Refuses tasks that themselves wait for this one.
+pub fn check_circle(app: &App, dir: &TaskDir, blockers: &[String]) -> Result<()> {
+    let before = |id: &String| read(app, id).map(|task| task.blocked_by).unwrap_or_default();
+    let path = circle(&dir.id, blockers, before);
+    if path.is_empty() {
+        return Ok(());
+    }
+    let message = format!("task {} would wait for itself: after {}", dir.id, path.join(", after "));
+    Err(Error::new(Kind::Refused, message).help("leave out the one that waits for this task"))
+}
+
+/// A task by its id, also a deleted one.
+fn read(app: &App, id: &str) -> Option<Task> {
+    let dir = find::by_id(&app.home, id).ok().or_else(|| find::deleted(&app.home, id).ok())?;
+    Task::read_last(&app.home, &dir, 0).ok().map(|(task, _)| task)
+}
+
+/// A task is merged in the state of merged tasks; where a workflow has none, in every other end than that of cancelled tasks.
+fn standing(app: &App, task: Option<&Task>) -> Standing {
+    let Some(task) = task else { return Standing::Gone };
+    if !app.is_over(task) {
+        let is_deleted = !app.home.task(&task.project, &task.id).path.exists();
+        return if is_deleted { Standing::Gone } else { Standing::Open };
+    }
+    let Ok(machine) = app.machine_of(&task.owned) else { return Standing::Open };
+    let status = machine.state_named(task.status());
+    let is_merged = match machine.commands.merge {
+        Some(merge) => status == Some(merge),
+        None => status != machine.commands.cancel,
+    };
+    if is_merged { Standing::Merged } else { Standing::Ended }
+}

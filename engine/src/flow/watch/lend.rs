@@ -1,0 +1,149 @@
+//! Tasks that wait for a person give their worktrees to others, in projects that want that, and get one back.
+
+use std::collections::BTreeMap;
+
+use orange_core::Workspace;
+use orange_core::lend::Lender;
+
+use crate::Result;
+use crate::app::App;
+use crate::drive::git::Git;
+use crate::flow::agent::ended;
+use crate::flow::snapshot::{status_of, waits};
+use crate::flow::{lock_recovered, lock_with_worktree, queue};
+use crate::hooks::lend;
+use crate::store::effective::effective;
+use crate::store::{Task, TaskDir, TaskHistory, pool, projects};
+
+/// The tasks and missions seen, by project.
+#[derive(Debug, Default)]
+pub struct Lending(BTreeMap<String, Seen>);
+
+/// Those of one project.
+#[derive(Debug, Default)]
+struct Seen {
+    /// How many wait for a worktree.
+    waiting: usize,
+    /// Those that somebody waits for, and that have given theirs away.
+    wanted: Vec<TaskDir>,
+    /// Those that could give theirs away, each with the time at which it entered its state.
+    lenders: Vec<(String, TaskDir)>,
+}
+
+impl Lending {
+    /// Notes a task.
+    pub fn see(&mut self, app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) {
+        let seen = self.0.entry(dir.project.clone()).or_default();
+        seen.waiting += usize::from(waits(app, task) == Some(Workspace::Worktree));
+        if history.away.as_ref().is_some_and(|away| away.is_wanted) && !app.is_over(task) {
+            seen.wanted.push(dir.clone());
+        }
+        let lender = Lender { is_allowed: true, others_wait: true, ..lender(app, task, history) };
+        if lender.may_lend().is_ok() {
+            seen.lenders.push((history.since.clone(), dir.clone()));
+        }
+    }
+
+    /// Notes a mission that waits for a worktree.
+    pub fn see_pending(&mut self, dir: &TaskDir) {
+        self.0.entry(dir.project.clone()).or_default().waiting += 1;
+    }
+
+    /// Brings back what is wanted where a worktree is free, and gives away as many worktrees as are waited for beyond those.
+    pub fn serve(self, app: &App) -> Vec<(TaskDir, Result<String>)> {
+        let mut done = Vec::new();
+        for (project, seen) in self.0 {
+            if seen.wanted.is_empty() && (seen.waiting == 0 || seen.lenders.is_empty()) {
+                continue;
+            }
+            let dirs: Vec<_> =
+                seen.wanted.iter().chain(seen.lenders.iter().map(|(_, dir)| dir)).cloned().collect();
+            if let Err(error) = serve_one(app, &project, seen, &mut done) {
+                done.extend(dirs.into_iter().next().map(|dir| (dir, Err(error))));
+            }
+        }
+        done
+    }
+}
+
+fn serve_one(
+    app: &App,
+    project: &str,
+    mut seen: Seen,
+    done: &mut Vec<(TaskDir, Result<String>)>,
+) -> Result<()> {
+    let Some(project) = projects::read(&app.home)?.into_iter().find(|it| it.name == project) else {
+        return Ok(());
+    };
+    let slots = pool::read(&app.home)?;
+    let taken = slots.iter().filter(|slot| slot.project == project.name && slot.task.is_some()).count();
+    let mut free = usize::try_from(project.pool_size).unwrap_or(usize::MAX).saturating_sub(taken);
+    let mut lacking = seen.waiting;
+    for dir in seen.wanted {
+        if free == 0 {
+            lacking += 1;
+            continue;
+        }
+        free -= 1;
+        let back =
+            lock_with_worktree(app, &dir).map(|_| "has a worktree again, with its work as it was".to_owned());
+        done.push((dir, back));
+    }
+    if lacking <= free || !effective(&app.home, &project)?.release_when_waiting.value {
+        return Ok(());
+    }
+    seen.lenders.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    let mut left = lacking - free;
+    for (_, dir) in seen.lenders {
+        if left == 0 {
+            break;
+        }
+        if let Some(outcome) = give_to_another(app, &dir).transpose() {
+            left -= usize::from(outcome.is_ok());
+            done.push((dir, outcome));
+        }
+    }
+    Ok(())
+}
+
+/// Gives the worktree of a task away, if its work can come back as it is; what was done, in words.
+fn give_to_another(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+    let mut locked = lock_recovered(app, dir)?;
+    let lender = lender(app, locked.task(), locked.history());
+    let Some(name) = locked.task().worktree().cloned() else { return Ok(None) };
+    if (Lender { is_allowed: true, others_wait: true, ..lender }).may_lend().is_err() {
+        return Ok(None);
+    }
+    let (git, worktree) = (Git::at(&app.project_of(locked.task())?.path), app.home.workspace(&name));
+    if let Some(why) = git.why_bound(&worktree, &locked.task().branch)? {
+        ::log::debug!(target: "monitor", "{} keeps its worktree: {why}", dir.id);
+        return Ok(None);
+    }
+    let Some(head) = git.head(&worktree)? else { return Ok(None) };
+    lend::give(app, &mut locked, &head)?;
+    drop(locked);
+    queue::after_release(app, dir)?;
+    Ok(Some(format!("waits for a person, and has given {name} to another task")))
+}
+
+/// What is known of a task that may give its worktree away.
+fn lender(app: &App, task: &Task, history: &TaskHistory) -> Lender {
+    let machine = app.machine_of(&task.owned).ok();
+    let waits_for_person = machine.is_some_and(|machine| {
+        status_of(machine, task).is_ok_and(|status| machine.state(status).waits_for_human)
+    });
+    Lender {
+        has_worktree: task.worktree().is_some(),
+        waits_for_person,
+        has_agent: !history.agents.is_empty(),
+        is_busy: history.open.is_some()
+            || history.waiting_hooks.is_some()
+            || history.asked.is_some()
+            || history.waiting.is_some()
+            || history.leaving.is_some()
+            || history.away.is_some(),
+        has_limit: ended::has_limit(app, task),
+        is_wanted_back: history.came_back,
+        ..Lender::default()
+    }
+}

@@ -1,0 +1,341 @@
+//! Gives the worktree of a task that waits for a person to another task, and brings its work back.
+
+use crate::app::App;
+use crate::drive::git::Git;
+use crate::hooks::workspace;
+use crate::store::{Event, LockedTask, Set};
+use crate::{Error, Kind, Result, fault};
+
+/// Gives the worktree away, after a backup of everything in it.
+///
+/// # Errors
+/// Those of a release. Unless the worktree was changed, the task keeps it then.
+pub fn give(app: &App, locked: &mut LockedTask, head: &str) -> Result<()> {
+    let Some(workspace) = locked.task().worktree().map(ToString::to_string) else { return Ok(()) };
+    fault::step("give away", "the worktree");
+    let head = head.to_owned();
+    locked.append(Event::WorktreeLeaving { workspace, head }, Set::new())?;
+    finish(app, locked)
+}
+
+/// Goes on with a worktree that was given away, or was coming back, when the process was killed.
+pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
+    if let Some(leaving) = locked.history().leaving.clone() {
+        let set = match workspace::release(app, locked) {
+            Ok(set) => set,
+            Err(error) => return stay(app, locked, leaving.workspace).and(Err(error)),
+        };
+        fault::step("leave", "the worktree");
+        locked.append(Event::WorktreeLeft { workspace: leaving.workspace }, set)?;
+    }
+    if locked.history().away.is_none() {
+        return Ok(());
+    }
+    match locked.task().worktree() {
+        None => workspace::give_back(app, locked.task()),
+        // It fails as a whole: the work is away again.
+        Some(_) => workspace::acquire(app, locked)
+            .map(drop)
+            .or_else(|error| locked.call_attention(&error.one_line())),
+    }
+}
+
+/// Keeps a worktree that could not be released, if the release has changed nothing in it.
+fn stay(app: &App, locked: &mut LockedTask, workspace: String) -> Result<()> {
+    let worktree = app.home.workspace(&workspace);
+    let git = Git::at(&app.project_of(locked.task())?.path);
+    let is_kept = locked.history().leaving.as_ref().is_some_and(|leaving| !leaving.kept.is_empty());
+    let is_on_branch = git.current_branch(&worktree)?.as_ref() == Some(&locked.task().branch);
+    if is_kept || !is_on_branch {
+        return Ok(());
+    }
+    locked.append(Event::WorktreeReturned { workspace }, Set::new())
+}
+
+/// Brings the worktree back that the task has given away.
+///
+/// # Errors
+/// `refused` while no worktree is free: the task waits for one then. Those of a worktree that cannot be had or prepared.
+pub fn back(app: &App, mut locked: LockedTask) -> Result<LockedTask> {
+    let Some(away) = locked.history().away.clone().filter(|_| !app.is_over(locked.task())) else {
+        return Ok(locked);
+    };
+    let (project, id) = (locked.task().project.clone(), locked.dir().id.clone());
+    if !workspace::is_free(app, &project, &id)? {
+        let message = format!(
+            "task {id} has given its worktree to another task, and waits for one of {project} to come back"
+        );
+        if !away.is_wanted {
+            let actor = app.caller.actor().into();
+            locked.append(Event::WorktreeWanted { actor }, Set::new())?;
+            locked.call_attention(&message)?;
+        }
+        return Err(Error::new(Kind::Refused, message)
+            .help("`orange monitor` brings its work into the next one that is free: ask again then"));
+    }
+    let room = workspace::preflight(app, locked.task())?;
+    room.map_or(Ok(()), workspace::Room::take)?;
+    workspace::acquire(app, &mut locked)?;
+    if away.is_wanted {
+        locked.clear_attention()?;
+    }
+    locked.sync()?;
+    Ok(locked)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::hooks::workspace::tests::Lab;
+    use crate::store::{TaskDir, tests};
+
+    /// Every file below a folder but git's: its bytes or the target of a link, and whether it can be executed.
+    type Files = BTreeMap<PathBuf, (Vec<u8>, bool)>;
+
+    fn files(top: &Path) -> Files {
+        let (mut found, mut folders) = (Files::new(), vec![top.to_owned()]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap().map(std::result::Result::unwrap) {
+                let (path, kind) = (entry.path(), entry.file_type().unwrap());
+                let name = path.strip_prefix(top).unwrap().to_owned();
+                if [".git", "TASK.md"].iter().any(|own| name == Path::new(own)) {
+                    continue;
+                }
+                if kind.is_dir() {
+                    folders.push(path);
+                } else if kind.is_symlink() {
+                    let target = fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes();
+                    found.insert(name, (target, false));
+                } else {
+                    let is_executable = entry.metadata().unwrap().permissions().mode() & 0o100 != 0;
+                    found.insert(name, (fs::read(&path).unwrap(), is_executable));
+                }
+            }
+        }
+        found
+    }
+
+    /// Numbers that look random and are the same in every run.
+    struct Dice(u64);
+
+    impl Dice {
+        fn roll(&mut self, sides: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            usize::try_from(self.0 % sides as u64).unwrap()
+        }
+
+        fn bytes(&mut self) -> Vec<u8> {
+            let length = [0, 1, 7, 300][self.roll(4)];
+            (0..length).map(|_| [b'\r', b'\n', 0, 255, b'a', b' '][self.roll(6)]).collect()
+        }
+    }
+
+    const NAMES: [&str; 10] =
+        ["readme", "a", "a b", "-x", "ü", "src/one", "src/deep/two", "src", "line\nend", "\"quoted\""];
+
+    /// Changes a worktree as a careless agent might: files, links and folders in each other's place, staged or committed or not.
+    fn stir(lab: &Lab, worktree: &Path, dice: &mut Dice) {
+        for _ in 0..dice.roll(12) {
+            let place = worktree.join(NAMES[dice.roll(NAMES.len())]);
+            if dice.roll(3) == 0 || place.is_dir() {
+                drop(fs::remove_dir_all(&place).or_else(|_| fs::remove_file(&place)));
+            }
+            let blocked: Vec<_> = place.ancestors().skip(1).take_while(|it| *it != worktree).collect();
+            for above in blocked.iter().filter(|it| it.symlink_metadata().is_ok_and(|found| !found.is_dir()))
+            {
+                fs::remove_file(above).unwrap();
+            }
+            drop(fs::create_dir_all(place.parent().unwrap()));
+            match dice.roll(5) {
+                0 => drop(fs::remove_file(&place)),
+                1 => {
+                    drop(fs::remove_file(&place));
+                    symlink(["readme", "nowhere", "/etc/passwd"][dice.roll(3)], &place).unwrap();
+                }
+                kind if !place.is_symlink() => {
+                    fs::write(&place, dice.bytes()).unwrap();
+                    let mode = if kind == 2 { 0o755 } else { 0o644 };
+                    fs::set_permissions(&place, fs::Permissions::from_mode(mode)).unwrap();
+                }
+                _ => {}
+            }
+            match dice.roll(6) {
+                0 => drop(lab.git_in(worktree, &["add", "--all"])),
+                1 => {
+                    lab.git_in(worktree, &["add", "--all"]);
+                    lab.git_in(worktree, &["commit", "--quiet", "--allow-empty", "--message", "some"]);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn lock(lab: &Lab, dir: &TaskDir) -> LockedTask {
+        LockedTask::lock(lab.home(), dir).unwrap()
+    }
+
+    fn head(lab: &Lab) -> String {
+        lab.git_in(&lab.worktree(), &["rev-parse", "HEAD"])
+    }
+
+    /// Another task uses the worktree meanwhile, and leaves something.
+    fn use_by_another(lab: &Lab, branch: &str) {
+        let mut other = tests::task(lab.home(), branch);
+        lab.acquire(&mut other).unwrap();
+        fs::write(lab.worktree().join("a"), "another's\n").unwrap();
+        fs::write(lab.worktree().join("theirs"), "another's\n").unwrap();
+        lab.release(&mut other);
+    }
+
+    #[test]
+    fn work_comes_back_as_it_was() {
+        let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+        let lab = Lab::new(None);
+        for round in 0..10 {
+            let mut locked = tests::task(lab.home(), &format!("fix-{round}"));
+            let dir = locked.dir().clone();
+            lab.acquire(&mut locked).unwrap();
+            let worktree = lab.worktree();
+            for turn in 0..2 {
+                stir(&lab, &worktree, &mut dice);
+                let (before, commit) = (files(&worktree), head(&lab));
+                give(&lab.app, &mut locked, &commit).unwrap();
+                assert_eq!(locked.task().worktree(), None);
+                drop(locked);
+                use_by_another(&lab, &format!("other-{round}-{turn}"));
+                locked = back(&lab.app, lock(&lab, &dir)).unwrap();
+                assert_eq!((files(&worktree), head(&lab)), (before, commit), "round {round}, turn {turn}");
+                assert_eq!(locked.history().away, None);
+            }
+            lab.release(&mut locked);
+        }
+    }
+
+    #[test]
+    fn a_kill_at_any_step_loses_nothing() {
+        let lab = Lab::new(None);
+        for step in 0..5 {
+            let mut locked = tests::task(lab.home(), &format!("fix-{step}"));
+            let dir = locked.dir().clone();
+            lab.acquire(&mut locked).unwrap();
+            let worktree = lab.worktree();
+            fs::write(worktree.join("idea"), "half\n").unwrap();
+            fs::remove_file(worktree.join("readme")).unwrap();
+            let (before, commit) = (files(&worktree), head(&lab));
+            let workspace = "coffee--1".to_owned();
+            let begun = Event::WorktreeLeaving { workspace: workspace.clone(), head: commit.clone() };
+            if step < 3 {
+                locked.append(begun, Set::new()).unwrap();
+            }
+            match step {
+                // Before, and after the release; and before the pool knows.
+                0 => {}
+                1 => drop(workspace::release(&lab.app, &mut locked).unwrap()),
+                2 => {
+                    let set = workspace::release(&lab.app, &mut locked).unwrap();
+                    locked.append(Event::WorktreeLeft { workspace }, set).unwrap();
+                }
+                // While it comes back: before anything, and when a part of it is there.
+                _ => {
+                    give(&lab.app, &mut locked, &commit).unwrap();
+                    let room = workspace::preflight(&lab.app, locked.task()).unwrap();
+                    room.unwrap().take().unwrap();
+                    let set = Set::new().workspace(Some("coffee--1"));
+                    locked.append(Event::WorktreeReturning { workspace }, set).unwrap();
+                    if step == 4 {
+                        lab.git_in(&worktree, &["switch", "--quiet", &format!("fix-{step}")]);
+                        fs::write(worktree.join("idea"), "ha").unwrap();
+                    }
+                }
+            }
+            drop(locked);
+            let mut locked = lock(&lab, &dir);
+            finish(&lab.app, &mut locked).unwrap();
+            assert_eq!(locked.task().worktree().is_some(), step >= 3, "step {step}");
+            if step < 3 {
+                drop(locked);
+                use_by_another(&lab, &format!("other-{step}"));
+                locked = lock(&lab, &dir);
+            }
+            locked = back(&lab.app, locked).unwrap();
+            assert_eq!((files(&worktree), head(&lab)), (before, commit), "step {step}");
+            lab.release(&mut locked);
+        }
+    }
+
+    #[test]
+    fn a_task_waits_while_no_worktree_is_free() {
+        let lab = Lab::new(None);
+        let mut locked = tests::task(lab.home(), "fix");
+        let dir = locked.dir().clone();
+        lab.acquire(&mut locked).unwrap();
+        fs::write(lab.worktree().join("idea"), "half\n").unwrap();
+        let commit = head(&lab);
+        give(&lab.app, &mut locked, &commit).unwrap();
+        drop(locked);
+        let mut other = tests::task(lab.home(), "other");
+        lab.acquire(&mut other).unwrap();
+        drop(other);
+        for _ in 0..2 {
+            let error = back(&lab.app, lock(&lab, &dir)).unwrap_err();
+            assert_eq!(error.kind, Kind::Refused);
+            assert!(error.message.contains("waits for one of coffee to come back"), "{error}");
+        }
+        let locked = lock(&lab, &dir);
+        assert!(locked.history().away.as_ref().is_some_and(|away| away.is_wanted));
+        let wanted = crate::store::task::read_journal(&dir).unwrap().records;
+        assert_eq!(wanted.iter().filter(|it| matches!(it.event, Event::WorktreeWanted { .. })).count(), 1);
+    }
+
+    #[test]
+    fn work_that_the_branch_has_changed_is_not_overwritten() {
+        let lab = Lab::new(None);
+        let mut locked = tests::task(lab.home(), "fix");
+        let dir = locked.dir().clone();
+        lab.acquire(&mut locked).unwrap();
+        fs::write(lab.worktree().join("readme"), "mine\n").unwrap();
+        let commit = head(&lab);
+        give(&lab.app, &mut locked, &commit).unwrap();
+        drop(locked);
+        let worktree = lab.worktree();
+        lab.git_in(&worktree, &["switch", "--quiet", "fix"]);
+        fs::write(worktree.join("readme"), "theirs\n").unwrap();
+        lab.git_in(&worktree, &["commit", "--quiet", "--all", "--message", "theirs"]);
+        lab.git_in(&worktree, &["switch", "--quiet", "--detach", "main"]);
+        let error = back(&lab.app, lock(&lab, &dir)).unwrap_err();
+        assert!(error.message.contains("has changed readme, too"), "{error}");
+        let locked = lock(&lab, &dir);
+        assert!(locked.history().away.is_some() && locked.task().worktree().is_none());
+        let backup = &locked.history().away.as_ref().unwrap().kept[0];
+        assert_eq!(lab.git_in(&worktree, &["show", &format!("{backup}:readme")]), "mine");
+    }
+
+    #[test]
+    fn a_worktree_that_cannot_come_back_as_it_is_stays() {
+        let lab = Lab::new(None);
+        let mut locked = tests::task(lab.home(), "fix");
+        lab.acquire(&mut locked).unwrap();
+        let worktree = lab.worktree();
+        let why = || Git::at(lab.repo()).why_bound(&worktree, "fix").unwrap();
+        fs::write(worktree.join("idea"), "half\n").unwrap();
+        assert_eq!(why(), None);
+        lab.git_in(&worktree, &["switch", "--quiet", "--detach"]);
+        assert!(why().unwrap().contains("not on `fix`"));
+        lab.git_in(&worktree, &["switch", "--quiet", "fix"]);
+        lab.git_in(&worktree, &["init", "--quiet", "inner"]);
+        assert!(why().unwrap().contains("a repository"));
+        fs::remove_dir_all(worktree.join("inner")).unwrap();
+        lab.git_in(&worktree, &["update-index", "--assume-unchanged", "readme"]);
+        assert!(why().unwrap().contains("readme"));
+        lab.git_in(&worktree, &["update-index", "--no-assume-unchanged", "readme"]);
+        lab.git_in(&worktree, &["bisect", "start"]);
+        assert!(why().unwrap().contains("BISECT_LOG") || why().unwrap().contains("not on"));
+    }
+}

@@ -1,0 +1,174 @@
+//! Prepares a new worktree as the settings of its project say: files of the repository, then programs.
+
+use std::ffi::OsString;
+
+use crate::app::App;
+use crate::caller;
+use crate::drive::process::{self, ProcessRoot};
+use crate::hooks::given::{self, Means};
+use crate::hooks::program::{Ended, ProgramRun};
+use crate::hooks::saved::with_context;
+use crate::store::effective::{Effective, effective};
+use crate::store::event::Preparation;
+use crate::store::projects::Project;
+use crate::store::settings::Program;
+use crate::store::settings::ports::Range;
+use crate::store::{Event, LockedTask, Set, Task, pool, ports};
+use crate::{Error, Kind, Result, fault};
+
+/// The place of the first port in an argument.
+const PORT: &str = "{port}";
+
+/// The ports of the worktree of a task, if its project has any.
+pub fn ports_of(app: &App, task: &Task) -> Result<Option<Range>> {
+    match task.worktree() {
+        Some(name) => ports::of_slot(&app.home, &app.project_of(task)?, number(name)),
+        None => Ok(None),
+    }
+}
+
+/// The variables that say which worktree and which ports a program has; empty ones without a worktree, since a process may
+/// inherit others.
+pub fn variables(worktree: Option<&str>, ports: Option<Range>) -> Vec<(&'static str, OsString)> {
+    let all = ports.map(|it| (it.first..=it.last).map(|port| port.to_string()).collect::<Vec<_>>().join(" "));
+    vec![
+        ("ORANGE_SLOT", worktree.map_or_else(String::new, |name| number(name).to_string()).into()),
+        ("ORANGE_PORT", ports.map_or_else(String::new, |it| it.first.to_string()).into()),
+        ("ORANGE_PORTS", all.unwrap_or_default().into()),
+    ]
+}
+
+/// These arguments with the first port in the place of `{port}`.
+///
+/// # Errors
+/// `refused` where there is no port.
+pub fn with_port(argv: &[impl AsRef<str>], ports: Option<Range>) -> Result<Vec<String>> {
+    let fill = |word: &str| match ports {
+        _ if !word.contains(PORT) => Ok(word.to_owned()),
+        Some(ports) => Ok(word.replace(PORT, &ports.first.to_string())),
+        None => Err(Error::new(Kind::Refused, format!("the project has no ports for `{word}`"))
+            .help("give it some: `orange project update --ports 4000:10`")),
+    };
+    argv.iter().map(|word| fill(word.as_ref())).collect()
+}
+
+/// Journals what the worktree is to get, before it exists, so that the next process after a kill goes on with that. Settings that have
+/// changed since begin again.
+pub fn begin(app: &App, project: &Project, locked: &mut LockedTask, name: &str) -> Result<()> {
+    let settings = effective(&app.home, project)?;
+    if let Some(warning) = settings.trust.warning(&project.name) {
+        locked.call_attention(&warning)?;
+    }
+    let wanted = wanted(app, project, &settings, name)?;
+    let before = locked.history().prepared.as_ref();
+    if before.is_some_and(|before| before.wanted == wanted && !before.is_complete) {
+        return Ok(());
+    }
+    clear(app, project, locked)?;
+    if !is_nothing(&wanted) {
+        locked.append(Event::WorktreePreparing(wanted), Set::new())?;
+    }
+    Ok(())
+}
+
+/// Gives a worktree what was journaled: files that it lacks, then the programs that have not succeeded.
+///
+/// # Errors
+/// Those of a file that it cannot get, and of a program that fails; a later call goes on from there.
+pub fn go_on(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()> {
+    let Some(prepared) = locked.history().prepared.clone().filter(|it| !it.is_complete) else {
+        return Ok(());
+    };
+    let name = prepared.wanted.workspace.clone();
+    // Settings that a person no longer trusts are not used, although they were when this began.
+    let settings = effective(&app.home, project)?;
+    if wanted(app, project, &settings, &name)? != prepared.wanted {
+        begin(app, project, locked, &name)?;
+        return go_on(app, project, locked);
+    }
+    let worktree = app.home.workspace(&name);
+    let mut left_out = Vec::new();
+    if prepared.succeeded == 0 {
+        let copies = prepared.wanted.copied.iter().map(|path| (path, Means::Copy));
+        let links = prepared.wanted.linked.iter().map(|path| (path, Means::Link));
+        for (path, means) in copies.chain(links) {
+            with_context(app, locked, &project.default_branch, |context| {
+                left_out.extend(given::give(&project.path, &worktree, path, means, context)?);
+                Ok(())
+            })?;
+        }
+    }
+    let ports = ports::of_slot(&app.home, project, number(&name))?;
+    for program in settings.setup.value.iter().skip(prepared.succeeded) {
+        run(app, locked, program, &name, ports)?;
+    }
+    fault::step("end", "the preparation");
+    locked.append(Event::WorktreePrepared { workspace: name, left_out }, Set::new())
+}
+
+/// Removes what the worktree was given.
+pub fn clear(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()> {
+    let Some(prepared) = locked.history().prepared.clone() else { return Ok(()) };
+    let workspace = prepared.wanted.workspace;
+    let worktree = app.home.workspace(&workspace);
+    if worktree.is_dir() {
+        for path in prepared.wanted.copied.iter().chain(&prepared.wanted.linked) {
+            given::take(&project.path, &worktree, path)?;
+        }
+    }
+    locked.append(Event::WorktreeCleared { workspace }, Set::new())
+}
+
+/// Runs a program in the worktree. It is no person: `orange` takes what it asks for as an agent's wish.
+fn run(
+    app: &App,
+    locked: &mut LockedTask,
+    program: &Program,
+    name: &str,
+    ports: Option<Range>,
+) -> Result<()> {
+    let argv = with_port(&program.argv, ports)?;
+    let id = locked.dir().id.clone();
+    // One that runs still was begun by a process that was killed.
+    process::end(&[ProcessRoot::Gate(id.clone())])?;
+    fault::step("run", argv.join(" "));
+    app.progress.step(&argv.join(" "));
+    let worktree = app.home.workspace(name);
+    let number = locked.history().last_seq + 1;
+    let Some(run) = ProgramRun::of(&argv, program.timeout, &worktree, locked.dir(), number) else {
+        return Ok(());
+    };
+    let run = run.env(caller::GATE, &id).env(caller::TASK, &id).env(caller::ACTOR, "worker");
+    let run = run.envs(&variables(Some(name), ports));
+    let Ended { code, output, file, failure } = run.run(&|| true)?;
+    let error = failure.as_ref().map(|failure| {
+        let whole = file.as_ref().map(|file| format!(" (all of it: {file} in the task's folder)"));
+        format!("{}{}", failure.message, whole.unwrap_or_default())
+    });
+    let shown = argv.join(" ");
+    locked.append(Event::SetupEnded { argv, code, output, file, error: error.clone() }, Set::new())?;
+    match error {
+        None => Ok(()),
+        Some(error) => Err(Error::new(Kind::Environment, format!("the worktree is not prepared: {error}"))
+            .help(format!("mend what `{shown}` needs, then `orange task spawn {id}`; no agent has begun"))),
+    }
+}
+
+fn wanted(app: &App, project: &Project, settings: &Effective, name: &str) -> Result<Preparation> {
+    let ports = ports::of_slot(&app.home, project, number(name))?;
+    let argv = |program: &Program| with_port(&program.argv, ports);
+    Ok(Preparation {
+        workspace: name.to_owned(),
+        copied: settings.copy.value.clone(),
+        linked: settings.link.value.clone(),
+        setup: settings.setup.value.iter().map(argv).collect::<Result<_>>()?,
+    })
+}
+
+fn is_nothing(wanted: &Preparation) -> bool {
+    wanted.copied.is_empty() && wanted.linked.is_empty() && wanted.setup.is_empty()
+}
+
+fn number(name: &str) -> u32 {
+    pool::number_of(name)
+}

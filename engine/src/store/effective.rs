@@ -1,0 +1,90 @@
+//! The settings that apply: a person's in `projects.json` before those of a trusted `orange.toml`.
+
+use serde::Serialize;
+
+use crate::Result;
+use crate::store::Home;
+use crate::store::projects::Project;
+use crate::store::settings::{Ports, Program, Settings};
+use crate::store::task::DEFAULT_HARNESS;
+use crate::store::trust::{self, Trust};
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Nobody has set it.
+    Default,
+    /// The `orange.toml` that is trusted.
+    File,
+    /// `orange project update`.
+    Project,
+}
+
+/// A value, and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sourced<T> {
+    /// The value.
+    pub value: T,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// The settings of a project that apply now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effective {
+    /// As in [`Settings`].
+    pub copy: Sourced<Vec<String>>,
+    /// As in [`Settings`].
+    pub link: Sourced<Vec<String>>,
+    /// As in [`Settings`].
+    pub setup: Sourced<Vec<Program>>,
+    /// As in [`Settings`].
+    pub ports: Sourced<Option<Ports>>,
+    /// As in [`Settings`].
+    pub harness: Sourced<Option<String>>,
+    /// As in [`Settings`].
+    pub review_harness: Sourced<Option<String>>,
+    /// As in [`Settings`].
+    pub release_when_waiting: Sourced<bool>,
+    /// Whether the `orange.toml` of the repository counts.
+    pub trust: Trust,
+}
+
+impl Effective {
+    /// The harness of workers of new tasks.
+    pub fn worker(&self) -> &str {
+        self.harness.value.as_deref().unwrap_or(DEFAULT_HARNESS)
+    }
+
+    /// The harness of reviewers of new tasks.
+    pub fn reviewer(&self) -> &str {
+        self.review_harness.value.as_deref().unwrap_or(DEFAULT_HARNESS)
+    }
+}
+
+/// The settings of a project, from its `orange.toml` as it is now, if that content is trusted.
+pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
+    let (trust, file) = trust::of(home, project)?;
+    let file = file.unwrap_or_default();
+    let own = &project.settings;
+    Ok(Effective {
+        copy: first(own, &file, |it| it.copy.clone()),
+        link: first(own, &file, |it| it.link.clone()),
+        setup: first(own, &file, |it| it.setup.clone()),
+        ports: first(own, &file, |it| it.ports.map(Some)),
+        harness: first(own, &file, |it| it.harness.clone().map(Some)),
+        review_harness: first(own, &file, |it| it.review_harness.clone().map(Some)),
+        release_when_waiting: first(own, &file, |it| it.release_when_waiting),
+        trust,
+    })
+}
+
+fn first<T: Default>(own: &Settings, file: &Settings, of: impl Fn(&Settings) -> Option<T>) -> Sourced<T> {
+    match (of(own), of(file)) {
+        (Some(value), _) => Sourced { value, source: Source::Project },
+        (None, Some(value)) => Sourced { value, source: Source::File },
+        (None, None) => Sourced { value: T::default(), source: Source::Default },
+    }
+}

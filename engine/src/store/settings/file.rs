@@ -1,0 +1,167 @@
+//! `orange.toml` in a project's repository.
+
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Ports, Program, Settings, TIMEOUT, flaw_of_path, flaw_of_program, ports};
+use crate::Result;
+use crate::store::suggest;
+use crate::store::toml_text::{TomlText, in_order};
+
+/// Its name, at the top of the repository.
+pub const FILE: &str = "orange.toml";
+
+/// The longest such file that is read, in bytes.
+pub const LONGEST: u64 = 64 * 1024;
+
+/// The settings in these bytes of the file at this path.
+///
+/// # Errors
+/// `corrupt` with the line of an unknown key or of a value that has no meaning.
+pub fn parse(path: &Path, bytes: &[u8]) -> Result<Settings> {
+    let text = TomlText::new(path, bytes)?;
+    let table = text.table()?;
+    let mut settings = Settings::default();
+    Reader(text).each(table.get_ref(), KEYS, |key, value| set(&mut settings, key, value))?;
+    Ok(settings)
+}
+
+const KEYS: &[&str] = &["copy", "link", "setup", "ports", "harness", "release_when_waiting"];
+
+type Read<T> = std::result::Result<T, Flaw>;
+
+/// An entry that has no meaning, and where it is, if that is not the key.
+struct Flaw {
+    at: Option<usize>,
+    what: String,
+}
+
+impl From<String> for Flaw {
+    fn from(what: String) -> Flaw {
+        Flaw { at: None, what }
+    }
+}
+
+struct Reader<'t>(TomlText<'t>);
+
+impl Reader<'_> {
+    fn each(
+        &self,
+        table: &DeTable<'_>,
+        keys: &[&str],
+        mut set: impl FnMut(&str, &Spanned<DeValue<'_>>) -> Read<()>,
+    ) -> Result<()> {
+        each(table, keys, &mut set).map_err(|flaw| self.0.broken(flaw.at.unwrap_or_default(), &flaw.what))
+    }
+}
+
+/// Reads each entry of a table, whose keys are these.
+fn each(
+    table: &DeTable<'_>,
+    keys: &[&str],
+    set: &mut dyn FnMut(&str, &Spanned<DeValue<'_>>) -> Read<()>,
+) -> Read<()> {
+    for (name, value) in in_order(table) {
+        let (at, key) = (name.span().start, &**name.get_ref());
+        if !keys.contains(&key) {
+            let help = suggest::help(key, keys, "keys");
+            return Err(Flaw { at: Some(at), what: format!("`{key}` is no key here: {help}") });
+        }
+        set(key, value).map_err(|flaw| Flaw { at: flaw.at.or(Some(at)), ..flaw })?;
+    }
+    Ok(())
+}
+
+fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Read<()> {
+    match key {
+        "copy" => settings.copy = Some(paths(key, value)?),
+        "link" => settings.link = Some(paths(key, value)?),
+        "setup" => settings.setup = Some(programs(key, value)?),
+        "ports" => settings.ports = Some(read_ports(value)?),
+        "harness" => {
+            each(table(key, value)?, &["task", "review"], &mut |key, value| {
+                let name = Some(text(key, value)?).filter(|name| !name.is_empty());
+                let name = name.ok_or_else(|| format!("`{key}` is the name of a harness"))?;
+                let place = if key == "task" { &mut settings.harness } else { &mut settings.review_harness };
+                *place = Some(name);
+                Ok(())
+            })?;
+        }
+        _ => {
+            let given = value.get_ref().as_bool();
+            settings.release_when_waiting = Some(given.ok_or_else(|| format!("`{key}` is true or false"))?);
+        }
+    }
+    Ok(())
+}
+
+fn paths(key: &str, value: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
+    let wrong = || format!("`{key}` is a list of paths in quotes: [\".env\"]");
+    let items = value.get_ref().as_array().ok_or_else(wrong)?;
+    let mut paths = Vec::new();
+    for item in items {
+        let path = item.get_ref().as_str().ok_or_else(wrong)?;
+        if let Some(what) = flaw_of_path(path) {
+            return Err(Flaw { at: Some(item.span().start), what });
+        }
+        paths.push(path.to_owned());
+    }
+    Ok(paths)
+}
+
+fn programs(key: &str, value: &Spanned<DeValue<'_>>) -> Read<Vec<Program>> {
+    let wrong = || format!("`{key}` is a list of programs, each in a table of its own: [[{key}]]");
+    let items = value.get_ref().as_array().ok_or_else(wrong)?;
+    items.iter().map(|item| program(key, item)).collect()
+}
+
+fn program(key: &str, item: &Spanned<DeValue<'_>>) -> Read<Program> {
+    let mut program = Program { argv: Vec::new(), timeout: TIMEOUT };
+    each(table(key, item)?, &["argv", "timeout"], &mut |key, value| {
+        match key {
+            "argv" => {
+                let wrong = || "`argv` is a list of strings in quotes: [\"npm\", \"ci\"]".to_owned();
+                let words = value.get_ref().as_array().ok_or_else(wrong)?;
+                let words = words.iter().map(|word| word.get_ref().as_str().map(str::to_owned));
+                program.argv = words.collect::<Option<_>>().ok_or_else(wrong)?;
+            }
+            _ => program.timeout = number(key, value)?,
+        }
+        Ok(())
+    })?;
+    flaw_of_program(&program).map_or(Ok(program), |what| Err(Flaw { at: Some(item.span().start), what }))
+}
+
+fn read_ports(value: &Spanned<DeValue<'_>>) -> Read<Ports> {
+    let (mut base, mut per_slot) = (None, ports::PER_SLOT);
+    each(table("ports", value)?, &["base", "per_slot"], &mut |key, value| {
+        let number = number(key, value)?;
+        if key == "base" {
+            base = Some(number)
+        } else {
+            per_slot = number
+        }
+        Ok(())
+    })?;
+    let base = base.ok_or_else(|| "`ports` has a `base`: the first port of the first worktree".to_owned())?;
+    Ok(Ports::new(base, per_slot)?)
+}
+
+fn table<'t>(key: &str, value: &'t Spanned<DeValue<'t>>) -> Read<&'t DeTable<'t>> {
+    Ok(value.get_ref().as_table().ok_or_else(|| format!("`{key}` is a table: [{key}]"))?)
+}
+
+fn text(key: &str, value: &Spanned<DeValue<'_>>) -> Read<String> {
+    let text = value.get_ref().as_str().map(str::to_owned);
+    Ok(text.ok_or_else(|| format!("`{key}` is one string in quotes"))?)
+}
+
+fn number(key: &str, value: &Spanned<DeValue<'_>>) -> Read<u32> {
+    let DeValue::Integer(number) = value.get_ref() else {
+        return Err(format!("`{key}` is a whole number").into());
+    };
+    let read = u32::from_str_radix(number.as_str(), number.radix()).ok();
+    Ok(read.ok_or_else(|| format!("`{key}` is a whole number, and not a negative one"))?)
+}

@@ -1,0 +1,104 @@
+//! The settings of a project that `projects.json` and its `orange.toml` share: what a new worktree gets, and who works in it.
+
+mod file;
+pub mod ports;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Component, Path};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use file::{FILE, LONGEST, parse};
+pub use ports::Ports;
+
+/// The seconds that a program may take, unless its entry sets others.
+pub const TIMEOUT: u32 = 600;
+
+/// The settings of one source; `None` where it says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Files and folders of the repository that a new worktree gets a copy of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<Vec<String>>,
+    /// Files and folders of the repository that a new worktree gets a link to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Vec<String>>,
+    /// The programs that prepare a new worktree, in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<Vec<Program>>,
+    /// The ports of each worktree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ports: Option<Ports>,
+    /// The harness of workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness: Option<String>,
+    /// The harness of reviewers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review_harness: Option<String>,
+    /// Whether a task that waits for a person gives its worktree to another task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release_when_waiting: Option<bool>,
+    /// Members of newer versions.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A program that Orange runs in a worktree, without a shell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// The seconds that it may take.
+    #[serde(default = "default_timeout")]
+    pub timeout: u32,
+}
+
+fn default_timeout() -> u32 {
+    TIMEOUT
+}
+
+impl Settings {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Settings::default()
+    }
+}
+
+/// Why a path cannot be copied or linked; `None` if it can. It is relative to the top of the repository and leads to a place below
+/// it.
+pub fn flaw_of_path(path: &str) -> Option<String> {
+    let parts: Vec<Component<'_>> = Path::new(path).components().collect();
+    let is_plain = |part: &Component<'_>| matches!(part, Component::Normal(_));
+    let belongs_to_git = |part: &Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+    if parts.is_empty() || path.contains(['\0', '\n']) || path.trim() != path {
+        return Some(format!("`{}` is no path of a file or folder", path.escape_debug()));
+    }
+    if !parts.iter().all(is_plain) {
+        return Some(format!(
+            "`{path}` is not inside the repository: give a path from its top, without `..`"
+        ));
+    }
+    if parts.iter().any(belongs_to_git) {
+        return Some(format!("`{path}` belongs to git"));
+    }
+    let is_own = ["TASK.md", ".orange", FILE].iter().any(|own| parts[0].as_os_str() == *own);
+    is_own.then(|| format!("`{path}` is Orange's own"))
+}
+
+/// Why a program cannot be run; `None` if it can.
+pub fn flaw_of_program(program: &Program) -> Option<String> {
+    const LONGEST_TIMEOUT: u32 = 86_400;
+    match program.argv.first() {
+        Some(name) if name.is_empty() => Some("the first of `argv` is a program".to_owned()),
+        None => Some("`argv` has a program: [\"npm\", \"ci\"]".to_owned()),
+        Some(_) if program.argv.iter().any(|word| word.contains('\0')) => {
+            Some("no argument has a zero byte".to_owned())
+        }
+        Some(_) if !(1..=LONGEST_TIMEOUT).contains(&program.timeout) => {
+            Some(format!("`timeout` is a number of seconds from 1 to {LONGEST_TIMEOUT}"))
+        }
+        Some(_) => None,
+    }
+}

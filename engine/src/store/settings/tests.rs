@@ -1,0 +1,105 @@
+//! `orange.toml` is read as a person means it, and errors name the line.
+
+use std::path::Path;
+
+use super::*;
+use crate::Kind;
+
+fn read(text: &str) -> crate::Result<Settings> {
+    parse(Path::new("orange.toml"), text.as_bytes())
+}
+
+#[track_caller]
+fn check_flaw(text: &str, line: u32, part: &str) {
+    let error = read(text).unwrap_err();
+    assert_eq!(error.kind, Kind::Corrupt);
+    assert!(error.message.starts_with(&format!("orange.toml:{line}: ")), "{error}");
+    assert!(error.message.contains(part), "{error}");
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[test]
+fn every_key_is_read() {
+    let settings = read(
+        "copy = ['.env', 'config/local']\nlink = ['node_modules']\nrelease_when_waiting = true\n\
+         [[setup]]\nargv = ['npm', 'ci']\n[[setup]]\nargv = ['make']\ntimeout = 5\n\
+         [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n",
+    );
+    let expect = Settings {
+        copy: Some(words(&[".env", "config/local"])),
+        link: Some(words(&["node_modules"])),
+        setup: Some(vec![
+            Program { argv: words(&["npm", "ci"]), timeout: TIMEOUT },
+            Program { argv: words(&["make"]), timeout: 5 },
+        ]),
+        ports: Some(Ports { base: 4000, per_slot: 4 }),
+        harness: Some("claude".to_owned()),
+        review_harness: Some("codex".to_owned()),
+        release_when_waiting: Some(true),
+        ..Settings::default()
+    };
+    assert_eq!(settings.unwrap(), expect);
+    assert!(read("# nothing\n").unwrap().is_empty());
+}
+
+#[test]
+fn a_wrong_key_is_reported_with_its_line() {
+    check_flaw("copy = []\nlnik = []", 2, "did you mean `link`?");
+    check_flaw("[ports]\nbase = 4000\nper_slto = 1", 3, "did you mean `per_slot`?");
+    check_flaw("[harness]\nreviews = 'codex'", 2, "did you mean `review`?");
+    check_flaw("[[setup]]\nargv = ['a']\n[[setup]]\nargs = ['a']", 4, "did you mean `argv`?");
+    check_flaw("other = 1", 1, "the keys are: copy, link");
+}
+
+#[test]
+fn a_wrong_value_is_reported_with_its_line() {
+    check_flaw("copy = '.env'", 1, "list of paths");
+    check_flaw("copy = [1]", 1, "list of paths");
+    check_flaw("\nrelease_when_waiting = 'yes'", 2, "true or false");
+    check_flaw("[setup]\nargv = ['a']", 1, "[[setup]]");
+    check_flaw("[[setup]]\nargv = 'npm ci'", 2, "list of strings");
+    check_flaw("[[setup]]\ntimeout = 1", 1, "has a program");
+    check_flaw("[[setup]]\nargv = ['']", 1, "is a program");
+    check_flaw("[[setup]]\nargv = ['a']\ntimeout = -1", 3, "negative");
+    check_flaw("[[setup]]\nargv = ['a']\ntimeout = 0", 1, "seconds");
+    check_flaw("[[setup]]\nargv = ['a']\ntimeout = 1.5", 3, "whole number");
+    check_flaw("[ports]\nper_slot = 1", 1, "`base`");
+    check_flaw("[ports]\nbase = 80", 1, "1024");
+    check_flaw("[ports]\nbase = 70000", 1, "65535");
+    check_flaw("[ports]\nbase = 4000\nper_slot = 0", 1, "1 to 100");
+    check_flaw("[ports]\nbase = 99999999999", 2, "whole number");
+    check_flaw("[harness]\ntask = 1", 2, "one string");
+    check_flaw("[harness]\ntask = ''", 2, "name of a harness");
+    check_flaw("harness = 'claude'", 1, "is a table");
+    check_flaw("copy = [", 1, "");
+}
+
+#[test]
+fn a_path_outside_of_the_repository_is_refused() {
+    for path in ["/etc/passwd", "../.env", "a/../../b", "", ".", "./.env", ".git/config", "a/.GIT/x"] {
+        check_flaw(&format!("copy = [\n'.env',\n'{path}']"), 3, "`");
+        assert!(flaw_of_path(path).is_some(), "{path}");
+    }
+    for own in ["TASK.md", ".orange", ".orange/1", "orange.toml"] {
+        assert!(flaw_of_path(own).unwrap().contains("Orange's own"), "{own}");
+    }
+    for path in [".env", "a/b", ".github", "node_modules", "a b", "..env"] {
+        assert_eq!(flaw_of_path(path), None, "{path}");
+    }
+}
+
+#[test]
+fn no_two_worktrees_have_the_same_port() {
+    let ports = Ports::new(4000, 10).unwrap();
+    let of = |number| ports.of_slot(number).map(|range| (range.first, range.last));
+    assert_eq!(of(1), Some((4000, 4009)));
+    assert_eq!(of(2), Some((4010, 4019)));
+    assert_eq!(of(0), None);
+    assert_eq!(Ports::new(65_530, 6).unwrap().of_slot(1).map(|range| range.last), Some(65_535));
+    for (base, per_slot, number) in [(65_530, 6, 2), (65_530, 7, 1), (1024, 100, u32::MAX)] {
+        assert_eq!(Ports::new(base, per_slot).unwrap().of_slot(number), None);
+    }
+}
