@@ -14,6 +14,8 @@ mod contract;
 mod creation;
 mod crowd;
 mod custom;
+mod dashboard;
+mod dashboard_needs;
 mod deaths;
 mod default;
 mod demo;

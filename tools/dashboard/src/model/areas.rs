@@ -1,0 +1,92 @@
+//! Where everything is on the screen.
+
+use ratatui::layout::Rect;
+
+use super::State;
+use super::details::Tab;
+use super::list::Layout;
+
+/// The parts of the screen. Neighbours share the line between them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Areas {
+    /// The figures at the top.
+    pub header: Rect,
+    /// The list with its border.
+    pub list: Option<Rect>,
+    /// The selected row with its border.
+    pub details: Option<Rect>,
+    /// The names of the tabs.
+    pub tabs: Rect,
+    /// The shown part of the selected row.
+    pub body: Rect,
+    /// The line above the explanation, and the explanation below an agent.
+    pub why: Option<Rect>,
+    /// The last message, or a question.
+    pub message: Option<Rect>,
+    /// The keys.
+    pub footer: Rect,
+}
+
+/// Below this width the list and the details are not beside each other.
+const NARROW: u16 = 60;
+
+/// Divides the screen.
+pub fn of(state: &State) -> Areas {
+    let (columns, lines) = (state.columns, state.lines);
+    let has_message = super::update::has_line(state);
+    let footer_lines = if lines < 16 { 1 } else { 2 };
+    let below = footer_lines + u16::from(has_message);
+    let at = |y: u16, height: u16| Rect::new(0, y.min(lines), columns, height.min(lines.saturating_sub(y)));
+    let body_height = lines.saturating_sub(1 + below);
+    let message = has_message.then(|| at(1 + body_height, 1));
+    let mut areas = Areas {
+        header: at(0, 1),
+        message,
+        footer: at(lines.saturating_sub(footer_lines), footer_lines),
+        ..Areas::default()
+    };
+    let all = at(1, body_height);
+    let layout =
+        if columns < NARROW && state.list.layout == Layout::Both { Layout::List } else { state.list.layout };
+    match layout {
+        Layout::List => areas.list = Some(all),
+        Layout::Details => areas.details = Some(all),
+        Layout::Both => {
+            let width = (columns * 9 / 20).clamp(40, 100).min(columns - 24);
+            areas.list = Some(Rect { width, ..all });
+            areas.details = Some(Rect { x: width - 1, width: columns - width + 1, ..all });
+        }
+    }
+    if let Some(details) = areas.details {
+        let inner = inside(details);
+        areas.tabs = Rect { height: inner.height.min(1), ..inner };
+        let below =
+            Rect { y: inner.y + areas.tabs.height, height: inner.height - areas.tabs.height, ..inner };
+        let why =
+            if state.details.tab == Tab::Agent && below.height >= 12 { 5.min(below.height / 3) } else { 0 };
+        areas.body = Rect { height: below.height - why, ..below };
+        let line = Rect { x: details.x, y: below.y + below.height - why, width: details.width, height: why };
+        areas.why = (why > 0).then_some(line);
+    }
+    areas
+}
+
+/// The lowest list that has a line for the names of its columns.
+const WITH_HEADS: u16 = 10;
+
+/// The lines of the list that have rows: inside of the border, and below the names of the columns.
+pub fn rows(list: Rect) -> Rect {
+    let inner = inside(list);
+    let heads = u16::from(inner.height >= WITH_HEADS);
+    Rect { y: inner.y + heads, height: inner.height - heads, ..inner }
+}
+
+/// What is inside of a border.
+pub fn inside(area: Rect) -> Rect {
+    Rect {
+        x: area.x + 1,
+        y: area.y + 1,
+        width: area.width.saturating_sub(2),
+        height: area.height.saturating_sub(2),
+    }
+}

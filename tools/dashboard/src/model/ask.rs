@@ -1,0 +1,99 @@
+//! What the keys are for: the list, or something that the person is asked.
+
+use super::effect::Order;
+use super::form::Form;
+use super::line::Line;
+
+/// What the keys are for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Mode {
+    /// The list.
+    #[default]
+    List,
+    /// The scrolled text beside the list.
+    Details,
+    /// What the rows have to contain.
+    Search(Line),
+    /// A question with yes or no.
+    Confirm(Confirm),
+    /// A question with a text for an answer.
+    Text(TextQuestion),
+    /// A choice.
+    Menu(Menu),
+    /// A new task.
+    Form(Box<Form>),
+    /// The keys.
+    Help,
+    /// The messages in full, with so many lines scrolled away.
+    Messages(usize),
+}
+
+/// A question with yes or no, before these orders.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Confirm {
+    /// The question.
+    pub question: String,
+    /// What follows a yes.
+    pub orders: Vec<Order>,
+    /// Whether they wait for the end of a grace, in which they can be withdrawn.
+    pub is_held: bool,
+}
+
+/// A question with a text for an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TextQuestion {
+    /// The question.
+    pub question: String,
+    /// The answer so far.
+    pub line: Line,
+    /// What follows it.
+    pub use_of: TextUse,
+}
+
+/// What follows a text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TextUse {
+    /// It is the last word of these orders.
+    LastWord(Vec<Order>),
+    /// It is the standard input of these orders, which go without it if it is empty.
+    Feedback(Vec<Order>),
+    /// It is a comment on the selected line of the changes.
+    Comment,
+}
+
+/// A choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Menu {
+    /// What is chosen.
+    pub title: String,
+    /// The items.
+    pub items: Vec<Item>,
+    /// The number of the selected one.
+    pub selected: usize,
+}
+
+/// An item of a menu.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// What it does.
+    pub label: String,
+    /// Why it cannot be chosen.
+    pub refusal: Option<String>,
+    /// What it does.
+    pub choice: Choice,
+}
+
+/// What an item of a menu does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Choice {
+    /// An order.
+    Order(Order),
+    /// An order that sends work back, with feedback.
+    Return(Order),
+    /// An order with a text for its last word.
+    Text(Order),
+    /// Shows a session on this terminal.
+    Attach(Vec<String>),
+    /// Prints an answer on this terminal.
+    Print(Vec<String>),
+}

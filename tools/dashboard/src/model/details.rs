@@ -1,0 +1,156 @@
+//! What is shown about the selected row.
+
+use std::collections::BTreeSet;
+
+use super::State;
+use super::diff::Diff;
+use super::effect::{Followed, Question, Watched};
+use super::row::{Group, Kind, Row};
+use crate::answer::{Failure, Need, Next, Pane, ShownMission, ShownTask};
+
+/// A part of what is shown about a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// What its agent shows.
+    #[default]
+    Agent,
+    /// Its changes.
+    Diff,
+    /// Its text; of a mission, its plan.
+    Text,
+    /// Why it is where it is, and what every transition needs.
+    Why,
+    /// Its events.
+    History,
+}
+
+impl Tab {
+    /// All of them, in order.
+    pub const ALL: [Tab; 5] = [Tab::Agent, Tab::Diff, Tab::Text, Tab::Why, Tab::History];
+
+    /// Its name.
+    pub fn name(self, kind: Kind) -> &'static str {
+        match self {
+            Tab::Agent => "agent",
+            Tab::Diff => "diff",
+            Tab::Text if kind == Kind::Mission => "plan",
+            Tab::Text => "task",
+            Tab::Why => "why",
+            Tab::History => "history",
+        }
+    }
+
+    /// The next one.
+    pub fn next(self) -> Tab {
+        let number = Tab::ALL.iter().position(|tab| *tab == self).unwrap_or_default();
+        Tab::ALL[(number + 1) % Tab::ALL.len()]
+    }
+}
+
+/// What is known about the selected row.
+#[derive(Clone, Debug, Default)]
+pub struct Details {
+    /// The id of the row.
+    pub id: String,
+    /// The part that is shown.
+    pub tab: Tab,
+    /// How many lines are scrolled away.
+    pub scroll: usize,
+    /// The statuses that it can go to.
+    pub next: Option<Vec<Next>>,
+    /// The task in full.
+    pub task: Option<ShownTask>,
+    /// The mission in full.
+    pub mission: Option<ShownMission>,
+    /// Whether its work could be merged from a status that does not lead there.
+    pub can_force: bool,
+    /// What its agent shows.
+    pub pane: Option<Pane>,
+    /// Its changes.
+    pub diff: Option<Diff>,
+    /// Why the part cannot be shown.
+    pub failure: Option<Failure>,
+    /// The pane that is followed.
+    pub followed: Option<Followed>,
+    /// The worktree that is watched.
+    pub watched: Option<Watched>,
+    /// The questions that need not be asked again until something changes.
+    pub asked: BTreeSet<Question>,
+    /// What the row was like when these were asked.
+    pub seen: Option<Seen>,
+}
+
+/// When a row has last changed, what it needs, and how many agents it has.
+pub type Seen = (String, Option<Need>, usize);
+
+impl Details {
+    /// Nothing but the row is known.
+    pub fn of(row: &Row) -> Details {
+        let seen = Some((row.updated_at.clone(), row.need.clone(), row.agents.len()));
+        Details { id: row.id.clone(), seen, ..Details::default() }
+    }
+}
+
+/// The questions whose answers the shown part needs.
+pub fn questions(state: &State, row: &Row) -> Vec<Question> {
+    let id = row.id.clone();
+    if row.broken.is_some() {
+        return Vec::new();
+    }
+    let mut questions = Vec::new();
+    if !state.catalog.workflows.contains_key(&row.workflow) && !row.workflow.is_empty() {
+        questions.push(Question::Workflow(row.workflow.clone()));
+    }
+    match (row.kind, state.details.tab) {
+        (Kind::Task, tab) => {
+            questions.push(Question::Next(id.clone()));
+            if is_unmerged(state, row) {
+                questions.push(Question::Force(id.clone()));
+            }
+            match tab {
+                Tab::Agent | Tab::Why => {}
+                Tab::Text | Tab::History => questions.push(Question::Task(id)),
+                Tab::Diff => questions.push(Question::Diff(id)),
+            }
+        }
+        (Kind::Mission, tab) => {
+            questions.push(Question::Mission(id.clone()));
+            if tab == Tab::Diff {
+                questions.push(Question::Diff(id));
+            }
+        }
+    }
+    questions
+}
+
+/// Whether it is work under way that has a worktree, no pull request and no merge of its own, in a workflow that merges.
+fn is_unmerged(state: &State, row: &Row) -> bool {
+    let merges =
+        state.catalog.workflows.get(&row.workflow).is_some_and(|it| it.commands.contains_key("merge"));
+    let is_offered = row.need.iter().flat_map(|need| &need.actions).any(|offer| offer.name == "merge");
+    let is_under_way = matches!(row.group(), Group::NeedsYou | Group::Running) && row.workspace.is_some();
+    merges && is_under_way && !is_offered && row.pr.is_none()
+}
+
+/// The names of the tabs with their numbers, each with the column where it begins. Where there is little room, one column is between two.
+pub fn tabs(kind: Kind, width: usize) -> Vec<(usize, Tab, String)> {
+    // A number, a space and the name, with a column on both sides.
+    let gap = if Tab::ALL.iter().map(|tab| tab.name(kind).len() + 4).sum::<usize>() <= width { 2 } else { 1 };
+    let mut at = 1;
+    let place = |(number, tab): (usize, &Tab)| {
+        let text = format!("{} {}", number + 1, tab.name(kind));
+        let begins = at;
+        at += text.len() + gap;
+        (begins, *tab, text)
+    };
+    Tab::ALL.iter().enumerate().map(place).collect()
+}
+
+/// The tab at this column.
+pub fn tab_at(state: &State, column: usize) -> Option<Tab> {
+    let kind = state.selected()?.kind;
+    let is_there =
+        |(begins, _, text): &(usize, Tab, String)| (*begins..begins + text.len()).contains(&column);
+    let width = usize::from(super::areas::of(state).tabs.width);
+    tabs(kind, width).into_iter().find(is_there).map(|(_, tab, _)| tab)
+}

@@ -1,0 +1,266 @@
+//! What an update of the state asks the shell to do, and what the shell answers.
+
+use crossterm::event::{KeyEvent, MouseEvent};
+
+use super::Scope;
+use super::row::Kind;
+use crate::answer::{
+    Failure, Harness, Listed, ListedWorkflow, MissionRow, Next, Pane, Project, ShownMission, ShownTask,
+    ShownWorkflow, TaskRow,
+};
+
+/// Something that has happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// The mouse was used.
+    Mouse(MouseEvent),
+    /// A text was pasted.
+    Paste(String),
+    /// The screen has this size.
+    Resize(u16, u16),
+    /// Time has passed.
+    Tick,
+    /// Journals of tasks or missions have changed.
+    Changed,
+    /// The projects or the workflows of the person have changed.
+    Settings,
+    /// A file in the worktree of the selected row has changed.
+    Edited,
+    /// The tokens that agents that have ended today had used.
+    Tokens(u64),
+    /// A question has its answer.
+    Answered(Question, Box<Result<Answer, Failure>>),
+    /// An order has been carried out, or not.
+    Carried(Order, Result<serde_json::Value, Failure>),
+    /// A session was attached, and is no longer.
+    Attached(Result<(), Failure>),
+    /// The pane of a task shows something else.
+    Pane(String, Box<Pane>),
+    /// The pane of a task cannot be shown.
+    NoPane(String, Failure),
+    /// Something that the person should know: whether it is a failure, and what.
+    Said(bool, String),
+    /// Something was copied, or why not.
+    Copied(Result<String, String>),
+    /// The process is to end.
+    End,
+}
+
+/// Something that the shell does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Ask `orange` something.
+    Ask(Question),
+    /// Have `orange` do something.
+    Carry(Order),
+    /// Show a session on this terminal.
+    Attach(Vec<String>),
+    /// Print the answer of a command on this terminal.
+    Print(Vec<String>),
+    /// Follow the pane of one task, at this size, and no other.
+    Follow(Option<Followed>),
+    /// Watch the files in this worktree, and no other.
+    Watch(Option<Watched>),
+    /// Copy a text.
+    Copy(String),
+    /// Stop the process, until it is continued.
+    Suspend,
+    /// End.
+    Quit,
+}
+
+/// The worktree that is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// Its name, or its folder.
+    pub worktree: String,
+    /// Whether all of its files are watched, and not only the text of the task.
+    pub is_whole: bool,
+}
+
+/// The pane that is followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// What it belongs to.
+    pub kind: Kind,
+    /// The task or mission.
+    pub id: String,
+    /// The columns that it can have.
+    pub columns: u16,
+    /// The lines that it can have.
+    pub lines: u16,
+}
+
+/// A command of `orange` that changes something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// Its number.
+    pub number: u64,
+    /// The task or mission that it is about; empty for none.
+    pub about: String,
+    /// What it does, for people: `cancel login`.
+    pub label: String,
+    /// The words behind `orange`.
+    pub words: Vec<String>,
+    /// The standard input of the command.
+    pub input: Option<String>,
+    /// The order that follows when this one succeeds.
+    pub then: Option<Box<Order>>,
+}
+
+/// A command of `orange` that changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Question {
+    /// The tasks, without what git knows.
+    Tasks,
+    /// The tasks, and the size of their work.
+    Changes,
+    /// The missions.
+    Missions,
+    /// The projects.
+    Projects,
+    /// The worktrees.
+    Worktrees,
+    /// The workflows.
+    Workflows,
+    /// The harnesses.
+    Harnesses,
+    /// A workflow.
+    Workflow(String),
+    /// The statuses that a task can go to.
+    Next(String),
+    /// A task in full.
+    Task(String),
+    /// A mission in full.
+    Mission(String),
+    /// The changes of a task.
+    Diff(String),
+    /// Whether the work of a task could be merged from a status that does not lead there.
+    Force(String),
+}
+
+/// The answer to a question.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// To [`Question::Tasks`] and [`Question::Changes`].
+    Tasks(Vec<Listed<TaskRow>>),
+    /// To [`Question::Missions`].
+    Missions(Vec<Listed<MissionRow>>),
+    /// To [`Question::Projects`].
+    Projects(Vec<Project>),
+    /// To [`Question::Worktrees`].
+    Worktrees(Vec<Worktree>),
+    /// To [`Question::Workflows`].
+    Workflows(Vec<ListedWorkflow>),
+    /// To [`Question::Harnesses`].
+    Harnesses(Vec<Harness>),
+    /// To [`Question::Workflow`].
+    Workflow(Box<ShownWorkflow>),
+    /// To [`Question::Next`].
+    Next(Vec<Next>),
+    /// To [`Question::Task`].
+    Task(Box<ShownTask>),
+    /// To [`Question::Mission`].
+    Mission(Box<ShownMission>),
+    /// To [`Question::Diff`].
+    Diff(String),
+    /// To [`Question::Force`]: it could.
+    Force,
+}
+
+/// A worktree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default)]
+pub struct Worktree {
+    /// Its name.
+    pub name: String,
+    /// Its project.
+    pub project: String,
+    /// The task or mission that holds it.
+    pub task: Option<String>,
+}
+
+impl Order {
+    /// Whether it can answer what a row needs. A look at a pull request answers nothing.
+    pub fn is_answer(&self) -> bool {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).take(2).collect();
+        !matches!(words[..], ["task", "open" | "refresh" | "create-pr"])
+    }
+}
+
+impl Question {
+    /// The words behind `orange`.
+    pub fn words(&self, scope: &Scope) -> Vec<String> {
+        let of_scope = |words: &[&str]| {
+            let project = scope.project.iter().map(|name| format!("--project={name}"));
+            let all = scope.all_projects.then(|| "--all-projects".to_owned());
+            words.iter().map(|word| (*word).to_owned()).chain(project).chain(all).collect()
+        };
+        let about =
+            |words: &[&str], id: &str| words.iter().copied().chain(["--", id]).map(str::to_owned).collect();
+        match self {
+            Question::Tasks => of_scope(&["task", "list", "--all"]),
+            Question::Changes => of_scope(&["task", "list", "--all", "--changes"]),
+            Question::Missions => of_scope(&["mission", "list", "--all"]),
+            Question::Projects => ["project", "list"].map(str::to_owned).to_vec(),
+            Question::Worktrees => ["workspace", "list", "--all"].map(str::to_owned).to_vec(),
+            Question::Workflows => ["workflow", "list"].map(str::to_owned).to_vec(),
+            Question::Harnesses => ["harness", "list"].map(str::to_owned).to_vec(),
+            Question::Workflow(name) => about(&["workflow", "show"], name),
+            Question::Next(id) => about(&["task", "next"], id),
+            Question::Task(id) => about(&["task", "show"], id),
+            Question::Mission(id) => about(&["mission", "show"], id),
+            Question::Diff(id) => about(&["task", "diff"], id),
+            Question::Force(id) => about(&["task", "merge", "--force", "--dry-run"], id),
+        }
+    }
+
+    /// Reads the answer to it.
+    pub fn parse(&self, answer: &[u8]) -> Result<Answer, serde_json::Error> {
+        Ok(match self {
+            Question::Tasks | Question::Changes => Answer::Tasks(serde_json::from_slice(answer)?),
+            Question::Missions => Answer::Missions(serde_json::from_slice(answer)?),
+            Question::Projects => Answer::Projects(serde_json::from_slice(answer)?),
+            Question::Worktrees => Answer::Worktrees(serde_json::from_slice(answer)?),
+            Question::Workflows => Answer::Workflows(serde_json::from_slice(answer)?),
+            Question::Harnesses => Answer::Harnesses(serde_json::from_slice(answer)?),
+            Question::Workflow(_) => Answer::Workflow(serde_json::from_slice(answer)?),
+            Question::Next(_) => Answer::Next(serde_json::from_slice(answer)?),
+            Question::Task(_) => Answer::Task(serde_json::from_slice(answer)?),
+            Question::Mission(_) => Answer::Mission(serde_json::from_slice(answer)?),
+            Question::Diff(_) => Answer::Diff(String::from_utf8_lossy(answer).into_owned()),
+            Question::Force(_) => Answer::Force,
+        })
+    }
+
+    /// The row that it is about.
+    pub fn row(&self) -> Option<&String> {
+        match self {
+            Question::Next(id)
+            | Question::Task(id)
+            | Question::Mission(id)
+            | Question::Diff(id)
+            | Question::Force(id) => Some(id),
+            Question::Tasks
+            | Question::Changes
+            | Question::Missions
+            | Question::Projects
+            | Question::Worktrees
+            | Question::Workflows
+            | Question::Harnesses
+            | Question::Workflow(_) => None,
+        }
+    }
+
+    /// Whether its answer takes a while and matters little: questions about other rows do not wait for it.
+    pub fn is_slow(&self) -> bool {
+        matches!(self, Question::Force(_))
+    }
+
+    /// Whether the text is wanted as it is, without `--json`.
+    pub fn is_text(&self) -> bool {
+        matches!(self, Question::Diff(_))
+    }
+}

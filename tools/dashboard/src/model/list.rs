@@ -1,0 +1,206 @@
+//! The list: which rows it shows, in which order, and which one is selected.
+
+use std::collections::BTreeSet;
+
+use super::row::{Group, Row};
+use super::{State, areas};
+
+/// Which tasks the list shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Filter {
+    /// Those that are not over.
+    #[default]
+    Active,
+    /// All.
+    All,
+    /// Those that are over.
+    Over,
+}
+
+/// How the screen is divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// The list, and the selected row beside it.
+    #[default]
+    Both,
+    /// The list alone, with all its columns.
+    List,
+    /// The selected row alone.
+    Details,
+}
+
+/// What is selected, marked and filtered. The selection is an id, so that it stays on its task whatever the order is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListView {
+    /// The id of the selected row.
+    pub selected: Option<String>,
+    /// The number that it had among the visible rows, for the case that it goes away.
+    pub number: usize,
+    /// The ids of the marked rows.
+    pub marked: BTreeSet<String>,
+    /// Which tasks are shown.
+    pub filter: Filter,
+    /// What the rows have to contain.
+    pub search: String,
+    /// How the screen is divided.
+    pub layout: Layout,
+    /// How many lines are scrolled away.
+    pub offset: usize,
+    /// The id of a new task, which is selected as soon as it is there.
+    pub awaited: Option<String>,
+}
+
+impl Filter {
+    /// The next one.
+    pub fn next(self) -> Filter {
+        match self {
+            Filter::Active => Filter::All,
+            Filter::All => Filter::Over,
+            Filter::Over => Filter::Active,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Filter::Active => "active",
+            Filter::All => "all",
+            Filter::Over => "done",
+        }
+    }
+
+    fn shows(self, row: &Row) -> bool {
+        match self {
+            Filter::Active => row.group() != Group::Over,
+            Filter::All => true,
+            Filter::Over => row.group() == Group::Over,
+        }
+    }
+}
+
+impl Layout {
+    /// The next one.
+    pub fn next(self) -> Layout {
+        match self {
+            Layout::Both => Layout::List,
+            Layout::List => Layout::Details,
+            Layout::Details => Layout::Both,
+        }
+    }
+}
+
+/// The visible rows, group by group, each in the order of the answer.
+pub fn visible(state: &State) -> Vec<&Row> {
+    let ListView { filter, search, .. } = &state.list;
+    let is_found = |row: &&Row| search.is_empty() || row.matches(search);
+    let mut rows: Vec<&Row> = state.rows().filter(|row| filter.shows(row)).filter(is_found).collect();
+    rows.sort_by_key(|row| row.group());
+    rows
+}
+
+/// Selects the row with this number, or the last one.
+pub fn select(state: &mut State, number: usize) {
+    let rows = visible(state);
+    let number = number.min(rows.len().saturating_sub(1));
+    let selected = rows.get(number).map(|row| row.id.clone());
+    state.list.selected = selected;
+    state.list.number = number;
+}
+
+/// Moves the selection by so many rows, and stops at the ends.
+pub fn step(state: &mut State, by: isize) {
+    let now = position(state).unwrap_or(0);
+    select(state, now.saturating_add_signed(by));
+}
+
+/// Keeps the selection on its row. When that is no longer visible, the row in its position is selected.
+pub fn keep(state: &mut State) {
+    match position(state) {
+        Some(number) => state.list.number = number,
+        None => select(state, state.list.number),
+    }
+}
+
+/// Selects the next row that needs a person, from the row after this number on, and from the beginning again. Returns whether
+/// there is one.
+pub fn next_need(state: &mut State, after: usize) -> bool {
+    let rows = visible(state);
+    let is_free = |row: &Row| !state.running.contains_key(&row.id);
+    let needs = |number: &usize| rows[*number].group() == Group::NeedsYou && is_free(rows[*number]);
+    let found = (after + 1..rows.len()).chain(0..rows.len().min(after + 1)).find(needs);
+    if let Some(number) = found {
+        select(state, number);
+    }
+    found.is_some()
+}
+
+/// The number of the selected row among the visible ones.
+pub fn position(state: &State) -> Option<usize> {
+    let selected = state.list.selected.as_ref()?;
+    visible(state).iter().position(|row| row.id == *selected)
+}
+
+/// How many rows a group has, whatever the filter is.
+pub fn count(state: &State, group: Group) -> usize {
+    state.rows().filter(|row| row.group() == group).count()
+}
+
+/// A line of the list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Entry<'s> {
+    /// The title of a group.
+    Title(Group),
+    /// A row.
+    Row(&'s Row),
+    /// What its row is to do, where there is room for a second line.
+    Summary(&'s Row),
+}
+
+/// The lines of the list: each group with its title. The first title stands in the border.
+pub fn entries(state: &State) -> Vec<Entry<'_>> {
+    let mut entries = Vec::new();
+    let mut last = None;
+    let rows = visible(state);
+    let height = areas::of(state).list.map_or(0, |area| usize::from(areas::rows(area).height));
+    let mut groups: Vec<Group> = rows.iter().map(|row| row.group()).collect();
+    groups.dedup();
+    // The first title stands in the border.
+    let is_tall = 2 * rows.len() + groups.len().saturating_sub(1) <= height;
+    for row in rows {
+        if last.replace(row.group()) != Some(row.group()) {
+            entries.push(Entry::Title(row.group()));
+        }
+        entries.push(Entry::Row(row));
+        if is_tall {
+            entries.push(Entry::Summary(row));
+        }
+    }
+    entries
+}
+
+/// Scrolls so that the selected row is visible, with the title of its group where that has room.
+pub fn show_selected(state: &mut State) {
+    let height = areas::of(state).list.map_or(0, |area| usize::from(areas::rows(area).height));
+    let entries = entries(state);
+    let is_selected = |entry: &Entry<'_>| match entry {
+        Entry::Row(row) => state.list.selected.as_ref() == Some(&row.id),
+        Entry::Title(_) | Entry::Summary(_) => false,
+    };
+    // The first title is not among the lines inside of the border.
+    let count = entries.len().saturating_sub(1);
+    let at = entries.iter().position(is_selected).unwrap_or(1).saturating_sub(1);
+    let last = count.saturating_sub(height);
+    let first = (at + 1).saturating_sub(height.max(1));
+    let top = if at > 0 && matches!(entries.get(at), Some(Entry::Title(_))) { at - 1 } else { at };
+    state.list.offset = state.list.offset.clamp(first.min(top), top).min(last);
+}
+
+/// The id of the row at this line of the screen.
+pub fn at_line(state: &State, line: usize) -> Option<String> {
+    let inner = areas::rows(areas::of(state).list?);
+    let at = line.checked_sub(usize::from(inner.y)).filter(|at| *at < usize::from(inner.height))?;
+    match entries(state).get(at + 1 + state.list.offset)? {
+        Entry::Row(row) | Entry::Summary(row) => Some(row.id.clone()),
+        Entry::Title(_) => None,
+    }
+}

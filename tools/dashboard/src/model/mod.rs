@@ -1,0 +1,202 @@
+//! What the dashboard knows and shows, as values: [`update`](update::update) takes a state and an event, and returns the next state and
+//! what is to be done.
+
+pub mod areas;
+pub mod ask;
+pub mod clock;
+pub mod details;
+pub mod diff;
+pub mod effect;
+pub mod form;
+pub mod keys;
+pub mod line;
+pub mod list;
+pub mod offers;
+pub mod plan;
+mod press;
+pub mod row;
+pub mod update;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::answer::{Failure, Harness, ListedWorkflow, Project, ShownWorkflow};
+use ask::Mode;
+use details::Details;
+use diff::Diff;
+use effect::{Order, Question, Worktree};
+use list::ListView;
+use row::Row;
+
+/// What the dashboard was started with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// The only project whose tasks are shown.
+    pub project: Option<String>,
+    /// Whether the tasks of every project are shown, also inside a repository.
+    pub all_projects: bool,
+    /// Whether the dashboard ends when a session is attached.
+    pub exit_on_attach: bool,
+}
+
+/// Everything that the screen shows.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// What it was started with.
+    pub scope: Scope,
+    /// The time, in milliseconds since 1970.
+    pub now: i64,
+    /// The size of the screen.
+    pub columns: u16,
+    /// The size of the screen.
+    pub lines: u16,
+    /// The rows of tasks, as the last answer has them.
+    pub tasks: Vec<Row>,
+    /// The rows of missions.
+    pub missions: Vec<Row>,
+    /// Whether the tasks have been read once.
+    pub is_loaded: bool,
+    /// Why the tasks cannot be listed.
+    pub failure: Option<Failure>,
+    /// What is selected, marked and filtered.
+    pub list: ListView,
+    /// What is shown about the selected row.
+    pub details: Details,
+    /// What the keys are for at the moment.
+    pub mode: Mode,
+    /// What runs on each row.
+    pub running: BTreeMap<String, String>,
+    /// The orders that wait for the end of their grace.
+    pub held: Vec<Held>,
+    /// What has happened and the person has not read yet, the newest last.
+    pub messages: Vec<Message>,
+    /// What is the same for many rows.
+    pub catalog: Catalog,
+    /// The worktrees of all projects.
+    pub worktrees: Vec<Worktree>,
+    /// The tokens that agents that have ended today had used.
+    pub tokens_of_ended: u64,
+    /// The questions that have no answer yet, and whether each is to be asked again after it.
+    pub asking: BTreeMap<Question, bool>,
+    /// The last number of an order.
+    pub orders: u64,
+    /// Comments on the changes of rows that are not selected.
+    pub drafts: BTreeMap<String, Diff>,
+    /// The cancelled task that `u` brings back.
+    pub last_cancelled: Option<String>,
+}
+
+/// An order that can still be withdrawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The order.
+    pub order: Order,
+    /// When it is carried out, in milliseconds since 1970.
+    pub due: i64,
+}
+
+/// Something that has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Whether it is a failure.
+    pub is_failure: bool,
+    /// What has happened, in a line.
+    pub text: String,
+}
+
+/// What is the same for many rows: projects, workflows, harnesses.
+#[derive(Clone, Debug, Default)]
+pub struct Catalog {
+    /// The projects.
+    pub projects: Vec<Project>,
+    /// The workflows.
+    pub names: Vec<ListedWorkflow>,
+    /// Each workflow that was shown.
+    pub workflows: BTreeMap<String, ShownWorkflow>,
+    /// The harnesses.
+    pub harnesses: Vec<Harness>,
+}
+
+impl State {
+    /// The state at the beginning.
+    pub fn new(scope: Scope, columns: u16, lines: u16, now: i64) -> State {
+        State { scope, columns, lines, now, ..State::default() }
+    }
+
+    /// Every row that is known.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.tasks.iter().chain(&self.missions)
+    }
+
+    /// The row with this id.
+    pub fn row(&self, id: &str) -> Option<&Row> {
+        self.rows().find(|row| row.id == id)
+    }
+
+    /// The selected row.
+    pub fn selected(&self) -> Option<&Row> {
+        self.list.selected.as_deref().and_then(|id| self.row(id))
+    }
+
+    /// The rows that an action is about: the marked ones, or else the selected one.
+    pub fn targets(&self) -> Vec<&Row> {
+        let marked: Vec<&Row> =
+            list::visible(self).into_iter().filter(|row| self.list.marked.contains(&row.id)).collect();
+        if marked.is_empty() { self.selected().into_iter().collect() } else { marked }
+    }
+
+    /// How many worktrees the shown projects may have.
+    pub fn slots(&self) -> u32 {
+        let only = self.project();
+        let is_shown = |project: &&Project| only.is_none_or(|name| name == project.name);
+        self.catalog.projects.iter().filter(is_shown).map(|project| project.pool_size).sum()
+    }
+
+    /// How many of them are held.
+    pub fn slots_used(&self) -> usize {
+        let only = self.project();
+        self.worktrees
+            .iter()
+            .filter(|it| it.task.is_some() && only.is_none_or(|name| name == it.project))
+            .count()
+    }
+
+    /// The only project whose tasks are shown, if there is just one: `orange` lists those of the repository that it stands in.
+    pub fn project(&self) -> Option<&str> {
+        if let Some(name) = &self.scope.project {
+            return Some(name);
+        }
+        let first = self.rows().next()?.project.as_str();
+        (!self.scope.all_projects && self.rows().all(|row| row.project == first)).then_some(first)
+    }
+
+    /// The tokens of today: those of agents that have ended today, and of living ones.
+    pub fn tokens(&self) -> u64 {
+        let living = self.rows().filter(|row| !row.agents.is_empty());
+        self.tokens_of_ended + living.filter_map(|row| row.tokens).sum::<u64>()
+    }
+
+    /// The number of the message that is shown: the latest failure, or else the latest one.
+    pub fn first_message(&self) -> Option<usize> {
+        let failure = self.messages.iter().rposition(|message| message.is_failure);
+        failure.or(self.messages.len().checked_sub(1))
+    }
+
+    /// Adds a message. A success replaces the successes before it; failures stay until they are read.
+    pub fn tell(&mut self, is_failure: bool, text: impl Into<String>) {
+        const MOST: usize = 20;
+        if !is_failure {
+            self.messages.retain(|message| message.is_failure);
+        }
+        let message = Message { is_failure, text: text.into() };
+        self.messages.retain(|other| *other != message);
+        self.messages.push(message);
+        let old = self.messages.len().saturating_sub(MOST);
+        self.messages.drain(..old);
+    }
+
+    /// Forgets what no longer exists.
+    fn forget_missing(&mut self) {
+        let known: BTreeSet<String> = self.rows().map(|row| row.id.clone()).collect();
+        self.list.marked.retain(|id| known.contains(id));
+    }
+}

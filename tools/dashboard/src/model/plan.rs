@@ -1,0 +1,68 @@
+//! The plan of a mission as a small graph: each step under the steps that it depends on.
+
+use std::collections::BTreeMap;
+
+use crate::answer::{MissionStep, PlanStep};
+
+/// A line of the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanLine {
+    /// How far it is indented.
+    pub depth: usize,
+    /// The step.
+    pub id: String,
+    /// Its role.
+    pub role: String,
+    /// Its status.
+    pub status: String,
+    /// How many attempts it has had.
+    pub attempts: usize,
+    /// What it has reported, or why it has failed.
+    pub said: String,
+    /// The steps that it depends on, when these are several.
+    pub joins: Vec<String>,
+}
+
+/// The lines of the graph, in the order of the steps.
+pub fn lines(steps: &[MissionStep], plan: &[PlanStep]) -> Vec<PlanLine> {
+    let mut depths: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut lines = Vec::new();
+    for step in steps {
+        let before =
+            plan.iter().find(|it| it.id == step.id).map(|it| it.depends_on.as_slice()).unwrap_or_default();
+        let depth = before.iter().filter_map(|id| depths.get(id.as_str())).max().map_or(0, |depth| depth + 1);
+        depths.insert(&step.id, depth);
+        let said = step.failure.as_ref().or(step.summary.as_ref()).or(step.result.as_ref());
+        let joins = if before.len() > 1 { before.to_vec() } else { Vec::new() };
+        lines.push(PlanLine {
+            depth,
+            id: step.id.clone(),
+            role: step.role.clone(),
+            status: step.status.clone(),
+            attempts: step.attempts.len(),
+            said: said.and_then(|text| text.lines().next()).unwrap_or_default().to_owned(),
+            joins,
+        });
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_stands_under_what_it_depends_on() {
+        let step = |id: &str| MissionStep { id: id.to_owned(), ..MissionStep::default() };
+        let plan = |id: &str, on: &[&str]| PlanStep {
+            id: id.to_owned(),
+            depends_on: on.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let lines = lines(
+            &[step("plan"), step("a"), step("b"), step("join")],
+            &[plan("plan", &[]), plan("a", &["plan"]), plan("b", &["plan"]), plan("join", &["a", "b"])],
+        );
+        let shown: Vec<_> = lines.iter().map(|it| (it.depth, it.id.as_str(), it.joins.len())).collect();
+        assert_eq!(shown, [(0, "plan", 0), (1, "a", 0), (1, "b", 0), (2, "join", 2)]);
+    }
+}

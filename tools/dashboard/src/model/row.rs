@@ -1,0 +1,228 @@
+//! The rows of the list: what `orange task list` and `orange mission list` answer, in one form.
+
+use std::borrow::Cow;
+
+use super::clock;
+use crate::answer::{Agent, Broken, Change, Listed, MissionRow, Need, PullRequest, TaskRow};
+
+/// What a row is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A task.
+    #[default]
+    Task,
+    /// A mission.
+    Mission,
+}
+
+/// The part of the list that has the row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// It needs a person.
+    NeedsYou,
+    /// It goes on by itself.
+    #[default]
+    Running,
+    /// It waits for its start.
+    Queued,
+    /// It is over.
+    Over,
+}
+
+/// A task or a mission.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Which of them.
+    pub kind: Kind,
+    /// Its id.
+    pub id: String,
+    /// Its project.
+    pub project: String,
+    /// Its branch.
+    pub branch: String,
+    /// Its status.
+    pub status: String,
+    /// The workflow it follows.
+    pub workflow: String,
+    /// What is to be done.
+    pub summary: String,
+    /// The harness of its workers.
+    pub harness: String,
+    /// Its worktree.
+    pub workspace: Option<String>,
+    /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
+    pub session: String,
+    /// Its living agents.
+    pub agents: Vec<Agent>,
+    /// The tokens of its agents.
+    pub tokens: Option<u64>,
+    /// What a person should look at.
+    pub attention: Option<String>,
+    /// The rounds of review.
+    pub round: u32,
+    /// The step of a mission.
+    pub step: Option<String>,
+    /// When it last changed.
+    pub updated_at: String,
+    /// What it needs.
+    pub need: Option<Need>,
+    /// The size of its work.
+    pub changes: Option<Change>,
+    /// Its pull request.
+    pub pr: Option<PullRequest>,
+    /// The branch that is checked out instead of its own.
+    pub other_branch: Option<String>,
+    /// Why it cannot be read.
+    pub broken: Option<String>,
+}
+
+impl Row {
+    /// The row of a task.
+    pub fn of_task(listed: Listed<TaskRow>) -> Row {
+        match listed {
+            Listed::Broken(broken) => Row::of_broken(Kind::Task, broken),
+            Listed::Readable(it) => Row {
+                kind: Kind::Task,
+                id: it.id,
+                project: it.project,
+                branch: it.branch,
+                status: it.status,
+                workflow: it.workflow,
+                summary: it.summary,
+                harness: it.harness,
+                workspace: it.workspace,
+                session: it.session,
+                agents: it.agents,
+                tokens: it.spent.and_then(|spent| spent.tokens),
+                attention: it.attention,
+                round: it.review_round,
+                step: None,
+                updated_at: it.updated_at,
+                need: it.need,
+                changes: it.changes,
+                pr: it.pr,
+                other_branch: it.other_branch,
+                broken: None,
+            },
+        }
+    }
+
+    /// The row of a mission.
+    pub fn of_mission(listed: Listed<MissionRow>) -> Row {
+        match listed {
+            Listed::Broken(broken) => Row::of_broken(Kind::Mission, broken),
+            Listed::Readable(it) => Row {
+                kind: Kind::Mission,
+                id: it.id,
+                project: it.project,
+                branch: it.branch,
+                status: it.status,
+                workflow: it.workflow,
+                summary: it.summary,
+                attention: it.attention,
+                step: it.step,
+                updated_at: it.updated_at,
+                need: it.need,
+                ..Row::default()
+            },
+        }
+    }
+
+    fn of_broken(kind: Kind, broken: Broken) -> Row {
+        let Broken { id, project, error } = broken;
+        Row { kind, branch: id.clone(), id, project, broken: Some(error.message), ..Row::default() }
+    }
+
+    /// The part of the list that has it. A task that cannot be read needs a person.
+    pub fn group(&self) -> Group {
+        match &self.need {
+            _ if self.broken.is_some() => Group::NeedsYou,
+            None => Group::Over,
+            Some(need) if need.person => Group::NeedsYou,
+            Some(need) if need.kind == "queued" => Group::Queued,
+            Some(_) => Group::Running,
+        }
+    }
+
+    /// A character that says what it needs.
+    pub fn icon(&self) -> &'static str {
+        let Some(need) = &self.need else { return if self.broken.is_some() { "✗" } else { "○" } };
+        match need.kind.as_str() {
+            "permission" => "!",
+            "question" | "idle-without-artifact" => "?",
+            "review-ready" => "✓",
+            "paused" => "‖",
+            "crashed" | "stuck" | "conflict" | "checks-red" | "hook-failed" => "✗",
+            "limit" => "◷",
+            "queued" => "·",
+            _ if need.person => "!",
+            _ if self.agents.iter().any(|agent| agent.actor == "reviewer") => "◐",
+            _ => "●",
+        }
+    }
+
+    /// What the row says about its need, in a few words.
+    pub fn about(&self, now: i64) -> Cow<'_, str> {
+        if let Some(error) = &self.broken {
+            return Cow::Borrowed(error);
+        }
+        let Some(need) = &self.need else { return Cow::Borrowed(&self.status) };
+        let argument = need.argument.as_deref().map(first_line);
+        match need.kind.as_str() {
+            "permission" => {
+                argument.or(need.tool.as_deref()).map_or(Cow::Borrowed(need.why.as_str()), Cow::Borrowed)
+            }
+            "review-ready" => Cow::Owned(self.review(need)),
+            "limit" => {
+                let until = need.until.as_deref().and_then(|until| clock::until(until, now));
+                Cow::Owned(until.map_or_else(|| "limit".to_owned(), |span| format!("limit, {span} left")))
+            }
+            "working" => Cow::Owned(self.working()),
+            _ => Cow::Borrowed(first_line(&need.why)),
+        }
+    }
+
+    fn review(&self, need: &Need) -> String {
+        let verdict = need.verdict.as_deref().map(|verdict| format!("review {verdict}"));
+        let size = need.change.or(self.changes).map(|it| format!("+{} −{}", it.added, it.removed));
+        let checks =
+            self.pr.as_ref().and_then(|pr| pr.checks.as_deref()).map(|checks| format!("CI {}", mark(checks)));
+        let parts: Vec<String> = [verdict, size, checks].into_iter().flatten().collect();
+        if parts.is_empty() { self.status.clone() } else { parts.join(" ") }
+    }
+
+    fn working(&self) -> String {
+        let status = self.step.as_deref().unwrap_or(&self.status);
+        let round = if self.round > 0 { format!(" {}", self.round) } else { String::new() };
+        let tokens = self.tokens.map(|count| format!("  {} tok", clock::tokens(count))).unwrap_or_default();
+        format!("{status}{round}{tokens}")
+    }
+
+    /// When its need began; when it last changed if that is not known.
+    pub fn since(&self) -> &str {
+        self.need.as_ref().and_then(|need| need.since.as_deref()).unwrap_or(&self.updated_at)
+    }
+
+    /// Whether a search has found it.
+    pub fn matches(&self, search: &str) -> bool {
+        let search = search.to_lowercase();
+        let need = self.need.as_ref().map(|need| need.kind.as_str()).unwrap_or_default();
+        // An id is found by its beginning, as everywhere; what else it contains is chance.
+        let is_id = !search.is_empty() && self.id.starts_with(&search);
+        let texts = [&*self.branch, &self.summary, &self.project, &self.status, need];
+        is_id || texts.iter().any(|text| text.to_lowercase().contains(&search))
+    }
+}
+
+/// A mark for the state of checks.
+pub fn mark(checks: &str) -> &'static str {
+    match checks {
+        "pass" | "passed" | "passing" | "success" | "green" => "✓",
+        "fail" | "failed" | "failing" | "failure" | "red" => "✗",
+        _ => "…",
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

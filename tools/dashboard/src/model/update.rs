@@ -1,0 +1,438 @@
+//! The one function that changes the state.
+
+use super::areas;
+use super::ask::Mode;
+use super::details::{self, Details, Tab};
+use super::diff::Diff;
+use super::effect::{Answer, Effect, Event, Followed, Order, Question, Watched};
+use super::list::Layout;
+use super::row::{Group, Kind, Row};
+use super::{Held, State, list, press};
+use crate::answer::{Created, Failure};
+
+/// How long an order can be withdrawn, in milliseconds.
+pub const GRACE: i64 = 5000;
+
+/// What the shell does first.
+pub fn begin(state: State) -> (State, Vec<Effect>) {
+    let mut turn = Turn { state, effects: Vec::new() };
+    for question in [Question::Tasks, Question::Missions, Question::Projects, Question::Worktrees] {
+        turn.ask(question);
+    }
+    (turn.state, turn.effects)
+}
+
+/// The state after an event, and what is to be done.
+pub fn update(state: State, event: Event, now: i64) -> (State, Vec<Effect>) {
+    let mut turn = Turn { state, effects: Vec::new() };
+    turn.state.now = now;
+    turn.take(event);
+    turn.carry_due();
+    list::show_selected(&mut turn.state);
+    turn.look();
+    (turn.state, turn.effects)
+}
+
+/// In how many milliseconds the screen changes by itself.
+pub fn wakes_in(state: &State) -> i64 {
+    // Ages below a minute are shown in seconds; they may be this old.
+    const AGES: i64 = 10_000;
+    match state.held.iter().map(|held| held.due).min() {
+        Some(due) => (due - state.now).clamp(1, 1000),
+        None => AGES,
+    }
+}
+
+/// Whether there is something to say in the line above the keys.
+pub fn has_line(state: &State) -> bool {
+    let is_asked = matches!(state.mode, Mode::Search(_) | Mode::Confirm(_) | Mode::Text(_));
+    is_asked || !state.messages.is_empty() || !state.held.is_empty() || state.failure.is_some()
+}
+
+/// A state that changes, and what is to be done.
+pub(super) struct Turn {
+    pub(super) state: State,
+    pub(super) effects: Vec<Effect>,
+}
+
+impl Turn {
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Key(key) => press::key(self, key),
+            Event::Mouse(mouse) => press::mouse(self, mouse),
+            Event::Paste(text) => press::paste(self, &text),
+            Event::Resize(columns, lines) => (self.state.columns, self.state.lines) = (columns, lines),
+            Event::Tick => {}
+            Event::Changed => {
+                self.ask_again();
+                self.look_again();
+            }
+            Event::Settings => self.ask_settings(),
+            // Files that an agent writes rarely decide whether its work could be merged.
+            Event::Edited => self.state.details.asked.retain(|it| matches!(it, Question::Force(_))),
+            Event::Tokens(tokens) => self.state.tokens_of_ended = tokens,
+            Event::Answered(question, answer) => self.answered(&question, *answer),
+            Event::Carried(order, answer) => self.carried(order, answer),
+            Event::Attached(answer) => self.attached(answer),
+            Event::Pane(id, pane) if id == self.state.details.id => {
+                self.state.details.failure = None;
+                self.state.details.pane = Some(*pane);
+            }
+            Event::NoPane(id, failure) if id == self.state.details.id => {
+                self.state.details.failure = Some(failure);
+            }
+            Event::Pane(..) | Event::NoPane(..) => {}
+            Event::Said(is_failure, text) => self.state.tell(is_failure, text),
+            Event::Copied(Ok(by)) => self.state.tell(false, by),
+            Event::Copied(Err(why)) => self.state.tell(true, why),
+            Event::End => self.quit(),
+        }
+    }
+
+    /// Asks, unless the same question is still open: then it is asked again after its answer.
+    pub(super) fn ask(&mut self, question: Question) {
+        let is_open = self.state.asking.get_mut(&question);
+        match is_open {
+            Some(again) => *again = true,
+            None => {
+                self.state.asking.insert(question.clone(), false);
+                self.effects.push(Effect::Ask(question));
+            }
+        }
+    }
+
+    /// Reads everything again that journals change.
+    fn ask_again(&mut self) {
+        self.ask(Question::Tasks);
+        self.ask(Question::Missions);
+        self.ask(Question::Worktrees);
+    }
+
+    /// Asks again about the selected row what its journal decides: its events while they are shown, and what could not be read.
+    fn look_again(&mut self) {
+        let details = &mut self.state.details;
+        if details.failure.take().is_some() {
+            return details.asked.clear();
+        }
+        if details.tab == Tab::History {
+            details.asked.retain(|it| !matches!(it, Question::Task(_) | Question::Mission(_)));
+        }
+    }
+
+    /// Reads again what is the same for many rows.
+    fn ask_settings(&mut self) {
+        let known: Vec<String> = self.state.catalog.workflows.keys().cloned().collect();
+        self.ask(Question::Projects);
+        self.ask(Question::Workflows);
+        known.into_iter().for_each(|name| self.ask(Question::Workflow(name)));
+        self.state.details.asked.clear();
+    }
+
+    fn answered(&mut self, question: &Question, answer: Result<Answer, Failure>) {
+        if self.state.asking.remove(question) == Some(true) {
+            self.ask(question.clone());
+        }
+        match answer {
+            Ok(answer) => self.know(question, answer),
+            Err(failure) => self.refused(question, failure),
+        }
+    }
+
+    fn refused(&mut self, question: &Question, failure: Failure) {
+        match question {
+            Question::Tasks => {
+                self.state.is_loaded = true;
+                self.state.failure = Some(failure);
+            }
+            // The list without them stays as it is.
+            Question::Changes | Question::Harnesses | Question::Workflow(_) => {}
+            Question::Force(id) => self.state.details.can_force &= *id != self.state.details.id,
+            // A workflow that does not compile at the moment is a row's to say.
+            Question::Missions | Question::Projects | Question::Worktrees | Question::Workflows => {
+                self.state.tell(true, failure.message);
+            }
+            Question::Next(id) | Question::Task(id) | Question::Mission(id) | Question::Diff(id) => {
+                if *id == self.state.details.id {
+                    self.state.details.failure = Some(failure);
+                }
+            }
+        }
+    }
+
+    fn know(&mut self, question: &Question, answer: Answer) {
+        if question.row().is_some_and(|id| *id != self.state.details.id) {
+            return;
+        }
+        let details = &mut self.state.details;
+        match answer {
+            Answer::Tasks(listed) => {
+                let rows = listed.into_iter().map(Row::of_task).collect();
+                self.know_tasks(rows, *question == Question::Changes);
+            }
+            Answer::Missions(listed) => {
+                self.state.missions = listed.into_iter().map(Row::of_mission).collect();
+                self.know_rows();
+            }
+            Answer::Projects(projects) => self.state.catalog.projects = projects,
+            Answer::Worktrees(worktrees) => self.state.worktrees = worktrees,
+            Answer::Workflows(names) => {
+                self.state.catalog.names = names;
+                press::fill_form(self);
+            }
+            Answer::Harnesses(harnesses) => {
+                self.state.catalog.harnesses = harnesses;
+                press::fill_form(self);
+            }
+            Answer::Workflow(workflow) => {
+                if let Question::Workflow(name) = question {
+                    self.state.catalog.workflows.insert(name.clone(), *workflow);
+                }
+                if let Mode::Form(form) = &mut self.state.mode {
+                    form.turn_to_workflow(&self.state.catalog);
+                }
+            }
+            Answer::Next(next) => details.next = Some(next),
+            Answer::Task(task) => details.task = Some(*task),
+            Answer::Mission(mission) => details.mission = Some(*mission),
+            Answer::Force => details.can_force = true,
+            Answer::Diff(text) => {
+                let draft = details.diff.take().or_else(|| self.state.drafts.remove(&details.id));
+                let diff = Diff::parse(&text);
+                details.diff = Some(match &draft {
+                    Some(older) => diff.with_comments_of(older),
+                    None => diff,
+                });
+            }
+        }
+    }
+
+    fn know_tasks(&mut self, mut rows: Vec<Row>, has_changes: bool) {
+        if !has_changes {
+            // Only git knows these; the last answer stands until it is asked again.
+            for row in &mut rows {
+                if let Some(old) = self.state.tasks.iter().find(|old| old.id == row.id) {
+                    row.changes = row.changes.or(old.changes);
+                    row.pr = row.pr.take().or_else(|| old.pr.clone());
+                    row.other_branch = old.other_branch.clone();
+                }
+            }
+        }
+        let is_first = !self.state.is_loaded;
+        self.state.is_loaded = true;
+        self.state.failure = None;
+        let is_new = self.state.tasks != rows;
+        self.state.tasks = rows;
+        self.know_rows();
+        if !has_changes && (is_first || is_new) {
+            self.ask(Question::Changes);
+        }
+    }
+
+    /// Keeps selection and marks on their rows, and asks again about a selected row that has changed.
+    fn know_rows(&mut self) {
+        self.state.forget_missing();
+        if let Some(id) = self.state.list.awaited.clone()
+            && list::visible(&self.state).iter().any(|row| row.id == id)
+        {
+            self.state.list.selected = Some(id);
+            self.state.list.awaited = None;
+        }
+        list::keep(&mut self.state);
+        let seen =
+            self.state.selected().map(|row| (row.updated_at.clone(), row.need.clone(), row.agents.len()));
+        if self.state.details.seen != seen {
+            self.state.details.seen = seen;
+            self.state.details.asked.clear();
+        }
+    }
+
+    /// Gives an order. The row is busy until it is carried out.
+    pub(super) fn carry(&mut self, mut order: Order) {
+        self.state.orders += 1;
+        order.number = self.state.orders;
+        if !order.about.is_empty() {
+            self.state.running.insert(order.about.clone(), order.label.clone());
+        }
+        self.effects.push(Effect::Carry(order));
+    }
+
+    /// Gives an order after a grace, in which it can be withdrawn.
+    pub(super) fn hold(&mut self, order: Order) {
+        self.state.held.retain(|held| held.order.about != order.about);
+        self.state.held.push(Held { order, due: self.state.now + GRACE });
+    }
+
+    fn carry_due(&mut self) {
+        let now = self.state.now;
+        let (due, held) =
+            std::mem::take(&mut self.state.held).into_iter().partition(|held: &Held| held.due <= now);
+        self.state.held = held;
+        due.into_iter().for_each(|held: Held| self.carry(held.order));
+    }
+
+    fn carried(&mut self, order: Order, answer: Result<serde_json::Value, Failure>) {
+        self.state.running.remove(&order.about);
+        self.state.details.asked.clear();
+        match answer {
+            Err(failure) => {
+                let help = failure.help.filter(|help| !help.is_empty()).map(|help| format!(": {help}"));
+                let text = format!("cannot {}: {}{}", order.label, failure.message, help.unwrap_or_default());
+                self.state.tell(true, text);
+            }
+            Ok(value) => {
+                let errors = value["hook_errors"].as_array().map_or(0, Vec::len);
+                let is_failure = errors > 0;
+                let first = value["hook_errors"][0].as_str().map(|error| format!(", but {error}"));
+                let news = news(&order, &value).map(|news| format!(": {news}")).unwrap_or_default();
+                self.state.tell(is_failure, format!("{}{news}{}", order.label, first.unwrap_or_default()));
+                self.has_carried(&order, value);
+                if let Some(then) = order.then {
+                    self.carry(*then);
+                }
+            }
+        }
+        self.ask_again();
+    }
+
+    /// Takes over what the answer of a command says about rows.
+    fn has_carried(&mut self, order: &Order, answer: serde_json::Value) {
+        let words: Vec<&str> = order.words.iter().map(String::as_str).take(2).collect();
+        match words[..] {
+            ["task", "create"] => {
+                let created: Created = serde_json::from_value(answer).unwrap_or_default();
+                if let Some(waiting) = created.waiting {
+                    self.state.tell(false, format!("{} is created and waits: {waiting}", created.branch));
+                }
+                self.state.list.awaited = Some(created.id);
+            }
+            ["task", "cancel"] => self.state.last_cancelled = Some(order.about.clone()),
+            ["task", "undo"] => self.state.last_cancelled = None,
+            ["task", "update"] if order.input.is_some() => {
+                self.state.drafts.remove(&order.about);
+                if self.state.details.id == order.about
+                    && let Some(diff) = &mut self.state.details.diff
+                {
+                    diff.comments.clear();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn attached(&mut self, answer: Result<(), Failure>) {
+        self.state.details.asked.clear();
+        self.ask_again();
+        match answer {
+            Ok(()) if self.state.scope.exit_on_attach => self.quit(),
+            Ok(()) => {}
+            Err(failure) => self.state.tell(true, failure.message),
+        }
+    }
+
+    /// Ends. What the person has agreed to is not forgotten with the grace.
+    pub(super) fn quit(&mut self) {
+        for held in std::mem::take(&mut self.state.held) {
+            self.carry(held.order);
+        }
+        self.effects.push(Effect::Quit);
+    }
+
+    /// Asks about the selected row, follows its pane and watches its files.
+    fn look(&mut self) {
+        let Some(row) = self.state.selected().cloned() else {
+            self.follow(None);
+            self.watch(None);
+            return;
+        };
+        if self.state.details.id != row.id {
+            let left = std::mem::take(&mut self.state.details);
+            self.state.details = Details {
+                tab: left.tab,
+                followed: left.followed,
+                watched: left.watched,
+                ..Details::of(&row)
+            };
+            if let Some(diff) = left.diff.filter(|diff| !diff.comments.is_empty()) {
+                self.state.drafts.insert(left.id, diff);
+            }
+        }
+        // Of rows that a person only passes by, none but the last is asked about.
+        let is_other = |open: &&Question| open.row().is_some_and(|id| *id != row.id);
+        let open: Vec<bool> = self.state.asking.keys().filter(is_other).map(Question::is_slow).collect();
+        if !open.contains(&false) {
+            for question in details::questions(&self.state, &row) {
+                if question.is_slow() && open.contains(&true) {
+                    continue;
+                }
+                if self.state.details.asked.insert(question.clone()) {
+                    self.ask(question);
+                }
+            }
+        }
+        self.follow(self.followed(&row));
+        self.watch(self.watched(&row));
+    }
+
+    fn followed(&self, row: &Row) -> Option<Followed> {
+        let is_shown = self.state.details.tab == Tab::Agent && self.state.list.layout != Layout::List;
+        let session = match row.kind {
+            Kind::Task => Some(row.session.as_str()),
+            Kind::Mission => self.state.details.mission.as_ref().map(|mission| mission.session.as_str()),
+        };
+        let has_pane = session == Some("active") && row.group() != Group::Over;
+        let body = areas::of(&self.state).body;
+        let has_room = body.width >= 10 && body.height >= 3;
+        (is_shown && has_pane && has_room).then(|| Followed {
+            kind: row.kind,
+            id: row.id.clone(),
+            columns: body.width,
+            lines: body.height,
+        })
+    }
+
+    /// The worktree of a row: all of it while its changes are shown.
+    fn watched(&self, row: &Row) -> Option<Watched> {
+        let of_mission = || self.state.details.mission.as_ref().and_then(|it| it.worktree.clone());
+        let worktree = row.workspace.clone().or_else(of_mission)?;
+        let is_shown = self.state.details.tab == Tab::Diff && self.state.list.layout != Layout::List;
+        Some(Watched { worktree, is_whole: is_shown })
+    }
+
+    fn watch(&mut self, watched: Option<Watched>) {
+        if self.state.details.watched != watched {
+            self.state.details.watched.clone_from(&watched);
+            self.effects.push(Effect::Watch(watched));
+        }
+    }
+
+    fn follow(&mut self, followed: Option<Followed>) {
+        if self.state.details.followed != followed {
+            self.state.details.followed.clone_from(&followed);
+            self.effects.push(Effect::Follow(followed));
+        }
+    }
+}
+
+/// What a command about a pull request has found or done.
+fn news(order: &Order, answer: &serde_json::Value) -> Option<String> {
+    let words: Vec<&str> = order.words.iter().map(String::as_str).take(2).collect();
+    let url = answer["url"].as_str().or_else(|| answer["pr_url"].as_str()).unwrap_or_default();
+    Some(match words[..] {
+        ["task", "open"] if answer["browser"].is_string() => url.to_owned(),
+        ["task", "open"] => format!("{url} (no browser was found: set BROWSER to the name of one)"),
+        ["task", "create-pr"] if answer["created"] == false => format!("{url} was open already"),
+        ["task", "create-pr"] => url.to_owned(),
+        ["task", "refresh"] => {
+            let done = answer["done"].as_str().map(|done| format!(", {done}")).unwrap_or_default();
+            let state = answer["state"].as_str().unwrap_or_default();
+            match answer["news"].as_str()? {
+                "none" => "GitHub has none for this branch".to_owned(),
+                "linked" => format!("{url} is linked now{done}"),
+                "unchanged" => format!("nothing is new, {url} is {state}"),
+                "checked" => format!("its checks have changed{done}"),
+                other => format!("it is {other}{done}"),
+            }
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,252 @@
+//! The outside of the dashboard: the terminal, the commands that it runs, files and signals. It decides nothing.
+
+mod clipboard;
+mod input;
+mod journals;
+mod monitor;
+mod orange;
+mod pane;
+mod signals;
+mod terminal;
+mod worktree;
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::model::effect::{Effect, Event};
+use crate::model::update::{begin, update, wakes_in};
+use crate::model::{Scope, State};
+use crate::view;
+use crate::view::theme::Theme;
+use input::Input;
+use monitor::Monitor;
+use orange::Program;
+use pane::Follower;
+use terminal::Screen;
+use worktree::Worktree;
+
+/// What threads send to the loop.
+enum Note {
+    /// Something has happened.
+    Event(Event),
+    /// The process is to stop until it is continued.
+    Suspend,
+    /// The process was continued, and the screen may show something else.
+    Redraw,
+}
+
+/// Shows the dashboard until the person ends it.
+pub fn run(scope: Scope) -> Result<(), String> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Err("the dashboard needs a terminal; `orange task list` lists the tasks elsewhere".to_owned());
+    }
+    let (sender, notes) = channel();
+    let screen = Screen::enter().map_err(|cause| format!("cannot use the terminal: {cause}"))?;
+    let mut shell = Shell::begin(scope, screen, sender, notes)?;
+    let outcome = shell.turn();
+    shell.end();
+    outcome
+}
+
+/// The home, as `orange` finds it.
+fn home() -> Option<PathBuf> {
+    let named = std::env::var_os("ORANGE_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
+    named.or_else(|| std::env::home_dir().map(|home| home.join("orange")))
+}
+
+/// Milliseconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The loop with everything that it uses.
+struct Shell {
+    state: State,
+    theme: Theme,
+    screen: Screen,
+    sender: Sender<Note>,
+    notes: Receiver<Note>,
+    input: Input,
+    orange: Program,
+    follower: Follower,
+    worktree: Worktree,
+    monitor: Option<Monitor>,
+    orders: Vec<JoinHandle<()>>,
+    is_over: bool,
+}
+
+impl Shell {
+    fn begin(
+        scope: Scope,
+        screen: Screen,
+        sender: Sender<Note>,
+        notes: Receiver<Note>,
+    ) -> Result<Shell, String> {
+        let orange = Program::find();
+        let has_colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let (columns, lines) = screen.size();
+        let failed = |cause: std::io::Error| format!("cannot watch the terminal: {cause}");
+        let input = Input::start(sender.clone()).map_err(failed)?;
+        signals::watch(sender.clone()).map_err(failed)?;
+        let home = home();
+        if let Some(home) = home.clone() {
+            journals::watch(home, sender.clone());
+        }
+        let (state, effects) = begin(State::new(scope, columns, lines, now()));
+        let mut shell = Shell {
+            state,
+            theme: Theme::new(has_colours),
+            screen,
+            follower: Follower::new(orange.clone(), sender.clone()),
+            worktree: Worktree::new(home, sender.clone()),
+            monitor: None,
+            sender,
+            notes,
+            input,
+            orange,
+            orders: Vec::new(),
+            is_over: false,
+        };
+        effects.into_iter().for_each(|effect| shell.perform(effect));
+        shell.monitor = Some(Monitor::start(shell.orange.clone(), shell.sender.clone()));
+        Ok(shell)
+    }
+
+    /// Takes one event after the other, and draws when there is none.
+    fn turn(&mut self) -> Result<(), String> {
+        while !self.is_over {
+            let (state, theme) = (&self.state, self.theme);
+            self.screen
+                .draw(|frame| view::draw(frame, state, theme))
+                .map_err(|cause| format!("cannot draw: {cause}"))?;
+            let wait = Duration::from_millis(u64::try_from(wakes_in(&self.state)).unwrap_or(1000));
+            match self.notes.recv_timeout(wait) {
+                Ok(note) => self.take(note),
+                Err(RecvTimeoutError::Timeout) => self.take(Note::Event(Event::Tick)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            // A burst is one frame, and still a key is drawn soon.
+            for _ in 0..64 {
+                match self.notes.try_recv() {
+                    Ok(note) if !self.is_over => self.take(note),
+                    Ok(_) | Err(_) => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, note: Note) {
+        match note {
+            Note::Event(event) => {
+                let (state, effects) = update(std::mem::take(&mut self.state), event, now());
+                self.state = state;
+                effects.into_iter().for_each(|effect| self.perform(effect));
+            }
+            Note::Suspend => self.suspend(),
+            Note::Redraw => {
+                self.screen.redraw();
+                let (columns, lines) = self.screen.size();
+                self.take(Note::Event(Event::Resize(columns, lines)));
+            }
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Ask(question) => self.orange.ask(question, &self.state.scope, self.sender.clone()),
+            Effect::Carry(order) => {
+                self.orders.retain(|thread| !thread.is_finished());
+                self.orders.push(self.orange.carry(order, self.sender.clone()));
+            }
+            Effect::Attach(words) => {
+                let ended = self.outside(|orange| orange.attach(&words));
+                self.send(Event::Attached(ended));
+            }
+            Effect::Print(words) => {
+                let ended = self.outside(|orange| orange.print(&words));
+                if let Err(failure) = ended {
+                    self.send(Event::Attached(Err(failure)));
+                }
+            }
+            Effect::Follow(followed) => self.follower.follow(followed),
+            Effect::Watch(watched) => self.worktree.watch(watched),
+            Effect::Copy(text) => self.send(Event::Copied(clipboard::copy(&text))),
+            Effect::Suspend => self.suspend(),
+            Effect::Quit => self.is_over = true,
+        }
+    }
+
+    fn send(&self, event: Event) {
+        // The receiver lives as long as this does.
+        self.sender.send(Note::Event(event)).unwrap_or_default();
+    }
+
+    /// Does something on the terminal without the dashboard.
+    fn outside<T>(&mut self, run: impl FnOnce(&Program) -> T) -> T {
+        self.input.pause();
+        let followed = self.follower.stop();
+        self.screen.leave();
+        let done = run(&self.orange);
+        self.screen.enter_again();
+        self.follower.follow(followed);
+        self.input.resume();
+        self.take(Note::Redraw);
+        done
+    }
+
+    fn suspend(&mut self) {
+        self.outside(|_| signals::stop_this());
+    }
+
+    /// Waits for the orders that run, and says on standard error which they are and which fail: the screen is gone.
+    fn finish(&mut self) {
+        let say = |text: String| {
+            // A closed standard error cannot say it.
+            writeln!(std::io::stderr(), "{text}").unwrap_or_default();
+        };
+        self.state.messages.clear();
+        loop {
+            self.orders.retain(|order| !order.is_finished());
+            if !self.orders.is_empty() && !self.state.running.is_empty() {
+                let labels: Vec<&str> = self.state.running.values().map(String::as_str).collect();
+                say(format!("orange-dashboard waits until this is done: {}", labels.join(", ")));
+            }
+            for order in std::mem::take(&mut self.orders) {
+                // A thread that has panicked has said so.
+                order.join().unwrap_or_default();
+            }
+            while let Ok(note) = self.notes.try_recv() {
+                let Note::Event(event @ Event::Carried(..)) = note else { continue };
+                let (state, effects) = update(std::mem::take(&mut self.state), event, now());
+                self.state = state;
+                // What follows an order belongs to it; nothing else is done any more.
+                effects
+                    .into_iter()
+                    .filter(|it| matches!(it, Effect::Carry(_)))
+                    .for_each(|it| self.perform(it));
+            }
+            if self.orders.is_empty() {
+                break;
+            }
+        }
+        for message in self.state.messages.iter().filter(|message| message.is_failure) {
+            say(format!("error: {}", message.text));
+        }
+    }
+
+    /// Restores the terminal and ends what it has started. Orders are carried out first.
+    fn end(mut self) {
+        self.input.end();
+        self.follower.stop();
+        self.screen.leave();
+        self.finish();
+        if let Some(monitor) = self.monitor {
+            monitor.end();
+        }
+    }
+}

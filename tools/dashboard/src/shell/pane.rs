@@ -1,0 +1,78 @@
+//! Follows the pane of the selected row, and of no other.
+
+use std::io::{BufRead, BufReader};
+use std::process::Child;
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use super::Note;
+use super::orange::Program;
+use crate::answer::{Failure, Pane, Refusal};
+use crate::model::effect::{Event, Followed};
+use crate::model::row::Kind;
+
+/// The command that follows.
+pub(super) struct Follower {
+    orange: Program,
+    sender: Sender<Note>,
+    running: Option<(Followed, Child)>,
+}
+
+impl Follower {
+    /// It follows nothing yet.
+    pub(super) fn new(orange: Program, sender: Sender<Note>) -> Follower {
+        Follower { orange, sender, running: None }
+    }
+
+    /// Follows this pane, and no other.
+    pub(super) fn follow(&mut self, followed: Option<Followed>) {
+        self.stop();
+        let Some(followed) = followed else { return };
+        let Followed { kind, id, columns, lines } = &followed;
+        let group = match kind {
+            Kind::Task => "task",
+            Kind::Mission => "mission",
+        };
+        let words =
+            [group, "pane", id, "--follow", "--size", &format!("{columns}x{lines}")].map(str::to_owned);
+        match self.orange.start(&words) {
+            Ok(mut child) => {
+                if let Some(output) = child.stdout.take() {
+                    let (id, sender) = (id.clone(), self.sender.clone());
+                    thread::spawn(move || read(BufReader::new(output), &id, &sender));
+                }
+                self.running = Some((followed, child));
+            }
+            Err(cause) => {
+                let failure = Failure { message: format!("cannot show the agent: {cause}"), help: None };
+                self.sender.send(Note::Event(Event::NoPane(id.clone(), failure))).unwrap_or_default();
+            }
+        }
+    }
+
+    /// Follows nothing; returns what it has followed.
+    pub(super) fn stop(&mut self) -> Option<Followed> {
+        let (followed, mut child) = self.running.take()?;
+        // It may have ended by itself.
+        child.kill().unwrap_or_default();
+        child.wait().map(drop).unwrap_or_default();
+        Some(followed)
+    }
+}
+
+/// Sends what every line says until the command ends.
+fn read(output: impl BufRead, id: &str, sender: &Sender<Note>) {
+    for line in output.lines() {
+        let Ok(line) = line else { return };
+        let event = match serde_json::from_str::<Pane>(&line) {
+            Ok(pane) if !pane.id.is_empty() => Event::Pane(id.to_owned(), Box::new(pane)),
+            _ => match serde_json::from_str::<Refusal>(&line) {
+                Ok(Refusal { error }) => Event::NoPane(id.to_owned(), error),
+                Err(_) => continue,
+            },
+        };
+        if sender.send(Note::Event(event)).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Frames at 80, 120 and 200 columns, from scripted answers.
+
+use crossterm::event::KeyCode;
+use insta::assert_snapshot;
+
+use super::{DIFF, Desk, NEXT, PANE};
+use crate::model::effect::{Event, Question};
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 32), (200, 48)];
+
+/// Makes a snapshot at each size.
+fn check(name: &str, prepare: impl Fn(&mut Desk)) {
+    for (columns, lines) in SIZES {
+        let mut desk = Desk::new(columns, lines);
+        prepare(&mut desk);
+        assert_snapshot!(format!("{name}_{columns}"), desk.screen());
+    }
+}
+
+fn select(desk: &mut Desk, branch: &str) {
+    desk.press("g");
+    for _ in 0..20 {
+        if desk.selected() == branch {
+            return;
+        }
+        desk.press("j");
+    }
+    panic!("no row {branch}");
+}
+
+#[test]
+fn the_list_beside_an_agent() {
+    check("agent", |desk| {
+        let id = "perm0000000000000000";
+        desk.answer(Question::Next(id.to_owned()), NEXT);
+        desk.event(Event::Pane(id.to_owned(), Box::new(serde_json::from_str(PANE).unwrap())));
+    });
+}
+
+#[test]
+fn the_list_alone_has_every_column() {
+    check("list", |desk| desk.press("wf"));
+}
+
+#[test]
+fn changes_with_a_comment() {
+    check("diff", |desk| {
+        select(desk, "ok1");
+        desk.press("2");
+        desk.answer(Question::Next("ok100000000000000000".to_owned()), NEXT);
+        desk.answer(Question::Diff("ok100000000000000000".to_owned()), DIFF);
+        desk.key(KeyCode::Right);
+        desk.press("jjjcUse the library");
+        desk.key(KeyCode::Enter);
+    });
+}
+
+#[test]
+fn why_a_task_is_where_it_is() {
+    check("why", |desk| {
+        desk.press("4");
+        desk.answer(Question::Next("perm0000000000000000".to_owned()), NEXT);
+    });
+}
+
+#[test]
+fn a_mission_with_its_plan() {
+    let mission = r#"{"workflow_id": "dev-task", "prompt": "Make it faster", "path": "/m", "history": [], "session": "inactive",
+        "pause": {"number": 1, "step": "implement", "what": "implement has failed: the build is red",
+            "offers": ["orange mission continue faster", "orange mission continue faster --accept-failure"]},
+        "steps": [{"id": "plan", "role": "planner", "status": "completed", "summary": "Three parts", "attempts": [{"attempt": 1}]},
+            {"id": "implement", "role": "worker", "status": "failed", "failure": "the build is red", "attempts": [{"attempt": 1}, {"attempt": 2}]},
+            {"id": "review", "role": "reviewer", "status": "blocked", "attempts": []}]}"#;
+    let workflow = r#"{"name": "dev-task", "step_list": [{"id": "plan", "depends_on": []}, {"id": "implement", "depends_on": ["plan"]},
+        {"id": "review", "depends_on": ["plan", "implement"]}]}"#;
+    check("mission", |desk| {
+        select(desk, "faster");
+        desk.press("3");
+        desk.answer(Question::Workflow("dev-task".to_owned()), workflow);
+        desk.answer(Question::Mission("miss0000000000000000".to_owned()), mission);
+    });
+    check("mission_why", |desk| {
+        select(desk, "faster");
+        desk.press("4");
+        desk.answer(Question::Mission("miss0000000000000000".to_owned()), mission);
+    });
+}
+
+#[test]
+fn a_task_with_its_sections() {
+    let task = r###"{"summary": "Make it 漢字 ready", "harness": "claude", "review_harness": "codex", "counters": {"review_round": 1, "crash_count": 0},
+        "path": "/t", "sections": {"## Questions": "Which library?\n\n- one\n- another", "## Context": "The login form."},
+        "history": [{"seq": 1, "timestamp": "2026-11-25T19:00:00Z", "type": "task.created"},
+            {"seq": 2, "timestamp": "2026-11-25T19:54:00Z", "type": "status.changed", "from": "pending", "to": "clarification"}]}"###;
+    check("task", |desk| {
+        select(desk, "clarify");
+        desk.press("3");
+        desk.answer(Question::Task("clarify0000000000000".to_owned()), task);
+    });
+    check("history", |desk| {
+        select(desk, "clarify");
+        desk.press("5");
+        desk.answer(Question::Task("clarify0000000000000".to_owned()), task);
+    });
+}
+
+#[test]
+fn the_form_the_menu_and_the_keys() {
+    let workflows = r#"[{"name": "default", "states": 8}, {"name": "dev-task", "steps": 3}]"#;
+    let harnesses = r#"[{"name": "claude", "installed": true, "path": "/bin/claude", "default": true}, {"name": "pi", "installed": false, "path": null, "default": false}]"#;
+    check("form", |desk| {
+        desk.press("c");
+        desk.answer(Question::Workflows, workflows);
+        desk.answer(Question::Harnesses, harnesses);
+        desk.press("add-login");
+        desk.key(KeyCode::Tab);
+        desk.press("Implement the login form");
+    });
+    check("menu", |desk| {
+        desk.answer(Question::Next("perm0000000000000000".to_owned()), NEXT);
+        desk.press("t");
+    });
+    check("keys", |desk| desk.press("?"));
+}
+
+#[test]
+fn questions_and_messages_have_a_line() {
+    check("confirm", |desk| desk.press("x"));
+    check("held", |desk| desk.press("xy"));
+    check("search", |desk| desk.press("/fi"));
+}
+
+#[test]
+fn an_empty_screen_says_how_to_begin() {
+    let mut desk = Desk::silent(80, 24);
+    assert_snapshot!("silent", desk.screen());
+    desk.answer(Question::Tasks, "[]");
+    desk.answer(Question::Projects, "[]");
+    assert_snapshot!("no_project", desk.screen());
+    desk.fails(Question::Tasks, "projects.json: line 1 is no JSON");
+    assert_snapshot!("failure", desk.screen());
+}
+
+#[test]
+fn every_size_has_a_frame() {
+    for columns in [1, 2, 5, 20, 40, 59, 60, 81, 300] {
+        for lines in [1, 2, 3, 5, 9, 24, 100] {
+            for keys in ["", "w", "ww", "?", "c", "t", "2", "3", "4", "5", "x", "/a"] {
+                let mut desk = Desk::new(columns, lines);
+                desk.press(keys);
+                desk.screen();
+            }
+        }
+    }
+}

@@ -1,0 +1,599 @@
+//! Keys in, orders out.
+
+use crossterm::event::{KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+
+use super::{DIFF, Desk, NEXT, PROJECTS, TASKS};
+use crate::answer::Failure;
+use crate::model::ask::Mode;
+use crate::model::effect::{Effect, Event, Order, Question, Watched};
+use crate::model::row::{Group, Kind};
+use crate::model::{list, offers};
+
+fn desk() -> Desk {
+    let mut desk = Desk::new(120, 32);
+    desk.effects.clear();
+    desk
+}
+
+fn carried(desk: &mut Desk, order: Order, message: Option<&str>) {
+    let answer = match message {
+        None => Ok(serde_json::json!({"success": true})),
+        Some(message) => Err(Failure { message: message.to_owned(), help: Some("try again".to_owned()) }),
+    };
+    desk.event(Event::Carried(order, answer));
+}
+
+#[test]
+fn an_answer_goes_on_to_the_next_need() {
+    let mut desk = desk();
+    assert_eq!(desk.selected(), "perm");
+    desk.press("a");
+    assert_eq!(desk.said(), ["task answer perm0000000000000000.1.9f2c allow"]);
+    assert_eq!(desk.selected(), "clarify");
+    desk.press("sUse the old one");
+    desk.key(KeyCode::Enter);
+    assert_eq!(desk.said(), ["task send clarify0000000000000 -- Use the old one"]);
+    assert_eq!(desk.selected(), "ok1");
+    desk.press("m");
+    assert_eq!(desk.said(), ["task merge ok100000000000000000 --yes"]);
+    assert_eq!(desk.selected(), "crash");
+    desk.press("r");
+    assert_eq!(desk.said(), ["task respawn crash000000000000000"]);
+}
+
+#[test]
+fn a_busy_row_takes_no_second_order() {
+    let mut desk = desk();
+    desk.press("a");
+    let order = desk.orders().remove(0);
+    desk.press("g");
+    desk.press("d");
+    assert_eq!(desk.said(), [""; 0]);
+    assert!(desk.state.messages[0].text.contains("under way"), "{:?}", desk.state.messages);
+    desk.press("ja");
+    assert_eq!(desk.state.running.len(), 1, "another row is free, and has nothing to allow");
+    carried(&mut desk, order, Some("somebody was faster"));
+    assert!(desk.state.running.is_empty());
+    let last = desk.state.messages.last().unwrap();
+    assert!(last.is_failure && last.text.contains("somebody was faster: try again"), "{last:?}");
+}
+
+#[test]
+fn failures_stay_until_they_are_read() {
+    let mut desk = desk();
+    for number in 0..3 {
+        carried(&mut desk, Order { label: format!("merge {number}"), ..Order::default() }, Some("no"));
+    }
+    desk.press("jk");
+    desk.answer(Question::Tasks, TASKS);
+    assert_eq!(desk.state.messages.len(), 3);
+    desk.key(KeyCode::Esc);
+    assert_eq!(desk.state.messages.len(), 2);
+}
+
+#[test]
+fn the_selection_stays_on_its_task() {
+    let mut desk = desk();
+    desk.press("jj");
+    assert_eq!(desk.selected(), "ok1");
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    rows.reverse();
+    desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
+    assert_eq!(desk.selected(), "ok1");
+    let before = list::position(&desk.state).unwrap();
+    rows.retain(|row| row["branch"] != "ok1");
+    desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
+    assert_eq!(list::position(&desk.state), Some(before), "the row in its place is selected");
+    assert_ne!(desk.selected(), "ok1");
+}
+
+#[test]
+fn a_cancel_can_be_withdrawn_for_five_seconds() {
+    let mut desk = desk();
+    desk.press("x");
+    assert!(matches!(desk.state.mode, Mode::Confirm(_)));
+    desk.press("n");
+    assert!(desk.state.held.is_empty());
+    desk.press("xy");
+    desk.wait(4);
+    assert_eq!(desk.said(), [""; 0]);
+    desk.press("u");
+    desk.wait(10);
+    assert_eq!(desk.said(), [""; 0]);
+    desk.press("gxy");
+    desk.wait(5);
+    let order = desk.orders().remove(0);
+    assert_eq!(order.words.join(" "), "task cancel perm0000000000000000 --yes");
+    carried(&mut desk, order, None);
+    desk.press("u");
+    assert_eq!(desk.said(), ["task undo perm0000000000000000"]);
+}
+
+#[test]
+fn an_end_carries_out_what_was_agreed_to() {
+    let mut desk = desk();
+    desk.press("xyq");
+    let ends = desk.effects.contains(&Effect::Quit);
+    assert_eq!((ends, desk.said()), (true, vec!["task cancel perm0000000000000000 --yes".to_owned()]));
+}
+
+#[test]
+fn marks_make_one_action_of_many() {
+    let mut desk = desk();
+    desk.press("vvvv");
+    desk.press("xy");
+    desk.wait(6);
+    assert_eq!(desk.said().len(), 4);
+    assert!(desk.state.list.marked.is_empty());
+}
+
+#[test]
+fn next_goes_round_among_those_that_need_a_person() {
+    let mut desk = desk();
+    desk.press("G");
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        desk.press("n");
+        seen.push(desk.selected().to_owned());
+    }
+    assert_eq!(seen, ["perm", "clarify", "ok1", "crash", "torn0000000000000000", "faster"]);
+    desk.press("n");
+    assert_eq!(desk.selected(), "perm");
+}
+
+#[test]
+fn a_key_that_the_machine_refuses_says_why() {
+    let mut desk = desk();
+    desk.answer(Question::Next("perm0000000000000000".to_owned()), NEXT);
+    let row = desk.state.selected().unwrap();
+    let merge = offers::of(&desk.state, row).into_iter().find(|it| it.key == "m").unwrap();
+    assert_eq!(merge.refusal.as_deref(), Some("only when review_round > 0"));
+    desk.press("m");
+    assert_eq!(desk.said(), [""; 0]);
+    assert!(desk.state.messages[0].text.contains("review_round > 0"));
+    desk.press("G");
+    let row = desk.state.selected().unwrap();
+    assert!(offers::of(&desk.state, row).iter().all(|it| it.key != "m"), "no transition, no key");
+}
+
+#[test]
+fn work_is_sent_back_with_what_is_to_change() {
+    let mut desk = desk();
+    desk.press("jjr");
+    desk.press("Use the library");
+    desk.key(KeyCode::Enter);
+    let order = desk.orders().remove(0);
+    assert_eq!(order.words.join(" "), "task update ok100000000000000000 --status working --feedback=-");
+    assert_eq!(order.input.as_deref(), Some("Use the library\n"));
+    carried(&mut desk, order, None);
+    desk.press("gjjr");
+    desk.key(KeyCode::Enter);
+    assert_eq!(desk.said(), ["task update ok100000000000000000 --status working"]);
+}
+
+#[test]
+fn comments_go_back_as_one_text() {
+    let mut desk = desk();
+    desk.press("jj2");
+    let id = "ok100000000000000000";
+    desk.answer(Question::Diff(id.to_owned()), DIFF);
+    desk.key(KeyCode::Right);
+    desk.press("}jcWhich user?");
+    desk.key(KeyCode::Enter);
+    desk.press("jjcAnd who tests it?");
+    desk.key(KeyCode::Enter);
+    // Comments are kept while another row is selected.
+    desk.key(KeyCode::Left);
+    desk.press("jk");
+    desk.answer(Question::Diff(id.to_owned()), DIFF);
+    desk.press("F");
+    let order = desk.orders().remove(0);
+    let text = order.input.clone().unwrap();
+    assert!(text.contains("`src/login.rs:1`: Which user?") && text.contains("who tests"), "{text}");
+    assert_eq!(order.words.join(" "), "task update ok100000000000000000 --status working --feedback=-");
+    carried(&mut desk, order, Some("locked"));
+    assert!(!desk.state.drafts.is_empty(), "a refusal loses no comment");
+}
+
+#[test]
+fn a_mission_is_continued_and_its_failure_accepted() {
+    let mut desk = desk();
+    desk.press("gnnnnn");
+    assert_eq!(desk.selected(), "faster");
+    desk.press("a");
+    let order = desk.orders().remove(0);
+    assert_eq!(order.words.join(" "), "mission continue miss0000000000000000 --pause 1");
+    carried(&mut desk, order, None);
+    desk.press("gnnnnnA");
+    assert_eq!(desk.said(), ["mission continue miss0000000000000000 --pause 1 --accept-failure"]);
+}
+
+#[test]
+fn a_burst_of_changes_asks_one_at_a_time() {
+    let mut desk = desk();
+    for _ in 0..1000 {
+        desk.event(Event::Changed);
+    }
+    let asked = desk.effects.iter().filter(|it| **it == Effect::Ask(Question::Tasks)).count();
+    assert_eq!(asked, 1);
+    desk.effects.clear();
+    desk.answer(Question::Tasks, TASKS);
+    assert!(desk.effects.contains(&Effect::Ask(Question::Tasks)), "and once more after the answer");
+    desk.effects.clear();
+    desk.answer(Question::Tasks, TASKS);
+    assert!(!desk.effects.contains(&Effect::Ask(Question::Tasks)));
+}
+
+#[test]
+fn rows_that_one_passes_by_are_not_asked_about() {
+    let mut desk = desk();
+    desk.answer(Question::Next("perm0000000000000000".to_owned()), NEXT);
+    desk.effects.clear();
+    desk.press("jjjj");
+    let asked: Vec<_> =
+        desk.effects.iter().filter(|it| matches!(it, Effect::Ask(Question::Next(_)))).collect();
+    assert_eq!(asked.len(), 1, "{asked:?}");
+}
+
+#[test]
+fn a_click_selects_and_the_wheel_moves() {
+    let mut desk = desk();
+    let at = |kind, column, row| {
+        Event::Mouse(MouseEvent { kind, column, row, modifiers: crossterm::event::KeyModifiers::NONE })
+    };
+    // The names of the columns, and two lines for each row.
+    desk.event(at(MouseEventKind::Down(MouseButton::Left), 5, 5));
+    assert_eq!(desk.selected(), "clarify");
+    desk.event(at(MouseEventKind::Down(MouseButton::Left), 5, 8));
+    assert_eq!(desk.selected(), "ok1");
+    desk.event(at(MouseEventKind::ScrollDown, 5, 4));
+    assert_eq!(desk.selected(), "crash");
+    desk.event(at(MouseEventKind::Down(MouseButton::Left), 66, 2));
+    assert_eq!(desk.state.details.tab.name(crate::model::row::Kind::Task), "diff");
+}
+
+#[test]
+fn a_filter_and_a_search_narrow_the_list() {
+    let mut desk = desk();
+    desk.press("ff");
+    assert_eq!(desk.selected(), "old");
+    assert!(list::visible(&desk.state).iter().all(|row| row.group() == Group::Over));
+    desk.press("f/LOGIN");
+    desk.key(KeyCode::Enter);
+    let found: Vec<_> = list::visible(&desk.state).into_iter().map(|row| row.branch.as_str()).collect();
+    assert_eq!(found, ["login"]);
+    desk.key(KeyCode::Esc);
+    assert!(list::visible(&desk.state).len() > 5);
+}
+
+#[test]
+fn a_new_task_is_selected() {
+    let mut desk = desk();
+    desk.press("c");
+    desk.answer(Question::Workflows, r#"[{"name": "default", "states": 8}]"#);
+    desk.answer(Question::Harnesses, r#"[{"name": "claude", "installed": true, "default": true}]"#);
+    desk.event(Event::Paste("add login!\n".to_owned()));
+    desk.key(KeyCode::Tab);
+    desk.event(Event::Paste("-v is\nignored".to_owned()));
+    desk.key(KeyCode::Enter);
+    let order = desk.orders().remove(0);
+    let words = "task create --project=toy --workflow=default --harness=claude --review-harness=claude -- addlogin -v is ignored";
+    assert_eq!(order.words.join(" "), words);
+    desk.event(Event::Carried(
+        order,
+        Ok(serde_json::json!({"id": "new", "branch": "addlogin", "waiting": null})),
+    ));
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    rows.push(
+        serde_json::json!({"id": "new", "branch": "addlogin", "need": {"kind": "working", "person": false}}),
+    );
+    desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
+    assert_eq!(desk.selected(), "addlogin");
+}
+
+#[test]
+fn the_pane_follows_the_selected_row() {
+    let mut desk = Desk::new(120, 32);
+    let followed = |desk: &mut Desk| {
+        let effects = std::mem::take(&mut desk.effects);
+        effects
+            .into_iter()
+            .rev()
+            .find_map(|effect| if let Effect::Follow(it) = effect { Some(it) } else { None })
+    };
+    assert_eq!(followed(&mut desk).unwrap().unwrap().id, "perm0000000000000000");
+    desk.press("j");
+    assert_eq!(followed(&mut desk).unwrap().unwrap().id, "clarify0000000000000");
+    let before = desk.state.details.followed.clone().unwrap();
+    desk.event(Event::Resize(200, 48));
+    let after = followed(&mut desk).unwrap().unwrap();
+    assert!(after.columns > before.columns && after.lines > before.lines);
+    desk.press("j");
+    assert_eq!(followed(&mut desk), Some(None), "no agent is alive");
+}
+
+/// A row of `ok1` in a status of a workflow of the person's own, with these transitions: status, and whether it returns work.
+fn judged(desk: &mut Desk, transitions: &[(&str, bool)]) {
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    let action = |(to, returns): &(&str, bool)| {
+        let command = ["task", "update", "ok100000000000000000", "--status", to];
+        serde_json::json!({"name": "status", "to": to, "returns": returns, "command": command})
+    };
+    rows[2]["need"]["actions"] = transitions.iter().map(action).collect();
+    desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
+    desk.press("gjj");
+    desk.effects.clear();
+}
+
+fn offered(desk: &Desk) -> Vec<String> {
+    let row = desk.state.selected().unwrap();
+    let shown = |it: offers::Offered| {
+        let why = it.refusal.map(|why| format!(" ({why})")).unwrap_or_default();
+        format!("{} {}{why}", it.key, it.label)
+    };
+    offers::of(&desk.state, row).into_iter().filter(|it| "r>".contains(it.key)).map(shown).collect()
+}
+
+#[test]
+fn work_never_goes_on_where_it_is_sent_back() {
+    let mut desk = desk();
+    judged(&mut desk, &[("approved", false), ("hacking", true)]);
+    assert_eq!(offered(&desk), ["r back to hacking", "> to approved"]);
+    desk.press(">");
+    assert_eq!(desk.said(), [""; 0], "it is asked first");
+    desk.press("y");
+    assert_eq!(desk.said(), ["task update ok100000000000000000 --status approved"]);
+    // Where no transition returns work, nothing does.
+    let mut desk = self::desk();
+    judged(&mut desk, &[("shipped", false)]);
+    assert_eq!(offered(&desk), ["> to shipped"]);
+    desk.press("2");
+    desk.answer(Question::Diff("ok100000000000000000".to_owned()), DIFF);
+    desk.key(KeyCode::Right);
+    desk.press("}jcBad code");
+    desk.key(KeyCode::Enter);
+    desk.press("rF");
+    assert_eq!(desk.said(), [""; 0]);
+    assert!(
+        desk.state.messages[0].text.contains("no transition sends ok1 back"),
+        "{:?}",
+        desk.state.messages
+    );
+}
+
+#[test]
+fn of_several_transitions_one_is_chosen() {
+    let mut desk = desk();
+    judged(&mut desk, &[("planning", true), ("hacking", true), ("approved", false), ("rejected", false)]);
+    assert_eq!(offered(&desk), ["r back to planning or hacking", "> to approved or rejected"]);
+    desk.press("rj");
+    desk.key(KeyCode::Enter);
+    desk.press("Use the library");
+    desk.key(KeyCode::Enter);
+    assert_eq!(desk.said(), ["task update ok100000000000000000 --status hacking --feedback=-"]);
+}
+
+#[test]
+fn a_transition_that_is_refused_is_shown_with_the_reason() {
+    let mut desk = desk();
+    judged(&mut desk, &[("hacking", true)]);
+    let next = r###"[{"to": "hacking", "by": ["human"], "allowed": true, "returns": true},
+        {"to": "approved", "by": ["human"], "allowed": false, "missing": "no ## Judgement yet", "returns": false},
+        {"to": "shown", "by": ["ci"], "allowed": false, "missing": "only ci", "returns": false},
+        {"to": "cancelled", "by": ["human"], "allowed": true, "returns": false}]"###;
+    desk.answer(Question::Next("ok100000000000000000".to_owned()), next);
+    assert_eq!(offered(&desk), ["r back to hacking", "> to approved (no ## Judgement yet)"]);
+}
+
+#[test]
+fn the_changes_are_asked_again_when_files_are_written() {
+    let mut desk = desk();
+    let id = "ok100000000000000000".to_owned();
+    desk.answer(Question::Next("perm0000000000000000".to_owned()), NEXT);
+    desk.press("/ok1");
+    desk.key(KeyCode::Enter);
+    desk.press("2");
+    let watched = |is_whole| Effect::Watch(Some(Watched { worktree: "toy--3".to_owned(), is_whole }));
+    assert!(desk.effects.contains(&watched(true)), "{:?}", desk.effects);
+    desk.answer(Question::Next(id.clone()), NEXT);
+    desk.answer(Question::Diff(id.clone()), DIFF);
+    for again in [Event::Edited, key_event('1')] {
+        desk.effects.clear();
+        desk.event(again);
+        desk.press("2");
+        assert!(desk.effects.contains(&Effect::Ask(Question::Diff(id.clone()))), "{:?}", desk.effects);
+        desk.answer(Question::Next(id.clone()), NEXT);
+        desk.answer(Question::Diff(id.clone()), DIFF);
+    }
+    desk.effects.clear();
+    desk.press("1");
+    assert!(desk.effects.contains(&watched(false)), "{:?}", desk.effects);
+}
+
+fn key_event(letter: char) -> Event {
+    Event::Key(KeyEvent::new(KeyCode::Char(letter), crossterm::event::KeyModifiers::NONE))
+}
+
+#[test]
+fn a_mission_has_its_pane_and_its_changes() {
+    let mut desk = desk();
+    let id = "miss0000000000000000".to_owned();
+    desk.answer(Question::Next("perm0000000000000000".to_owned()), NEXT);
+    desk.press("/faster");
+    desk.key(KeyCode::Enter);
+    desk.answer(Question::Next("clarify0000000000000".to_owned()), NEXT);
+    let mission = r#"{"workflow_id": "dev-task", "session": "active", "worktree": "/w/toy--9", "steps": []}"#;
+    desk.answer(Question::Mission(id.clone()), mission);
+    let followed = desk.state.details.followed.clone().unwrap();
+    assert_eq!((followed.kind, &followed.id), (Kind::Mission, &id));
+    desk.press("2");
+    desk.answer(Question::Mission(id.clone()), mission);
+    assert!(desk.effects.contains(&Effect::Ask(Question::Diff(id.clone()))), "{:?}", desk.effects);
+    desk.answer(Question::Diff(id), DIFF);
+    assert!(desk.screen().contains("check(key)"), "{}", desk.screen());
+}
+
+#[test]
+fn a_failure_is_not_hidden_by_a_later_success() {
+    let mut desk = desk();
+    let long = "the push was refused because ".to_owned() + &"of a long reason ".repeat(12) + "at the end";
+    carried(&mut desk, Order { label: "merge one".to_owned(), ..Order::default() }, Some(&long));
+    carried(&mut desk, Order { label: "merge two".to_owned(), ..Order::default() }, None);
+    let screen = desk.screen();
+    assert!(screen.contains("✗ cannot merge one") && screen.contains("1 ✗ 1 ✓: e reads all"), "{screen}");
+    assert!(!screen.contains("at the end"));
+    desk.press("e");
+    let screen = desk.screen();
+    assert!(screen.contains("at the end: try again") && screen.contains("✓ merge two"), "{screen}");
+    desk.key(KeyCode::Esc);
+    assert!(desk.state.messages.is_empty(), "what was shown in full is read");
+}
+
+#[test]
+fn a_pull_request_is_named_and_its_news_are_said() {
+    let mut desk = desk();
+    desk.press("gjj");
+    let url = "https://example.org/1";
+    let cases = [
+        ("open", serde_json::json!({"url": url, "browser": "firefox"}), "https://example.org/1"),
+        ("open", serde_json::json!({"url": url, "browser": null}), "no browser was found"),
+        ("create-pr", serde_json::json!({"pr_url": url, "created": false}), "was open already"),
+        ("refresh", serde_json::json!({"news": "none", "pr_url": null}), "GitHub has none"),
+        ("refresh", serde_json::json!({"news": "linked", "pr_url": url}), "is linked now"),
+        (
+            "refresh",
+            serde_json::json!({"news": "checked", "done": "its checks are red"}),
+            "its checks are red",
+        ),
+        (
+            "refresh",
+            serde_json::json!({"news": "merged", "done": "ok1 is done"}),
+            "it is merged, ok1 is done",
+        ),
+    ];
+    for (verb, answer, expect) in cases {
+        let words = ["task", verb, "ok100000000000000000"].map(str::to_owned).to_vec();
+        desk.event(Event::Carried(Order { label: verb.to_owned(), words, ..Order::default() }, Ok(answer)));
+        let last = desk.state.messages.last().unwrap();
+        assert!(last.text.contains(expect), "{last:?}");
+    }
+}
+
+#[test]
+fn a_look_at_a_pull_request_keeps_the_selection() {
+    let mut desk = desk();
+    desk.press("gjj");
+    for (key, words) in [("p", "task open ok100000000000000000"), ("R", "task refresh ok100000000000000000")]
+    {
+        desk.press(key);
+        let order = desk.orders().remove(0);
+        assert_eq!((order.words.join(" ").as_str(), desk.selected()), (words, "ok1"));
+        carried(&mut desk, order, None);
+    }
+}
+
+#[test]
+fn a_merge_by_force_is_offered_where_it_would_be_accepted() {
+    let mut desk = desk();
+    let id = "perm0000000000000000";
+    let keys = |desk: &Desk| {
+        let offered = offers::of(&desk.state, desk.state.selected().unwrap()).into_iter();
+        offered.filter(|it| it.key == "m").map(|it| it.label).collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&desk), [""; 0]);
+    desk.answer(Question::Force(id.to_owned()), "{}");
+    assert_eq!(keys(&desk), ["force merge"]);
+    desk.press("m");
+    assert_eq!(desk.said(), [""; 0], "it is asked first");
+    assert!(desk.screen().contains("merge perm by force, from working? (y/N)"), "{}", desk.screen());
+    desk.press("y");
+    assert_eq!(desk.said(), ["task merge --force --yes perm0000000000000000"]);
+    desk.press("g");
+    desk.fails(Question::Force(id.to_owned()), "no commits");
+    assert_eq!(keys(&desk), [""; 0]);
+}
+
+#[test]
+fn an_older_cancel_is_undone() {
+    let mut desk = desk();
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    let last = rows.last_mut().unwrap();
+    last["status"] = serde_json::json!("cancelled");
+    desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
+    desk.press("ff");
+    assert!(desk.screen().contains("u undo the cancel"), "{}", desk.screen());
+    desk.press("t");
+    assert!(desk.screen().contains("delete"), "{}", desk.screen());
+    desk.press("tu");
+    assert_eq!(desk.said(), ["task undo old00000000000000000"]);
+}
+
+#[test]
+fn a_merge_has_the_strategy_of_its_action() {
+    let mut desk = desk();
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    rows[2]["need"]["actions"][0]["command"] =
+        serde_json::json!(["task", "merge", "ok100000000000000000", "--strategy", "merge"]);
+    desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
+    desk.press("gjj");
+    assert!(desk.screen().contains("m merge (--strategy merge)"), "{}", desk.screen());
+    desk.press("m");
+    assert_eq!(desk.said(), ["task merge ok100000000000000000 --strategy merge --yes"]);
+}
+
+#[test]
+fn changed_settings_are_read_again() {
+    let mut desk = desk();
+    desk.event(Event::Settings);
+    for question in [Question::Projects, Question::Workflows, Question::Workflow("default".to_owned())] {
+        assert!(desk.effects.contains(&Effect::Ask(question)), "{:?}", desk.effects);
+    }
+    assert!(desk.screen().contains("slots 7/8"));
+    desk.answer(Question::Projects, &PROJECTS.replace("8", "12"));
+    assert!(desk.screen().contains("slots 7/12"));
+}
+
+#[test]
+fn every_tab_has_room_at_80_columns() {
+    for number in "12345".chars() {
+        let mut desk = Desk::new(80, 24);
+        desk.press(&number.to_string());
+        let screen = desk.screen();
+        let line = screen.lines().nth(2).unwrap();
+        let is_whole =
+            ["1 agent", "2 diff", "3 task", "4 why", "5 history"].iter().all(|it| line.contains(it));
+        assert!(is_whole && line.contains(&format!("[{number} ")), "{line}");
+        assert_eq!(line.matches(['[', ']']).count(), 2, "{line}");
+    }
+}
+
+#[test]
+fn what_a_task_calls_for_is_seen_with_a_key() {
+    let mut desk = desk();
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    let command = ["task", "edit", "ok100000000000000000", "--seen"];
+    rows[2]["need"]["actions"] = serde_json::json!([{"name": "seen", "command": command}]);
+    desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
+    desk.press("gjja");
+    assert_eq!(desk.said(), ["task edit ok100000000000000000 --seen"]);
+}
+
+#[test]
+fn events_follow_the_journal_and_a_failure_is_tried_again() {
+    let mut desk = desk();
+    let id = "perm0000000000000000".to_owned();
+    let asks = |desk: &Desk| desk.effects.contains(&Effect::Ask(Question::Task(id.clone())));
+    desk.press("5");
+    desk.answer(Question::Next(id.clone()), NEXT);
+    desk.answer(Question::Task(id.clone()), "{}");
+    desk.effects.clear();
+    desk.event(Event::Changed);
+    assert!(asks(&desk), "{:?}", desk.effects);
+    desk.press("3");
+    desk.fails(Question::Task(id.clone()), "a line is torn");
+    desk.answer(Question::Task(id.clone()), "{}");
+    desk.fails(Question::Next(id.clone()), "a line is torn");
+    desk.effects.clear();
+    desk.event(Event::Changed);
+    assert!(asks(&desk), "{:?}", desk.effects);
+}

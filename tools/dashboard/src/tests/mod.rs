@@ -1,0 +1,155 @@
+//! The model and the view with scripted answers: keys in, orders and frames out.
+
+mod frames;
+mod keys;
+mod picture;
+mod schemas;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use crate::answer::Failure;
+use crate::model::effect::{Effect, Event, Order, Question};
+use crate::model::update::{begin, update};
+use crate::model::{Scope, State, clock};
+use crate::view;
+use crate::view::theme::Theme;
+
+pub(super) const TASKS: &str = include_str!("tasks.json");
+pub(super) const MISSIONS: &str = include_str!("missions.json");
+
+pub(super) const PROJECTS: &str = r#"[{"name": "toy", "path": "/code/toy", "default_branch": "main", "pool_size": 8, "workflow": "default"}]"#;
+
+pub(super) const WORKFLOW: &str = r#"{"name": "default",
+    "state_list": [{"name": "pending", "terminal": false, "entry": true}, {"name": "reviewing", "terminal": false, "entry": true},
+        {"name": "done", "terminal": true, "entry": false}],
+    "commands": {"merge": "done", "cancel": "cancelled", "spawn": "working"}}"#;
+
+pub(super) const NEXT: &str = r###"[
+    {"to": "agent-review", "by": [], "allowed": false, "returns": false, "guard": null, "gate": "a section ## Handoff", "missing": "no ## Handoff yet", "hooks": ["kill_session", "spawn_agent"]},
+    {"to": "done", "by": ["human"], "allowed": false, "guard": "review_round > 0", "gate": null, "missing": null, "hooks": []},
+    {"to": "stuck", "by": [], "allowed": true, "guard": null, "gate": null, "missing": null, "hooks": []},
+    {"to": "cancelled", "by": [], "allowed": true, "guard": null, "gate": null, "missing": null, "hooks": ["kill_session"]}]"###;
+
+pub(super) const DIFF: &str = "\
+diff --git a/src/login.rs b/src/login.rs
+index 1..2 100644
+--- a/src/login.rs
++++ b/src/login.rs
+@@ -1,3 +1,4 @@ fn login() {
+ let user = ask();
+-let key = password();
++let key = passkey();
++check(key);
+ end();
+";
+
+pub(super) const PANE: &str = r#"{"id": "perm0000000000000000", "spawn": 1, "window": "worker", "columns": 64, "rows": 8, "alive": true,
+    "cursor": {"column": 2, "row": 5},
+    "lines": ["\u001b[1mBash\u001b[0m(rm -rf node_modules)", "", "Do you want to proceed?", "\u001b[36m❯ 1. Yes\u001b[0m", "  2. No, 漢字", "", "", ""]}"#;
+
+/// A dashboard with scripted answers.
+pub(super) struct Desk {
+    pub(super) state: State,
+    pub(super) effects: Vec<Effect>,
+    pub(super) now: i64,
+}
+
+impl Desk {
+    /// One that has not heard anything yet.
+    pub(super) fn silent(columns: u16, lines: u16) -> Desk {
+        let now = clock::parse("2026-11-25T20:00:00Z").unwrap();
+        let (state, effects) = begin(State::new(Scope::default(), columns, lines, now));
+        Desk { state, effects, now }
+    }
+
+    /// One that knows every task and mission.
+    pub(super) fn new(columns: u16, lines: u16) -> Desk {
+        let mut desk = Desk::silent(columns, lines);
+        desk.answer(Question::Projects, PROJECTS);
+        desk.answer(Question::Worktrees, &worktrees());
+        desk.answer(Question::Tasks, TASKS);
+        desk.answer(Question::Missions, MISSIONS);
+        desk.answer(Question::Workflow("default".to_owned()), WORKFLOW);
+        desk.event(Event::Tokens(380_000));
+        desk
+    }
+
+    pub(super) fn event(&mut self, event: Event) {
+        let (state, effects) = update(std::mem::take(&mut self.state), event, self.now);
+        self.state = state;
+        self.effects.extend(effects);
+    }
+
+    /// Answers a question with this text.
+    #[track_caller]
+    pub(super) fn answer(&mut self, question: Question, text: &str) {
+        let answer = question.parse(text.as_bytes()).unwrap();
+        self.event(Event::Answered(question, Box::new(Ok(answer))));
+    }
+
+    pub(super) fn fails(&mut self, question: Question, message: &str) {
+        let failure = Failure { message: message.to_owned(), help: Some("see the help".to_owned()) };
+        self.event(Event::Answered(question, Box::new(Err(failure))));
+    }
+
+    /// Presses these keys, one character each.
+    pub(super) fn press(&mut self, keys: &str) {
+        for letter in keys.chars() {
+            self.event(Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+        }
+    }
+
+    pub(super) fn key(&mut self, code: KeyCode) {
+        self.event(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    /// Time passes.
+    pub(super) fn wait(&mut self, seconds: i64) {
+        self.now += seconds * 1000;
+        self.event(Event::Tick);
+    }
+
+    /// The orders that were given since the last call, each as its words.
+    pub(super) fn orders(&mut self) -> Vec<Order> {
+        let order = |effect| match effect {
+            Effect::Carry(order) => Some(order),
+            Effect::Ask(_)
+            | Effect::Attach(_)
+            | Effect::Print(_)
+            | Effect::Follow(_)
+            | Effect::Watch(_)
+            | Effect::Copy(_)
+            | Effect::Suspend
+            | Effect::Quit => None,
+        };
+        std::mem::take(&mut self.effects).into_iter().filter_map(order).collect()
+    }
+
+    /// The same, each as its words.
+    pub(super) fn said(&mut self) -> Vec<String> {
+        self.orders().into_iter().map(|order| order.words.join(" ")).collect()
+    }
+
+    /// The branch of the selected row.
+    pub(super) fn selected(&self) -> &str {
+        self.state.selected().map_or("", |row| &row.branch)
+    }
+
+    /// The screen as text.
+    pub(super) fn screen(&self) -> String {
+        self.terminal(Theme::new(true)).backend().to_string()
+    }
+
+    pub(super) fn terminal(&self, theme: Theme) -> Terminal<TestBackend> {
+        let mut terminal = Terminal::new(TestBackend::new(self.state.columns, self.state.lines)).unwrap();
+        terminal.draw(|frame| view::draw(frame, &self.state, theme)).unwrap();
+        terminal
+    }
+}
+
+fn worktrees() -> String {
+    let one = |number: u32| format!(r#"{{"name": "toy--{number}", "project": "toy", "task": "t{number}"}}"#);
+    format!("[{}]", (1..8).map(one).collect::<Vec<_>>().join(","))
+}

@@ -1,0 +1,148 @@
+//! The last lines: what has happened or is asked, and the keys.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+use unicode_width::UnicodeWidthStr;
+
+use super::text::fit;
+use super::theme::Theme;
+use crate::model::State;
+use crate::model::ask::Mode;
+use crate::model::details::Tab;
+use crate::model::{keys, offers};
+
+/// Draws the last message, or what is asked in one line.
+pub fn message(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
+    let width = usize::from(area.width);
+    let typed = |label: &str, text: &str| {
+        Line::from(vec![
+            Span::styled(format!(" {label} "), theme.bold()),
+            Span::raw(text.to_owned()),
+            Span::styled(" ", theme.selected()),
+        ])
+    };
+    let line = match &state.mode {
+        Mode::Search(line) => typed("/", line.tail(width.saturating_sub(4))),
+        Mode::Text(question) => {
+            let label = fit(&question.question, width / 2);
+            let room = width.saturating_sub(label.width() + 4);
+            typed(&label, question.line.tail(room))
+        }
+        Mode::Confirm(confirm) => {
+            let text = format!(" {} (y/N)", fit(&confirm.question, width.saturating_sub(8)));
+            Line::styled(text, theme.warm().patch(theme.bold()))
+        }
+        Mode::List | Mode::Details | Mode::Menu(_) | Mode::Form(_) | Mode::Help | Mode::Messages(_) => {
+            said(state, theme, width)
+        }
+    };
+    frame.render_widget(line, area);
+}
+
+fn said(state: &State, theme: Theme, width: usize) -> Line<'static> {
+    if let Some(held) = state.held.last() {
+        let text = format!(" {}: u undoes", held.order.label);
+        return Line::styled(fit(&text, width), theme.warm());
+    }
+    if let Some(failure) = state.failure.as_ref().filter(|_| state.messages.is_empty()) {
+        return Line::styled(fit(&format!(" ✗ {}", failure.message), width), theme.bad());
+    }
+    let Some(at) = state.first_message() else { return Line::default() };
+    let message = &state.messages[at];
+    let (mark, style) = if message.is_failure { ("✗", theme.bad()) } else { ("✓", theme.good()) };
+    let text = format!(" {mark} {}", message.text);
+    let failures = state.messages.iter().filter(|it| it.is_failure).count();
+    let more = match (failures, state.messages.len() - failures) {
+        (0, 1) | (1, 0) if text.width() + 5 <= width => "  Esc".to_owned(),
+        (0, 1) | (1, 0) => "  e reads it, Esc".to_owned(),
+        (failures, 0) => format!("  {failures} ✗: e reads all, Esc"),
+        (failures, others) => format!("  {failures} ✗ {others} ✓: e reads all, Esc"),
+    };
+    let text = fit(&text, width.saturating_sub(more.width()));
+    Line::from(vec![Span::styled(text, style), Span::styled(more, theme.dim())])
+}
+
+/// Draws the keys, the most likely first, as many as there is room for.
+pub fn bar(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
+    let mut lines: Vec<Line<'static>> = vec![Line::default()];
+    let (mut used, mut room) = (0, usize::from(area.width));
+    for (key, label, is_allowed) in shown(state) {
+        let width = key.width() + label.width() + 3;
+        if used + width > room {
+            if lines.len() >= usize::from(area.height) {
+                break;
+            }
+            lines.push(Line::default());
+            (used, room) = (0, usize::from(area.width));
+        }
+        used += width;
+        let Some(line) = lines.last_mut() else { break };
+        let styles = if is_allowed { (theme.key(), theme.dim()) } else { (theme.dim(), theme.dim()) };
+        let label = if is_allowed { Span::raw(label) } else { Span::styled(label, theme.dim()) };
+        line.spans.extend([
+            Span::raw(" "),
+            Span::styled(key, styles.0),
+            Span::raw(" "),
+            label,
+            Span::raw(" "),
+        ]);
+    }
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// The keys of this moment, what they do, and whether they can be used.
+fn shown(state: &State) -> Vec<ShownKey> {
+    let fixed = |keys: &[(&str, &str)]| {
+        keys.iter().map(|(key, label)| ((*key).to_owned(), (*label).to_owned(), true)).collect::<Vec<_>>()
+    };
+    match &state.mode {
+        Mode::Search(_) => fixed(&[("⏎", "search"), ("Esc", "all")]),
+        Mode::Text(_) => fixed(&[("⏎", "send"), ("Esc", "drop")]),
+        Mode::Confirm(_) => fixed(&[("y", "yes"), ("n", "no")]),
+        Mode::Menu(_) => fixed(&[("j k", "choose"), ("⏎", "do it"), ("Esc", "back")]),
+        Mode::Form(_) => fixed(&[("Tab", "next field"), ("← →", "choose"), ("⏎", "create"), ("Esc", "drop")]),
+        Mode::Help => fixed(&[("any key", "back")]),
+        Mode::Messages(_) => fixed(&[("j k", "scroll"), ("any other key", "they are read")]),
+        Mode::Details if state.details.tab == Tab::Diff => fixed(&[
+            ("j k", "line"),
+            ("[ ]", "file"),
+            ("{ }", "hunk"),
+            ("c", "comment"),
+            ("F", "send back"),
+            ("←", "list"),
+            ("?", "keys"),
+        ]),
+        Mode::Details => {
+            let (can, cannot) = of_row(state);
+            [fixed(&[("j k", "scroll"), ("←", "list")]), can, fixed(&[("?", "keys")]), cannot].concat()
+        }
+        Mode::List => {
+            let first = fixed(&[("n", "next need"), ("t", "more"), ("?", "keys"), ("c", "create")]);
+            let last =
+                fixed(&[("v", "mark"), ("/", "find"), ("f", "filter"), ("y", "copy id"), ("q", "quit")]);
+            let (can, cannot) = of_row(state);
+            [can, first, cannot, last].concat()
+        }
+    }
+}
+
+/// A key, what it does, and whether it can be used.
+type ShownKey = (String, String, bool);
+
+/// What the keys do with the selected row, apart from those that are refused now.
+fn of_row(state: &State) -> (Vec<ShownKey>, Vec<ShownKey>) {
+    let Some(row) = state.selected() else { return (Vec::new(), Vec::new()) };
+    let is_busy = state.running.contains_key(&row.id);
+    let label = |offered: &offers::Offered| match &offered.refusal {
+        Some(why) => format!("{} ({})", offered.label, fit(why, 28)),
+        None => offered.label.clone(),
+    };
+    let offered = offers::of(state, row);
+    let shown = offered.iter().map(|it| {
+        let is_allowed = it.refusal.is_none() && !is_busy;
+        (keys::sign(it.key).to_owned(), label(it), is_allowed)
+    });
+    shown.partition(|(_, _, is_allowed)| *is_allowed)
+}
