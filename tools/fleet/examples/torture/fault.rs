@@ -1,0 +1,149 @@
+//! What happens to a fleet, one fault after the other.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::crab::Fortune;
+use crate::dice::Dice;
+use crate::process::Process;
+use crate::store::Server;
+use crate::world::{PATIENCE, World};
+
+/// After a fault so many more steps are completed before the next one.
+const STEPS_BETWEEN: usize = 4;
+
+/// Why a fault cannot happen.
+const NO_SERVER: &str = "the store has no server";
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fault {
+    KillGateway,
+    StopGateway,
+    EndGateway,
+    SecondGateway,
+    KillCrab,
+    FreezeCrab,
+    KillAll,
+    Part,
+    KillStore,
+    StopStore,
+}
+
+impl Fault {
+    /// Those that can happen to this fleet.
+    pub(crate) fn of(world: &World) -> Vec<Fault> {
+        let mut faults = vec![
+            Fault::KillGateway,
+            Fault::StopGateway,
+            Fault::EndGateway,
+            Fault::KillCrab,
+            Fault::FreezeCrab,
+            Fault::KillAll,
+            Fault::Part,
+        ];
+        if world.gateways.len() == 1 {
+            faults.push(Fault::SecondGateway);
+        }
+        if world.store.server.is_some() {
+            faults.extend([Fault::KillStore, Fault::StopStore]);
+        }
+        faults
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Fault::KillGateway => "kill -9 of a gateway",
+            Fault::StopGateway => "a gateway stands still for three leases",
+            Fault::EndGateway => "a gateway is stopped and started",
+            Fault::SecondGateway => "a second gateway at a store for one is refused",
+            Fault::KillCrab => "a crab dies and comes back",
+            Fault::FreezeCrab => "a crab stands still for three leases and goes on",
+            Fault::KillAll => "kill -9 of everything at once",
+            Fault::Part => "nothing comes through the network for two leases",
+            Fault::KillStore => "kill -9 of the database",
+            Fault::StopStore => "the database stands still for three leases",
+        }
+    }
+
+    /// Does it.
+    pub(crate) fn strike(
+        self,
+        world: &mut World,
+        fortune: &Fortune,
+        crabs: u64,
+        lease: Duration,
+        dice: &mut Dice,
+    ) -> Result<(), String> {
+        let number = usize::try_from(dice.below(world.gateways.len() as u64)).unwrap_or_default();
+        match self {
+            Fault::KillGateway => {
+                world.gateways[number].kill();
+                thread::sleep(dice.time(lease));
+                world.gateways[number].start()?;
+            }
+            Fault::StopGateway => {
+                world.gateways[number].stop();
+                thread::sleep(lease * 3);
+                world.gateways[number].go_on();
+            }
+            Fault::EndGateway => {
+                world.gateways[number].end();
+                world.gateways[number].start()?;
+            }
+            Fault::SecondGateway => {
+                let mut second = world.another_gateway(lease)?;
+                match second.start() {
+                    Ok(()) => return Err("two gateways serve one store that is for one".to_owned()),
+                    Err(why) if why.contains("another gateway serves") => {}
+                    Err(why) => return Err(why),
+                }
+            }
+            Fault::KillCrab => _ = fortune.deaths.fetch_add(1 + dice.below(crabs / 2), Ordering::Relaxed),
+            Fault::FreezeCrab => _ = fortune.freezes.fetch_add(1 + dice.below(crabs / 3), Ordering::Relaxed),
+            Fault::KillAll => {
+                fortune.deaths.fetch_add(crabs, Ordering::Relaxed);
+                let server = world.store.server.iter_mut().map(|it| &mut it.process);
+                server.chain(&mut world.gateways).for_each(Process::kill);
+                thread::sleep(dice.time(lease));
+                world.store.server.as_mut().map_or(Ok(()), Server::start)?;
+                world.gateways.iter_mut().try_for_each(Process::start)?;
+            }
+            Fault::Part => {
+                world.proxies.iter().for_each(|it| it.part(true));
+                thread::sleep(lease * 2);
+                world.proxies.iter().for_each(|it| it.part(false));
+            }
+            Fault::KillStore => {
+                let server = world.store.server.as_mut().ok_or(NO_SERVER)?;
+                server.process.kill();
+                thread::sleep(dice.time(lease));
+                server.start()?;
+            }
+            Fault::StopStore => {
+                let server = world.store.server.as_mut().ok_or(NO_SERVER)?;
+                server.process.stop();
+                thread::sleep(lease * 3);
+                server.process.go_on();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Waits until the fleet works again: some steps more are completed. Gives the time until the first of them.
+pub(crate) fn recovered(world: &World, before: usize) -> Result<Duration, String> {
+    let begin = Instant::now();
+    let mut first = None;
+    while world.ledger.completions() < before + STEPS_BETWEEN {
+        if first.is_none() && world.ledger.completions() > before {
+            first = Some(begin.elapsed());
+        }
+        if begin.elapsed() > PATIENCE {
+            return Err(format!("no step is completed any more, {} s after it", PATIENCE.as_secs()));
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(first.unwrap_or_else(|| begin.elapsed()))
+}

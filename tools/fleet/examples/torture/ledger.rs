@@ -1,0 +1,88 @@
+//! What the gateway has acknowledged, as its clients have noted it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How a mission is to end, as the script of the run says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Script {
+    /// Every step passes.
+    Plain,
+    /// The first review fails.
+    Fixed,
+    /// `do` fails.
+    Fails,
+    /// It pauses after every step, and a person has it go on.
+    Stepped,
+    /// A person cancels it at some moment.
+    Cancelled,
+    /// The two steps of real agents.
+    Pair,
+}
+
+/// A mission that was acknowledged.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) script: Script,
+    /// A cancellation was accepted.
+    pub(crate) is_cancelled: bool,
+}
+
+/// A completion that was acknowledged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Acknowledged {
+    pub(crate) crab: String,
+    /// What the crab has said, different every time.
+    pub(crate) summary: String,
+}
+
+/// What was acknowledged, and what clients saw go wrong.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// By mission.
+    pub(crate) missions: BTreeMap<String, Made>,
+    /// The keys of creations, with the missions.
+    pub(crate) creations: BTreeMap<String, String>,
+    /// By run.
+    pub(crate) completions: BTreeMap<String, Vec<Acknowledged>>,
+    /// The pauses that were answered, by mission and number.
+    pub(crate) pauses: BTreeSet<(String, u64)>,
+    /// How many reports were refused since their attempts had ended otherwise.
+    pub(crate) refused: u64,
+    /// How many calls had no answer, and were made again.
+    pub(crate) unheard: u64,
+    /// What must not be.
+    pub(crate) broken: Vec<String>,
+}
+
+/// The notes of all clients.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger(Mutex<Notes>);
+
+impl Ledger {
+    pub(crate) fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A creation with this key was answered with this mission.
+    pub(crate) fn made(&self, key: &str, mission: &str, script: Script) {
+        let mut notes = self.notes();
+        let known = notes.creations.entry(key.to_owned()).or_insert_with(|| mission.to_owned()).clone();
+        if known != mission {
+            notes
+                .broken
+                .push(format!("the key {key} was answered with mission {known}, and then with {mission}"));
+        }
+        notes.missions.entry(mission.to_owned()).or_insert(Made { script, is_cancelled: false });
+    }
+
+    /// A completion was answered with success.
+    pub(crate) fn completed(&self, run: &str, crab: &str, summary: &str) {
+        let it = Acknowledged { crab: crab.to_owned(), summary: summary.to_owned() };
+        self.notes().completions.entry(run.to_owned()).or_default().push(it);
+    }
+
+    pub(crate) fn completions(&self) -> usize {
+        self.notes().completions.len()
+    }
+}

@@ -1,0 +1,96 @@
+//! People: they start missions, have paused ones go on, and cancel some.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::client::Client;
+use crate::crab::Fortune;
+use crate::dice::Dice;
+use crate::ledger::Script;
+
+/// So many missions that have not ended are enough.
+const OPEN: u64 = 40;
+
+/// How long a person waits before the next look.
+const LOOK: Duration = Duration::from_millis(60);
+
+/// Starts missions until it is calm.
+pub(crate) fn start_missions(name: &str, client: &Client, colony: &str, dice: &mut Dice, fortune: &Fortune) {
+    let mut number = 0;
+    while !client.is_over() && !fortune.is_calm.load(Ordering::Relaxed) {
+        let Some(status) = client.ask("GET", "/v1/status", None, None) else { return };
+        let count = |word: &str| status.body["missions"][word].as_u64().unwrap_or(0);
+        if count("running") + count("pending") + count("paused") > OPEN {
+            thread::sleep(LOOK);
+            continue;
+        }
+        number += 1;
+        let (script, word) = match dice.below(10) {
+            0..=4 => (Script::Plain, "plain"),
+            5 | 6 => (Script::Fixed, "fixed"),
+            7 => (Script::Fails, "fails"),
+            8 => (Script::Stepped, "stepped"),
+            _ => (Script::Cancelled, "cancelled"),
+        };
+        let key = format!("{name}-{number}");
+        let execution = if script == Script::Stepped { "step" } else { "auto" };
+        let body = json!({"colony_id": colony, "workflow": "torture", "prompt": format!("{word} {key}"),
+            "execution": execution, "intervene": "never"});
+        // Some do not trust an answer, and ask a second time.
+        for _ in 0..=u8::from(dice.once_in(5)) {
+            let Some(answer) = client.ask("POST", "/v1/missions", Some(&key), Some(&body)) else { return };
+            match answer.is_success() {
+                true => client.ledger().made(&key, answer.word("mission_id"), script),
+                false => {
+                    client.ledger().notes().broken.push(format!("a mission is refused: {}", answer.body));
+                    return;
+                }
+            }
+        }
+        thread::sleep(dice.time(LOOK));
+    }
+}
+
+/// Answers pauses and cancels missions until the run is over.
+pub(crate) fn answer_missions(client: &Client, dice: &mut Dice) {
+    let mut asked = std::collections::BTreeSet::new();
+    while !client.is_over() {
+        let Some(paused) = client.ask("GET", "/v1/missions?status=paused&limit=100", None, None) else {
+            return;
+        };
+        for mission in paused.body["missions"].as_array().into_iter().flatten() {
+            let (Some(id), Some(pause)) = (mission["mission_id"].as_str(), mission["pause"].as_u64()) else {
+                continue;
+            };
+            let key = format!("continue-{id}-{pause}");
+            let path = format!("/v1/missions/{id}/continue");
+            let answer = client.ask("POST", &path, Some(&key), Some(&json!({"pause": pause})));
+            if answer.is_some_and(|it| it.is_success()) {
+                client.ledger().notes().pauses.insert((id.to_owned(), pause));
+            }
+        }
+        let waiting: Vec<String> = {
+            let notes = client.ledger().notes();
+            let those =
+                notes.missions.iter().filter(|(_, it)| it.script == Script::Cancelled && !it.is_cancelled);
+            those.map(|(id, _)| id.clone()).filter(|id| !asked.contains(id)).collect()
+        };
+        for id in waiting {
+            if dice.once_in(2) {
+                continue;
+            }
+            let (path, key) = (format!("/v1/missions/{id}/cancel"), format!("cancel-{id}"));
+            let answer = client.ask("POST", &path, Some(&key), Some(&json!({})));
+            asked.insert(id.clone());
+            if answer.is_some_and(|it| it.is_success())
+                && let Some(made) = client.ledger().notes().missions.get_mut(&id)
+            {
+                made.is_cancelled = true;
+            }
+        }
+        thread::sleep(LOOK);
+    }
+}

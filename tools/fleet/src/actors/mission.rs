@@ -1,0 +1,127 @@
+//! The part of a turn that concerns a mission.
+
+use orange_core::mission::{Effect, Event, Mission};
+use orange_core::plan::StepId;
+use orange_core::scheduler::{Item, Refusal, Scheduler};
+use serde_json::json;
+
+use super::history::history;
+use super::{AttemptChange, Change, Happening, MissionActor, Turn, done, want};
+use crate::host::Reply;
+
+impl Turn {
+    /// Has something happen to a mission. `scheduler` is that of its colony, which knows who has the step.
+    pub fn mission(
+        &mut self,
+        actor: &mut MissionActor,
+        scheduler: &Scheduler,
+        what: Happening,
+    ) -> Vec<Change> {
+        match what {
+            Happening::Event(event) => match self.is_foreign(actor, scheduler, &event) {
+                true => {
+                    self.answer(Reply::SchedulerRefused(Refusal::NoSuchLease));
+                    Vec::new()
+                }
+                false => self.event(actor, event),
+            },
+            Happening::Offered { item, crab, is_news } => {
+                let data = json!({"step": name(actor, &item), "attempt": item.attempt, "crab": crab});
+                self.offers.push((crab.clone(), item.clone()));
+                if !is_news {
+                    return Vec::new();
+                }
+                vec![attempt(actor, &item, AttemptChange::Offered(crab)), record(actor, "run.offered", data)]
+            }
+            Happening::GivenBack { item, crab, reason } => {
+                let data = json!({"step": name(actor, &item), "attempt": item.attempt, "crab": crab, "reason": reason});
+                let has_started = has_started(&actor.mission, item.step, item.attempt);
+                let returned = attempt(actor, &item, AttemptChange::Returned(crab));
+                let returned = (!has_started).then_some(returned);
+                returned.into_iter().chain([record(actor, "step.given-back", data)]).collect()
+            }
+            Happening::Lost { item, crab } => self.lost(actor, &item, crab),
+        }
+    }
+
+    fn event(&mut self, actor: &mut MissionActor, event: Event) -> Vec<Change> {
+        let before = actor.mission.clone();
+        let effects = match actor.mission.apply(actor.plan, event.clone()) {
+            Ok(effects) => effects,
+            Err(refusal) => {
+                self.answer(Reply::MissionRefused(refusal));
+                return Vec::new();
+            }
+        };
+        if effects == [Effect::Repeated] {
+            self.answer(done(actor.version, true, None));
+            return Vec::new();
+        }
+        actor.version += 1;
+        let answered = effects.iter().find_map(|effect| match effect {
+            Effect::Continued(answered) => Some(*answered),
+            Effect::EndAgent { .. }
+            | Effect::Repeated
+            | Effect::Paused(_)
+            | Effect::Start { .. }
+            | Effect::Ended(_) => None,
+        });
+        self.answer(done(actor.version, false, answered));
+        self.todo.push_back(want(actor));
+        history(actor, &before, &event, &effects, &self.about)
+    }
+
+    /// A lease has ended without a word. An attempt whose agent had not started waits again, and its mission need not know.
+    fn lost(&mut self, actor: &mut MissionActor, item: &Item, crab: Option<String>) -> Vec<Change> {
+        let data = json!({"step": name(actor, item), "attempt": item.attempt, "crab": crab});
+        let mut changes = vec![record(actor, "lease.lost", data)];
+        match has_started(&actor.mission, item.step, item.attempt) {
+            true => {
+                changes.extend(self.event(actor, Event::Lose { step: item.step, attempt: item.attempt }));
+            }
+            false => {
+                changes.extend(crab.map(|it| attempt(actor, item, AttemptChange::Returned(it))));
+                self.todo.push_back(want(actor));
+            }
+        }
+        changes
+    }
+
+    /// Whether a crab speaks of an open attempt that it does not have. An attempt that has ended is the mission's to judge.
+    fn is_foreign(&self, actor: &MissionActor, scheduler: &Scheduler, event: &Event) -> bool {
+        let Some(crab) = &self.about.crab else { return false };
+        let (step, attempt) = match event {
+            Event::Start { step, attempt }
+            | Event::Complete { step, attempt, .. }
+            | Event::Fail { step, attempt, .. } => (*step, *attempt),
+            Event::Begin
+            | Event::Assign { .. }
+            | Event::Lose { .. }
+            | Event::Obstruct { .. }
+            | Event::Continue { .. }
+            | Event::Retry { .. }
+            | Event::Cancel => return false,
+        };
+        let is_open = actor.mission.steps.get(step.index()).is_some_and(|state| {
+            state.attempt() == attempt && state.attempts.last().is_some_and(|it| it.end.is_none())
+        });
+        is_open && scheduler.lease(crab, &actor.id, step, attempt).is_none()
+    }
+}
+
+/// Whether the agent of this attempt runs, as the mission knows it.
+fn has_started(mission: &Mission, step: StepId, attempt: u32) -> bool {
+    mission.busy() == Some(step) && mission.step(step).attempt() == attempt
+}
+
+fn name(actor: &MissionActor, item: &Item) -> &'static str {
+    actor.plan.steps.get(item.step.index()).map_or("", |step| step.id)
+}
+
+fn attempt(actor: &MissionActor, item: &Item, what: AttemptChange) -> Change {
+    Change::Attempt { mission: actor.id.clone(), step: item.step, attempt: item.attempt, what }
+}
+
+fn record(actor: &MissionActor, kind: &'static str, data: serde_json::Value) -> Change {
+    Change::Record { colony: actor.colony.clone(), mission: Some(actor.id.clone()), kind, data }
+}

@@ -1,0 +1,311 @@
+//! What follows from one event in a mission and in its scheduler: values in, values out. A host loads, asks, and writes down.
+//!
+//! A [`Turn`] is one call. It says which actor comes next, takes the actor as the host has loaded it, changes it, and says what the
+//! rows and the records have to say; until nothing follows any more.
+
+mod colony;
+mod history;
+mod mission;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use orange_core::mission::Mission;
+use orange_core::plan::{Plan, StepId};
+use orange_core::scheduler::{Item, Scheduler, Waiting};
+use orange_core::{mission as core_mission, scheduler as core_scheduler};
+use serde_json::Value;
+
+use crate::host::{About, Call, Delivery, Event, Reply};
+
+/// A mission, as a host has loaded it.
+#[derive(Clone, Debug)]
+pub struct MissionActor {
+    /// Its id.
+    pub id: String,
+    /// Its colony.
+    pub colony: String,
+    /// Its plan.
+    pub plan: &'static Plan<'static>,
+    /// Where it stands.
+    pub mission: Mission,
+    /// How many events it has accepted. A host saves it when this has changed.
+    pub version: u64,
+    /// Its place among the missions: those that were made earlier have smaller ones.
+    pub ticket: u64,
+}
+
+/// A scheduler, as a host has loaded it.
+#[derive(Clone, Debug, Default)]
+pub struct SchedulerActor {
+    /// Its colony.
+    pub colony: String,
+    /// Its crabs and leases.
+    pub scheduler: Scheduler,
+    /// How many events it has accepted. A host saves it when this has changed.
+    pub version: u64,
+}
+
+/// What comes next in a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Todo {
+    /// Something concerns a mission: [`Turn::mission`] or [`Turn::no_mission`].
+    Mission {
+        /// The mission.
+        id: String,
+        /// What.
+        what: Happening,
+    },
+    /// Something happens to a scheduler: [`Turn::scheduler`] or [`Turn::no_colony`].
+    Scheduler {
+        /// The colony.
+        id: String,
+        /// What. For a `Want` the host adds the row of the mission that waits.
+        event: core_scheduler::Event,
+    },
+}
+
+/// What concerns a mission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// An event.
+    Event(core_mission::Event),
+    /// A crab has got a step.
+    Offered {
+        /// The step.
+        item: Item,
+        /// The crab.
+        crab: String,
+        /// It did not have it before.
+        is_news: bool,
+    },
+    /// A crab cannot start a step, which waits again.
+    GivenBack {
+        /// The step.
+        item: Item,
+        /// The crab.
+        crab: String,
+        /// Why.
+        reason: String,
+    },
+    /// The crab of a step is silent or has gone away.
+    Lost {
+        /// The step.
+        item: Item,
+        /// The crab; `None` for an attempt that runs without a lease.
+        crab: Option<String>,
+    },
+}
+
+/// What a host writes down, in this order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// An entry of the history.
+    Record {
+        /// The colony.
+        colony: String,
+        /// The mission, if it is about one.
+        mission: Option<String>,
+        /// Its kind.
+        kind: &'static str,
+        /// What else is known.
+        data: Value,
+    },
+    /// What is known of an attempt.
+    Attempt {
+        /// The mission.
+        mission: String,
+        /// The step.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+        /// What.
+        what: AttemptChange,
+    },
+    /// A step waits from now on.
+    Push {
+        /// The colony.
+        colony: String,
+        /// The step.
+        waiting: Waiting,
+    },
+    /// The step of this mission waits no longer.
+    Remove {
+        /// The mission.
+        mission: String,
+    },
+    /// What is known of a crab.
+    Crab {
+        /// The colony.
+        colony: String,
+        /// The crab.
+        crab: String,
+        /// What.
+        what: CrabChange,
+    },
+    /// A crab is to be sent this after the commit.
+    Deliver(Delivery),
+}
+
+/// What is known of an attempt from now on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttemptChange {
+    /// It waits.
+    Queued,
+    /// A crab has got it.
+    Offered(String),
+    /// This crab has it no longer.
+    Returned(String),
+    /// Its agent has started.
+    Started {
+        /// The crab, where it is known.
+        crab: Option<String>,
+        /// The worktree on the crab's machine.
+        worktree: Option<String>,
+    },
+    /// It has ended.
+    Ended {
+        /// The commit that its crab has pushed.
+        commit: Option<String>,
+    },
+}
+
+/// What is known of a crab from now on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CrabChange {
+    /// It is known under this name.
+    Registered(String),
+    /// It was heard of.
+    Heard,
+    /// It has gone away for good.
+    Left,
+}
+
+/// One call and everything that follows from it.
+#[derive(Debug)]
+pub struct Turn {
+    about: About,
+    /// The attempt whose end a crab reports by this call: that crab need not end its agent.
+    reported: Option<(String, StepId, u32)>,
+    todo: VecDeque<Todo>,
+    outcome: Option<Reply>,
+    offers: Vec<(String, Item)>,
+}
+
+impl Turn {
+    /// The turn of a call.
+    pub fn new(call: Call) -> Turn {
+        let Call { event, about, .. } = call;
+        let (first, reported) = match event {
+            Event::Mission { id, event } => {
+                let reported = ended_by(&event).map(|(step, attempt)| (id.clone(), step, attempt));
+                (Todo::Mission { id, what: Happening::Event(event) }, reported)
+            }
+            Event::Scheduler { id, event } => (Todo::Scheduler { id, event }, None),
+        };
+        Turn { about, reported, todo: VecDeque::from([first]), outcome: None, offers: Vec::new() }
+    }
+
+    /// The turn that follows the making of a mission, which begins at once.
+    pub fn created(mission: &str) -> Turn {
+        let id = mission.to_owned();
+        let first = Todo::Mission { id, what: Happening::Event(core_mission::Event::Begin) };
+        let todo = VecDeque::from([first]);
+        Turn { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
+    }
+
+    /// The turn in which a scheduler hears again what a mission wants, as after an outage. Nothing follows if it knows.
+    pub fn reminded(actor: &MissionActor) -> Turn {
+        let todo = VecDeque::from([want(actor)]);
+        Turn { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
+    }
+
+    /// What comes next; nothing when all is done.
+    pub fn todo(&mut self) -> Option<Todo> {
+        self.todo.pop_front()
+    }
+
+    /// There is no such mission.
+    pub fn no_mission(&mut self) {
+        self.answer(Reply::NotFound);
+    }
+
+    /// There is no such colony.
+    pub fn no_colony(&mut self) {
+        self.answer(Reply::NotFound);
+    }
+
+    /// Nobody can read the mission: its step waits no longer, and a crab that has it ends its agent.
+    pub fn unreadable(&mut self, mission: &str, colony: &str, version: u64) {
+        let (id, mission) = (colony.to_owned(), mission.to_owned());
+        let event = core_scheduler::Event::Want {
+            mission,
+            version,
+            ticket: 0,
+            next: None,
+            running: None,
+            waiting: None,
+        };
+        self.todo.push_back(Todo::Scheduler { id, event });
+    }
+
+    /// What has come of the call, once nothing comes next.
+    pub fn outcome(self) -> Reply {
+        match self.outcome {
+            Some(Reply::Done { version, mission, is_repeated, answered, .. }) => {
+                Reply::Done { version, mission, is_repeated, answered, offers: self.offers }
+            }
+            Some(other) => other,
+            None => Reply::NotFound,
+        }
+    }
+
+    /// The first answer counts: what follows from an accepted event may be refused, and that changes nothing.
+    fn answer(&mut self, outcome: Reply) {
+        self.outcome.get_or_insert(outcome);
+    }
+}
+
+/// What a mission wants of its scheduler.
+fn want(actor: &MissionActor) -> Todo {
+    let MissionActor { id, colony, plan, mission, version, ticket } = actor;
+    let item = |(step, attempt)| Item {
+        mission: id.clone(),
+        step,
+        attempt,
+        role: plan.role(plan.step(step).role).to_owned(),
+    };
+    let is_running = |step: &StepId| mission.step(*step).status == core_mission::StepStatus::Running;
+    let running = mission.busy().filter(is_running).map(|step| (step, mission.step(step).attempt()));
+    let event = core_scheduler::Event::Want {
+        mission: id.clone(),
+        version: *version,
+        ticket: *ticket,
+        next: mission.next().map(item),
+        running,
+        waiting: None,
+    };
+    Todo::Scheduler { id: colony.clone(), event }
+}
+
+/// The attempt that an event of its agent ends.
+fn ended_by(event: &core_mission::Event) -> Option<(StepId, u32)> {
+    match event {
+        core_mission::Event::Complete { step, attempt, .. }
+        | core_mission::Event::Fail { step, attempt, .. } => Some((*step, *attempt)),
+        core_mission::Event::Begin
+        | core_mission::Event::Assign { .. }
+        | core_mission::Event::Start { .. }
+        | core_mission::Event::Lose { .. }
+        | core_mission::Event::Obstruct { .. }
+        | core_mission::Event::Continue { .. }
+        | core_mission::Event::Retry { .. }
+        | core_mission::Event::Cancel => None,
+    }
+}
+
+/// A done call, before anything follows.
+fn done(version: u64, is_repeated: bool, answered: Option<core_mission::Answered>) -> Reply {
+    Reply::Done { version, mission: None, is_repeated, answered, offers: Vec::new() }
+}

@@ -1,0 +1,138 @@
+//! Random colonies: whatever happens, what missions want is what their scheduler has, and no attempt is accepted twice.
+
+use orange_core::mission::{Event, Report};
+use orange_core::plan::{Execution, Intervene, Policy, StepId};
+use orange_core::scheduler::Event as SchedulerEvent;
+
+use super::memory::{Memory, by, dev_task};
+use crate::host::About;
+
+const SEEDS: u64 = 150;
+const EVENTS: usize = 200;
+const CRABS: [(&str, &str); 5] = [
+    ("planner", "planner"),
+    ("worker", "worker,reviewer"),
+    ("reviewer", "reviewer"),
+    ("any-1", "any"),
+    ("any-2", "any,planner"),
+];
+const MISSIONS: [&str; 4] = ["k", "l", "m", "n"];
+
+/// A xorshift generator.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end as u64) as usize
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+}
+
+#[test]
+fn whatever_happens_a_scheduler_has_what_its_missions_want() {
+    let mut ended = 0;
+    for seed in 1..=SEEDS {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut memory = Memory::new();
+        for _ in 0..EVENTS {
+            act(&mut memory, &mut random);
+        }
+        ended += memory.missions.values().filter(|it| it.mission.status.is_terminal()).count();
+    }
+    assert!(ended > SEEDS as usize / 2, "only {ended} missions have ended: the events are not worth much");
+}
+
+fn act(memory: &mut Memory, random: &mut Random) {
+    let (crab, roles) = random.of(&CRABS);
+    let mission = random.of(&MISSIONS);
+    let owned = crab.to_owned();
+    match random.below(20) {
+        0 if !memory.missions.contains_key(mission) => _ = memory.create(mission, policy(random)),
+        0 | 1 => _ = memory.register(crab, roles),
+        2..=4 => _ = memory.park(crab),
+        5 if random.below(4) == 0 => _ = memory.colony(SchedulerEvent::Unpark { crab: owned }),
+        5 if random.below(4) == 0 => _ = memory.colony(SchedulerEvent::Leave { crab: owned }),
+        5 => beat(memory),
+        6 => _ = memory.colony(SchedulerEvent::Sweep { seen: None }),
+        7 if random.below(3) == 0 => person(memory, random, mission),
+        8 if random.below(3) == 0 => give_back(memory, random),
+        _ => agent(memory, random, crab, mission),
+    }
+}
+
+fn policy(random: &mut Random) -> Policy {
+    Policy { execution: random.of(&Execution::ALL), intervene: random.of(&Intervene::ALL) }
+}
+
+fn beat(memory: &mut Memory) {
+    let leases = memory.colony.scheduler.leases.iter();
+    let beats = leases.map(|(mission, it)| (it.crab.clone(), mission.clone(), it.item.step, it.item.attempt));
+    let leases = beats.collect();
+    memory.colony(SchedulerEvent::Beat { leases });
+}
+
+fn give_back(memory: &mut Memory, random: &mut Random) {
+    let leases: Vec<_> = memory.colony.scheduler.leases.values().cloned().collect();
+    if leases.is_empty() {
+        return;
+    }
+    let lease = leases[random.below(leases.len())].clone();
+    memory.colony(SchedulerEvent::GiveBack {
+        crab: lease.crab,
+        mission: lease.item.mission,
+        step: lease.item.step,
+        attempt: lease.item.attempt,
+        reason: "no harness".to_owned(),
+    });
+}
+
+fn person(memory: &mut Memory, random: &mut Random, mission: &str) {
+    let event = match random.below(8) {
+        0 => Event::Cancel,
+        1 => Event::Retry { step: None },
+        2 => Event::Obstruct { reason: "no worktree".to_owned() },
+        _ => Event::Continue {
+            pause: None,
+            accept_failure: random.below(2) == 0,
+            execution: None,
+            intervene: None,
+        },
+    };
+    memory.mission(About::default(), mission, event);
+}
+
+/// What a crab says: mostly of what it has, sometimes of what it had or never had.
+fn agent(memory: &mut Memory, random: &mut Random, crab: &str, mission: &str) {
+    let leases: Vec<_> = memory.colony.scheduler.leases.values().cloned().collect();
+    let (crab, mission, step, attempt) = match random.below(5) {
+        0 => {
+            let step = StepId(random.below(dev_task().steps.len()) as u16);
+            (crab.to_owned(), mission.to_owned(), step, random.below(4) as u32)
+        }
+        _ if leases.is_empty() => return,
+        _ => {
+            let lease = leases[random.below(leases.len())].clone();
+            let attempt = lease.item.attempt.saturating_sub(u32::from(random.below(8) == 0));
+            (lease.crab, lease.item.mission, lease.item.step, attempt)
+        }
+    };
+    let event = match random.below(8) {
+        0..=2 => Event::Start { step, attempt },
+        3 => Event::Fail { step, attempt, reason: "it failed".to_owned() },
+        _ => {
+            let result = match dev_task().results_of(step) {
+                [] => None,
+                results => Some((*random.of(&[results[0], results[results.len() - 1]])).to_owned()),
+            };
+            let warning = (random.below(5) == 0).then(|| "look".to_owned());
+            Event::Complete { step, attempt, report: Report { result, summary: "done".to_owned(), warning } }
+        }
+    };
+    memory.mission(by(&crab), &mission, event);
+}

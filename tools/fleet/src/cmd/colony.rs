@@ -1,0 +1,80 @@
+//! `orange-fleet colony`
+
+use clap::Subcommand;
+use orange_engine::Result;
+use serde_json::json;
+
+use super::client::{ClientArgs, encoded};
+use super::{Said, status::rows};
+
+/// `orange-fleet colony …`
+#[derive(Debug, Subcommand)]
+pub enum ColonyCommand {
+    /// Make a colony
+    #[command(after_help = "\
+Examples:
+  orange-fleet colony create coffee --repository git@example.org:coffee.git
+  orange-fleet colony create tea --repository /srv/git/tea.git --base develop
+
+The same colony again changes nothing.")]
+    Create {
+        /// Its name
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The repository on which its crabs work: an address or an absolute path for git
+        #[arg(long, value_name = "URL")]
+        repository: String,
+        /// The branch from which new branches start [default: the repository's own]
+        #[arg(long, value_name = "BRANCH")]
+        base: Option<String>,
+        /// The gateway.
+        #[command(flatten)]
+        client: ClientArgs,
+    },
+    /// List the colonies
+    #[command(visible_alias = "ls", after_help = "Example:\n  orange-fleet colony list")]
+    List {
+        /// The gateway.
+        #[command(flatten)]
+        client: ClientArgs,
+    },
+    /// List the crabs of a colony, or of all colonies: their roles, and what they do
+    #[command(after_help = "\
+Examples:
+  orange-fleet colony crabs
+  orange-fleet colony crabs coffee --json")]
+    Crabs {
+        /// The colony [default: all]
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// The gateway.
+        #[command(flatten)]
+        client: ClientArgs,
+    },
+}
+
+impl ColonyCommand {
+    pub(super) fn run(self) -> Result<Said> {
+        match self {
+            ColonyCommand::Create { name, repository, base, client } => {
+                let body = json!({"name": name, "repository": repository, "base": base});
+                let json = client.client()?.post("/v1/colonies", &body)?;
+                let text = format!(
+                    "colony {name} is there\n`orange-fleet token new --colony {name}` makes a token for its crabs"
+                );
+                Ok(Said { text, json })
+            }
+            ColonyCommand::List { client } => {
+                let json = client.client()?.get("/v1/colonies?limit=500")?;
+                let text = rows(&json["colonies"], &["name", "repository", "base", "colony_id"]);
+                Ok(Said { text, json })
+            }
+            ColonyCommand::Crabs { name, client } => {
+                let of = name.map(|it| format!("&colony={}", encoded(&it))).unwrap_or_default();
+                let json = client.client()?.get(&format!("/v1/crabs?limit=500{of}"))?;
+                let text = rows(&json["crabs"], &["crab_id", "name", "roles", "status", "run_id", "fault"]);
+                Ok(Said { text, json })
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `orange-fleet complete-run`
+
+use std::io::Read;
+
+use clap::{Args, ValueEnum};
+use orange_engine::{Error, Kind, Result};
+use serde_json::json;
+
+use super::Said;
+use super::crab::GatewayArgs;
+use crate::crab::api::{Api, Failed};
+use crate::crab::job::Verdict;
+
+/// `orange-fleet complete-run …`
+#[derive(Clone, Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orange-fleet complete-run --run-id 0mgd1x0s5000k3v9q2w1z.review.1 --status completed --result PASS --summary \"Good\"
+  orange-fleet complete-run --run-id 0mgd1x0s5000k3v9q2w1z.review.1 --status completed --result FAIL --summary - < review.md
+  orange-fleet complete-run --run-id 0mgd1x0s5000k3v9q2w1z.plan.2 --status failed --summary \"It does not build\"
+
+The same report again is accepted once, and another one is refused.")]
+pub struct CompleteRunArgs {
+    /// The gateway.
+    #[command(flatten)]
+    gateway: GatewayArgs,
+    /// The run: MISSION.STEP.ATTEMPT
+    #[arg(long, value_name = "RUN")]
+    run_id: String,
+    /// How it has ended
+    #[arg(long, value_name = "STATUS")]
+    status: Status,
+    /// What was done, or why it has failed; `-` reads standard input
+    #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+    summary: String,
+    /// The result in one word, where the step declares one or a condition reads it
+    #[arg(long, value_name = "RESULT")]
+    result: Option<String>,
+    /// What a person should look at
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    warning: Option<String>,
+    /// The commit of the mission's branch that was pushed
+    #[arg(long, value_name = "COMMIT")]
+    commit: Option<String>,
+}
+
+/// How a run has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Status {
+    /// It is complete.
+    Completed,
+    /// It has failed.
+    Failed,
+}
+
+impl CompleteRunArgs {
+    pub(super) fn run(self) -> Result<Said> {
+        let CompleteRunArgs { gateway, run_id, status, summary, result, warning, commit } = self;
+        let summary = if summary == "-" { standard_input()? } else { summary };
+        let summary = summary.trim_end().to_owned();
+        let verdict = match status {
+            Status::Completed => Verdict::Completed { result, summary, warning },
+            Status::Failed => Verdict::Failed { summary },
+        };
+        let reported = Api::new(gateway.gateway()?)?.report(None, &run_id, &verdict, commit.as_deref());
+        reported.map_err(Failed::into_error)?;
+        Ok(Said {
+            text: format!("{run_id} is reported"),
+            json: json!({ "run_id": run_id, "reported": true }),
+        })
+    }
+}
+
+fn standard_input() -> Result<String> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|cause| {
+        Error::new(Kind::Usage, format!("standard input cannot be read: {cause}"))
+            .help("give the text as UTF-8")
+    })?;
+    Ok(text)
+}

@@ -1,0 +1,283 @@
+//! `orange-fleet mission`
+
+use std::io::Read;
+
+use clap::{Args, Subcommand};
+use orange_engine::{Error, Kind, Result};
+use serde_json::{Map, Value, json};
+
+use super::Said;
+use super::client::{ClientArgs, encoded};
+use super::status::rows;
+
+/// `orange-fleet mission …`
+#[derive(Debug, Subcommand)]
+pub enum MissionCommand {
+    /// Start a mission: one run of a step workflow
+    #[command(after_help = "\
+Examples:
+  orange-fleet mission start dev-task \"Add a login form\" --colony coffee
+  orange-fleet mission start dev-task --colony coffee --branch login --execution step \"Add a login form\"
+  git log -1 | orange-fleet mission start dev-task --colony coffee -")]
+    Start(StartArgs),
+    /// List missions, the newest first
+    #[command(
+        visible_alias = "ls",
+        after_help = "\
+Examples:
+  orange-fleet mission list
+  orange-fleet mission list --status paused,failed --colony coffee
+  orange-fleet mission list --search login --json"
+    )]
+    List(ListArgs),
+    /// Show a mission: its steps, and what it asks
+    #[command(after_help = "Example:\n  orange-fleet mission show 0mgd1x0s5000k3v9q2w1z")]
+    Show(OneArgs),
+    /// Answer the pause of a mission
+    #[command(after_help = "\
+Examples:
+  orange-fleet mission continue 0mgd1x0s5000k3v9q2w1z --pause 1
+  orange-fleet mission continue 0mgd1x0s5000k3v9q2w1z --accept-failure
+
+After an error it tries the step again, and at an exhausted loop it grants one more round; with --accept-failure the failure
+counts. At any other pause it goes on. With --pause, an answer to an older pause is refused.")]
+    Continue(ContinueArgs),
+    /// Run a failed mission again from its failed steps
+    #[command(after_help = "\
+Examples:
+  orange-fleet mission retry 0mgd1x0s5000k3v9q2w1z
+  orange-fleet mission retry 0mgd1x0s5000k3v9q2w1z plan")]
+    Retry {
+        /// Which mission.
+        #[command(flatten)]
+        one: OneArgs,
+        /// From this step [default: every failed one]
+        #[arg(value_name = "STEP")]
+        step: Option<String>,
+    },
+    /// End a mission and its agent; its branch stays
+    #[command(after_help = "Example:\n  orange-fleet mission cancel 0mgd1x0s5000k3v9q2w1z")]
+    Cancel(OneArgs),
+    /// List the attempts of a mission with their crabs
+    #[command(after_help = "Example:\n  orange-fleet mission runs 0mgd1x0s5000k3v9q2w1z")]
+    Runs(OneArgs),
+}
+
+/// `orange-fleet mission start …`
+#[derive(Debug, Args)]
+pub struct StartArgs {
+    /// The step workflow
+    #[arg(value_name = "WORKFLOW")]
+    workflow: String,
+    /// What is to be done; `-` reads standard input
+    #[arg(value_name = "PROMPT|-", allow_hyphen_values = true)]
+    prompt: String,
+    /// The colony whose crabs do it
+    #[arg(long, value_name = "NAME")]
+    colony: String,
+    /// The branch to work on [default: one named after the mission]
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+    /// When it pauses, if not as the workflow says.
+    #[command(flatten)]
+    policy: PolicyArgs,
+    /// The gateway.
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+/// When a mission pauses.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// step: pause after every step; auto: go on
+    #[arg(long, value_name = "HOW")]
+    execution: Option<String>,
+    /// At which ends of steps it pauses: never, on-warning, on-error or always
+    #[arg(long, value_name = "WHEN")]
+    intervene: Option<String>,
+}
+
+/// `orange-fleet mission list …`
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Only of this colony
+    #[arg(long, value_name = "NAME")]
+    colony: Option<String>,
+    /// Only with one of these statuses
+    #[arg(long, value_name = "STATUS,…")]
+    status: Option<String>,
+    /// Only with this text in prompt, branch or workflow
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Older than this mission
+    #[arg(long, value_name = "MISSION")]
+    after: Option<String>,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+    /// The gateway.
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+/// Names a mission.
+#[derive(Debug, Args)]
+pub struct OneArgs {
+    /// Its id
+    #[arg(value_name = "MISSION")]
+    mission: String,
+    /// The gateway.
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+/// `orange-fleet mission continue …`
+#[derive(Debug, Args)]
+pub struct ContinueArgs {
+    /// Which mission.
+    #[command(flatten)]
+    one: OneArgs,
+    /// The number of the pause that this answers [default: the current one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pause: Option<u32>,
+    /// Take the failure as it is
+    #[arg(long)]
+    accept_failure: bool,
+    /// When it pauses from now on.
+    #[command(flatten)]
+    policy: PolicyArgs,
+}
+
+impl MissionCommand {
+    pub(super) fn run(self) -> Result<Said> {
+        match self {
+            MissionCommand::Start(args) => args.run(),
+            MissionCommand::List(args) => args.run(),
+            MissionCommand::Show(one) => {
+                let json = one.get("")?;
+                Ok(Said { text: shown(&json), json })
+            }
+            MissionCommand::Continue(args) => args.run(),
+            MissionCommand::Retry { one, step } => {
+                let json = one.post("retry", given(json!({"step": step})))?;
+                Ok(Said { text: format!("mission {} runs again", one.mission), json })
+            }
+            MissionCommand::Cancel(one) => {
+                let json = one.post("cancel", json!({}))?;
+                Ok(Said { text: format!("mission {} is cancelled", one.mission), json })
+            }
+            MissionCommand::Runs(one) => {
+                let json = one
+                    .client
+                    .client()?
+                    .get(&format!("/v1/runs?limit=500&mission={}", encoded(&one.mission)))?;
+                let text = rows(&json["runs"], &["run_id", "status", "crab_id", "result", "commit"]);
+                Ok(Said { text, json })
+            }
+        }
+    }
+}
+
+impl StartArgs {
+    fn run(self) -> Result<Said> {
+        let StartArgs { workflow, prompt, colony, branch, policy, client } = self;
+        let prompt = if prompt == "-" { standard_input()? } else { prompt };
+        let PolicyArgs { execution, intervene } = policy;
+        let body = given(json!({
+            "colony_id": colony, "workflow": workflow, "prompt": prompt, "branch": branch, "execution": execution, "intervene": intervene,
+        }));
+        let json = client.client()?.post("/v1/missions", &body)?;
+        let text =
+            format!("mission {} has begun, on branch {}", word(&json["mission_id"]), word(&json["branch"]));
+        Ok(Said { text, json })
+    }
+}
+
+impl ListArgs {
+    fn run(self) -> Result<Said> {
+        let ListArgs { colony, status, search, after, limit, client } = self;
+        let mut path = format!("/v1/missions?limit={limit}");
+        for (key, value) in [("colony", colony), ("status", status), ("q", search), ("after", after)] {
+            path.extend(value.map(|it| format!("&{key}={}", encoded(&it))));
+        }
+        let json = client.client()?.get(&path)?;
+        let mut text =
+            rows(&json["missions"], &["mission_id", "status", "step_id", "workflow", "branch", "summary"]);
+        if let Some(next) = json["next"].as_str() {
+            text.push_str(&format!("\nolder ones: --after {next}"));
+        }
+        Ok(Said { text, json })
+    }
+}
+
+impl ContinueArgs {
+    fn run(self) -> Result<Said> {
+        let ContinueArgs { one, pause, accept_failure, policy } = self;
+        let PolicyArgs { execution, intervene } = policy;
+        let body = json!({"pause": pause, "accept_failure": accept_failure, "execution": execution, "intervene": intervene});
+        let json = one.post("continue", given(body))?;
+        let step = word(&json["step_id"]);
+        let text = match json["answered"].as_str() {
+            Some("tried_again") => format!("step {step} is tried again"),
+            Some("granted") => format!("the loop of step {step} has one more round"),
+            Some("accepted") => format!("the failure of step {step} counts"),
+            Some(_) | None => format!("mission {} goes on", one.mission),
+        };
+        Ok(Said { text, json })
+    }
+}
+
+impl OneArgs {
+    fn path(&self) -> String {
+        format!("/v1/missions/{}", encoded(&self.mission))
+    }
+
+    fn get(&self, what: &str) -> Result<Value> {
+        self.client.client()?.get(&format!("{}{what}", self.path()))
+    }
+
+    fn post(&self, what: &str, body: Value) -> Result<Value> {
+        self.client.client()?.post(&format!("{}/{what}", self.path()), &body)
+    }
+}
+
+fn shown(mission: &Value) -> String {
+    let mut text = format!(
+        "{}  {}  {} on branch {}\n{}\n\n{}",
+        word(&mission["mission_id"]),
+        word(&mission["status"]),
+        word(&mission["workflow"]),
+        word(&mission["branch"]),
+        word(&mission["prompt"]).lines().next().unwrap_or_default(),
+        rows(&mission["tasks"], &["step_id", "status", "attempt", "role", "result", "failure"])
+    );
+    if let Some(number) = mission["pause"]["number"].as_u64() {
+        let id = word(&mission["mission_id"]);
+        text.push_str(&format!(
+            "\n\npaused ({}): {}\n",
+            word(&mission["pause"]["reason"]),
+            word(&mission["pause"]["message"])
+        ));
+        text.push_str(&format!("`orange-fleet mission continue {id} --pause {number}` answers it"));
+    }
+    text
+}
+
+/// An object without its empty values.
+fn given(body: Value) -> Value {
+    let fields = body.as_object().cloned().unwrap_or_default();
+    Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect::<Map<_, _>>())
+}
+
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn standard_input() -> Result<String> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|cause| {
+        Error::new(Kind::Usage, format!("standard input is no text: {cause}"))
+            .help("give the prompt as UTF-8")
+    })?;
+    Ok(text)
+}

@@ -1,0 +1,246 @@
+//! `orange-fleet serve`
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use orange_engine::{Error, Kind, Result};
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::Said;
+use super::store::{Store, folder};
+use crate::console;
+use crate::console::machine::Machine;
+use crate::crab::find_orange;
+use crate::host::Host;
+use crate::plans::PLANS;
+use crate::serve::doors::Tokens;
+use crate::serve::settings::{Limits, TlsFiles};
+use crate::serve::workflows::Workflows;
+use crate::serve::{Gateway, Settings, Socket, check, logs, serve};
+
+/// The shortest lease: shorter ones end while crabs are well.
+const SHORTEST_LEASE: f64 = 0.1;
+
+/// `orange-fleet serve …`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  orange-fleet serve
+  orange-fleet serve --prompts-path ~/agent-prompts
+  orange-fleet serve --listen 0.0.0.0:8800 --tls-cert cert.pem --tls-key key.pem --host-name fleet.example.org
+  orange-fleet serve --store 'postgres://fleet@db.example.org/fleet'
+  orange-fleet serve --check        (looks at the settings, the store and the workflows, and serves nothing)
+
+The first start makes a token for the administrator in DIR/tokens/admin. SIGTERM and SIGINT stop it: crabs are sent away, and what is
+under way is answered.")]
+pub struct ServeArgs {
+    /// The gateway's folder: its tokens and its store [env: ORANGE_FLEET_DIR; default: ~/orange-fleet/gateway]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Where it listens
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8800")]
+    listen: SocketAddr,
+    /// Where missions are kept: sqlite:FILE, or postgres://USER@HOST/DATABASE without a password [env: ORANGE_FLEET_STORE; default: sqlite:DIR/fleet.db]
+    #[arg(long, value_name = "STORE")]
+    store: Option<String>,
+    /// A folder whose `workflows/*.toml` missions can follow, beside the workflows that are built in
+    #[arg(long, value_name = "DIR")]
+    prompts_path: Vec<PathBuf>,
+    /// The certificate of TLS, as PEM, with those that lead to its authority
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The key of TLS, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Serve other machines without TLS: everybody on the network can read the tokens
+    #[arg(long, conflicts_with = "tls_cert")]
+    insecure_plain_http: bool,
+    /// A name under which it is reached, beside `localhost` and addresses
+    #[arg(long, value_name = "NAME")]
+    host_name: Vec<String>,
+    /// Seconds without a heartbeat, about, after which a step is given to another crab
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
+    lease: f64,
+    /// The most connections at a time
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
+    connections: u32,
+    /// Days for which missions that have ended are kept; 0 keeps them for ever
+    #[arg(long, value_name = "DAYS", default_value_t = 90)]
+    keep: u32,
+    /// Show the tasks and missions of this home of `orange` in the console, too, and let people answer them there
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// The program `orange` for that [default: the one beside this program, else the one on PATH]
+    #[arg(long, value_name = "FILE", requires = "home")]
+    orange: Option<PathBuf>,
+    /// A collector of OpenTelemetry that takes traces, as OTLP over HTTP, such as http://127.0.0.1:4318
+    #[arg(long, value_name = "URL")]
+    traces: Option<String>,
+    /// What is logged
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    log: Level,
+    /// Look at the settings, the store and the workflows, and serve nothing
+    #[arg(long)]
+    check: bool,
+}
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// What a person has to look at.
+    Error,
+    /// What is wrong.
+    Warn,
+    /// What changes, and what is refused.
+    Info,
+    /// Every request.
+    Debug,
+}
+
+impl ServeArgs {
+    pub(super) fn run(self) -> Result<Said> {
+        logs::begin(match self.log {
+            Level::Error => log::LevelFilter::Error,
+            Level::Warn => log::LevelFilter::Warn,
+            Level::Info => log::LevelFilter::Info,
+            Level::Debug => log::LevelFilter::Debug,
+        });
+        let folder = folder(self.dir.as_deref())?;
+        let store = Store::named(self.store.as_deref(), &folder)?;
+        let settings = self.settings(folder, &store)?;
+        check(&settings)?;
+        let machine = self
+            .home
+            .clone()
+            .map(|home| Machine::new(find_orange(self.orange.clone())?, home))
+            .transpose()?;
+        let workflows = Workflows::load(PLANS, &self.prompts_path)?;
+        for (file, why) in &workflows.refused {
+            log::error!(file = file.display().to_string().as_str(), why = why.as_str(); "a workflow is not served");
+        }
+        if self.check {
+            store.check()?;
+            return checked(&settings, &workflows);
+        }
+        // The folder is made for the tokens, and the store goes there, too.
+        Tokens::open(&settings.folder)?;
+        let _held = store.hold()?;
+        served(settings, store.open()?, workflows, machine)
+    }
+
+    fn settings(&self, folder: PathBuf, store: &Store) -> Result<Settings> {
+        if !(self.lease >= SHORTEST_LEASE && self.lease <= 86_400.0) {
+            return Err(Error::new(Kind::Usage, "the lease is too short or too long")
+                .help(format!("give {SHORTEST_LEASE} to 86400 seconds")));
+        }
+        let tls = match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => {
+                Some(TlsFiles { certificate: certificate.clone(), key: key.clone() })
+            }
+            (Some(_), None) | (None, _) => None,
+        };
+        let connections = usize::try_from(self.connections).unwrap_or(usize::MAX);
+        Ok(Settings {
+            listen: self.listen,
+            tls,
+            is_plain_allowed: self.insecure_plain_http,
+            host_names: self.host_name.clone(),
+            lease: Duration::from_secs_f64(self.lease),
+            keep: Some(Duration::from_secs(u64::from(self.keep) * 86_400)).filter(|it| !it.is_zero()),
+            is_alone: store.is_of_one_gateway(),
+            limits: Limits { connections, ..Limits::default() },
+            traces: self.traces.clone(),
+            ..Settings::new(folder)
+        })
+    }
+}
+
+fn checked(settings: &Settings, workflows: &Workflows) -> Result<Said> {
+    if !workflows.refused.is_empty() {
+        let reasons: Vec<String> =
+            workflows.refused.iter().map(|(file, why)| format!("{}: {why}", file.display())).collect();
+        return Err(Error::new(
+            Kind::Refused,
+            format!("workflows would not be served:\n{}", reasons.join("\n")),
+        )
+        .help("mend them; `orange-workflow check FILE` says more"));
+    }
+    let names: Vec<&str> = workflows.all().map(|it| it.name).collect();
+    let text = format!(
+        "the gateway can serve on {}, from {}\nworkflows: {}",
+        settings.listen,
+        settings.folder.display(),
+        names.join(", ")
+    );
+    Ok(Said { text, json: json!({"listen": settings.listen.to_string(), "workflows": names}) })
+}
+
+/// Waits until the store takes nothing any more.
+async fn lost(store: &dyn Host) -> Error {
+    let mut news = store.news();
+    while news.changed().await.is_ok() {}
+    Error::new(Kind::Environment, "the store takes nothing any more")
+        .help("start the gateway again; the log says what went wrong before")
+}
+
+fn served(
+    settings: Settings,
+    host: Arc<dyn Host>,
+    workflows: Workflows,
+    machine: Option<Machine>,
+) -> Result<Said> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|cause| {
+        Error::new(Kind::Environment, format!("no threads can be started: {cause}"))
+            .help("look at `ulimit -u`")
+    })?;
+    runtime.block_on(until_stopped(settings, host, workflows, machine))?;
+    Ok(Said { text: String::new(), json: json!({"stopped": true}) })
+}
+
+async fn until_stopped(
+    settings: Settings,
+    host: Arc<dyn Host>,
+    workflows: Workflows,
+    machine: Option<Machine>,
+) -> Result<()> {
+    let listen_to = |kind| {
+        signal(kind)
+            .map_err(|cause| Error::new(Kind::Environment, format!("signals cannot be heard: {cause}")))
+    };
+    let (mut term, mut int) = (listen_to(SignalKind::terminate())?, listen_to(SignalKind::interrupt())?);
+    let is_tls = settings.tls.is_some();
+    let socket = Socket::open(&settings).await?;
+    let admin = settings.folder.join("tokens/admin");
+    let store = Arc::clone(&host);
+    let gateway = Gateway::new(settings, host, workflows, true)?;
+    let pages = console::pages(&gateway, machine);
+    let serving = serve(gateway, socket, Some(pages)).await?;
+    let address = format!("{}://{}", if is_tls { "https" } else { "http" }, serving.address);
+    log::info!(address = address.as_str(), pid = std::process::id(); "the gateway serves");
+    // The program that starts it may have closed the output.
+    let line = format!(
+        "orange-fleet serves {address}; the administrator's token is in {}\nthe console is at {address}/console\n",
+        admin.display()
+    );
+    let mut out = std::io::stdout().lock();
+    out.write_all(line.as_bytes()).and_then(|()| out.flush()).unwrap_or_default();
+    drop(out);
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+        error = lost(store.as_ref()) => return Err(error),
+    }
+    log::info!("the gateway stops");
+    tokio::select! {
+        () = serving.stop() => log::info!("the gateway has stopped"),
+        _ = term.recv() => log::warn!("the gateway ends before everything was answered"),
+        _ = int.recv() => log::warn!("the gateway ends before everything was answered"),
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! `orange-fleet token`: on the gateway's machine, in its folder.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use orange_engine::{Error, Kind, Result};
+use serde_json::{Value, json};
+
+use super::Said;
+use super::client::ClientArgs;
+use super::status::rows;
+use super::store::folder;
+use crate::serve::doors::{Rights, Tokens};
+
+/// `orange-fleet token …`
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Make a token, and print it: it is shown once
+    #[command(after_help = "\
+Examples:
+  orange-fleet token new --colony coffee > crab.token        (for the crabs of a colony)
+  orange-fleet token new --person ada
+  orange-fleet token new --reader prometheus                 (it reads everything, and changes nothing)
+
+A crab's token is good for the calls of crabs in its colony, and for nothing else. The gateway has to run for --colony.")]
+    New(NewArgs),
+    /// List the tokens and what they are good for
+    #[command(visible_alias = "ls", after_help = "Example:\n  orange-fleet token list")]
+    List(FolderArgs),
+    /// Make a token worthless, at once
+    #[command(after_help = "Example:\n  orange-fleet token revoke 3f2a9c01d4e7")]
+    Revoke {
+        /// Its id, which `orange-fleet token list` prints
+        #[arg(value_name = "ID")]
+        id: String,
+        /// The gateway's folder.
+        #[command(flatten)]
+        folder: FolderArgs,
+    },
+}
+
+/// `orange-fleet token new …`
+#[derive(Debug, Args)]
+#[group(id = "kind", required = true, multiple = false, args = ["colony", "person", "reader"])]
+pub struct NewArgs {
+    /// For the crabs of this colony
+    #[arg(long, value_name = "NAME")]
+    colony: Option<String>,
+    /// For this person
+    #[arg(long, value_name = "NAME")]
+    person: Option<String>,
+    /// For a program that only reads
+    #[arg(long, value_name = "NAME")]
+    reader: Option<String>,
+    /// The gateway.
+    #[command(flatten)]
+    client: ClientArgs,
+}
+
+/// The gateway's folder.
+#[derive(Debug, Args)]
+pub struct FolderArgs {
+    /// The gateway's folder [env: ORANGE_FLEET_DIR; default: ~/orange-fleet/gateway]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl TokenCommand {
+    pub(super) fn run(self) -> Result<Said> {
+        match self {
+            TokenCommand::New(args) => args.run(),
+            TokenCommand::List(args) => {
+                let tokens = args.tokens()?.list()?;
+                let entry = |(id, name, rights): (&str, &str, &Rights)| {
+                    let (kind, colony) = match rights {
+                        Rights::Person => ("person", Value::Null),
+                        Rights::Reader => ("reader", Value::Null),
+                        Rights::Crab { colony } => ("crab", json!(colony)),
+                    };
+                    json!({"id": id, "name": name, "kind": kind, "colony_id": colony})
+                };
+                let admin = ("admin", "the first start", &Rights::Person);
+                let others = tokens.iter().map(|it| (it.id.as_str(), it.name.as_str(), &it.rights));
+                let json =
+                    json!({"tokens": std::iter::once(admin).chain(others).map(entry).collect::<Vec<_>>()});
+                let text = rows(&json["tokens"], &["id", "kind", "name", "colony_id"]);
+                Ok(Said { text, json })
+            }
+            TokenCommand::Revoke { id, folder } => {
+                folder.tokens()?.revoke(&id)?;
+                Ok(Said {
+                    text: format!("token {id} is worthless from now on"),
+                    json: json!({"revoked": id}),
+                })
+            }
+        }
+    }
+}
+
+impl NewArgs {
+    fn run(self) -> Result<Said> {
+        let NewArgs { colony, person, reader, client } = self;
+        let tokens = Tokens::open(&folder(client.dir.as_deref())?)?;
+        let (name, rights) = match (colony, person, reader) {
+            (Some(name), _, _) => {
+                let colony = colony_id(&client, &name)?;
+                (format!("crabs of {name}"), Rights::Crab { colony })
+            }
+            (None, Some(name), _) => (name, Rights::Person),
+            (None, None, Some(name)) => (name, Rights::Reader),
+            (None, None, None) => {
+                return Err(Error::new(Kind::Usage, "the token is for nobody")
+                    .help("say for whom: --colony, --person or --reader"));
+            }
+        };
+        let token = tokens.make(&name, rights)?;
+        Ok(Said { json: json!({"token": token}), text: token })
+    }
+}
+
+/// The id of a colony, which a token names so that a new colony of an old name gets no old tokens.
+fn colony_id(client: &ClientArgs, name: &str) -> Result<String> {
+    let json = client.client()?.get("/v1/colonies?limit=500")?;
+    let colonies = json["colonies"].as_array().cloned().unwrap_or_default();
+    let found = colonies.iter().find(|it| it["name"] == name || it["colony_id"] == name);
+    let names = colonies.iter().filter_map(|it| it["name"].as_str());
+    found.and_then(|it| it["colony_id"].as_str()).map(str::to_owned).ok_or_else(|| {
+        let help = orange_codegen::suggest::help(name, "colonies", names.collect::<Vec<_>>());
+        Error::new(Kind::NotFound, format!("there is no colony `{}`", name.escape_debug()))
+            .help(help.unwrap_or_else(|| "`orange-fleet colony create` makes one".to_owned()))
+    })
+}
+
+impl FolderArgs {
+    fn tokens(&self) -> Result<Tokens> {
+        Tokens::open(&folder(self.dir.as_deref())?)
+    }
+}

@@ -1,0 +1,93 @@
+//! The door of the console at a gateway: the same tokens, and the same functions as those of the API's calls.
+
+use std::sync::Arc;
+
+use axum::Router;
+use orange_core::plan::{Execution, Intervene};
+
+use super::door::{Ask, Begin, Done, Door, Refused};
+use super::machine::Machine;
+use super::{Console, router};
+use crate::host::{HostError, Later};
+use crate::serve::doors::Rights;
+use crate::serve::{Answer, ApiError, Gateway, NewMissionBody, act, start_mission};
+
+/// The pages of the console of a gateway, with the work of its machine if that is shown.
+pub fn pages(gateway: &Arc<Gateway>, machine: Option<Machine>) -> Router {
+    let plans = gateway.workflows.all().collect();
+    let door = Arc::new(AtGateway(Arc::clone(gateway)));
+    let (host, stopping) = (Arc::clone(&gateway.host), gateway.stopping.subscribe());
+    router(Console::new(host, plans, door, machine.map(Arc::new), stopping))
+}
+
+struct AtGateway(Arc<Gateway>);
+
+impl Door for AtGateway {
+    fn person(&self, token: &str) -> Option<String> {
+        self.0.tokens.holder(token).filter(|it| it.rights == Rights::Person).map(|it| it.id)
+    }
+
+    fn is_person(&self, id: &str) -> bool {
+        self.0.tokens.rights_of(id) == Some(Rights::Person)
+    }
+
+    fn secret(&self) -> Vec<u8> {
+        self.0.tokens.session_secret()
+    }
+
+    fn is_secure(&self) -> bool {
+        self.0.settings.tls.is_some()
+    }
+
+    fn ask(&self, key: String, ask: Ask) -> Later<'_, Result<Done, Refused>> {
+        Box::pin(async move {
+            let done = match ask {
+                Ask::Start(begin) => self.start(key, begin).await,
+                Ask::Continue { mission, pause, accepts, execution, intervene } => {
+                    let answer = Answer::Continue { pause, accept_failure: accepts, execution, intervene };
+                    self.act(key, mission, answer).await
+                }
+                Ask::Retry { mission, step } => self.act(key, mission, Answer::Retry(step)).await,
+                Ask::Cancel { mission } => self.act(key, mission, Answer::Cancel).await,
+            };
+            match done {
+                Ok(done) => Ok(Ok(done)),
+                Err(error) if error.status.is_server_error() => Err(HostError::Unavailable(error.message)),
+                Err(error) => Ok(Err(refused(error))),
+            }
+        })
+    }
+}
+
+impl AtGateway {
+    async fn start(&self, key: String, begin: Begin) -> Result<Done, ApiError> {
+        let Begin { colony, workflow, prompt, branch, execution, intervene } = begin;
+        let body = NewMissionBody {
+            colony_id: colony,
+            prompt,
+            workflow,
+            branch,
+            execution: execution.map(|it| Execution::as_str(it).to_owned()),
+            intervene: intervene.map(|it| Intervene::as_str(it).to_owned()),
+        };
+        let mission = start_mission(&self.0, Some(key), &Rights::Person, body).await?;
+        Ok(Done { mission, answered: None })
+    }
+
+    async fn act(&self, key: String, mission: String, answer: Answer) -> Result<Done, ApiError> {
+        let acted = act(&self.0, Some(key), &mission, answer).await?;
+        Ok(Done { mission, answered: acted.answered })
+    }
+}
+
+/// What a person reads. Help that names calls of the API is for programs.
+fn refused(error: ApiError) -> Refused {
+    let ApiError { status, message, help, code: _ } = error;
+    let is_for_programs = help.contains("/v1/") || help.contains("Idempotency-Key") || help.is_empty();
+    let help = if is_for_programs {
+        "Look at it as it is now, and ask again if that is still what you want.".to_owned()
+    } else {
+        help
+    };
+    Refused { status: status.as_u16(), message, help }
+}

@@ -1,0 +1,75 @@
+//! The console: pages for people, made on the server. They work without a script; with one, they change as the fleet does.
+//!
+//! Every page is a function of values in `view`; `routes` gets these values from the host, and takes forms to the gateway's door.
+
+pub mod assets;
+pub mod door;
+mod gateway;
+mod guard;
+mod live;
+pub mod machine;
+mod routes;
+pub mod session;
+pub mod view;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use orange_analysis::plan_proof::{self, PlanProof};
+use orange_core::plan::Plan;
+use tokio::sync::watch;
+
+use self::door::Door;
+use self::machine::Machine;
+use self::session::Sessions;
+use crate::host::Host;
+
+pub use self::gateway::pages;
+pub use self::routes::router;
+
+/// The console and what it shows.
+#[derive(Clone)]
+pub struct Console {
+    /// What is shown.
+    pub host: Arc<dyn Host>,
+    /// What missions can follow, in the order of their names.
+    pub plans: Vec<&'static Plan<'static>>,
+    /// Who may enter, and where forms go.
+    pub door: Arc<dyn Door>,
+    /// The gateway's own machine, if its work is shown.
+    pub machine: Option<Arc<Machine>>,
+    /// Turns true when the gateway stops: open pages are let go.
+    pub stopping: watch::Receiver<bool>,
+    sessions: Arc<Sessions>,
+    proofs: Arc<Mutex<BTreeMap<String, Arc<PlanProof>>>>,
+}
+
+impl Console {
+    /// A console.
+    pub fn new(
+        host: Arc<dyn Host>,
+        plans: Vec<&'static Plan<'static>>,
+        door: Arc<dyn Door>,
+        machine: Option<Arc<Machine>>,
+        stopping: watch::Receiver<bool>,
+    ) -> Console {
+        let sessions = Arc::new(Sessions::new(&door.secret(), door.is_secure()));
+        Console { host, plans, door, machine, stopping, sessions, proofs: Arc::default() }
+    }
+
+    /// The plan of this name.
+    fn plan(&self, name: &str) -> Option<&'static Plan<'static>> {
+        self.plans.iter().copied().find(|it| it.name == name)
+    }
+
+    /// What is proved of a plan. It can take seconds the first time.
+    fn proof(&self, plan: &'static Plan<'static>) -> Arc<PlanProof> {
+        let known = || self.proofs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(proof) = known().get(plan.source_hash) {
+            return proof.clone();
+        }
+        let proof = Arc::new(plan_proof::of_plan(plan));
+        known().insert(plan.source_hash.to_owned(), proof.clone());
+        proof
+    }
+}

@@ -1,0 +1,82 @@
+//! Signing in and out.
+
+use axum::Form;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use serde::Deserialize;
+
+use super::{Answer, Visit, forms};
+use crate::console::Console;
+use crate::console::view::{login, outside};
+
+/// Where to go after the login.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    next: String,
+}
+
+/// What the form sends.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Login {
+    token: String,
+    next: String,
+}
+
+/// What the button sends.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Logout {
+    csrf: String,
+}
+
+pub(super) async fn form(Query(wanted): Query<Wanted>) -> Response {
+    Html(outside("Sign in", login::content(inside(&wanted.next), false)).into_string()).into_response()
+}
+
+pub(super) async fn enter(State(console): State<Console>, Form(login): Form<Login>) -> Response {
+    let next = inside(&login.next);
+    let Some(holder) = console.door.person(login.token.trim()) else {
+        let page = outside("Sign in", login::content(next, true));
+        return (StatusCode::FORBIDDEN, Html(page.into_string())).into_response();
+    };
+    ([(header::SET_COOKIE, console.sessions.begin(&holder))], Redirect::to(next)).into_response()
+}
+
+pub(super) async fn leave(visit: Visit, Form(logout): Form<Logout>) -> Answer {
+    forms::is_of(&visit, &logout.csrf)?;
+    let cookie = visit.console.sessions.end();
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/console/login")).into_response())
+}
+
+/// An address of the console, whatever was asked for.
+fn inside(next: &str) -> &str {
+    let is_plain = next.bytes().all(|it| it.is_ascii_graphic() && it != b'\\');
+    let is_inside = next == "/console" || next.starts_with("/console/") || next.starts_with("/console?");
+    if is_plain && is_inside && !next.contains("//") { next } else { "/console" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inside;
+
+    #[test]
+    fn a_login_leads_nowhere_else() {
+        for kept in ["/console", "/console/missions?q=a%20b", "/console?x"] {
+            assert_eq!(inside(kept), kept);
+        }
+        for refused in [
+            "",
+            "//evil.example",
+            "/console//evil",
+            "https://evil",
+            "/consolex",
+            "/console/\\e",
+            "/console/\r\nA: b",
+        ] {
+            assert_eq!(inside(refused), "/console");
+        }
+    }
+}

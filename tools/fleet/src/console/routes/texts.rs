@@ -1,0 +1,64 @@
+//! Long texts whole, as plain text: a browser shows them, and nothing in them is more than text.
+
+use axum::extract::Path;
+use axum::http::header;
+use axum::response::IntoResponse;
+use orange_core::mission::AttemptEnd;
+
+use super::mission::{prompt_of, step_of};
+use super::{Answer, Visit, missing};
+use crate::console::view::words;
+use crate::host::{TextKind, TextOf};
+
+pub(super) async fn prompt(visit: Visit, Path(id): Path<String>) -> Answer {
+    plain(visit.mission(&id).await?.prompt)
+}
+
+pub(super) async fn reason(visit: Visit, Path(id): Path<String>) -> Answer {
+    let stored = visit.mission(&id).await?;
+    let pause = stored.mission.pause.as_ref();
+    plain(pause.map(|it| words::reason(stored.plan, &stored.mission, it)).unwrap_or_default())
+}
+
+pub(super) async fn step_prompt(visit: Visit, Path((id, step)): Path<(String, String)>) -> Answer {
+    let stored = visit.mission(&id).await?;
+    let step = step_of(&stored, &step)?;
+    plain(prompt_of(&visit, &stored, step).await?)
+}
+
+pub(super) async fn context(visit: Visit, Path((id, step)): Path<(String, String)>) -> Answer {
+    let stored = visit.mission(&id).await?;
+    let step = step_of(&stored, &step)?;
+    plain(stored.mission.context(stored.plan, step))
+}
+
+/// A part of what an attempt has reported, or what its crab has sent of it.
+pub(super) async fn part(
+    visit: Visit,
+    Path((id, step, attempt, part)): Path<(String, String, u32, String)>,
+) -> Answer {
+    let stored = visit.mission(&id).await?;
+    let step = step_of(&stored, &step)?;
+    let address = format!("/console/missions/{id}");
+    let kinds = [TextKind::Transcript, TextKind::Diff];
+    if let Some(kind) = kinds.into_iter().find(|it| it.as_str() == part) {
+        let found = visit.text(TextOf { mission: id, step, attempt, kind }).await?;
+        return plain(found.ok_or_else(|| missing("text", &part, (&address, "The mission")))?);
+    }
+    let state = stored.mission.step(step);
+    let attempt = attempt.checked_sub(1).and_then(|index| state.attempts.get(index as usize));
+    let text = attempt.and_then(|it| match (it.end.as_ref()?, part.as_str()) {
+        (AttemptEnd::Completed(report), "summary") => Some(report.summary.clone()),
+        (AttemptEnd::Completed(report), "warning") => report.warning.clone(),
+        (AttemptEnd::Failed { reason }, "reason") => Some(reason.clone()),
+        (
+            AttemptEnd::Completed(_) | AttemptEnd::Failed { .. } | AttemptEnd::Lost | AttemptEnd::Withdrawn,
+            _,
+        ) => None,
+    });
+    plain(text.ok_or_else(|| missing("text", &part, (&address, "The mission")))?)
+}
+
+fn plain(text: String) -> Answer {
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}

@@ -1,0 +1,204 @@
+//! The attempts of a mission: who had them, how long they took, and what they reported.
+
+use maud::{Markup, html};
+use orange_core::mission::{AttemptEnd, Report, StepStatus};
+use orange_core::plan::StepId;
+
+use super::words::Tone;
+use super::{badge, text, time};
+use crate::host::{AttemptRow as Timing, Millis, StoredMission};
+
+/// How much of the name of a commit is shown.
+const SHORT: usize = 12;
+
+/// An attempt, with what the mission and the host know of it.
+pub struct Tried<'t> {
+    address: String,
+    step: &'t str,
+    number: u32,
+    tone: Tone,
+    word: &'static str,
+    end: Option<&'t AttemptEnd>,
+    timing: Option<&'t Timing>,
+    crab: Option<&'t str>,
+    now: Millis,
+}
+
+/// Every attempt of a mission, the newest first. `crabs` are names by id.
+pub fn of<'t>(stored: &'t StoredMission, crabs: &'t [(String, String)], now: Millis) -> Vec<Tried<'t>> {
+    let mut all: Vec<Tried<'t>> =
+        stored.plan.step_ids().flat_map(|id| of_step(stored, id, crabs, now)).collect();
+    all.sort_by_key(|it| std::cmp::Reverse((it.timing.map_or(Millis::MAX, |it| it.queued), it.number)));
+    all
+}
+
+/// The attempts of one step, the newest first.
+pub fn of_step<'t>(
+    stored: &'t StoredMission,
+    id: StepId,
+    crabs: &'t [(String, String)],
+    now: Millis,
+) -> Vec<Tried<'t>> {
+    let step = stored.plan.step(id).id;
+    let state = stored.mission.step(id);
+    let tried = (1..).zip(&state.attempts).map(|(number, attempt)| {
+        let timing = stored.runs.iter().find(|it| it.step == step && it.attempt == number);
+        let crab = timing.and_then(|it| it.crab.as_deref());
+        let (tone, word) = standing(attempt.end.as_ref(), state.status, crab.is_some());
+        Tried {
+            address: format!("/console/missions/{}/steps/{step}", stored.row.id),
+            step,
+            number,
+            tone,
+            word,
+            end: attempt.end.as_ref(),
+            timing,
+            crab: crab.map(|id| crabs.iter().find(|it| it.0 == id).map_or(id, |it| it.1.as_str())),
+            now,
+        }
+    });
+    let mut tried: Vec<Tried<'t>> = tried.collect();
+    tried.reverse();
+    tried
+}
+
+fn standing(end: Option<&AttemptEnd>, status: StepStatus, has_crab: bool) -> (Tone, &'static str) {
+    match end {
+        Some(AttemptEnd::Completed(Report { warning: Some(_), .. })) => {
+            (Tone::Ask, "completed, with a warning")
+        }
+        Some(AttemptEnd::Completed(_)) => (Tone::Good, "completed"),
+        Some(AttemptEnd::Failed { .. }) => (Tone::Bad, "failed"),
+        Some(AttemptEnd::Lost) => (Tone::Bad, "ended without a word"),
+        Some(AttemptEnd::Withdrawn) => (Tone::Off, "withdrawn"),
+        None if status == StepStatus::Running => (Tone::Busy, "running"),
+        None if status == StepStatus::Assigned => (Tone::Busy, "assigned"),
+        None if has_crab => (Tone::Calm, "about to start"),
+        None => (Tone::Calm, "waits for a crab"),
+    }
+}
+
+/// At most so many of them; the pages of the steps have the others.
+pub fn list(tried: &[Tried<'_>], most: usize) -> Markup {
+    html! {
+        @if tried.is_empty() { p.empty { "No step has been tried." } }
+        @else {
+            ol.attempts reversed {
+                @for one in tried.iter().take(most) { (one.shown()) }
+            }
+            @if tried.len() > most {
+                p.note { (tried.len() - most) " older attempts are on the pages of their steps." }
+            }
+        }
+    }
+}
+
+impl Tried<'_> {
+    fn shown(&self) -> Markup {
+        html! {
+            li.card id={ "a-" (self.step) "-" (self.number) } {
+                h3 { a href=(self.address) { (text::line(self.step)) } " " span.number { "#" (self.number) } " " (badge(self.tone, self.word)) }
+                p.facts { (self.when()) }
+                (self.end())
+                (self.commit())
+                (self.links())
+            }
+        }
+    }
+
+    /// The way to what it has changed, and to what its agent has said and done.
+    fn links(&self) -> Markup {
+        let page = format!("{}/{}", self.address, self.number);
+        let of = |kind: &str, name: &str, length: Option<u32>| {
+            html! {
+                @if let Some(length) = length {
+                    a href={ (page) "#" (kind) } { (name) span.unseen { " of " (text::line(self.step)) " #" (self.number) } }
+                    " (" (text::size(length as usize)) ") "
+                }
+            }
+        };
+        let (diff, transcript) = self.timing.map_or((None, None), |it| (it.diff, it.transcript));
+        html! {
+            @if diff.is_some() || transcript.is_some() {
+                p.texts { (of("diff", "Diff", diff)) (of("transcript", "Transcript", transcript)) }
+            }
+        }
+    }
+
+    fn commit(&self) -> Markup {
+        html! {
+            @if let Some(commit) = self.timing.and_then(|it| it.commit.as_deref()) {
+                p.facts { "Commit " code title=(text::line(commit)) { (text::cut(commit, SHORT).0) } }
+            }
+        }
+    }
+
+    /// What the page of this attempt alone says of it.
+    pub fn alone(&self) -> Markup {
+        html! {
+            p { (badge(self.tone, self.word)) }
+            p.facts { (self.when()) }
+            (self.end())
+            (self.commit())
+        }
+    }
+
+    fn end(&self) -> Markup {
+        match self.end {
+            Some(AttemptEnd::Completed(report)) => self.report(report),
+            Some(AttemptEnd::Failed { reason }) => self.long(reason, "reason"),
+            Some(AttemptEnd::Lost | AttemptEnd::Withdrawn) | None => html! {},
+        }
+    }
+
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Where it stands, in words.
+    pub fn word(&self) -> &'static str {
+        self.word
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Who had it, since when, and how long.
+    fn when(&self) -> Markup {
+        let Some(timing) = self.timing else { return html! {} };
+        let started = timing.started.or(timing.offered);
+        html! {
+            @if let Some(crab) = self.crab { "by " (text::inline(crab)) " · " }
+            @match started {
+                Some(started) => {
+                    "started " (time::at(started)) ", waited " (time::duration(timing.queued, started)) ", "
+                    @match timing.ended {
+                        Some(ended) => { "ran for " (time::duration(started, ended)) }
+                        None => { "runs for " (time::duration(started, self.now)) }
+                    }
+                }
+                None => {
+                    "waits since " (time::at(timing.queued))
+                    @if let Some(ended) = timing.ended { ", until " (time::at(ended)) }
+                }
+            }
+        }
+    }
+
+    fn report(&self, report: &Report) -> Markup {
+        html! {
+            @if let Some(result) = &report.result { p { "Result " strong.result { (text::inline(result)) } } }
+            @if let Some(warning) = &report.warning {
+                div.warning { strong { "Warning" } (self.long(warning, "warning")) }
+            }
+            (self.long(&report.summary, "summary"))
+        }
+    }
+
+    fn long(&self, shown: &str, name: &str) -> Markup {
+        text::block(shown, text::SUMMARY, &format!("{}/{}/{name}", self.address, self.number), name)
+    }
+}

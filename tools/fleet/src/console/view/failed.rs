@@ -1,0 +1,30 @@
+//! What the console cannot do, as a page: what has happened, and what to do next.
+
+use maud::{Markup, html};
+
+/// Something that the console cannot do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The status of the answer.
+    pub status: u16,
+    /// What has happened, as a heading.
+    pub title: String,
+    /// The same in a sentence or two.
+    pub message: String,
+    /// What to do next.
+    pub help: String,
+    /// Where to go on: an address in the console, and what is there.
+    pub next: (String, String),
+}
+
+impl Problem {
+    /// The content of its page.
+    pub fn content(&self) -> Markup {
+        html! {
+            h1 { (self.title) }
+            p.message role="alert" dir="auto" { (super::text::visible(&self.message)) }
+            p { (self.help) }
+            p { a.button href=(self.next.0) { (self.next.1) } }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Everything that has happened to a mission, a page at a time.
+
+use maud::{Markup, html};
+
+use super::{Page, Tab, text, time};
+use crate::host::{MissionRow, Record};
+
+/// How many records a page shows.
+pub const RECORDS: usize = 100;
+
+/// How much of the facts of a record a page shows.
+const FACTS: usize = 300;
+
+/// A page of the history of a mission.
+pub struct History<'h> {
+    /// The mission.
+    pub row: &'h MissionRow,
+    /// The records, the oldest first.
+    pub records: &'h [Record],
+    /// Whether there are more.
+    pub has_more: bool,
+}
+
+impl History<'_> {
+    /// This page.
+    pub fn page(&self) -> Page<'_> {
+        Page {
+            title: "History",
+            tab: Tab::Elsewhere,
+            live: (!self.has_more).then_some(self.row.id.as_str()),
+            says: self.records.last().map(|it| it.kind.clone()).unwrap_or_default(),
+            content: self.content(),
+        }
+    }
+
+    fn content(&self) -> Markup {
+        let address = format!("/console/missions/{}", self.row.id);
+        html! {
+            p.back { a href=(address) dir="auto" { "← " (text::line(&self.row.summary)) } }
+            h1 { "History" }
+            @if self.records.is_empty() { p.empty { "Nothing is recorded." } }
+            @else {
+                table.list role="table" {
+                    caption.unseen { "Records, the oldest first" }
+                    thead role="rowgroup" { tr role="row" {
+                        th role="columnheader" scope="col" { "Number" }
+                        th role="columnheader" scope="col" { "When" }
+                        th role="columnheader" scope="col" { "What" }
+                        th role="columnheader" scope="col" { "Facts" }
+                    } }
+                    tbody role="rowgroup" { @for record in self.records { (row(record)) } }
+                }
+            }
+            @if let Some(last) = self.records.last().filter(|_| self.has_more) {
+                p { a.button.plain href={ (address) "/history?after=" (last.seq) } { "Later" } }
+            }
+        }
+    }
+}
+
+fn row(record: &Record) -> Markup {
+    let facts = facts(&record.data);
+    let (shown, is_cut) = text::cut(&facts, FACTS);
+    html! {
+        tr role="row" id={ "r-" (record.seq) } {
+            th role="rowheader" scope="row" { (record.seq) }
+            td role="cell" { (time::at(record.time)) }
+            td role="cell" { (text::line(&record.kind)) }
+            td.full.nil[facts.is_empty()] role="cell" dir="auto" { (text::visible(shown)) @if is_cut { "…" } }
+        }
+    }
+}
+
+/// "step: plan, attempt: 1"
+fn facts(data: &serde_json::Value) -> String {
+    let shown = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null
+        | serde_json::Value::Bool(_)
+        | serde_json::Value::Number(_)
+        | serde_json::Value::Array(_)
+        | serde_json::Value::Object(_) => value.to_string(),
+    };
+    match data.as_object() {
+        Some(fields) => {
+            let fields = fields.iter().filter(|it| !it.1.is_null());
+            fields.map(|(name, value)| format!("{name}: {}", shown(value))).collect::<Vec<_>>().join(", ")
+        }
+        None => shown(data),
+    }
+}

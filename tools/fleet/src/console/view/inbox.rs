@@ -1,0 +1,139 @@
+//! The first screen: what needs a person.
+
+use maud::{Markup, html};
+use orange_core::mission::MissionStatus;
+
+use super::forms::Seal;
+use super::words::{self, Tone, counted};
+use super::{Page, Tab, badge, mission, text, time};
+use crate::host::StoredMission;
+
+/// The inbox.
+pub struct Inbox<'i> {
+    /// Missions that wait for an answer, each with the seal of its form.
+    pub waiting: Vec<(StoredMission, Seal<'i>)>,
+    /// Missions that have failed, the newest first.
+    pub failed: Vec<(StoredMission, Seal<'i>)>,
+    /// How many wait, and how many have failed; more than are shown here, perhaps.
+    pub counts: (u64, u64),
+    /// How many missions run, and how many wait to begin.
+    pub under_way: (u64, u64),
+    /// How many crabs there are, and how many of them have a step or a fault.
+    pub crabs: [u64; 4],
+}
+
+impl Inbox<'_> {
+    /// This page.
+    pub fn page(&self) -> Page<'static> {
+        let (waiting, failed) = self.counts;
+        let says = format!(
+            "{} for you. {failed} failed.",
+            counted(waiting as usize, "mission waits", "missions wait")
+        );
+        Page { title: "Inbox", tab: Tab::Inbox, live: Some(""), says, content: self.content() }
+    }
+
+    fn content(&self) -> Markup {
+        let (waiting, failed) = self.counts;
+        html! {
+            h1 { "Inbox" }
+            (self.summary())
+            section #waiting aria-labelledby="waiting-title" data-question=(self.questions()) {
+                h2 #waiting-title { "Waiting for you" @if waiting > 0 { " (" (waiting) ")" } }
+                @if self.waiting.is_empty() { p.empty { "No mission waits for an answer." } }
+                @for (stored, seal) in &self.waiting { (waits(stored, seal)) }
+                (more(waiting, self.waiting.len(), "paused"))
+            }
+            section #failed aria-labelledby="failed-title" {
+                h2 #failed-title { "Failed" @if failed > 0 { " (" (failed) ")" } }
+                @if self.failed.is_empty() { p.empty { "No mission has failed." } }
+                @for (stored, seal) in &self.failed { (has_failed(stored, seal)) }
+                (more(failed, self.failed.len(), "failed"))
+            }
+        }
+    }
+
+    /// What is asked here: while somebody reads it, nothing else takes its place unseen.
+    fn questions(&self) -> String {
+        let asked =
+            |(stored, _): &(StoredMission, Seal<'_>)| format!("{}.{}", stored.row.id, stored.mission.pauses);
+        self.waiting.iter().map(asked).collect::<Vec<_>>().join(" ")
+    }
+
+    fn summary(&self) -> Markup {
+        let [known, parked, busy, faulty] = self.crabs;
+        let (running, pending) = self.under_way;
+        html! {
+            p.summary #summary {
+                a href="/console/missions?status=running" { (counted(running as usize, "mission runs", "missions run")) }
+                ", "
+                a href="/console/missions?status=pending" { (pending) " wait to begin" }
+                ". "
+                a href="/console/colonies" { (counted(known as usize, "crab", "crabs")) }
+                @if known > 0 { ": " (busy) " at work, " (parked) " free" }
+                @if faulty > 0 { ", " strong { (faulty) " with a fault" } }
+                "."
+            }
+        }
+    }
+}
+
+fn more(count: u64, shown: usize, status: &str) -> Markup {
+    html! {
+        @if count > shown as u64 {
+            p { a href={ "/console/missions?status=" (status) } { "All " (count) " missions that are " (status) } }
+        }
+    }
+}
+
+/// A mission that waits, with its answers.
+fn waits(stored: &StoredMission, seal: &Seal<'_>) -> Markup {
+    let (plan, state) = (stored.plan, &stored.mission);
+    let Some(pause) = &state.pause else { return html! {} };
+    html! {
+        article.card.ask id={ "waits-" (stored.row.id) } aria-labelledby={ "title-" (stored.row.id) } {
+            (heading(stored))
+            p.why { strong { (words::question(pause)) } " " span dir="auto" { (text::line(&words::reason(plan, state, pause))) } }
+            (mission::answers(stored, seal, false))
+        }
+    }
+}
+
+/// A mission that has failed, with what can be done.
+fn has_failed(stored: &StoredMission, seal: &Seal<'_>) -> Markup {
+    let failures = words::failures(stored.plan, &stored.mission);
+    html! {
+        article.card.bad id={ "failed-" (stored.row.id) } aria-labelledby={ "title-" (stored.row.id) } {
+            (heading(stored))
+            @for failure in failures.iter().take(2) { p.why dir="auto" { (text::line(failure)) } }
+            form.answers method="post" action={ "/console/missions/" (stored.row.id) "/retry" } {
+                (seal.fields())
+                button type="submit" { "Run it again from where it failed" }
+                a.button.plain href={ "/console/missions/" (stored.row.id) } { "Look at it" }
+            }
+        }
+    }
+}
+
+fn heading(stored: &StoredMission) -> Markup {
+    let row = &stored.row;
+    let word = match words::is_exhausted(&stored.mission) {
+        true => "exhausted",
+        false => stored.mission.status.as_str(),
+    };
+    html! {
+        h3 id={ "title-" (row.id) } {
+            a href={ "/console/missions/" (row.id) } dir="auto" { (text::line(&row.summary)) }
+        }
+        p.facts {
+            (badge(Tone::of_mission(stored.mission.status), word)) " "
+            (row.workflow) " · " bdi { (text::line(&row.branch)) } " · "
+            @match stored.mission.status {
+                MissionStatus::Paused => { "since " }
+                MissionStatus::Failed | MissionStatus::Pending | MissionStatus::Running
+                | MissionStatus::Completed | MissionStatus::Cancelled => { "ended " }
+            }
+            (time::at(row.updated))
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! One mission: what it asks, its plan as a live picture, its steps and their attempts.
+
+use maud::{Markup, html};
+use orange_core::mission::{Mission, MissionStatus};
+use orange_core::plan::Plan;
+
+use super::forms::{self, Seal};
+use super::words::{self, Tone, counted, standing};
+use super::{Page, Tab, attempts, badge, picture, text, time};
+use crate::host::{Colony, Millis, StoredMission};
+
+/// How many attempts this page of a mission shows; the pages of its steps have all.
+const ATTEMPTS: usize = 20;
+
+/// A mission and what stands around it.
+pub struct MissionPage<'m> {
+    /// The mission.
+    pub stored: &'m StoredMission,
+    /// Its colony, if that is known.
+    pub colony: Option<&'m Colony>,
+    /// The crabs of the colony by id, with their names.
+    pub crabs: &'m [(String, String)],
+    /// What a person has just done to it.
+    pub said: Option<&'m str>,
+    /// The seal of its forms.
+    pub seal: Seal<'m>,
+    /// Now.
+    pub now: Millis,
+}
+
+impl MissionPage<'_> {
+    /// This page.
+    pub fn page(&self) -> Page<'_> {
+        let StoredMission { row, plan, mission, .. } = self.stored;
+        let live = (!mission.status.is_terminal() || mission.status == MissionStatus::Failed)
+            .then_some(row.id.as_str());
+        Page {
+            title: &row.summary,
+            tab: Tab::Elsewhere,
+            live,
+            says: words::doing(plan, mission, self.holder()),
+            content: self.content(),
+        }
+    }
+
+    fn content(&self) -> Markup {
+        let StoredMission { row, plan, mission, prompt, .. } = self.stored;
+        let address = format!("/console/missions/{}", row.id);
+        html! {
+            h1 dir="auto" { (text::line(&row.summary)) }
+            @if let Some(said) = self.said { p.said #said { (said) } }
+            (self.facts())
+            div #ask data-question=(mission.pause.as_ref().map_or(0, |it| it.number)) {
+                @if mission.pause.is_some() { (self.asks()) }
+                @else if mission.status == MissionStatus::Failed { (self.failed()) }
+            }
+            section #plan aria-labelledby="plan-title" {
+                h2 #plan-title { "Plan" }
+                p.now { (words::doing(plan, mission, self.holder())) }
+                (picture::picture(plan, Some(mission)))
+                (steps(plan, mission, &address))
+            }
+            section #attempts aria-labelledby="attempts-title" {
+                h2 #attempts-title { "Attempts" }
+                (attempts::list(&self.tried(), ATTEMPTS))
+            }
+            section #prompt aria-labelledby="prompt-title" {
+                h2 #prompt-title { "Prompt" }
+                (text::block(prompt, text::PROMPT, &format!("{address}/prompt"), "prompt"))
+            }
+            section #more aria-labelledby="more-title" {
+                h2 #more-title { "More" }
+                p { a href={ (address) "/history" } { "History: everything that has happened to it" } }
+                @if !matches!(mission.status, MissionStatus::Completed | MissionStatus::Cancelled) { (self.cancel()) }
+            }
+        }
+    }
+
+    /// The crab that has the step which starts next.
+    fn holder(&self) -> Option<&str> {
+        let StoredMission { plan, mission, runs, .. } = self.stored;
+        let (step, attempt) = mission.next()?;
+        let run = runs.iter().find(|it| it.step == plan.step(step).id && it.attempt == attempt)?;
+        let crab = run.crab.as_deref().filter(|_| run.offered.is_some())?;
+        Some(self.crabs.iter().find(|it| it.0 == crab).map_or(crab, |it| it.1.as_str()))
+    }
+
+    fn tried(&self) -> Vec<attempts::Tried<'_>> {
+        attempts::of(self.stored, self.crabs, self.now)
+    }
+
+    fn facts(&self) -> Markup {
+        let StoredMission { row, plan, mission, .. } = self.stored;
+        let policy = mission.policy;
+        let colony = self.colony.map_or(row.colony.as_str(), |it| it.name.as_str());
+        html! {
+            dl.facts #facts {
+                div { dt { "Status" } dd { (badge(Tone::of_mission(mission.status), mission.status.as_str())) } }
+                div { dt { "Workflow" } dd { a href={ "/console/workflows/" (plan.name) } { (plan.name) } } }
+                div { dt { "Colony" } dd { a href={ "/console/colonies/" (row.colony) } { (text::inline(colony)) } } }
+                div { dt { "Branch" } dd { (text::inline(&row.branch)) } }
+                div {
+                    dt { "Policy" }
+                    dd { "execution " (policy.execution.as_str()) ", intervene " (policy.intervene.as_str()) }
+                }
+                div { dt { "Started" } dd { (time::at(row.created)) } }
+                div { dt { "Changed" } dd { (time::at(row.updated)) } }
+                div { dt { "Id" } dd { code { (row.id) } } }
+            }
+        }
+    }
+
+    /// The question of a pause, and its answers.
+    fn asks(&self) -> Markup {
+        let StoredMission { plan, mission, .. } = self.stored;
+        let Some(pause) = &mission.pause else { return html! {} };
+        let why = words::reason(plan, mission, pause);
+        html! {
+            section.card.ask aria-labelledby="ask-title" {
+                h2 #ask-title { "Pause " (pause.number) ": " (words::question(pause)) }
+                (text::block(&why, text::SUMMARY, &format!("/console/missions/{}/reason", self.stored.row.id), "reason"))
+                (answers(self.stored, &self.seal, true))
+            }
+        }
+    }
+
+    fn failed(&self) -> Markup {
+        let StoredMission { row, plan, mission, .. } = self.stored;
+        let steps = words::retriable(plan, mission);
+        let entries: Vec<(&str, &str)> = steps.iter().map(|it| (*it, *it)).collect();
+        html! {
+            section.card.bad aria-labelledby="ask-title" {
+                h2 #ask-title { "It has failed" }
+                @for failure in words::failures(plan, mission) {
+                    p.why dir="auto" { (text::visible(text::cut(&failure, text::SUMMARY).0)) }
+                }
+                form.answers method="post" action={ "/console/missions/" (row.id) "/retry" } {
+                    (self.seal.fields())
+                    @if steps.len() > 1 {
+                        (forms::menu("retry-step", "step", "From", "every failed step", &entries, ""))
+                    }
+                    button type="submit" { "Run it again from where it failed" }
+                }
+            }
+        }
+    }
+
+    fn cancel(&self) -> Markup {
+        html! {
+            details #cancel {
+                summary { "Cancel this mission" }
+                form.answers method="post" action={ "/console/missions/" (self.stored.row.id) "/cancel" } {
+                    (self.seal.fields())
+                    p { "Its agent is ended, and nothing of it runs any more. Its branch stays as it was last pushed." }
+                    button.danger type="submit" { "Cancel it for good" }
+                }
+            }
+        }
+    }
+}
+
+/// The form that answers a pause. `in_full` says what each answer does, and lets the policy change with it.
+pub fn answers(stored: &StoredMission, seal: &Seal<'_>, in_full: bool) -> Markup {
+    let StoredMission { row, plan, mission, .. } = stored;
+    let Some(pause) = &mission.pause else { return html! {} };
+    let choices = words::choices(plan, mission);
+    html! {
+        form.answers method="post" action={ "/console/missions/" (row.id) "/continue" } {
+            (seal.fields())
+            (forms::hidden("pause", &pause.number.to_string()))
+            div.choices {
+                @for choice in &choices {
+                    div {
+                        button.plain[choice.accepts] type="submit" name="accept" value=(if choice.accepts { "yes" } else { "no" }) {
+                            (choice.label)
+                        }
+                        @if in_full { p.note { (choice.effect) } }
+                    }
+                }
+                @if !in_full { div { a.button.plain href={ "/console/missions/" (row.id) } { "Look at it" } } }
+            }
+            @if in_full {
+                details #policy {
+                    summary { "When it pauses from now on" }
+                    (forms::policy("answer", "as it is", ("", "")))
+                }
+            }
+        }
+    }
+}
+
+/// The steps as a table: what the picture says, in words.
+fn steps(plan: &Plan<'_>, mission: &Mission, address: &str) -> Markup {
+    html! {
+        table.list #steps role="table" {
+            caption.unseen { "The steps, in the order in which they can run" }
+            thead role="rowgroup" {
+                tr role="row" {
+                    @for name in ["Step", "Status", "Role", "Result", "Attempts"] {
+                        th role="columnheader" scope="col" { (name) }
+                    }
+                }
+            }
+            tbody role="rowgroup" {
+                @for id in plan.order {
+                    @let (step, state) = (plan.step(*id), mission.step(*id));
+                    tr role="row" id={ "step-" (step.id) } {
+                        th role="rowheader" scope="row" {
+                            a href={ (address) "/steps/" (step.id) } { (text::line(step.id)) }
+                            @if step.title != step.id { " " span.sub dir="auto" { (text::line(step.title)) } }
+                        }
+                        td role="cell" { (badge(Tone::of_step(state), standing(state))) }
+                        td role="cell" { (text::line(plan.role(step.role))) }
+                        @let result = state.latest.as_ref().and_then(|it| it.result.as_deref());
+                        td.nil[result.is_none()] role="cell" { bdi { (result.map_or("–".to_owned(), text::line)) } }
+                        td.nil[state.attempt() == 0] role="cell" {
+                            (counted(state.attempts.len(), "attempt", "attempts"))
+                            @if step.is_loop() {
+                                span.sub { " " (state.completions) " of "
+                                    (counted(usize::from(step.max_retries) + usize::from(state.granted), "round", "rounds")) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

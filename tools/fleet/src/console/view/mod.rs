@@ -1,0 +1,185 @@
+//! The pages, as functions of values: nothing here asks a host.
+
+pub mod attempt;
+pub mod attempts;
+pub mod colonies;
+pub mod diff;
+pub mod failed;
+pub mod forms;
+pub mod history;
+pub mod inbox;
+pub mod login;
+pub mod machine;
+pub mod mission;
+pub mod missions;
+pub mod picture;
+pub mod start;
+pub mod step;
+#[cfg(test)]
+mod tests;
+pub mod text;
+pub mod time;
+pub mod words;
+pub mod workflows;
+
+use maud::{DOCTYPE, Markup, html};
+
+use self::words::Tone;
+use super::assets;
+
+/// Where a page stands in the navigation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    /// What needs a person.
+    Inbox,
+    /// Every mission.
+    Missions,
+    /// Colonies and their crabs.
+    Colonies,
+    /// The work of the gateway's own machine.
+    Machine,
+    /// What missions follow.
+    Workflows,
+    /// The form that starts a mission.
+    Start,
+    /// None of them.
+    Elsewhere,
+}
+
+/// What every page of a person who has signed in shows around its content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// How many missions wait for an answer.
+    pub waiting: u64,
+    /// How many messages nobody understood.
+    pub alarms: u64,
+    /// The newest record when this page was made.
+    pub seq: u64,
+    /// What forms carry, so that no other site can send them.
+    pub csrf: String,
+    /// Whether the work of the gateway's own machine is shown.
+    pub has_machine: bool,
+}
+
+/// A page.
+pub struct Page<'p> {
+    /// Its title.
+    pub title: &'p str,
+    /// Where it stands.
+    pub tab: Tab,
+    /// The mission whose news alone concern it; `Some("")` if all do, `None` if it does not change.
+    pub live: Option<&'p str>,
+    /// What has changed, for those who hear this page: it is read out when it differs.
+    pub says: String,
+    /// What it shows.
+    pub content: Markup,
+}
+
+const TABS: [(Tab, &str, &str); 5] = [
+    (Tab::Inbox, "/console", "Inbox"),
+    (Tab::Missions, "/console/missions", "Missions"),
+    (Tab::Colonies, "/console/colonies", "Colonies"),
+    (Tab::Workflows, "/console/workflows", "Workflows"),
+    (Tab::Machine, "/console/machine", "This machine"),
+];
+
+impl Page<'_> {
+    /// This page for a person who has signed in.
+    pub fn render(&self, frame: &Frame) -> Markup {
+        let events = self.live.map(|mission| events(mission, frame.seq));
+        let mark = if frame.waiting > 0 { format!("({}) ", frame.waiting) } else { String::new() };
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                (head(&format!("{mark}{}", self.title)))
+                body data-events=[events] {
+                    a.skip href="#main" { "Skip to the content" }
+                    header.top {
+                        a.brand href="/console" { "Orange" }
+                        nav aria-label="Main" { ul { @for tab in tabs(frame) { (self.tab(tab, frame)) } } }
+                        a.button href="/console/start" aria-current=[(self.tab == Tab::Start).then_some("page")] { "Start a mission" }
+                        form method="post" action="/console/logout" {
+                            (forms::hidden("csrf", &frame.csrf))
+                            button.plain type="submit" { "Sign out" }
+                        }
+                    }
+                    p #connection.banner role="status" {}
+                    p #says.unseen role="status" {}
+                    main #main tabindex="-1" data-says=(self.says) {
+                        @if frame.alarms > 0 { (alarms(frame.alarms)) }
+                        (self.content)
+                    }
+                    noscript { p.note { "Reload this page to see what has changed." } }
+                }
+            }
+        }
+    }
+
+    fn tab(&self, (tab, address, name): (Tab, &str, &str), frame: &Frame) -> Markup {
+        let current = (tab == self.tab).then_some("page");
+        html! {
+            li {
+                a href=(address) aria-current=[current] {
+                    (name)
+                    @if tab == Tab::Inbox && frame.waiting > 0 {
+                        " " span.count { (frame.waiting) span.unseen { " waiting" } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn tabs(frame: &Frame) -> impl Iterator<Item = (Tab, &'static str, &'static str)> {
+    let has_machine = frame.has_machine;
+    TABS.into_iter().filter(move |it| has_machine || it.0 != Tab::Machine)
+}
+
+/// A page for somebody who has not signed in.
+pub fn outside(title: &str, content: Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head(title))
+            body {
+                header.top { a.brand href="/console" { "Orange" } }
+                main #main tabindex="-1" { (content) }
+            }
+        }
+    }
+}
+
+/// A status in a word, with its colour.
+pub fn badge(tone: Tone, word: &str) -> Markup {
+    html! { span.badge.(tone.class()) { (word) } }
+}
+
+fn head(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) " · Orange" }
+            link rel="stylesheet" href=(assets::style_address());
+            link rel="icon" type="image/svg+xml" href="/console/icon.svg";
+            script src=(assets::script_address()) defer {}
+        }
+    }
+}
+
+fn events(mission: &str, seq: u64) -> String {
+    match mission {
+        "" => format!("/console/events?after={seq}"),
+        mission => format!("/console/events?mission={mission}&after={seq}"),
+    }
+}
+
+fn alarms(count: u64) -> Markup {
+    html! {
+        p.alarm role="alert" {
+            (words::counted(count as usize, "message was", "messages were"))
+            " set aside, since this gateway does not understand them. Its log names them; a newer gateway may."
+        }
+    }
+}

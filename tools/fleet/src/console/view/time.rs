@@ -1,0 +1,54 @@
+//! Times and durations. Without a script a page shows UTC; the script shows the reader's own time.
+
+use maud::{Markup, html};
+use time::OffsetDateTime;
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+
+use crate::host::Millis;
+
+const EXACT: &[BorrowedFormatItem<'static>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
+const SHOWN: &[BorrowedFormatItem<'static>] =
+    format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
+
+/// A point in time.
+pub fn at(time: Millis) -> Markup {
+    html! { time datetime=(written(time, EXACT)) { (written(time, SHOWN)) } }
+}
+
+fn written(time: Millis, format: &[BorrowedFormatItem<'static>]) -> String {
+    let nanos = i128::from(time) * 1_000_000;
+    let formatted =
+        OffsetDateTime::from_unix_timestamp_nanos(nanos).ok().and_then(|it| it.format(format).ok());
+    formatted.unwrap_or_else(|| time.to_string())
+}
+
+/// How long something took: "4 s", "12 min 3 s", "2 h 5 min", "3 d 4 h".
+pub fn duration(from: Millis, to: Millis) -> String {
+    let seconds = to.saturating_sub(from).max(0) / 1_000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3_600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_exact_for_programs_and_short_for_people() {
+        let expect = "<time datetime=\"2026-02-03T04:05:06Z\">2026-02-03 04:05:06 UTC</time>";
+        assert_eq!(at(1_770_091_506_789).into_string(), expect);
+        assert!(at(Millis::MAX).into_string().contains(&Millis::MAX.to_string()));
+    }
+
+    #[test]
+    fn durations_have_two_units() {
+        let shown = [0, 59_999, 60_000, 7_500_000, 273_600_000, -5].map(|it| duration(0, it));
+        assert_eq!(shown, ["0 s", "59 s", "1 min 0 s", "2 h 5 min", "3 d 4 h", "0 s"]);
+    }
+}

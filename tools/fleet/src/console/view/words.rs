@@ -1,0 +1,225 @@
+//! What the console says of missions, steps and pauses, in words for people.
+
+use orange_core::mission::{Failure, Mission, MissionStatus, Pause, PauseReason, StepState, StepStatus};
+use orange_core::plan::{Execution, Intervene, Plan, StepId};
+
+/// How urgent or how good something is: a class of the style sheet. Words say the same beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing happens, and nothing is wrong.
+    Calm,
+    /// An agent works.
+    Busy,
+    /// A person is asked.
+    Ask,
+    /// It has ended well.
+    Good,
+    /// It has failed.
+    Bad,
+    /// It was left out or called off.
+    Off,
+}
+
+impl Tone {
+    /// Its class.
+    pub const fn class(self) -> &'static str {
+        match self {
+            Tone::Calm => "calm",
+            Tone::Busy => "busy",
+            Tone::Ask => "ask",
+            Tone::Good => "good",
+            Tone::Bad => "bad",
+            Tone::Off => "off",
+        }
+    }
+
+    /// The tone of a mission.
+    pub const fn of_mission(status: MissionStatus) -> Tone {
+        match status {
+            MissionStatus::Pending => Tone::Calm,
+            MissionStatus::Running => Tone::Busy,
+            MissionStatus::Paused => Tone::Ask,
+            MissionStatus::Completed => Tone::Good,
+            MissionStatus::Failed => Tone::Bad,
+            MissionStatus::Cancelled => Tone::Off,
+        }
+    }
+
+    /// The tone of a step.
+    pub fn of_step(state: &StepState) -> Tone {
+        match state.status {
+            StepStatus::Blocked | StepStatus::Queued => Tone::Calm,
+            StepStatus::Assigned | StepStatus::Running => Tone::Busy,
+            StepStatus::Completed => Tone::Good,
+            StepStatus::Failed if state.is_handled || !has_failed_itself(state) => Tone::Off,
+            StepStatus::Failed => Tone::Bad,
+            StepStatus::Skipped | StepStatus::Cancelled => Tone::Off,
+        }
+    }
+}
+
+/// A mission by the word of its status; a word of a newer version is shown as it is.
+pub fn tone_of(status: &str) -> Tone {
+    MissionStatus::from_name(status).map_or(Tone::Calm, Tone::of_mission)
+}
+
+/// Where a step stands, in a word or two.
+pub fn standing(state: &StepState) -> &'static str {
+    match state.status {
+        StepStatus::Failed if state.is_exhausted => "exhausted",
+        StepStatus::Failed if state.is_handled => "failed, handled",
+        StepStatus::Failed if !has_failed_itself(state) => "not run",
+        StepStatus::Blocked
+        | StepStatus::Queued
+        | StepStatus::Assigned
+        | StepStatus::Running
+        | StepStatus::Completed
+        | StepStatus::Failed
+        | StepStatus::Skipped
+        | StepStatus::Cancelled => state.status.as_str(),
+    }
+}
+
+/// Whether a step has failed, and not only because another one has.
+fn has_failed_itself(state: &StepState) -> bool {
+    state.failure.as_ref().is_none_or(Failure::is_own)
+}
+
+/// Why a mission waits, in one sentence.
+pub fn reason(plan: &Plan<'_>, mission: &Mission, pause: &Pause) -> String {
+    let name = |step: StepId| plan.step(step).id;
+    match &pause.reason {
+        PauseReason::Boundary(step) => format!("{} has ended", name(*step)),
+        PauseReason::Warning(step) => {
+            let warning = mission.step(*step).latest.as_ref().and_then(|it| it.warning.as_deref());
+            format!("{} has completed with a warning: {}", name(*step), warning.unwrap_or("(none)"))
+        }
+        PauseReason::Error(step) | PauseReason::Exhausted(step) => mission.failure(plan, *step),
+        PauseReason::Obstacle(what) => what.clone(),
+    }
+}
+
+/// What kind of question a pause is, as a heading.
+pub fn question(pause: &Pause) -> &'static str {
+    match pause.reason {
+        PauseReason::Boundary(_) => "Go on?",
+        PauseReason::Warning(_) => "A step has a warning",
+        PauseReason::Error(_) => "A step has failed",
+        PauseReason::Exhausted(_) => "A loop is exhausted",
+        PauseReason::Obstacle(_) => "Something is in the way",
+    }
+}
+
+/// An answer that a pause offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Whether it takes the failure as it is.
+    pub accepts: bool,
+    /// What its button says.
+    pub label: String,
+    /// What follows.
+    pub effect: String,
+}
+
+/// The answers that a paused mission offers, the usual one first.
+pub fn choices(plan: &Plan<'_>, mission: &Mission) -> Vec<Choice> {
+    let Some(pause) = &mission.pause else { return Vec::new() };
+    let go_on = |label: String, effect: String| Choice { accepts: false, label, effect };
+    let Some(step) = mission.asked() else {
+        return vec![go_on("Go on".to_owned(), "The mission continues where it is.".to_owned())];
+    };
+    let name = plan.step(step).id;
+    let first = match pause.reason {
+        PauseReason::Exhausted(_) => {
+            go_on("One more round".to_owned(), format!("The loop of {name} may go round once more."))
+        }
+        PauseReason::Boundary(_)
+        | PauseReason::Warning(_)
+        | PauseReason::Error(_)
+        | PauseReason::Obstacle(_) => {
+            go_on(format!("Try {name} again"), format!("{name} gets a new attempt."))
+        }
+    };
+    let effect = match plan.step(step).on_fail {
+        Some(handler) => format!("{} runs next, which handles failures of {name}.", plan.step(handler).id),
+        None => format!("What depends on {name} does not run."),
+    };
+    vec![first, Choice { accepts: true, label: "Accept the failure".to_owned(), effect }]
+}
+
+/// Why a mission has failed: the failure of each step that has failed itself, a sentence for each.
+pub fn failures(plan: &Plan<'_>, mission: &Mission) -> Vec<String> {
+    let own = |id: &StepId| {
+        let state = mission.step(*id);
+        state.is_exhausted || (!state.is_handled && state.failure.as_ref().is_some_and(|it| it.is_own()))
+    };
+    plan.step_ids().filter(own).map(|id| mission.failure(plan, id)).filter(|it| !it.is_empty()).collect()
+}
+
+/// Whether a loop of it is exhausted.
+pub fn is_exhausted(mission: &Mission) -> bool {
+    let asks = mission.pause.as_ref().is_some_and(|it| matches!(it.reason, PauseReason::Exhausted(_)));
+    asks || mission.steps.iter().any(|it| it.is_exhausted)
+}
+
+/// The steps from which a failed mission can be run again.
+pub fn retriable<'p>(plan: &Plan<'p>, mission: &Mission) -> Vec<&'p str> {
+    let has_failed = |id: &StepId| {
+        let state = mission.step(*id);
+        state.status == StepStatus::Failed && state.failure.as_ref().is_some_and(|it| it.is_own())
+    };
+    plan.step_ids().filter(has_failed).map(|id| plan.step(id).id).collect()
+}
+
+/// What an execution means.
+pub const fn execution(value: Execution) -> &'static str {
+    match value {
+        Execution::Step => "step: pause after every step",
+        Execution::Auto => "auto: go from step to step",
+    }
+}
+
+/// What an intervention means.
+pub const fn intervene(value: Intervene) -> &'static str {
+    match value {
+        Intervene::Never => "never: a failure counts at once",
+        Intervene::OnWarning => "on-warning: pause after a warning or an error",
+        Intervene::OnError => "on-error: pause after an error",
+        Intervene::Always => "always: pause after every step",
+    }
+}
+
+/// What a mission does now, in a few words: for titles, and for those who hear this page. `holder` is who has the next step.
+pub fn doing(plan: &Plan<'_>, mission: &Mission, holder: Option<&str>) -> String {
+    match mission.status {
+        MissionStatus::Pending => "The mission has not begun.".to_owned(),
+        MissionStatus::Paused => match &mission.pause {
+            Some(pause) => format!("Pause {}: the mission waits for you.", pause.number),
+            None => "The mission waits for you.".to_owned(),
+        },
+        MissionStatus::Running => match (mission.busy(), mission.next(), holder) {
+            (Some(step), _, _) => {
+                let state = mission.step(step);
+                format!("{} is {}, attempt {}.", plan.step(step).id, state.status.as_str(), state.attempt())
+            }
+            (None, Some((step, attempt)), None) => {
+                format!("{} waits for a crab, attempt {attempt}.", plan.step(step).id)
+            }
+            (None, Some((step, attempt)), Some(holder)) => {
+                format!(
+                    "{holder} has {}, attempt {attempt}, and has not started its agent.",
+                    plan.step(step).id
+                )
+            }
+            (None, None, _) => "The mission runs.".to_owned(),
+        },
+        MissionStatus::Completed => "The mission has completed.".to_owned(),
+        MissionStatus::Failed => "The mission has failed.".to_owned(),
+        MissionStatus::Cancelled => "The mission was cancelled.".to_owned(),
+    }
+}
+
+/// "1 attempt", "3 attempts"
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}

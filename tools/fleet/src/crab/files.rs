@@ -1,0 +1,152 @@
+//! What a crab keeps in its home: who it is, and its job.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use orange_engine::{Error, Kind, Result};
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::job::{Job, VERSION};
+
+/// The home of a crab. One process at a time has it.
+#[derive(Debug)]
+pub struct Home {
+    folder: PathBuf,
+    /// Held as long as this process lives.
+    _lock: File,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Who {
+    crab_id: String,
+}
+
+impl Home {
+    /// Makes the folder if it is not there, and takes it.
+    ///
+    /// # Errors
+    /// `locked` when another crab has it.
+    pub fn take(folder: &Path) -> Result<Home> {
+        let folder = std::path::absolute(folder).map_err(|cause| Error::io("find", folder, &cause))?;
+        fs::create_dir_all(&folder).map_err(|cause| Error::io("make", &folder, &cause))?;
+        let path = folder.join("crab.lock");
+        let lock = OpenOptions::new().create(true).append(true).open(&path);
+        let lock = lock.map_err(|cause| Error::io("open", &path, &cause))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).map_err(|_| {
+            Error::new(Kind::Locked, format!("another crab works in {}", folder.display()))
+                .help("each crab has a home of its own: name another one with `--dir`, or end that crab")
+        })?;
+        Ok(Home { folder, _lock: lock })
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The id of the crab: the same one as long as the home lives.
+    pub fn crab_id(&self, new: impl FnOnce() -> Result<String>) -> Result<String> {
+        if let Some(Who { crab_id }) = self.read("crab.json")? {
+            return Ok(crab_id);
+        }
+        let who = Who { crab_id: new()? };
+        self.write("crab.json", &who)?;
+        Ok(who.crab_id)
+    }
+
+    /// The job that is written down.
+    ///
+    /// # Errors
+    /// `corrupt` for one of a newer version.
+    pub fn job(&self) -> Result<Option<Job>> {
+        let Some(value) = self.read::<Value>("job.json")? else { return Ok(None) };
+        let path = self.folder.join("job.json");
+        if value["v"].as_u64().is_some_and(|version| version > VERSION.into()) {
+            return Err(Error::new(Kind::Corrupt, format!("{} is of a newer version", path.display()))
+                .help("start the crab with the version of `orange-fleet` that wrote it"));
+        }
+        serde_json::from_value(value).map(Some).map_err(|cause| corrupt(&path, &cause))
+    }
+
+    /// Writes the job down.
+    pub fn save(&self, job: &Job) -> Result<()> {
+        self.write("job.json", job)
+    }
+
+    /// Forgets the job.
+    pub fn forget(&self) -> Result<()> {
+        let path = self.folder.join("job.json");
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("remove", &path, &cause)),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// The millions of bytes that its disk has for it.
+    pub fn free_mb(&self) -> Result<u64> {
+        let stat = rustix::fs::statvfs(&self.folder)
+            .map_err(|cause| Error::io("look at", &self.folder, &cause.into()))?;
+        Ok(stat.f_bavail.saturating_mul(stat.f_frsize) / 1_000_000)
+    }
+
+    fn read<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Result<Option<T>> {
+        let path = self.folder.join(name);
+        match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|cause| corrupt(&path, &cause)),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(Error::io("read", &path, &cause)),
+        }
+    }
+
+    /// Writes a file whole or not at all.
+    fn write(&self, name: &str, value: &impl Serialize) -> Result<()> {
+        let (path, new) = (self.folder.join(name), self.folder.join(format!("{name}.new")));
+        let written = serde_json::to_vec_pretty(value).map_err(std::io::Error::other).and_then(|bytes| {
+            let mut file = File::create(&new)?;
+            file.write_all(&bytes)?;
+            file.sync_all()?;
+            fs::rename(&new, &path)?;
+            File::open(&self.folder)?.sync_all()
+        });
+        written.map_err(|cause| Error::io("write", &path, &cause))
+    }
+}
+
+fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
+    Error::new(Kind::Corrupt, format!("{}: {cause}", path.display()))
+        .help("move the file away: the crab forgets what it says, and agents that it has started go on by themselves")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_has_one_crab_and_its_id_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::take(folder.path()).unwrap();
+        assert_eq!(Home::take(folder.path()).unwrap_err().kind, Kind::Locked);
+        assert_eq!(home.crab_id(|| Ok("a".to_owned())).unwrap(), "a");
+        drop(home);
+        let home = Home::take(folder.path()).unwrap();
+        assert_eq!(home.crab_id(|| Ok("b".to_owned())).unwrap(), "a");
+    }
+
+    #[test]
+    fn a_job_is_written_down_and_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::take(folder.path()).unwrap();
+        assert_eq!(home.job().unwrap(), None);
+        let job = Job { mission: Some("m".to_owned()), ..Job::new(Default::default()) };
+        home.save(&job).unwrap();
+        assert_eq!(home.job().unwrap(), Some(job));
+        home.forget().unwrap();
+        home.forget().unwrap();
+        assert_eq!(home.job().unwrap(), None);
+        fs::write(folder.path().join("job.json"), "{\"v\": 2}").unwrap();
+        assert!(home.job().unwrap_err().message.ends_with("is of a newer version"));
+    }
+}

@@ -1,0 +1,176 @@
+//! The heartbeats of a run, in a thread of their own: they go on whatever the crab waits for.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::api::{Api, Failed};
+use super::assigned::Message;
+use super::decide::Lease;
+use super::program::Wanted;
+
+/// How long a heartbeat may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long to wait after a heartbeat that was not answered.
+const UNHEARD: Duration = Duration::from_secs(1);
+
+/// How long to wait before a WebSocket is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// The heart of one run. It stops when it is dropped.
+#[derive(Debug)]
+pub struct Heart {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    api: Arc<Api>,
+    crab: String,
+    run: String,
+    every: Duration,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    lease: Lease,
+    is_over: bool,
+}
+
+impl Heart {
+    /// Begins to beat, at once.
+    pub fn start(api: Arc<Api>, crab: &str, run: &str, every: Duration) -> Heart {
+        let state = Mutex::new(State { lease: Lease::Unheard, is_over: false });
+        let (crab, run) = (crab.to_owned(), run.to_owned());
+        let shared = Arc::new(Shared { api, crab, run, every, state, changed: Condvar::new() });
+        let (beating, listening) = (Arc::clone(&shared), Arc::clone(&shared));
+        // It is not waited for: it may be reading, and its connection ends with the next one of the crab.
+        thread::spawn(move || listening.listen());
+        Heart { shared, thread: Some(thread::spawn(move || beating.beat_on())) }
+    }
+
+    /// What the gateway said last.
+    pub fn lease(&self) -> Lease {
+        self.shared.locked().lease
+    }
+
+    /// Asks the gateway now.
+    pub fn ask(&self) -> Lease {
+        self.shared.beat();
+        self.lease()
+    }
+
+    /// Takes the lease for lost, since the gateway has said so elsewhere.
+    pub fn lose(&self) {
+        self.shared.locked().lease = Lease::Lost;
+        self.shared.changed.notify_all();
+    }
+
+    /// Waits for this time, or until the lease is lost.
+    pub fn wait(&self, time: Duration) {
+        let until = Instant::now() + time;
+        let mut state = self.shared.locked();
+        while state.lease != Lease::Lost {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.shared.wait(state, left);
+        }
+    }
+}
+
+/// The work of a lost lease is not needed any more.
+impl Wanted for Heart {
+    fn is_wanted(&self) -> bool {
+        self.lease() != Lease::Lost
+    }
+}
+
+impl Drop for Heart {
+    fn drop(&mut self) {
+        self.shared.locked().is_over = true;
+        self.shared.changed.notify_all();
+        // A beat that is under way has its time limit.
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap_or_default();
+        }
+    }
+}
+
+impl Shared {
+    fn beat_on(&self) {
+        loop {
+            self.beat();
+            // After an outage the gateway hears of it before a lease ends.
+            let is_unheard = self.locked().lease == Lease::Unheard;
+            if self.is_over_after(if is_unheard { self.every.min(UNHEARD) } else { self.every }) {
+                return;
+            }
+        }
+    }
+
+    /// Asks at once when the gateway says that the agent is to be ended. Without a WebSocket, the next heartbeat hears of it.
+    fn listen(&self) {
+        loop {
+            if let Ok(mut line) = self.api.line(&self.crab) {
+                while let Ok(message) = line.hear() {
+                    if self.is_over_after(Duration::ZERO) {
+                        return;
+                    }
+                    if matches!(message, Some(Message::EndAgent { run_id }) if run_id == self.run) {
+                        self.beat();
+                    }
+                }
+            }
+            if self.is_over_after(AGAIN) {
+                return;
+            }
+        }
+    }
+
+    /// Waits for this time, and says whether the run is over before that.
+    fn is_over_after(&self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        let mut state = self.locked();
+        loop {
+            if state.is_over || state.lease == Lease::Lost {
+                return true;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            state = self.wait(state, left);
+        }
+    }
+
+    fn beat(&self) {
+        let lease = match self.api.beat(&self.crab, &self.run, self.every.min(PATIENCE)) {
+            Ok(true) => Lease::Held,
+            Ok(false) => Lease::Lost,
+            // A crab that is not known there has no lease there.
+            Err(Failed::Refused { status: 404, .. }) => Lease::Lost,
+            Err(Failed::Refused { .. } | Failed::Unheard(_)) => Lease::Unheard,
+        };
+        let mut state = self.locked();
+        // A lost lease stays lost.
+        if state.lease != Lease::Lost {
+            state.lease = lease;
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'g>(&self, state: MutexGuard<'g, State>, time: Duration) -> MutexGuard<'g, State> {
+        self.changed.wait_timeout(state, time).map_or_else(|it| it.into_inner().0, |it| it.0)
+    }
+}

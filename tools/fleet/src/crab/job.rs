@@ -1,0 +1,154 @@
+//! What a crab has to do: one attempt, from its assignment to the answer of the gateway.
+
+use serde::{Deserialize, Serialize};
+
+use super::assigned::Assigned;
+
+/// The version of the file of a job.
+pub const VERSION: u32 = 1;
+
+/// An attempt, and how far the crab is with it. The crab writes it down before and after everything that a kill must not repeat.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// The version of this file.
+    pub v: u32,
+    /// What is to be done.
+    pub assigned: Assigned,
+    /// What the remote had before; `None` until the branch is ready.
+    #[serde(default)]
+    pub ready: Option<Ready>,
+    /// The mission in the crab's own home.
+    #[serde(default)]
+    pub mission: Option<String>,
+    /// The gateway knows that the agent has started.
+    #[serde(default)]
+    pub is_started: bool,
+    /// The commit of the branch that is on the remote.
+    #[serde(default)]
+    pub pushed: Option<String>,
+    /// What a person should know of the push.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// What the crab reports.
+    #[serde(default)]
+    pub verdict: Option<Verdict>,
+    /// How often the crab has tried to send the transcript and the diff.
+    #[serde(default)]
+    pub sendings: u32,
+    /// Nothing is left to be sent of them.
+    #[serde(default)]
+    pub is_sent: bool,
+    /// The gateway has taken the report.
+    #[serde(default)]
+    pub is_reported: bool,
+}
+
+/// The branch as an attempt finds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ready {
+    /// The folder of the crab's clone.
+    pub clone: String,
+    /// The name of that clone as a project.
+    pub project: String,
+    /// The commit of the branch on the remote; `None` if it had none.
+    pub found: Option<String>,
+    /// The commit from which the attempt starts; empty if an older crab has written this.
+    #[serde(default)]
+    pub start: String,
+    /// The commit with which this attempt has claimed the branch.
+    pub claim: String,
+    /// Where the agent works.
+    pub worktree: String,
+}
+
+/// What the crab reports of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum Verdict {
+    /// The step is complete.
+    Completed {
+        /// Its result in one word.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<String>,
+        /// What was done.
+        summary: String,
+        /// What a person should look at.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        warning: Option<String>,
+    },
+    /// The attempt has failed.
+    Failed {
+        /// Why.
+        summary: String,
+    },
+    /// It could not start here.
+    GivenBack {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Job {
+    /// A job that nothing has been done about.
+    pub fn new(assigned: Assigned) -> Job {
+        Job { v: VERSION, assigned, ..Job::default() }
+    }
+
+    /// The run.
+    pub fn run(&self) -> &str {
+        &self.assigned.run_id
+    }
+}
+
+impl Verdict {
+    /// A failure for this reason.
+    pub fn failed(summary: impl Into<String>) -> Verdict {
+        Verdict::Failed { summary: summary.into() }
+    }
+
+    /// The return of a step for this reason.
+    pub fn given_back(reason: impl Into<String>) -> Verdict {
+        Verdict::GivenBack { reason: reason.into() }
+    }
+
+    /// The same with texts of at most this many bytes.
+    pub fn within(self, longest: usize) -> Verdict {
+        match self {
+            Verdict::Completed { result, summary, warning } => Verdict::Completed {
+                result,
+                summary: cut(summary, longest),
+                warning: warning.map(|it| cut(it, longest)),
+            },
+            Verdict::Failed { summary } => Verdict::Failed { summary: cut(summary, longest) },
+            Verdict::GivenBack { reason } => Verdict::GivenBack { reason: cut(reason, longest) },
+        }
+    }
+}
+
+fn cut(text: String, longest: usize) -> String {
+    match text.len() > longest {
+        true => format!("{}\n(cut here)", &text[..text.floor_char_boundary(longest)]),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_summary_is_cut_between_characters() {
+        assert_eq!(Verdict::failed("öö").within(4), Verdict::failed("öö"));
+        assert_eq!(Verdict::failed("öö").within(3), Verdict::failed("ö\n(cut here)"));
+    }
+
+    #[test]
+    fn a_verdict_is_the_body_of_its_report() {
+        let verdict = Verdict::Completed { result: None, summary: "s".to_owned(), warning: None };
+        assert_eq!(serde_json::to_string(&verdict).unwrap(), r#"{"status":"completed","summary":"s"}"#);
+        assert_eq!(
+            serde_json::to_string(&Verdict::failed("s")).unwrap(),
+            r#"{"status":"failed","summary":"s"}"#
+        );
+    }
+}

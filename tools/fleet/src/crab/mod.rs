@@ -1,0 +1,238 @@
+//! The crab: a worker process that takes steps from a gateway and runs each as a mission of its own in its own home.
+//!
+//! [`decide::next`] decides what comes next; everything else carries that out. A kill at any point loses nothing: `job.json` says how
+//! far the crab is, the engine keeps its missions, and agents go on without the crab.
+
+pub mod api;
+pub mod assigned;
+pub mod decide;
+pub mod files;
+pub mod git;
+pub mod heart;
+pub mod job;
+pub mod line;
+pub mod local;
+pub mod orange;
+pub mod program;
+pub mod push;
+pub mod repository;
+mod roots;
+pub mod texts;
+mod wait;
+mod work;
+pub mod workflow;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use orange_engine::{Error, Kind, Result};
+
+use self::api::{Api, Failed, Gateway, Registration};
+use self::files::Home;
+use self::job::Job;
+use self::line::Line;
+use self::orange::Engine;
+use self::work::{After, Worker};
+
+/// The shortest and the longest time between two tries of a gateway that does not answer.
+const RETRIES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
+
+/// Says what happens, a line each.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What a crab is started with.
+#[derive(Clone)]
+pub struct Settings {
+    /// The gateway.
+    pub gateway: Gateway,
+    /// The colony.
+    pub colony: String,
+    /// Its name, for people.
+    pub name: String,
+    /// Its roles.
+    pub roles: Vec<String>,
+    /// Its home.
+    pub home: PathBuf,
+    /// The program `orange`.
+    pub orange: PathBuf,
+    /// The harness of steps that name none, and that of reviewers.
+    pub harness: (Option<String>, Option<String>),
+    /// Whether it agrees to what harnesses ask before they work.
+    pub agrees: bool,
+    /// The millions of bytes that its disk must have for it.
+    pub least_free_mb: u64,
+    /// The times that it keeps.
+    pub times: Times,
+    /// Says what happens.
+    pub tell: Tell,
+}
+
+/// The times that a crab keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Between two heartbeats, if the gateway does not say.
+    pub beat: Duration,
+    /// Between two looks for agents that have died without a report.
+    pub look: Duration,
+    /// How long a crab that cannot start steps asks for none; it doubles with each step that it gives back.
+    pub fault: Duration,
+    /// How long a push is tried.
+    pub push: Duration,
+}
+
+impl Default for Times {
+    fn default() -> Times {
+        let seconds = Duration::from_secs;
+        Times { beat: seconds(2), look: seconds(10), fault: seconds(30), push: seconds(3600) }
+    }
+}
+
+/// A crab at work.
+struct Crab {
+    settings: Settings,
+    api: Arc<Api>,
+    home: Home,
+    id: String,
+    orange: Engine,
+    /// Between two heartbeats.
+    beat: Duration,
+    /// How many steps it has given back in a row.
+    faults: u32,
+    /// The WebSocket on which it waits.
+    line: Option<Line>,
+    /// Until then it polls, since WebSockets have failed.
+    polls_until: Option<Instant>,
+}
+
+/// Works until it is killed, which it survives.
+///
+/// # Errors
+/// `locked` when another crab has the home; `refused` when the gateway does not register it; those of its files.
+pub fn run(settings: Settings) -> Result<()> {
+    let mut crab = Crab::new(settings)?;
+    crab.register()?;
+    crab.end_strangers()?;
+    if let Some(job) = crab.home.job()? {
+        crab.carry_out(job, true)?;
+    }
+    loop {
+        let job = crab.wait_for_work()?;
+        crab.carry_out(job, false)?;
+    }
+}
+
+/// Takes a crab out of its colony: its agent is ended, and its work is backed up.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn leave(settings: Settings) -> Result<()> {
+    let crab = Crab::new(settings)?;
+    crab.home.forget()?;
+    crab.end_strangers()?;
+    match crab.api.leave(&crab.id) {
+        Ok(()) | Err(Failed::Refused { status: 404, .. }) => Ok(()),
+        Err(failed) => Err(failed.into_error()),
+    }
+}
+
+impl Crab {
+    fn new(settings: Settings) -> Result<Crab> {
+        let api = Arc::new(Api::new(settings.gateway.clone())?);
+        let home = Home::take(&settings.home)?;
+        let id = home.crab_id(new_id)?;
+        let orange = Engine::new(settings.orange.clone(), home.folder());
+        let beat = settings.times.beat;
+        Ok(Crab { settings, api, home, id, orange, beat, faults: 0, line: None, polls_until: None })
+    }
+
+    fn tell(&self, text: &str) {
+        (self.settings.tell)(text);
+    }
+
+    /// Registers, however long the gateway takes.
+    fn register(&mut self) -> Result<()> {
+        let Settings { colony, name, roles, .. } = &self.settings;
+        let own = Registration {
+            crab: self.id.clone(),
+            colony: colony.clone(),
+            name: name.clone(),
+            roles: roles.clone(),
+        };
+        let mut pause = RETRIES.0;
+        loop {
+            match self.api.register(&own) {
+                Ok(answer) => {
+                    self.beat = answer.beat_ms.map_or(self.settings.times.beat, Duration::from_millis);
+                    self.tell(&format!(
+                        "registered in {} as {} ({})",
+                        own.colony,
+                        own.name,
+                        own.roles.join(", ")
+                    ));
+                    return Ok(());
+                }
+                Err(failed @ Failed::Refused { .. }) => return Err(failed.into_error()),
+                Err(failed @ Failed::Unheard(_)) => self.pause_after(&failed, &mut pause),
+            }
+        }
+    }
+
+    fn pause_after(&self, failed: &Failed, pause: &mut Duration) {
+        if *pause == RETRIES.0 {
+            self.tell(&format!("the gateway is asked again: {failed}"));
+        }
+        std::thread::sleep(*pause);
+        *pause = (*pause * 2).min(RETRIES.1);
+    }
+
+    /// Ends the missions of its home that belong to no job: those of a crab whose `job.json` is gone.
+    fn end_strangers(&self) -> Result<()> {
+        let own = self.home.job()?.map(|job| workflow::name(job.run()));
+        for (mission, workflow) in self.orange.unfinished()? {
+            if workflow.starts_with("run-") && Some(&workflow) != own.as_ref() {
+                self.tell(&format!(
+                    "ends the mission {mission}, which belongs to no job; its work is backed up"
+                ));
+                self.orange.cancel(&mission)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, job: Job, is_taken_up: bool) -> Result<()> {
+        match Worker::new(self, job, is_taken_up).work()? {
+            After::Ended => self.faults = 0,
+            After::GivenBack => {
+                // The gateway gives no steps to this crab before it registers again.
+                let pause = self.settings.times.fault * 2u32.saturating_pow(self.faults.min(5));
+                self.faults += 1;
+                self.tell(&format!("asks for no steps for {} s", pause.as_secs()));
+                std::thread::sleep(pause);
+                self.register()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An id that no other crab has.
+fn new_id() -> Result<String> {
+    let bytes = orange_engine::random::bytes::<10>()?;
+    Ok(format!("crab-{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
+}
+
+/// The `orange` of a crab: the one that is named, else the one beside this program, else the one on `PATH`.
+///
+/// # Errors
+/// `not_found` when the named one is not there.
+pub fn find_orange(named: Option<PathBuf>) -> Result<PathBuf> {
+    if let Some(named) = named {
+        return match named.is_file() {
+            true => Ok(std::path::absolute(&named).unwrap_or(named)),
+            false => Err(Error::new(Kind::NotFound, format!("there is no program {}", named.display()))),
+        };
+    }
+    let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("orange")));
+    Ok(beside.filter(|it| it.is_file()).unwrap_or_else(|| PathBuf::from("orange")))
+}

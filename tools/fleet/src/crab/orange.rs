@@ -1,0 +1,163 @@
+//! The program `orange`, with the crab's own home and tmux server.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use orange_engine::{Error, Kind, Result};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::local::Shown;
+use super::program::Call;
+use super::workflow;
+
+/// How long one call may take: a worktree is made, and files of another one are backed up.
+const PATIENCE: Duration = Duration::from_secs(1800);
+
+/// The longest path of a socket.
+const LONGEST_SOCKET: usize = 100;
+
+/// The program and its surroundings.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    program: PathBuf,
+    home: PathBuf,
+    socket: OsString,
+}
+
+/// What starts a mission.
+#[derive(Clone, Copy, Debug)]
+pub struct NewMission<'m> {
+    /// The project.
+    pub project: &'m str,
+    /// The name of the workflow.
+    pub workflow: &'m str,
+    /// The branch.
+    pub branch: &'m str,
+    /// What is to be done.
+    pub prompt: &'m str,
+    /// The harness of steps that name none.
+    pub harness: Option<&'m str>,
+    /// The same for reviewers.
+    pub review_harness: Option<&'m str>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    #[serde(alias = "id")]
+    name: String,
+    #[serde(default)]
+    workflow: String,
+}
+
+impl Engine {
+    /// This program with the home in this folder of a crab.
+    pub fn new(program: PathBuf, crab_home: &Path) -> Engine {
+        let socket = crab_home.join("tmux");
+        // A path that is too long for a socket has a name instead, in the folder of tmux.
+        let socket = if socket.as_os_str().len() > LONGEST_SOCKET {
+            format!("orange-crab-{}", workflow::short_hash(&crab_home.to_string_lossy())).into()
+        } else {
+            socket.into_os_string()
+        };
+        Engine { program, home: crab_home.join("orange"), socket }
+    }
+
+    /// The home, which is `ORANGE_HOME` for its programs.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Where the agents of a project work: its pool has one worktree.
+    pub fn worktree_of(&self, project: &str) -> PathBuf {
+        self.home.join("workspaces").join(format!("{project}--1"))
+    }
+
+    /// Adds a clone as a project, unless it is one.
+    pub fn add_project(&self, name: &str, clone: &Path, base: Option<&str>) -> Result<()> {
+        let known: Vec<Named> = self.ask(&["project", "list"], "")?;
+        if known.iter().any(|it| it.name == name) {
+            return Ok(());
+        }
+        let clone = clone.to_string_lossy();
+        let mut words = vec!["project", "add", &clone, "--name", name, "--pool-size", "1"];
+        words.extend(base.iter().flat_map(|base| ["--default-branch", base]));
+        self.ask::<Value>(&words, "").map(drop)
+    }
+
+    /// Agrees to what these harnesses ask before they work, as a person does with `orange setup`.
+    pub fn agree(&self, harness: Option<&str>) -> Result<()> {
+        let words = ["setup", "--yes"].into_iter().chain(harness.iter().flat_map(|it| ["--harness", it]));
+        self.ask::<Value>(&words.collect::<Vec<_>>(), "").map(drop)
+    }
+
+    /// Writes the file of a workflow.
+    pub fn write_workflow(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let folder = self.home.join("workflows");
+        let file = folder.join(format!("{name}.toml"));
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::write(&file, text))
+            .map_err(|cause| Error::io("write", &file, &cause))?;
+        Ok(file)
+    }
+
+    /// Starts a mission, and gives its id.
+    pub fn start(&self, new: NewMission<'_>) -> Result<String> {
+        let NewMission { project, workflow, branch, prompt, harness, review_harness } = new;
+        let mut words = vec!["mission", "start", "--project", project, "--branch", branch, "--no-notices"];
+        words.extend(harness.iter().flat_map(|it| ["--harness", it]));
+        words.extend(review_harness.iter().flat_map(|it| ["--review-harness", it]));
+        words.extend([workflow, "-"]);
+        self.ask::<Named>(&words, prompt).map(|it| it.name)
+    }
+
+    /// The mission that follows this workflow, if there is one.
+    pub fn mission_of(&self, workflow: &str) -> Result<Option<String>> {
+        let all: Vec<Value> = self.ask(&["mission", "list", "--all", "--all-projects"], "")?;
+        let mut readable = all.into_iter().filter_map(|it| serde_json::from_value::<Named>(it).ok());
+        Ok(readable.find(|it| it.workflow == workflow).map(|it| it.name))
+    }
+
+    /// The missions that are not over, with their workflows.
+    pub fn unfinished(&self) -> Result<Vec<(String, String)>> {
+        let all: Vec<Value> = self.ask(&["mission", "list", "--all-projects"], "")?;
+        let readable = all.into_iter().filter_map(|it| serde_json::from_value::<Named>(it).ok());
+        Ok(readable.map(|it| (it.name, it.workflow)).collect())
+    }
+
+    /// A mission; `None` if there is none.
+    pub fn show(&self, id: &str) -> Result<Option<Shown>> {
+        match self.ask(&["mission", "show", id], "") {
+            Ok(shown) => Ok(Some(shown)),
+            Err(error) if error.kind == Kind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What the last agent of a step has said and done, as text, if there is anything of it.
+    pub fn transcript(&self, id: &str, step: &str, limit: Duration) -> Result<Option<String>> {
+        let said = self.call(&["mission", "logs", id, step]).limit(limit).run()?;
+        Ok(said.status.success().then(|| String::from_utf8_lossy(&said.stdout).into_owned()))
+    }
+
+    /// Ends a mission and its agent. The engine backs up what is not committed.
+    pub fn cancel(&self, id: &str) -> Result<()> {
+        self.ask::<Value>(&["mission", "cancel", id, "--yes"], "").map(drop)
+    }
+
+    /// Takes note of agents that have died without a report, of timeouts, and of limits that are over.
+    pub fn look(&self) -> Result<()> {
+        self.ask::<Value>(&["monitor", "--once"], "").map(drop)
+    }
+
+    fn ask<T: DeserializeOwned>(&self, words: &[&str], input: &str) -> Result<T> {
+        self.call(&[&["--json"], words].concat()).input(input).limit(PATIENCE).json()
+    }
+
+    fn call(&self, words: &[&str]) -> Call<'_> {
+        let call = Call::new(&self.program).args(words.iter().copied());
+        call.env("ORANGE_HOME", &self.home).env("ORANGE_TMUX_SOCKET", &self.socket)
+    }
+}

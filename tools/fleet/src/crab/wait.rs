@@ -1,0 +1,96 @@
+//! How a crab without a job waits for one: on a WebSocket, and by a long poll where that fails.
+
+use std::time::{Duration, Instant};
+
+use orange_engine::Result;
+
+use super::api::Failed;
+use super::assigned::{Assigned, Message};
+use super::job::Job;
+use super::{Crab, RETRIES};
+
+/// How long a poll waits for work.
+const POLL: Duration = Duration::from_secs(20);
+
+/// How long a crab polls after a WebSocket has failed.
+const POLLS: Duration = Duration::from_secs(60);
+
+impl Crab {
+    /// Asks for work until there is some, and writes it down.
+    pub(super) fn wait_for_work(&mut self) -> Result<Job> {
+        let mut pause = RETRIES.0;
+        loop {
+            match self.messages() {
+                Ok(messages) => {
+                    pause = RETRIES.0;
+                    if let Some(assigned) = self.taken(messages) {
+                        self.tell(&format!("has {}", assigned.run_id));
+                        let job = Job::new(assigned);
+                        return self.home.save(&job).map(|()| job);
+                    }
+                }
+                Err(Failed::Refused { status: 404, .. }) => {
+                    self.line = None;
+                    self.register()?;
+                }
+                Err(failed @ Failed::Refused { .. }) => return Err(failed.into_error()),
+                Err(failed @ Failed::Unheard(_)) => self.pause_after(&failed, &mut pause),
+            }
+        }
+    }
+
+    /// What the gateway says next.
+    fn messages(&mut self) -> std::result::Result<Vec<Message>, Failed> {
+        if self.polls_until.is_some_and(|until| Instant::now() < until) {
+            return self.api.poll(&self.id, POLL);
+        }
+        match self.on_line() {
+            Ok(messages) => Ok(messages),
+            Err(failed) => {
+                self.line = None;
+                if matches!(failed, Failed::Refused { status: 401 | 403 | 404, .. }) {
+                    return Err(failed);
+                }
+                // A proxy may know no WebSockets.
+                self.tell(&format!("polls for a while, without a WebSocket: {failed}"));
+                self.polls_until = Some(Instant::now() + POLLS);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn on_line(&mut self) -> std::result::Result<Vec<Message>, Failed> {
+        let mut line = match self.line.take() {
+            Some(line) => line,
+            None => {
+                let mut line = self.api.line(&self.id)?;
+                line.park()?;
+                line
+            }
+        };
+        let message = line.hear()?;
+        self.line = Some(line);
+        Ok(message.into_iter().collect())
+    }
+
+    fn taken(&mut self, messages: Vec<Message>) -> Option<Assigned> {
+        let mut taken = None;
+        for message in messages {
+            match message {
+                Message::TaskAssigned(assigned) => taken = Some(*assigned),
+                Message::Retry { after_ms } => {
+                    // The gateway stops.
+                    self.line = None;
+                    std::thread::sleep(Duration::from_millis(after_ms).min(RETRIES.1));
+                }
+                // It has no agent.
+                Message::EndAgent { .. } | Message::Unknown => {}
+            }
+        }
+        if taken.is_some() {
+            // With a job it listens to the answers to its heartbeats.
+            self.line = None;
+        }
+        taken
+    }
+}

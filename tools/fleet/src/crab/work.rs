@@ -1,0 +1,422 @@
+//! Carries out what is decided about one job, until nothing is left of it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use orange_engine::{Kind, Result};
+
+use super::api::Failed;
+use super::decide::{Action, Lease, Local, next, unfit};
+use super::heart::Heart;
+use super::job::{Job, Ready, Verdict};
+use super::local::Shown;
+use super::orange::NewMission;
+use super::push::{self, Pushed};
+use super::repository::Repositories;
+use super::texts::Sources;
+use super::{Crab, RETRIES, workflow};
+use crate::host::TextKind;
+
+/// Between two looks at the journal of the mission.
+const GLANCE: Duration = Duration::from_millis(200);
+
+/// How long a mission may wait for a worktree that another one is about to give back.
+const FOR_WORKTREE: Duration = Duration::from_secs(60);
+
+/// How often something is tried that another process may prevent for a moment.
+const TRIES: u32 = 3;
+
+/// How often the transcript and the diff of an attempt are sent at most, and how long one sending may take.
+const SENDINGS: (u32, Duration) = (3, Duration::from_secs(10));
+
+/// The longest text of a report, in bytes: a gateway takes a little more.
+const LONGEST: usize = 200_000;
+
+/// What a job leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// It is over.
+    Ended,
+    /// The crab could not start it.
+    GivenBack,
+}
+
+/// A crab with a job.
+pub(super) struct Worker<'c> {
+    crab: &'c Crab,
+    job: Job,
+    heart: Heart,
+    seen: Option<Seen>,
+    /// Since when this process has the job.
+    since: Instant,
+    /// When the push was first tried, and how long to wait for the next try.
+    pushing: Option<(Instant, Duration)>,
+    failures: u32,
+    /// Another process had the job before.
+    is_taken_up: bool,
+    /// What was in the way last.
+    trouble: String,
+}
+
+/// The mission as it was when its journal had this length and time.
+struct Seen {
+    local: Local,
+    journal: PathBuf,
+    stamp: Option<(u64, SystemTime)>,
+    at: Instant,
+}
+
+impl Worker<'_> {
+    /// `is_taken_up` says that another process had the job before.
+    pub(super) fn new<'c>(crab: &'c Crab, job: Job, is_taken_up: bool) -> Worker<'c> {
+        let heart = Heart::start(Arc::clone(&crab.api), &crab.id, job.run(), crab.beat);
+        Worker {
+            crab,
+            job,
+            heart,
+            seen: None,
+            since: Instant::now(),
+            pushing: None,
+            failures: 0,
+            is_taken_up,
+            trouble: String::new(),
+        }
+    }
+
+    pub(super) fn work(mut self) -> Result<After> {
+        loop {
+            let local = match self.local() {
+                Ok(local) => local,
+                Err(error) => {
+                    self.hold(&error.one_line());
+                    continue;
+                }
+            };
+            let action = next(&self.job, &local, self.heart.lease());
+            if action == Action::Forget {
+                return self.forget();
+            }
+            if let Err(error) = self.carry_out(action, &local) {
+                self.hold(&error.one_line());
+            }
+        }
+    }
+
+    fn tell(&self, text: &str) {
+        self.crab.tell(&format!("{}: {text}", self.job.run()));
+    }
+
+    /// Says what is in the way, once.
+    fn tell_trouble(&mut self, what: &str) {
+        if self.trouble != what {
+            self.tell(what);
+            what.clone_into(&mut self.trouble);
+        }
+    }
+
+    /// Says that something is in the way, and waits for a moment before it is tried again.
+    fn hold(&mut self, why: &str) {
+        self.tell_trouble(&format!("tries again: {why}"));
+        self.seen = None;
+        self.heart.wait(RETRIES.0 * 2u32.saturating_pow(self.failures.min(4)));
+        self.failures = self.failures.saturating_add(1);
+    }
+
+    fn carry_out(&mut self, action: Action, local: &Local) -> Result<()> {
+        match action {
+            Action::Prepare => self.prepare()?,
+            Action::Start => self.start()?,
+            Action::ReportStart => self.report_start()?,
+            Action::Wait => {
+                self.wait();
+                return Ok(());
+            }
+            Action::Push => self.push(local)?,
+            Action::Decide(verdict) => self.decide(verdict)?,
+            Action::Report => self.report()?,
+            Action::Cancel => self.cancel()?,
+            Action::Forget => {}
+        }
+        self.failures = 0;
+        Ok(())
+    }
+
+    fn save(&self) -> Result<()> {
+        self.crab.home.save(&self.job)
+    }
+
+    fn decide(&mut self, verdict: Verdict) -> Result<()> {
+        let verdict = verdict.within(LONGEST);
+        let what = match &verdict {
+            Verdict::Completed { result, .. } => {
+                format!("complete {}", result.as_deref().unwrap_or_default())
+            }
+            Verdict::Failed { summary } => format!("failed: {summary}"),
+            Verdict::GivenBack { reason } => format!("given back: {reason}"),
+        };
+        self.tell(what.trim_end());
+        self.job.verdict = Some(verdict);
+        self.save()
+    }
+
+    /// Where the mission stands. It is looked at when its journal has changed, and now and then.
+    fn local(&mut self) -> Result<Local> {
+        let Some(id) = self.job.mission.clone() else { return Ok(Local::Absent) };
+        let is_due = |seen: &Seen| seen.at.elapsed() >= self.crab.settings.times.look;
+        if let Some(seen) = &self.seen {
+            if !is_due(seen) && stamp(&seen.journal) == seen.stamp {
+                return Ok(seen.local.clone());
+            }
+            if is_due(seen) {
+                self.crab.orange.look()?;
+            }
+        }
+        // What is written after this look at the file is seen with the next one.
+        let before = self.seen.as_ref().and_then(|it| stamp(&it.journal));
+        let Some(shown) = self.crab.orange.show(&id)? else { return Ok(Local::Absent) };
+        let journal = PathBuf::from(&shown.path).with_file_name("history.jsonl");
+        let local = self.standing(&shown);
+        self.seen = Some(Seen { local: local.clone(), journal, stamp: before, at: Instant::now() });
+        Ok(local)
+    }
+
+    fn standing(&self, shown: &Shown) -> Local {
+        shown.local(&self.job.assigned.step_id, self.since.elapsed() > FOR_WORKTREE)
+    }
+
+    /// Waits until the journal of the mission changes, or a look is due.
+    fn wait(&self) {
+        let Some(seen) = &self.seen else { return self.heart.wait(GLANCE) };
+        let look = self.crab.settings.times.look;
+        while self.heart.lease() != Lease::Lost
+            && seen.at.elapsed() < look
+            && stamp(&seen.journal) == seen.stamp
+        {
+            self.heart.wait(GLANCE);
+        }
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        let free = self.crab.home.free_mb()?;
+        let least = self.crab.settings.least_free_mb;
+        if free < least {
+            let reason = format!("the disk of the crab has {free} MB left, less than {least}");
+            return self.decide(Verdict::given_back(reason));
+        }
+        let repositories = Repositories {
+            home: self.crab.home.folder(),
+            crab: &self.crab.id,
+            orange: &self.crab.orange,
+            agrees: self.crab.settings.agrees,
+        };
+        match repositories.prepare(&self.job.assigned, &self.heart) {
+            Ok(ready) => {
+                self.job.ready = Some(ready);
+                self.save()
+            }
+            Err(_) if self.heart.lease() == Lease::Lost => Ok(()),
+            Err(error) => self.give_back_after_tries(&error),
+        }
+    }
+
+    /// Something may be in the way for a moment only.
+    fn give_back_after_tries(&mut self, error: &orange_engine::Error) -> Result<()> {
+        if self.failures + 1 >= TRIES {
+            return self.decide(Verdict::given_back(error.one_line()));
+        }
+        Err(error.clone())
+    }
+
+    fn start(&mut self) -> Result<()> {
+        let Some(ready) = self.job.ready.clone() else { return Ok(()) };
+        let name = workflow::name(self.job.run());
+        // A kill may have come between the start and its record.
+        let may_be_there = self.is_taken_up || self.failures > 0;
+        if let Some(mission) = may_be_there.then(|| self.crab.orange.mission_of(&name)).transpose()?.flatten()
+        {
+            self.job.mission = Some(mission);
+            return self.save();
+        }
+        let assigned = &self.job.assigned;
+        let file = self.crab.orange.write_workflow(&name, &workflow::text(assigned))?;
+        let (harness, review_harness) = &self.crab.settings.harness;
+        let started = self.crab.orange.start(NewMission {
+            project: &ready.project,
+            workflow: &name,
+            branch: &assigned.branch,
+            prompt: &assigned.prompt_in(&ready.worktree),
+            harness: harness.as_deref(),
+            review_harness: review_harness.as_deref(),
+        });
+        // The mission has a copy of its plan.
+        std::fs::remove_file(file).unwrap_or_default();
+        match started {
+            Ok(mission) => {
+                self.tell(&format!("is the mission {mission} here"));
+                self.job.mission = Some(mission);
+                self.save()
+            }
+            Err(error) if error.kind == Kind::Locked => Err(error),
+            Err(error) => self.give_back_after_tries(&error),
+        }
+    }
+
+    fn report_start(&mut self) -> Result<()> {
+        let worktree = self.job.ready.as_ref().map(|it| it.worktree.clone()).unwrap_or_default();
+        match self.crab.api.start(&self.crab.id, self.job.run(), &worktree) {
+            Ok(()) => {
+                self.tell("has started");
+                self.job.is_started = true;
+                self.save()
+            }
+            Err(failed) => self.refused(failed),
+        }
+    }
+
+    /// An attempt that the gateway does not know any more is lost.
+    fn refused(&mut self, failed: Failed) -> Result<()> {
+        match failed {
+            Failed::Refused { status: 404 | 409 | 410, message, .. } => {
+                self.tell(&format!("is lost: {message}"));
+                self.heart.lose();
+                Ok(())
+            }
+            failed @ (Failed::Refused { .. } | Failed::Unheard(_)) => Err(failed.into_error()),
+        }
+    }
+
+    fn push(&mut self, local: &Local) -> Result<()> {
+        let Some(ready) = self.job.ready.clone() else { return Ok(()) };
+        // Only the current attempt may push, and only the gateway knows which one that is.
+        if self.heart.ask() != Lease::Held {
+            self.heart.wait(RETRIES.0);
+            return Ok(());
+        }
+        let pushed = push::push(&self.job, &ready, &self.heart);
+        match pushed.unwrap_or_else(|error| Pushed::NotNow(error.one_line())) {
+            Pushed::Done { commit, notes } => {
+                self.tell(&format!("has pushed {commit} to {}", self.job.assigned.branch));
+                (self.job.pushed, self.job.notes) = (Some(commit), notes);
+                self.save()
+            }
+            Pushed::Unfit(why) => self.decide(unfit(local, &why)),
+            Pushed::Claimed(other) => self.reclaim(&ready, other.as_deref()),
+            Pushed::NotNow(why) => self.push_later(local, &why),
+        }
+    }
+
+    fn reclaim(&mut self, ready: &Ready, other: Option<&str>) -> Result<()> {
+        if self.heart.ask() != Lease::Held {
+            return Ok(());
+        }
+        self.tell("takes the branch back from an attempt that is not current");
+        push::reclaim(&self.job, ready, other, &self.heart).map(drop)
+    }
+
+    fn push_later(&mut self, local: &Local, why: &str) -> Result<()> {
+        let (begun, pause) = self.pushing.unwrap_or((Instant::now(), RETRIES.0));
+        if begun.elapsed() > self.crab.settings.times.push {
+            let reason = format!("the crab cannot push {}: {why}", self.job.assigned.branch);
+            return self.decide(unfit(local, &reason));
+        }
+        self.tell_trouble(&format!("pushes again: {why}"));
+        self.heart.wait(pause);
+        self.pushing = Some((begun, (pause * 2).min(RETRIES.1)));
+        Ok(())
+    }
+
+    /// Sends the transcript and the diff, as far as that works now. The attempt does not depend on them.
+    fn send_texts(&mut self) {
+        let (most, patience) = SENDINGS;
+        if self.job.is_sent || self.job.sendings >= most {
+            return;
+        }
+        self.job.sendings += 1;
+        // Without this note, a crab that is killed now sends them once more.
+        self.save().unwrap_or_default();
+        let (job, folder) = (&self.job, self.crab.home.folder());
+        let texts = Sources { job, orange: &self.crab.orange, folder }.texts(&Always);
+        let send = |(kind, text): &(TextKind, String)| {
+            match self.crab.api.put_text(self.job.run(), *kind, text, patience) {
+                // A refusal stays one.
+                Ok(()) | Err(Failed::Refused { .. }) => true,
+                Err(Failed::Unheard(_)) => false,
+            }
+        };
+        self.job.is_sent = texts.iter().all(send);
+        self.save().unwrap_or_default();
+    }
+
+    fn report(&mut self) -> Result<()> {
+        self.send_texts();
+        let Some(verdict) = &self.job.verdict else { return Ok(()) };
+        let reported =
+            self.crab.api.report(Some(&self.crab.id), self.job.run(), verdict, self.job.pushed.as_deref());
+        match reported {
+            Ok(()) => {
+                self.tell("is reported");
+                self.job.is_reported = true;
+                self.save()
+            }
+            // The plan does not take this report, and would not take it another time.
+            Err(Failed::Refused { status: 400 | 422, message, .. })
+                if matches!(verdict, Verdict::Completed { .. }) =>
+            {
+                self.decide(Verdict::failed(format!("the gateway does not take its report: {message}")))
+            }
+            Err(failed) => self.refused(failed),
+        }
+    }
+
+    fn cancel(&mut self) -> Result<()> {
+        let Some(mission) = self.job.mission.clone() else { return Ok(()) };
+        if self.heart.lease() == Lease::Lost && !self.job.is_reported {
+            self.tell("has lost its lease: its agent is ended, and its work is backed up here");
+        }
+        self.send_texts();
+        let cancelled = self.crab.orange.cancel(&mission);
+        self.seen = None;
+        match cancelled {
+            // It is over already, and gives its worktree back.
+            Err(error) if error.kind == Kind::Refused => {
+                self.crab.orange.look()?;
+                self.heart_rest();
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// A moment for another process, also after a lost lease.
+    fn heart_rest(&self) {
+        std::thread::sleep(GLANCE);
+    }
+
+    fn forget(self) -> Result<After> {
+        if let Some(ready) = &self.job.ready {
+            // The next attempt replaces what stays.
+            push::leave(&self.job, ready, &Always).unwrap_or_default();
+        }
+        self.crab.home.forget()?;
+        let is_given_back =
+            matches!(self.job.verdict, Some(Verdict::GivenBack { .. })) && self.job.is_reported;
+        Ok(if is_given_back { After::GivenBack } else { After::Ended })
+    }
+}
+
+/// What cleans up is wanted, whatever has become of the lease.
+#[derive(Debug)]
+struct Always;
+
+impl super::program::Wanted for Always {
+    fn is_wanted(&self) -> bool {
+        true
+    }
+}
+
+/// The length and the time of a file.
+fn stamp(file: &std::path::Path) -> Option<(u64, SystemTime)> {
+    let found = file.metadata().ok()?;
+    Some((found.len(), found.modified().ok()?))
+}

@@ -1,0 +1,47 @@
+//! Calls that are remembered by their keys, so that the same one is answered as the first time.
+
+use sha2::{Digest, Sha256};
+
+use super::{Answered, CallRow, Desk, Failed, Rows};
+use crate::actors::Turn;
+use crate::host::{Call, HostError, Reply};
+use crate::model;
+
+impl<R: Rows> Desk<R> {
+    /// One call: remembered, or happening now.
+    pub(super) fn call(&mut self, call: Call) -> Result<Result<Reply, HostError>, Failed> {
+        let Some(key) = call.key.clone() else { return self.run(Turn::new(call)) };
+        let asked = model::event::write(&call.event);
+        self.once(&key, &asked, |desk| desk.run(Turn::new(call)))
+    }
+
+    /// Acts, unless something was asked with this key before.
+    ///
+    /// An unknown mission may be there next time, and a failure of the store is no answer: neither is remembered.
+    pub(super) fn once(
+        &mut self,
+        key: &str,
+        asked: &str,
+        act: impl FnOnce(&mut Desk<R>) -> Result<Result<Reply, HostError>, Failed>,
+    ) -> Result<Result<Reply, HostError>, Failed> {
+        let hash = Sha256::digest(asked.as_bytes());
+        if let Some(Answered { hash: known, outcome }) = self.calls.get(key) {
+            if *known != hash.as_slice() {
+                return Ok(Ok(Reply::Conflict));
+            }
+            let read = model::outcome::read(outcome);
+            return Ok(read.map_err(|cause| HostError::Corrupt(format!("the answer to {key}: {cause}"))));
+        }
+        let answer = act(self)?;
+        match &answer {
+            Ok(Reply::NotFound) | Err(_) => {}
+            Ok(outcome) => {
+                let (hash, outcome) = (hash.to_vec(), model::outcome::write(outcome));
+                let answered = Answered { hash: hash.clone(), outcome: outcome.clone() };
+                self.calls.insert(key.to_owned(), answered);
+                self.writes.calls.push(CallRow { key: key.to_owned(), hash, outcome });
+            }
+        }
+        Ok(answer)
+    }
+}

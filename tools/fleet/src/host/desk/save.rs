@@ -1,0 +1,138 @@
+//! What a transaction writes: actors once, at its end, and the steps that wait.
+
+use orange_core::mission::{Mission, PauseReason};
+use orange_core::plan::{Plan, StepId};
+use orange_core::scheduler::Waiting;
+
+use super::{ColonyState, Desk, Failed, MissionState, Queue, Rows};
+use crate::model;
+
+impl<R: Rows> Desk<R> {
+    /// Writes everything that the calls of a transaction have changed, so far.
+    pub(super) fn save(&mut self) -> Result<(), Failed> {
+        self.save_missions();
+        self.save_colonies();
+        self.writes.alarms.extend(self.alarms.iter().cloned());
+        self.writes.now = self.now;
+        self.writes.newest = self.newest.clone();
+        self.rows.write(&std::mem::take(&mut self.writes))
+    }
+
+    fn save_missions(&mut self) {
+        for id in std::mem::take(&mut self.touched) {
+            let Some(loaded) = self.missions.get_mut(&id) else { continue };
+            let actor = &loaded.actor;
+            if loaded.saved_version == actor.version {
+                continue;
+            }
+            let status = actor.mission.status.as_str();
+            for (name, change) in [(loaded.saved_status, -1), (status, 1)] {
+                let key = (actor.colony.clone(), "mission", name.to_owned());
+                *self.writes.tallies.entry(key).or_default() += change;
+            }
+            let state = state_of(actor.plan, &actor.mission, actor.version);
+            match self.writes.missions.get_mut(&id) {
+                Some(new) => new.state = state,
+                None => _ = self.writes.mission_states.insert(actor.ticket, state),
+            }
+            loaded.saved_version = actor.version;
+            loaded.saved_status = status;
+        }
+    }
+
+    fn save_colonies(&mut self) {
+        for (id, loaded) in &mut self.colonies {
+            let actor = &loaded.actor;
+            if loaded.saved_version == actor.version {
+                continue;
+            }
+            let crabs = &actor.scheduler.crabs;
+            let count = |is: fn(&orange_core::scheduler::Crab) -> bool| {
+                crabs.values().filter(|it| is(it)).count() as u64
+            };
+            let crabs = [
+                crabs.len() as u64,
+                count(|it| it.is_parked),
+                count(|it| it.mission.is_some()),
+                count(|it| it.fault.is_some()),
+            ];
+            let state = model::scheduler::write(&actor.scheduler);
+            let state = ColonyState { version: actor.version, state, crabs };
+            self.writes.colony_states.insert(id.clone(), state);
+            loaded.saved_version = actor.version;
+        }
+    }
+
+    /// A step waits from now on.
+    pub(super) fn push(&mut self, colony: &str, waiting: Waiting) {
+        let Waiting { item, .. } = &waiting;
+        self.count_waiting(colony, &item.role, 1);
+        self.writes.waiting.insert(item.mission.clone(), Some((colony.to_owned(), waiting.clone())));
+        self.waiting.insert(item.mission.clone(), Some((colony.to_owned(), waiting.clone())));
+        if let Some(loaded) = self.colonies.get_mut(colony) {
+            let role = item.role.clone();
+            let mut queue = loaded.queues.remove(&role).unwrap_or_else(|| Queue::new(Vec::new()));
+            queue.push(waiting);
+            loaded.queue(role, queue);
+        }
+    }
+
+    /// The step of this mission waits no longer.
+    pub(super) fn remove(&mut self, mission: &str) -> Result<(), Failed> {
+        let Some((colony, waiting)) = self.waiting_of(mission)? else { return Ok(()) };
+        self.waiting.insert(mission.to_owned(), None);
+        let role = waiting.item.role;
+        self.count_waiting(&colony, &role, -1);
+        self.writes.waiting.insert(mission.to_owned(), None);
+        let Some(loaded) = self.colonies.get_mut(&colony) else { return Ok(()) };
+        let Some(mut queue) = loaded.queues.remove(&role) else { return Ok(()) };
+        queue.remove(mission);
+        if queue.is_used_up() {
+            // The store has to know what waits now.
+            self.save()?;
+            queue = Queue::new(self.rows.waiting(&colony, &role)?);
+        }
+        if let Some(loaded) = self.colonies.get_mut(&colony) {
+            loaded.queue(role, queue);
+        }
+        Ok(())
+    }
+
+    /// The step of a mission that waits, with its colony.
+    pub(super) fn waiting_of(&mut self, mission: &str) -> Result<Option<(String, Waiting)>, Failed> {
+        if !self.waiting.contains_key(mission) {
+            // It comes with the mission, which need not be one that can be read.
+            self.load_mission(mission)?;
+        }
+        Ok(self.waiting.get(mission).cloned().flatten())
+    }
+
+    fn count_waiting(&mut self, colony: &str, role: &str, change: i64) {
+        let key = (colony.to_owned(), "waiting", role.to_owned());
+        *self.writes.tallies.entry(key).or_default() += change;
+    }
+}
+
+/// What the row of a mission says.
+pub(super) fn state_of(plan: &Plan<'static>, mission: &Mission, version: u64) -> MissionState {
+    MissionState {
+        status: mission.status.as_str(),
+        step: current_step(plan, mission),
+        pause: mission.pause.as_ref().map(|it| it.number),
+        version,
+        state: model::mission::write(mission),
+    }
+}
+
+/// The step that runs or comes next, or about which the mission asks.
+fn current_step(plan: &Plan<'static>, mission: &Mission) -> Option<&'static str> {
+    let asked: Option<StepId> = mission.pause.as_ref().and_then(|pause| match pause.reason {
+        PauseReason::Boundary(step)
+        | PauseReason::Warning(step)
+        | PauseReason::Error(step)
+        | PauseReason::Exhausted(step) => Some(step),
+        PauseReason::Obstacle(_) => None,
+    });
+    let step = mission.busy().or(asked).or_else(|| mission.next().map(|(step, _)| step))?;
+    plan.steps.get(step.index()).map(|it| it.id)
+}

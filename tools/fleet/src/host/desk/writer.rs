@@ -1,0 +1,144 @@
+//! The thread that writes: all calls that wait become one transaction.
+
+use tokio::sync::mpsc::Receiver;
+use tokio::sync::{broadcast, oneshot, watch};
+
+use super::{Desk, Failed, Rows};
+use crate::fault;
+use crate::host::packed::Packed;
+use crate::host::{Call, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf};
+
+/// The most calls in one transaction.
+const GROUP: usize = 512;
+
+/// A call with its caller.
+pub struct Job {
+    /// What is asked.
+    pub work: Work,
+    /// Who waits for the answer.
+    pub reply: oneshot::Sender<Result<Answer, HostError>>,
+}
+
+/// What is asked of the thread.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// An event for an actor.
+    Call(Box<Call>),
+    /// A mission to make.
+    Mission(NewMission),
+    /// A colony to make.
+    Colony(NewColony),
+    /// A chunk of what ended before this time is to be removed.
+    Forget(Millis),
+    /// A text of an attempt to keep.
+    Text(Box<(TextOf, Packed)>),
+}
+
+/// What it answers.
+#[derive(Debug)]
+pub enum Answer {
+    /// To an event, or to the making of a mission.
+    Reply(Reply),
+    /// The colony.
+    Colony(Colony),
+    /// How many missions were removed, and whether those were all.
+    Forgotten {
+        /// How many.
+        missions: u64,
+        /// Nothing more is to be removed.
+        is_done: bool,
+    },
+    /// Whether there is an attempt that has the text.
+    Stored(bool),
+}
+
+impl Work {
+    /// What makes two calls the same one.
+    pub(super) fn key(&self) -> Option<&str> {
+        match self {
+            Work::Call(call) => call.key.as_deref(),
+            Work::Mission(new) => new.key.as_deref(),
+            Work::Colony(_) | Work::Forget(_) | Work::Text(_) => None,
+        }
+    }
+
+    /// The mission that it needs.
+    pub(super) fn mission(&self) -> Option<&str> {
+        let Work::Call(call) = self else { return None };
+        match &call.event {
+            Event::Mission { id, .. } => Some(id),
+            Event::Scheduler { .. } => None,
+        }
+    }
+}
+
+/// Works until nobody can ask any more.
+pub(super) fn run<R: Rows>(
+    mut desk: Desk<R>,
+    mut queue: Receiver<Job>,
+    deliveries: &broadcast::Sender<Delivery>,
+    news: &watch::Sender<u64>,
+) {
+    // A mission that an older program had set aside is taken up again. Without the store, that waits for the next start.
+    desk.transaction(std::iter::empty(), Desk::take_up).unwrap_or_default();
+    while let Some(first) = queue.blocking_recv() {
+        let mut group = vec![first];
+        while group.len() < GROUP
+            && let Ok(job) = queue.try_recv()
+        {
+            group.push(job);
+        }
+        let answered = answers(&mut desk, group);
+        fault::point("before-deliver");
+        for delivery in desk.deliveries() {
+            // Nobody may be there to hear it: crabs that come ask for it.
+            deliveries.send(delivery).map(drop).unwrap_or_default();
+        }
+        publish(news, desk.newest());
+        fault::point("before-answer");
+        for (reply, answer) in answered {
+            // A caller that has gone away asks again with its key.
+            reply.send(answer).unwrap_or_default();
+        }
+    }
+}
+
+/// Says which record is the newest, unless a newer one is known.
+pub fn publish(news: &watch::Sender<u64>, newest: u64) {
+    news.send_if_modified(|known| std::mem::replace(known, newest.max(*known)) < newest);
+}
+
+type Answered = Vec<(oneshot::Sender<Result<Answer, HostError>>, Result<Answer, HostError>)>;
+
+/// Has every call of a group happen. One that fails is answered, and the others happen again without it, so that it leaves nothing.
+pub fn answers<R: Rows>(desk: &mut Desk<R>, mut group: Vec<Job>) -> Answered {
+    let mut answered = Vec::with_capacity(group.len());
+    while !group.is_empty() {
+        let mut current = None;
+        let result = desk.transaction(group.iter().map(|it| &it.work), |desk| {
+            let mut answers = Vec::with_capacity(group.len());
+            for (index, job) in group.iter().enumerate() {
+                current = Some(index);
+                answers.push(desk.work(job.work.clone())?);
+            }
+            current = None;
+            Ok(answers)
+        });
+        match (result, current) {
+            (Ok(answers), _) => {
+                answered.extend(group.drain(..).map(|job| job.reply).zip(answers));
+            }
+            (Err(Failed::Call(error)), Some(index)) => {
+                answered.push((group.remove(index).reply, Err(error)));
+            }
+            // The store takes what they have written together for damaged: each happens alone, and the one that it is about fails.
+            (Err(Failed::Call(_)), None) if group.len() > 1 => {
+                answered.extend(group.drain(..).flat_map(|job| answers(desk, vec![job])));
+            }
+            (Err(Failed::Call(error) | Failed::Store(error)), _) => {
+                answered.extend(group.drain(..).map(|job| (job.reply, Err(error.clone()))));
+            }
+        }
+    }
+    answered
+}

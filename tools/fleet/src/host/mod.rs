@@ -1,0 +1,401 @@
+//! What keeps missions and schedulers durable: one transaction for each event.
+
+mod desk;
+mod packed;
+pub mod postgres;
+pub mod sqlite;
+
+use std::fmt;
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+
+use orange_core::mission::Mission;
+use orange_core::plan::{Plan, StepId};
+use orange_core::scheduler::Scheduler;
+use orange_core::{mission, scheduler};
+use tokio::sync::broadcast;
+
+/// What a host answers, later.
+pub type Later<'h, T> = Pin<Box<dyn Future<Output = Result<T, HostError>> + Send + 'h>>;
+
+/// A time: milliseconds since 1970, UTC, by the clock of the store.
+pub type Millis = i64;
+
+/// Keeps missions and schedulers. Every host passes the same tests, `tests/conformance`.
+pub trait Host: Send + Sync + 'static {
+    /// Makes a colony, or finds the one of this name.
+    fn create_colony(&self, new: NewColony) -> Later<'_, Colony>;
+
+    /// Makes a mission and begins it, in one transaction.
+    fn create_mission(&self, new: NewMission) -> Later<'_, Reply>;
+
+    /// Has one event happen to one mission or scheduler, with everything that follows from it in the other.
+    ///
+    /// The same key with the same event is answered as the first time; with another event it is a conflict. The answer is given after the
+    /// event is durable. A refused event changes nothing.
+    fn apply(&self, call: Call) -> Later<'_, Reply>;
+
+    /// One mission.
+    fn mission(&self, id: &str) -> Later<'_, Option<StoredMission>>;
+
+    /// A page of missions, the newest first.
+    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionRow>>;
+
+    /// Keeps a text of an attempt in place of the one that it had. Says whether there is such an attempt.
+    fn keep_text(&self, of: TextOf, text: String) -> Later<'_, bool>;
+
+    /// A text of an attempt, if it has one.
+    fn text(&self, of: TextOf) -> Later<'_, Option<String>>;
+
+    /// The colonies, in the order of their names.
+    fn colonies(&self) -> Later<'_, Vec<Colony>>;
+
+    /// The scheduler of a colony, with the times of its crabs.
+    fn colony(&self, id: &str) -> Later<'_, Option<ColonyState>>;
+
+    /// Every record after this number, the oldest first, of one mission if it is named.
+    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<Record>>;
+
+    /// Counts for the first screen and for metrics.
+    fn counts(&self) -> Later<'_, Counts>;
+
+    /// Removes missions that ended before this time, and keys and records that nobody needs.
+    fn forget(&self, ended_before: Millis) -> Later<'_, u64>;
+
+    /// Copies the store while it is in use.
+    ///
+    /// # Errors
+    /// `unsupported` where the database has tools for that.
+    fn backup(&self, to: &Path) -> Later<'_, ()>;
+
+    /// The instructions to crabs, from now on. It is a hint: a crab that asks again is answered from the store.
+    fn deliveries(&self) -> broadcast::Receiver<Delivery>;
+
+    /// The newest record's number, whenever it changes.
+    fn news(&self) -> tokio::sync::watch::Receiver<u64>;
+}
+
+/// One event for one actor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// What makes two calls the same one.
+    pub key: Option<String>,
+    /// The event.
+    pub event: Event,
+    /// What the records are to say of it beside the event.
+    pub about: About,
+}
+
+/// Who asks, and what no decision needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// The crab that asks.
+    pub crab: Option<String>,
+    /// The name of a crab that registers, for people.
+    pub name: Option<String>,
+    /// The commit that a crab has pushed.
+    pub commit: Option<String>,
+    /// The worktree in which an agent has started, on the crab's machine.
+    pub worktree: Option<String>,
+}
+
+/// An event and its actor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Something happens to a mission.
+    Mission {
+        /// The mission.
+        id: String,
+        /// What happens.
+        event: mission::Event,
+    },
+    /// Something happens to a colony.
+    Scheduler {
+        /// The colony.
+        id: String,
+        /// What happens.
+        event: scheduler::Event,
+    },
+}
+
+/// What has come of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The event has happened.
+    Done {
+        /// The version of the mission or the scheduler: how many events it has accepted.
+        version: u64,
+        /// The mission, for a call that makes one.
+        mission: Option<String>,
+        /// The event had been accepted before, and nothing has changed.
+        is_repeated: bool,
+        /// What the answer to a pause has done.
+        answered: Option<mission::Answered>,
+        /// Offers that were made.
+        offers: Vec<(String, scheduler::Item)>,
+    },
+    /// The mission refuses it.
+    MissionRefused(mission::Refusal),
+    /// The scheduler refuses it.
+    SchedulerRefused(scheduler::Refusal),
+    /// There is no such mission or colony.
+    NotFound,
+    /// The key was used for something else.
+    Conflict,
+}
+
+/// Why a host has no answer. Nothing is known to have happened; the same call with the same key is safe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostError {
+    /// The database does not answer.
+    Unavailable(String),
+    /// The stored state cannot be understood.
+    Corrupt(String),
+    /// The host cannot do it.
+    Unsupported(&'static str),
+    /// The process stops.
+    Stopping,
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostError::Unavailable(cause) => write!(f, "the store does not answer: {cause}"),
+            HostError::Corrupt(cause) => write!(f, "the store cannot be understood: {cause}"),
+            HostError::Unsupported(what) => f.write_str(what),
+            HostError::Stopping => f.write_str("the program is stopping"),
+        }
+    }
+}
+
+impl std::error::Error for HostError {}
+
+/// A colony to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewColony {
+    /// Its name, unique.
+    pub name: String,
+    /// The repository: an address or a path for git.
+    pub repository: String,
+    /// The branch that work starts from; the repository's own if none is named.
+    pub base: Option<String>,
+}
+
+/// A group of crabs that work on one repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Colony {
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its repository.
+    pub repository: String,
+    /// The branch that work starts from.
+    pub base: Option<String>,
+    /// When it was made.
+    pub created: Millis,
+}
+
+/// A mission to make.
+#[derive(Clone, Debug)]
+pub struct NewMission {
+    /// What makes two calls the same one.
+    pub key: Option<String>,
+    /// Its colony.
+    pub colony: String,
+    /// Its plan, which is stored with it.
+    pub plan: &'static Plan<'static>,
+    /// What is to be done.
+    pub prompt: String,
+    /// Its branch; made from its id if none is named.
+    pub branch: Option<String>,
+    /// When it pauses.
+    pub policy: orange_core::plan::Policy,
+}
+
+/// A mission as it is stored.
+#[derive(Clone, Debug)]
+pub struct StoredMission {
+    /// What lists show.
+    pub row: MissionRow,
+    /// Its plan.
+    pub plan: &'static Plan<'static>,
+    /// Where it stands.
+    pub mission: Mission,
+    /// What is to be done, whole.
+    pub prompt: String,
+    /// Its attempts with their crabs and times, the oldest first.
+    pub runs: Vec<AttemptRow>,
+}
+
+/// A mission in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissionRow {
+    /// Its id: time-ordered, so that a page begins after an id.
+    pub id: String,
+    /// Its colony.
+    pub colony: String,
+    /// The name of its workflow.
+    pub workflow: String,
+    /// The first line of its prompt.
+    pub summary: String,
+    /// Its branch.
+    pub branch: String,
+    /// Its status, a word of `MissionStatus`.
+    pub status: String,
+    /// The step that runs or comes next, or about which it asks.
+    pub step: Option<String>,
+    /// The number of the pause that waits for an answer.
+    pub pause: Option<u32>,
+    /// How many events it has accepted.
+    pub version: u64,
+    /// When it was made.
+    pub created: Millis,
+    /// When it last changed.
+    pub updated: Millis,
+}
+
+/// An attempt, with what the host knows of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AttemptRow {
+    /// Its step.
+    pub step: String,
+    /// Its number.
+    pub attempt: u32,
+    /// The crab that had it.
+    pub crab: Option<String>,
+    /// When it began to wait.
+    pub queued: Millis,
+    /// When a crab got it.
+    pub offered: Option<Millis>,
+    /// When its agent started.
+    pub started: Option<Millis>,
+    /// When it ended.
+    pub ended: Option<Millis>,
+    /// The commit that its crab has pushed.
+    pub commit: Option<String>,
+    /// The worktree in which its agent has started, on the crab's machine.
+    pub worktree: Option<String>,
+    /// The length of its transcript in bytes, if its crab has sent one.
+    pub transcript: Option<u32>,
+    /// The length of its diff in bytes, if its crab has sent one.
+    pub diff: Option<u32>,
+}
+
+/// A long text of an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextOf {
+    /// Its mission.
+    pub mission: String,
+    /// Its step.
+    pub step: StepId,
+    /// Its number.
+    pub attempt: u32,
+    /// Which text.
+    pub kind: TextKind,
+}
+
+/// What a long text of an attempt is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    /// What its agent has said and done.
+    Transcript,
+    /// What it has changed in the repository.
+    Diff,
+}
+
+impl TextKind {
+    /// Its word, in stores and addresses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TextKind::Transcript => "transcript",
+            TextKind::Diff => "diff",
+        }
+    }
+}
+
+/// Which missions to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MissionFilter {
+    /// Of this colony.
+    pub colony: Option<String>,
+    /// With one of these statuses; any if none is named.
+    pub statuses: Vec<String>,
+    /// With this text in prompt, branch or workflow.
+    pub text: Option<String>,
+    /// Older than this mission.
+    pub before: Option<String>,
+    /// At most this many.
+    pub limit: u32,
+}
+
+/// A colony and its scheduler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColonyState {
+    /// The colony.
+    pub colony: Colony,
+    /// Its scheduler.
+    pub scheduler: Scheduler,
+    /// The names of its crabs by id, and when each was last heard of.
+    pub crabs: Vec<(String, String, Millis)>,
+    /// How many steps wait, by role.
+    pub waiting: Vec<(String, u64)>,
+}
+
+/// Something that has happened, for histories and followers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Its number; rises with every record of the store.
+    pub seq: u64,
+    /// When.
+    pub time: Millis,
+    /// The colony.
+    pub colony: String,
+    /// The mission, if it is about one.
+    pub mission: Option<String>,
+    /// Its kind, such as `mission.created`, `step.queued`, `run.started`, `run.completed`, `mission.paused`, `crab.registered`, `lease.lost`.
+    pub kind: String,
+    /// What else is known, as a JSON object.
+    pub data: serde_json::Value,
+}
+
+/// Counts of a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Missions by status.
+    pub missions: Vec<(String, u64)>,
+    /// Crabs: known, parked, with a lease, with a fault.
+    pub crabs: [u64; 4],
+    /// Steps that wait.
+    pub waiting: u64,
+    /// Messages that were set aside since nobody understands them.
+    pub alarms: u64,
+}
+
+/// An instruction to a crab, with its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The colony.
+    pub colony: String,
+    /// The crab.
+    pub crab: String,
+    /// What.
+    pub what: Instruction,
+}
+
+/// An instruction to a crab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    /// It has this step.
+    Offer(scheduler::Item),
+    /// It ends the agent of an attempt, and keeps its work.
+    EndAgent {
+        /// The mission.
+        mission: String,
+        /// The step.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+    },
+}

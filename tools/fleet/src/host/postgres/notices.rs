@@ -1,0 +1,97 @@
+//! What gateways on one database say to each other: hints, since a lost connection misses them.
+
+use orange_core::plan::StepId;
+use orange_core::scheduler::Item;
+use serde_json::{Value, json};
+
+use crate::host::{Delivery, Instruction};
+
+/// The most bytes of a notice; Postgres takes less than 8000.
+const ROOM: usize = 7000;
+
+/// What another gateway has said.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Notice {
+    /// Who.
+    pub(super) name: String,
+    /// The number of its newest record.
+    pub(super) newest: u64,
+    /// What crabs are to hear.
+    pub(super) deliveries: Vec<Delivery>,
+}
+
+/// The texts of a transaction.
+pub(super) fn write(name: &str, newest: u64, deliveries: &[Delivery]) -> Vec<String> {
+    let mut texts = Vec::new();
+    let (mut some, mut size) = (Vec::new(), 0);
+    for delivery in deliveries.iter().map(form) {
+        let length = delivery.to_string().len();
+        if size + length > ROOM {
+            texts.push(text(name, newest, std::mem::take(&mut some)));
+            size = 0;
+        }
+        // A crab that asks again hears what has no room.
+        if length <= ROOM {
+            size += length + 1;
+            some.push(delivery);
+        }
+    }
+    texts.push(text(name, newest, some));
+    texts
+}
+
+fn text(name: &str, newest: u64, deliveries: Vec<Value>) -> String {
+    json!({"name": name, "newest": newest, "deliveries": deliveries}).to_string()
+}
+
+fn form(delivery: &Delivery) -> Value {
+    let Delivery { colony, crab, what } = delivery;
+    let (mission, step, attempt, role) = match what {
+        Instruction::Offer(Item { mission, step, attempt, role }) => (mission, step, attempt, Some(role)),
+        Instruction::EndAgent { mission, step, attempt } => (mission, step, attempt, None),
+    };
+    json!([colony, crab, mission, step.0, attempt, role])
+}
+
+/// Reads a notice. One of a newer program may be another form, and is only a hint.
+pub(super) fn read(text: &str) -> Option<Notice> {
+    let whole: Value = serde_json::from_str(text).ok()?;
+    let deliveries = whole["deliveries"].as_array()?.iter().filter_map(delivery).collect();
+    Some(Notice { name: whole["name"].as_str()?.to_owned(), newest: whole["newest"].as_u64()?, deliveries })
+}
+
+fn delivery(form: &Value) -> Option<Delivery> {
+    let text = |at: usize| form[at].as_str().map(str::to_owned);
+    let number = |at: usize| form[at].as_u64();
+    let (mission, step) = (text(2)?, StepId(u16::try_from(number(3)?).ok()?));
+    let attempt = u32::try_from(number(4)?).ok()?;
+    let what = match text(5) {
+        Some(role) => Instruction::Offer(Item { mission, step, attempt, role }),
+        None => Instruction::EndAgent { mission, step, attempt },
+    };
+    Some(Delivery { colony: text(0)?, crab: text(1)?, what })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notices_are_read_as_they_were_written() {
+        let delivery = |number: u32| {
+            let (mission, step) = ("m".repeat(21), StepId(7));
+            let what = match number % 2 {
+                0 => Instruction::Offer(Item { mission, step, attempt: number, role: "wörker".to_owned() }),
+                _ => Instruction::EndAgent { mission, step, attempt: number },
+            };
+            Delivery { colony: "c".repeat(21), crab: format!("crab {number}"), what }
+        };
+        let all: Vec<Delivery> = (0..500).map(delivery).collect();
+        let texts = write("me", 9, &all);
+        assert!(texts.len() > 1 && texts.iter().all(|it| it.len() < 8000));
+        let read: Vec<Notice> = texts.iter().map(|it| read(it).unwrap()).collect();
+        assert!(read.iter().all(|it| it.name == "me" && it.newest == 9));
+        assert_eq!(read.into_iter().flat_map(|it| it.deliveries).collect::<Vec<_>>(), all);
+        assert_eq!(write("me", 9, &[]).len(), 1);
+    }
+}

@@ -1,0 +1,248 @@
+//! The rows of a desk in SQLite.
+
+use std::collections::BTreeMap;
+
+use orange_core::plan::StepId;
+use orange_core::scheduler::{Item, Waiting};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
+
+use super::{broken, read};
+use crate::fault;
+use crate::host::desk::{
+    Answered, Begun, ColonyFound, Ended, Failed, MissionFound, Newest, PAGE, Rows, Writes,
+};
+use crate::host::packed::Packed;
+use crate::host::{Colony, Millis, TextOf};
+
+/// The columns of [`waiting_of`].
+const WAITING: &str = "w.role, w.ticket, w.mission, w.step, w.attempt, w.version";
+
+/// The connection that writes.
+pub(super) struct SqliteRows {
+    pub(super) connection: Connection,
+    /// SQLite's number for what others have written, as it was in the last transaction that was not undone.
+    others: Option<i64>,
+}
+
+impl SqliteRows {
+    pub(super) fn new(connection: Connection) -> SqliteRows {
+        SqliteRows { connection, others: None }
+    }
+
+    fn call(&self, key: &str) -> rusqlite::Result<Option<(String, Answered)>> {
+        let select = "select hash, outcome from call where key = ?1";
+        let mut select = self.connection.prepare_cached(select)?;
+        let read = |row: &Row<'_>| Ok(Answered { hash: row.get(0)?, outcome: row.get(1)? });
+        Ok(select.query_row([key], read).optional()?.map(|it| (key.to_owned(), it)))
+    }
+
+    fn mission(&self, id: &str) -> rusqlite::Result<Option<MissionFound>> {
+        let select = format!(
+            "select {WAITING}, m.id, m.seq, m.colony, m.plan, m.version, m.state \
+             from mission m left join waiting w on w.mission = m.id where m.id = ?1"
+        );
+        let read = |row: &Row<'_>| {
+            Ok(MissionFound {
+                waiting: maybe_waiting(row)?,
+                id: row.get(6)?,
+                seq: unsigned(row, 7)?,
+                colony: row.get(8)?,
+                plan: row.get(9)?,
+                version: unsigned(row, 10)?,
+                state: text(row, 11)?,
+            })
+        };
+        self.connection.prepare_cached(&select)?.query_row([id], read).optional()
+    }
+
+    /// The first waiting steps of each role. It goes from role to role by the index, however many steps wait.
+    fn all_waiting(&self, colony: &str) -> rusqlite::Result<BTreeMap<String, Vec<Waiting>>> {
+        let next = "select min(role) from waiting where colony = ?1 and role > ?2";
+        let first = "select min(role) from waiting where colony = ?1";
+        let mut role: Option<String> =
+            self.connection.prepare_cached(first)?.query_row([colony], |row| row.get(0))?;
+        let mut waiting = BTreeMap::new();
+        while let Some(name) = role {
+            role = self.connection.prepare_cached(next)?.query_row((colony, &name), |row| row.get(0))?;
+            waiting.insert(name.clone(), self.first_waiting(colony, &name)?);
+        }
+        Ok(waiting)
+    }
+
+    fn first_waiting(&self, colony: &str, role: &str) -> rusqlite::Result<Vec<Waiting>> {
+        let select = format!(
+            "select {WAITING} from waiting w where w.colony = ?1 and w.role = ?2 order by w.ticket limit {PAGE}"
+        );
+        let mut select = self.connection.prepare_cached(&select)?;
+        select.query_map((colony, role), waiting_of)?.collect()
+    }
+}
+
+impl Rows for SqliteRows {
+    fn begin(&mut self, keys: &[String]) -> Result<Begun, Failed> {
+        self.connection.execute_batch("begin immediate")?;
+        let others: i64 =
+            self.connection.prepare_cached("pragma data_version")?.query_row([], |row| row.get(0))?;
+        let is_changed = self.others.replace(others) != Some(others);
+        let calls = keys.iter().filter_map(|key| self.call(key).transpose()).collect::<Result<_, _>>()?;
+        Ok(Begun { now: fault::now(), is_changed, calls })
+    }
+
+    fn newest(&mut self) -> Result<Newest, Failed> {
+        let id = "select max(id) from (select max(id) id from mission union all select max(id) from colony)";
+        let mission = "select coalesce(max(seq), 0) from mission";
+        let record = "select coalesce(max(seq), 0) from sqlite_sequence where name = 'record'";
+        let number = |select: &str| self.connection.query_row(select, [], |row| unsigned(row, 0));
+        Ok(Newest {
+            id: self.connection.query_row(id, [], |row| row.get(0))?,
+            mission: number(mission)?,
+            record: number(record)?,
+        })
+    }
+
+    fn missions(&mut self, ids: &[String]) -> Result<Vec<MissionFound>, Failed> {
+        Ok(ids.iter().filter_map(|id| self.mission(id).transpose()).collect::<Result<_, _>>()?)
+    }
+
+    fn colony(&mut self, id: &str) -> Result<Option<ColonyFound>, Failed> {
+        let select = "select version, state from colony where id = ?1";
+        let read = |row: &Row<'_>| Ok((unsigned(row, 0)?, text(row, 1)?));
+        let found = self.connection.prepare_cached(select)?.query_row([id], read).optional()?;
+        let Some((version, state)) = found else { return Ok(None) };
+        Ok(Some(ColonyFound { version, state, waiting: self.all_waiting(id)? }))
+    }
+
+    fn colony_named(&mut self, name: &str) -> Result<Option<Colony>, Failed> {
+        let select = format!("select {} from colony where name = ?1", read::COLONY);
+        Ok(self.connection.prepare_cached(&select)?.query_row([name], read::colony_of).optional()?)
+    }
+
+    fn waiting(&mut self, colony: &str, role: &str) -> Result<Vec<Waiting>, Failed> {
+        Ok(self.first_waiting(colony, role)?)
+    }
+
+    fn plan(&mut self, hash: &str) -> Result<Option<String>, Failed> {
+        Ok(read::plan(&self.connection, hash)?)
+    }
+
+    fn alarms(&mut self) -> Result<Vec<(String, String)>, Failed> {
+        let mut select = self.connection.prepare("select kind, id from alarm")?;
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn end_alarm(&mut self, kind: &str, id: &str) -> Result<(), Failed> {
+        self.connection.execute("delete from alarm where kind = ?1 and id = ?2", (kind, id))?;
+        Ok(())
+    }
+
+    fn ended(&mut self, before: Millis, limit: usize) -> Result<Vec<Ended>, Failed> {
+        let select = format!(
+            "select {WAITING}, m.seq, m.id, m.colony, m.status \
+             from mission m left join waiting w on w.mission = m.id \
+             where m.status in ('completed', 'failed', 'cancelled') and m.updated < ?1 order by m.updated limit ?2"
+        );
+        let mut select = self.connection.prepare_cached(&select)?;
+        let rows = select.query_map((before, limit as i64), |row| {
+            Ok(Ended {
+                waiting: maybe_waiting(row)?,
+                seq: unsigned(row, 6)?,
+                id: row.get(7)?,
+                colony: row.get(8)?,
+                status: row.get(9)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn remove(&mut self, missions: &[Ended]) -> Result<(), Failed> {
+        for Ended { seq, id, .. } in missions {
+            for delete in [
+                "delete from mission where seq = ?1",
+                "delete from prompt where mission = ?1",
+                "delete from search where rowid = ?1",
+            ] {
+                self.connection.prepare_cached(delete)?.execute([*seq as i64])?;
+            }
+            for delete in [
+                "delete from run where mission = ?1",
+                "delete from attempt_text where mission = ?1",
+                "delete from record where mission = ?1",
+                "delete from alarm where kind = 'mission' and id = ?1",
+            ] {
+                self.connection.prepare_cached(delete)?.execute([id])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_rest(&mut self, calls: Millis, records: Millis, limit: usize) -> Result<usize, Failed> {
+        let mut most = 0;
+        for (delete, before) in [
+            ("delete from call where key in (select key from call where time < ?1 limit ?2)", calls),
+            (
+                "delete from record where seq in \
+                 (select seq from record where mission is null and time < ?1 limit ?2)",
+                records,
+            ),
+        ] {
+            let deleted = self.connection.prepare_cached(delete)?.execute((before, limit as i64))?;
+            most = most.max(deleted);
+        }
+        let plans =
+            "delete from plan where not exists (select 1 from mission where mission.plan = plan.hash)";
+        self.connection.prepare_cached(plans)?.execute([])?;
+        Ok(most)
+    }
+
+    fn write(&mut self, writes: &Writes) -> Result<(), Failed> {
+        super::write::write(&self.connection, writes).map_err(Failed::from)
+    }
+
+    fn keep_text(&mut self, of: &TextOf, packed: &Packed) -> Result<bool, Failed> {
+        Ok(super::text::keep(&self.connection, of, packed)?)
+    }
+
+    fn commit(&mut self) -> Result<(), Failed> {
+        Ok(self.connection.execute_batch("commit")?)
+    }
+
+    fn rollback(&mut self) {
+        // A commit that has failed may have ended the transaction already.
+        self.connection.execute_batch("rollback").unwrap_or_default();
+        self.others = None;
+    }
+}
+
+impl From<rusqlite::Error> for Failed {
+    fn from(cause: rusqlite::Error) -> Failed {
+        match cause.sqlite_error_code() {
+            Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
+                Failed::Call(crate::host::HostError::Corrupt(cause.to_string()))
+            }
+            Some(_) | None => Failed::Store(broken(cause)),
+        }
+    }
+}
+
+/// The bytes of a text, which a damaged row may have in another encoding.
+fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
+    row.get_ref(column)?.as_bytes().map(<[u8]>::to_vec).map_err(rusqlite::Error::from)
+}
+
+fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(i64::unsigned_abs)
+}
+
+fn maybe_waiting(row: &Row<'_>) -> rusqlite::Result<Option<Waiting>> {
+    match row.get::<_, Option<String>>(2)? {
+        Some(_) => waiting_of(row).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn waiting_of(row: &Row<'_>) -> rusqlite::Result<Waiting> {
+    let item =
+        Item { mission: row.get(2)?, step: StepId(row.get(3)?), attempt: row.get(4)?, role: row.get(0)? };
+    Ok(Waiting { item, ticket: unsigned(row, 1)?, version: unsigned(row, 5)? })
+}

@@ -1,0 +1,7 @@
+//! The program `orange-fleet`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    orange_fleet::cmd::main()
+}

@@ -1,0 +1,63 @@
+//! Plans as they are stored: once for each content, however many missions follow it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+
+use orange_core::plan::Plan;
+use orange_engine::stored_plan;
+use sha2::{Digest, Sha256};
+
+use super::Unreadable;
+
+/// A plan with the text that is stored.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The hash of the text, by which missions name it.
+    pub hash: String,
+    /// The text.
+    pub text: String,
+}
+
+/// The plans that have been read, by hash: each takes memory once.
+static KNOWN: Mutex<BTreeMap<String, &'static Plan<'static>>> = Mutex::new(BTreeMap::new());
+
+/// The text of a plan. A later question for the plan of this hash gets this one.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn write(plan: &'static Plan<'static>) -> Result<Written, Unreadable> {
+    let text = stored_plan::write(plan).map_err(|cause| Unreadable::Broken(cause.to_string()))?;
+    let text = String::from_utf8(text).map_err(|cause| Unreadable::Broken(cause.to_string()))?;
+    let hash = hash(text.as_bytes());
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).entry(hash.clone()).or_insert(plan);
+    Ok(Written { hash, text })
+}
+
+/// The plan of this hash, if it was read or written before.
+pub fn known(hash: &str) -> Option<&'static Plan<'static>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(hash).copied()
+}
+
+/// The plan of this text.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn read(hash: &str, text: &str) -> Result<&'static Plan<'static>, Unreadable> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plan) = known.get(hash) {
+        return Ok(plan);
+    }
+    let plan = stored_plan::read(text.as_bytes()).map_err(Unreadable::Broken)?;
+    known.insert(hash.to_owned(), plan);
+    Ok(plan)
+}
+
+/// The hash of bytes: 64 digits.
+pub fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Writing to a string does not fail.
+        write!(text, "{byte:02x}").unwrap_or_default();
+        text
+    })
+}

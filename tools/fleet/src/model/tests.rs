@@ -1,0 +1,264 @@
+//! Every value is read as it was written, and version 1 stays what it is.
+
+use orange_core::mission::{
+    Answered, Attempt, AttemptEnd, Event as MissionEvent, Failure, Mission, MissionStatus, Pause,
+    PauseReason, Refusal, Report, StepState, StepStatus,
+};
+use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
+use orange_core::scheduler::{self, Crab, Event as SchedulerEvent, Item, Lease, Scheduler, Waiting};
+
+use super::{Unreadable, event, mission, outcome, scheduler as colony};
+use crate::host::{Event, Reply};
+use crate::simulate::measure::FIVE;
+
+static PLAN: &Plan<'static> = &FIVE;
+
+fn report() -> Report {
+    Report {
+        result: Some("PASS".to_owned()),
+        summary: "it \"works\"\n".to_owned(),
+        warning: Some("ä".to_owned()),
+    }
+}
+
+fn item(step: u16) -> Item {
+    Item { mission: "m".to_owned(), step: StepId(step), attempt: 2, role: "any".to_owned() }
+}
+
+/// A mission in which everything that can be there is there.
+fn full() -> Mission {
+    let ended = |end| Attempt { end };
+    let failed =
+        |failure| StepState { status: StepStatus::Failed, failure: Some(failure), ..StepState::default() };
+    Mission {
+        status: MissionStatus::Paused,
+        policy: Policy { execution: Execution::Step, intervene: Intervene::OnWarning },
+        steps: vec![
+            StepState {
+                status: StepStatus::Completed,
+                attempts: vec![
+                    ended(Some(AttemptEnd::Lost)),
+                    ended(Some(AttemptEnd::Failed { reason: "no".to_owned() })),
+                    ended(Some(AttemptEnd::Withdrawn)),
+                    ended(Some(AttemptEnd::Completed(report()))),
+                ],
+                lost: 1,
+                completions: 2,
+                granted: 3,
+                is_exhausted: true,
+                failure: None,
+                is_handled: true,
+                latest: Some(report()),
+                sent_back_by: Some(StepId(4)),
+            },
+            StepState { status: StepStatus::Running, attempts: vec![ended(None)], ..StepState::default() },
+            failed(Failure::Stuck(2)),
+            failed(Failure::Because(StepId(2))),
+            failed(Failure::Reported("no".to_owned())),
+        ],
+        pause: Some(Pause { number: 7, reason: PauseReason::Warning(StepId(1)) }),
+        pauses: 7,
+    }
+}
+
+const MISSION: &str = r#"{"v":1,"status":"paused","execution":"step","intervene":"on-warning","steps":[{"status":"completed","attempts":["lost",{"failed":"no"},"withdrawn",{"completed":{"result":"PASS","summary":"it \"works\"\n","warning":"ä"}}],"lost":1,"completions":2,"granted":3,"exhausted":true,"handled":true,"latest":{"result":"PASS","summary":"it \"works\"\n","warning":"ä"},"sent_back_by":4},{"status":"running","attempts":["open"]},{"status":"failed","failure":{"stuck":2}},{"status":"failed","failure":{"because":2}},{"status":"failed","failure":{"reported":"no"}}],"pause":{"number":7,"reason":{"warning":1}},"pauses":7}"#;
+
+#[test]
+fn a_mission_is_read_as_it_was_written() {
+    assert_eq!(mission::write(&full()), MISSION);
+    assert_eq!(mission::read(MISSION, PLAN).unwrap(), full());
+    let new = Mission::new(PLAN, Policy::DEFAULT);
+    assert_eq!(mission::read(&mission::write(&new), PLAN).unwrap(), new);
+    let reasons = [
+        PauseReason::Boundary(StepId(0)),
+        PauseReason::Error(StepId(1)),
+        PauseReason::Exhausted(StepId(2)),
+        PauseReason::Obstacle("no worktree".to_owned()),
+    ];
+    for reason in reasons {
+        let paused = Mission { pause: Some(Pause { number: 1, reason }), ..full() };
+        assert_eq!(mission::read(&mission::write(&paused), PLAN).unwrap(), paused);
+    }
+    for (status, step) in MissionStatus::ALL.into_iter().zip(StepStatus::ALL) {
+        let mut other = Mission { status, ..full() };
+        (other.steps[1].status, other.steps[2].failure) = (step, Some(Failure::Exhausted(3)));
+        let text = mission::write(&other);
+        assert!(text.contains(&format!("\"status\":\"{}\"", status.as_str())), "{text}");
+        assert_eq!(mission::read(&text, PLAN).unwrap(), other);
+    }
+}
+
+#[test]
+fn a_newer_mission_is_refused_whole() {
+    let newer = MISSION.replacen("\"v\":1", "\"v\":2", 1).replace("\"lost\":1", "\"lost\":{\"times\":1}");
+    assert_eq!(mission::read(&newer, PLAN), Err(Unreadable::Newer(2)));
+    assert!(Unreadable::Newer(2).to_string().contains("upgrade orange-fleet"));
+}
+
+#[test]
+fn a_damaged_mission_is_refused_with_the_reason() {
+    let changes = [
+        ("\"v\":1,", ""),
+        ("\"v\":1", "\"v\":0"),
+        ("\"v\":1", "\"v\":-1"),
+        ("\"paused\"", "\"hopeful\""),
+        ("\"pauses\":7", "\"pauses\":7,\"more\":1"),
+        ("\"because\":2", "\"because\":5"),
+        ("\"warning\":1}", "\"warning\":5}"),
+        ("\"sent_back_by\":4", "\"sent_back_by\":5"),
+        (",{\"status\":\"failed\",\"failure\":{\"stuck\":2}}", ""),
+        ("}}", "}"),
+    ];
+    for (from, to) in changes {
+        assert!(MISSION.contains(from), "{from}");
+        let read = mission::read(&MISSION.replacen(from, to, 1), PLAN);
+        assert!(matches!(read, Err(Unreadable::Broken(_))), "{to}: {read:?}");
+    }
+    assert!(mission::read("", PLAN).is_err());
+}
+
+#[test]
+fn a_scheduler_is_read_as_it_was_written() {
+    let lease = Lease {
+        crab: "c".to_owned(),
+        item: item(3),
+        ticket: 5,
+        is_accepted: true,
+        is_running: true,
+        silent: 1,
+        version: 9,
+    };
+    let crab = Crab {
+        roles: vec!["worker".to_owned(), "any".to_owned()],
+        is_parked: true,
+        mission: Some("m".to_owned()),
+        fault: Some("full".to_owned()),
+    };
+    let scheduler = Scheduler {
+        crabs: [("c".to_owned(), crab), ("d".to_owned(), Crab::default())].into(),
+        leases: [("m".to_owned(), lease)].into(),
+        sweeps: 12,
+    };
+    let text = r#"{"v":1,"crabs":{"c":{"roles":["worker","any"],"parked":true,"mission":"m","fault":"full"},"d":{"roles":[]}},"leases":{"m":{"crab":"c","step":3,"attempt":2,"role":"any","ticket":5,"accepted":true,"running":true,"silent":1,"version":9}},"sweeps":12}"#;
+    assert_eq!(colony::write(&scheduler), text);
+    assert_eq!(colony::read(text).unwrap(), scheduler);
+    assert_eq!(colony::read(&text.replace(",\"sweeps\":12", "")).unwrap().sweeps, 0, "a store from before");
+    assert_eq!(colony::read(&text.replacen("\"v\":1", "\"v\":3", 1)), Err(Unreadable::Newer(3)));
+    assert!(colony::read("{\"v\":1}").is_err());
+}
+
+#[test]
+fn events_are_read_as_they_were_written() {
+    let (step, attempt) = (StepId(1), 2);
+    let missions = [
+        MissionEvent::Begin,
+        MissionEvent::Assign { step, attempt },
+        MissionEvent::Start { step, attempt },
+        MissionEvent::Complete { step, attempt, report: report() },
+        MissionEvent::Fail { step, attempt, reason: "no".to_owned() },
+        MissionEvent::Lose { step, attempt },
+        MissionEvent::Obstruct { reason: "no".to_owned() },
+        MissionEvent::Continue {
+            pause: Some(1),
+            accept_failure: true,
+            execution: Some(Execution::Auto),
+            intervene: Some(Intervene::Never),
+        },
+        MissionEvent::Continue { pause: None, accept_failure: false, execution: None, intervene: None },
+        MissionEvent::Retry { step: Some(step) },
+        MissionEvent::Retry { step: None },
+        MissionEvent::Cancel,
+    ];
+    let (crab, mission) = ("c".to_owned(), "m".to_owned());
+    let waiting = Waiting { item: item(1), ticket: 4, version: 3 };
+    let schedulers = [
+        SchedulerEvent::Register { crab: crab.clone(), roles: vec!["any".to_owned()] },
+        SchedulerEvent::Leave { crab: crab.clone() },
+        SchedulerEvent::Want {
+            mission: mission.clone(),
+            version: 3,
+            ticket: 4,
+            next: Some(item(1)),
+            running: Some((step, attempt)),
+            waiting: Some(waiting),
+        },
+        SchedulerEvent::Want {
+            mission: mission.clone(),
+            version: 3,
+            ticket: 4,
+            next: None,
+            running: None,
+            waiting: None,
+        },
+        SchedulerEvent::Park { crab: crab.clone() },
+        SchedulerEvent::Unpark { crab: crab.clone() },
+        SchedulerEvent::Beat { leases: vec![(crab.clone(), mission.clone(), step, attempt)] },
+        SchedulerEvent::GiveBack { crab, mission, step, attempt, reason: "no".to_owned() },
+        SchedulerEvent::Sweep { seen: None },
+        SchedulerEvent::Sweep { seen: Some(7) },
+    ];
+    let id = || "x".to_owned();
+    let events = missions.into_iter().map(|event| Event::Mission { id: id(), event });
+    let events = events.chain(schedulers.into_iter().map(|event| Event::Scheduler { id: id(), event }));
+    for written in events {
+        let text = event::write(&written);
+        assert_eq!(event::read(&text), Ok(written), "{text}");
+    }
+    let unknown = r#"{"v":1,"mission":{"id":"x","event":"Dance"}}"#;
+    assert!(matches!(event::read(unknown), Err(Unreadable::Broken(_))));
+    assert_eq!(event::read(&unknown.replace("\"v\":1", "\"v\":2")), Err(Unreadable::Newer(2)));
+}
+
+#[test]
+fn outcomes_are_read_as_they_were_written() {
+    let done = |answered, offers| Reply::Done {
+        version: 3,
+        mission: Some("m".to_owned()),
+        is_repeated: true,
+        answered,
+        offers,
+    };
+    let step = StepId(1);
+    let mut outcomes = vec![
+        done(None, Vec::new()),
+        done(Some(Answered::WentOn), vec![("c".to_owned(), item(1))]),
+        done(Some(Answered::TriedAgain(step)), Vec::new()),
+        done(Some(Answered::Granted(step)), Vec::new()),
+        done(Some(Answered::Accepted(step)), Vec::new()),
+        Reply::NotFound,
+        Reply::Conflict,
+    ];
+    let taken = scheduler::Refusal::RoleTaken { role: "worker".to_owned(), holder: "atlas".to_owned() };
+    let refusals = [
+        taken,
+        scheduler::Refusal::NoRole,
+        scheduler::Refusal::NoSuchCrab,
+        scheduler::Refusal::NoSuchLease,
+        scheduler::Refusal::HasSwept,
+    ];
+    outcomes.extend(refusals.map(Reply::SchedulerRefused));
+    let refusals = [
+        Refusal::Closed(MissionStatus::Failed),
+        Refusal::HasBegun,
+        Refusal::Pending,
+        Refusal::Paused,
+        Refusal::NoSuchStep,
+        Refusal::Stale { current: 3 },
+        Refusal::NoSuchAttempt { current: 3 },
+        Refusal::HasEnded,
+        Refusal::NotQueued(StepStatus::Skipped),
+        Refusal::Busy(step),
+        Refusal::ResultNeeded,
+        Refusal::ResultUndeclared,
+        Refusal::NotPaused,
+        Refusal::OtherPause { current: 3 },
+        Refusal::NothingToAccept,
+        Refusal::NotFailed(MissionStatus::Running),
+        Refusal::NothingToRetry,
+    ];
+    outcomes.extend(refusals.map(Reply::MissionRefused));
+    for written in outcomes {
+        let text = outcome::write(&written);
+        assert_eq!(outcome::read(&text), Ok(written), "{text}");
+    }
+}

@@ -1,0 +1,337 @@
+//! Missions, their steps and their attempts.
+
+use orange_core::mission::{AttemptEnd, Mission, Pause, PauseReason, StepStatus};
+use orange_core::plan::{Plan, StepId};
+use serde::Serialize;
+
+use crate::host::{AttemptRow, Millis, MissionRow, StoredMission};
+
+/// A mission in a list.
+#[derive(Debug, Serialize)]
+pub struct MissionLine {
+    /// Its id.
+    pub mission_id: String,
+    /// Its colony.
+    pub colony_id: String,
+    /// Its workflow.
+    pub workflow: String,
+    /// The first line of its prompt.
+    pub summary: String,
+    /// Its branch.
+    pub branch: String,
+    /// Where it stands.
+    pub status: String,
+    /// The step that runs or comes next, or about which it asks.
+    pub step_id: Option<String>,
+    /// The number of the pause that waits for an answer.
+    pub pause: Option<u32>,
+    /// How many events it has accepted.
+    pub version: u64,
+    /// When it was made.
+    pub created_at_ms: Millis,
+    /// When it last changed.
+    pub updated_at_ms: Millis,
+}
+
+/// A mission.
+#[derive(Debug, Serialize)]
+pub struct MissionAnswer {
+    /// Its id.
+    pub mission_id: String,
+    /// Its colony.
+    pub colony_id: String,
+    /// Its workflow.
+    pub workflow: String,
+    /// The version of the workflow that it follows, as its author writes it.
+    pub workflow_version: String,
+    /// The hash of the workflow that it follows.
+    pub definition: String,
+    /// What is to be done.
+    pub prompt: String,
+    /// Its branch.
+    pub branch: String,
+    /// Where it stands.
+    pub status: String,
+    /// `step`: it pauses after every step; `auto`: it goes on.
+    pub execution: &'static str,
+    /// At which ends of steps it pauses.
+    pub intervene: &'static str,
+    /// What it asks.
+    pub pause: Option<PauseAnswer>,
+    /// Its steps, in the order of the workflow.
+    pub tasks: Vec<TaskAnswer>,
+    /// How many events it has accepted.
+    pub version: u64,
+    /// When it was made.
+    pub created_at_ms: Millis,
+    /// When it last changed.
+    pub updated_at_ms: Millis,
+}
+
+/// What a paused mission asks.
+#[derive(Debug, Serialize)]
+pub struct PauseAnswer {
+    /// Its number, which an answer names.
+    pub number: u32,
+    /// `boundary`, `warning`, `error`, `exhausted` or `obstacle`.
+    pub reason: &'static str,
+    /// The step that it is about.
+    pub step_id: Option<String>,
+    /// What has happened, in a sentence; empty where nothing is wrong.
+    pub message: String,
+    /// The answers that it accepts: `continue`, `accept_failure`, `cancel`.
+    pub offers: Vec<&'static str>,
+}
+
+/// A step of a mission.
+#[derive(Debug, Serialize)]
+pub struct TaskAnswer {
+    /// `<mission>.<step>`.
+    pub task_id: String,
+    /// The mission.
+    pub mission_id: String,
+    /// The step.
+    pub step_id: String,
+    /// A line about it for people.
+    pub title: String,
+    /// Who may take it.
+    pub role: String,
+    /// Where it stands.
+    pub status: &'static str,
+    /// The steps that end before it.
+    pub depends_on: Vec<String>,
+    /// The condition under which it runs.
+    pub condition: Option<String>,
+    /// The number of its current attempt; 0 before the first.
+    pub attempt: u32,
+    /// How often a loop step may complete; 0 for another step.
+    pub max_retries: u16,
+    /// How often a loop step has completed.
+    pub completions: u16,
+    /// The result of its latest completion.
+    pub result: Option<String>,
+    /// The summary of its latest completion.
+    pub summary: Option<String>,
+    /// The warning of its latest completion.
+    pub warning: Option<String>,
+    /// Why it has failed.
+    pub failure: Option<String>,
+}
+
+/// An attempt at a step.
+#[derive(Debug, Serialize)]
+pub struct RunAnswer {
+    /// `<mission>.<step>.<attempt>`.
+    pub run_id: String,
+    /// The mission.
+    pub mission_id: String,
+    /// The step.
+    pub step_id: String,
+    /// The number of the attempt.
+    pub attempt: u32,
+    /// `queued`, `assigned`, `running`, `completed`, `failed`, `lost` or `withdrawn`.
+    pub status: &'static str,
+    /// The crab that has or had it.
+    pub crab_id: Option<String>,
+    /// What it has reported.
+    pub result: Option<String>,
+    /// What it has reported.
+    pub summary: Option<String>,
+    /// What it has reported.
+    pub warning: Option<String>,
+    /// Why it has failed.
+    pub reason: Option<String>,
+    /// The commit that its crab has pushed.
+    pub commit: Option<String>,
+    /// Where its agent works, on the crab's machine.
+    pub worktree_path: Option<String>,
+    /// When it began to wait.
+    pub queued_at_ms: Millis,
+    /// When a crab got it.
+    pub offered_at_ms: Option<Millis>,
+    /// When its agent started.
+    pub started_at_ms: Option<Millis>,
+    /// When it ended.
+    pub ended_at_ms: Option<Millis>,
+}
+
+/// What a person's call has done to a mission.
+#[derive(Debug, Serialize)]
+pub struct Acted {
+    /// The mission.
+    pub mission_id: String,
+    /// How many events it has accepted.
+    pub version: u64,
+    /// What the answer to a pause has done: `went_on`, `tried_again`, `granted` or `accepted`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered: Option<&'static str>,
+    /// The step that this is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_id: Option<String>,
+}
+
+impl From<MissionRow> for MissionLine {
+    fn from(row: MissionRow) -> MissionLine {
+        let MissionRow {
+            id,
+            colony,
+            workflow,
+            summary,
+            branch,
+            status,
+            step,
+            pause,
+            version,
+            created,
+            updated,
+        } = row;
+        MissionLine {
+            mission_id: id,
+            colony_id: colony,
+            workflow,
+            summary,
+            branch,
+            status,
+            step_id: step,
+            pause,
+            version,
+            created_at_ms: created,
+            updated_at_ms: updated,
+        }
+    }
+}
+
+impl From<StoredMission> for MissionAnswer {
+    fn from(stored: StoredMission) -> MissionAnswer {
+        let tasks = tasks(&stored);
+        let StoredMission { row, plan, mission, prompt, .. } = stored;
+        MissionAnswer {
+            mission_id: row.id,
+            colony_id: row.colony,
+            workflow: row.workflow,
+            workflow_version: plan.version.to_owned(),
+            definition: plan.source_hash.to_owned(),
+            prompt,
+            branch: row.branch,
+            status: mission.status.as_str().to_owned(),
+            execution: mission.policy.execution.as_str(),
+            intervene: mission.policy.intervene.as_str(),
+            pause: mission.pause.as_ref().map(|it| pause(it, plan, &mission)),
+            tasks,
+            version: row.version,
+            created_at_ms: row.created,
+            updated_at_ms: row.updated,
+        }
+    }
+}
+
+fn pause(pause: &Pause, plan: &Plan<'_>, mission: &Mission) -> PauseAnswer {
+    let named = |step: &StepId| Some(plan.step(*step).id.to_owned());
+    let (reason, step_id, message) = match &pause.reason {
+        PauseReason::Boundary(step) => ("boundary", named(step), String::new()),
+        PauseReason::Warning(step) => {
+            let warning = mission.step(*step).latest.as_ref().and_then(|it| it.warning.clone());
+            ("warning", named(step), warning.unwrap_or_default())
+        }
+        PauseReason::Error(step) => ("error", named(step), mission.failure(plan, *step)),
+        PauseReason::Exhausted(step) => ("exhausted", named(step), mission.failure(plan, *step)),
+        PauseReason::Obstacle(what) => ("obstacle", None, what.clone()),
+    };
+    let offers = match mission.asked() {
+        Some(_) => vec!["continue", "accept_failure", "cancel"],
+        None => vec!["continue", "cancel"],
+    };
+    PauseAnswer { number: pause.number, reason, step_id, message, offers }
+}
+
+/// The steps of a mission.
+pub fn tasks(stored: &StoredMission) -> Vec<TaskAnswer> {
+    let StoredMission { row, plan, mission, .. } = stored;
+    let task = |id: StepId| {
+        let (step, state) = (plan.step(id), mission.step(id));
+        let latest = state.latest.clone().unwrap_or_default();
+        let has_reported = state.latest.is_some();
+        TaskAnswer {
+            task_id: format!("{}.{}", row.id, step.id),
+            mission_id: row.id.clone(),
+            step_id: step.id.to_owned(),
+            title: step.title.to_owned(),
+            role: plan.role(step.role).to_owned(),
+            status: state.status.as_str(),
+            depends_on: step.depends_on.iter().map(|it| plan.step(*it).id.to_owned()).collect(),
+            condition: step.condition.as_ref().map(|it| plan.condition_text(it)),
+            attempt: state.attempt(),
+            max_retries: step.max_retries,
+            completions: state.completions,
+            result: latest.result,
+            summary: Some(latest.summary).filter(|_| has_reported),
+            warning: latest.warning,
+            failure: Some(mission.failure(plan, id)).filter(|it| !it.is_empty()),
+        }
+    };
+    plan.step_ids().map(task).collect()
+}
+
+/// The attempts of a mission, the oldest first.
+pub fn runs(stored: &StoredMission) -> impl Iterator<Item = RunAnswer> + '_ {
+    stored.runs.iter().filter_map(|run| answer(stored, run))
+}
+
+fn answer(stored: &StoredMission, run: &AttemptRow) -> Option<RunAnswer> {
+    let StoredMission { row, plan, mission, .. } = stored;
+    let id = plan.step_named(&run.step)?;
+    let mut answer = RunAnswer {
+        run_id: format!("{}.{}.{}", row.id, run.step, run.attempt),
+        mission_id: row.id.clone(),
+        step_id: run.step.clone(),
+        attempt: run.attempt,
+        status: attempt_status(mission, id, run.attempt, run.offered.is_some()),
+        crab_id: run.crab.clone(),
+        result: None,
+        summary: None,
+        warning: None,
+        reason: None,
+        commit: run.commit.clone(),
+        worktree_path: run.worktree.clone(),
+        queued_at_ms: run.queued,
+        offered_at_ms: run.offered,
+        started_at_ms: run.started,
+        ended_at_ms: run.ended,
+    };
+    match end(mission, id, run.attempt) {
+        Some(AttemptEnd::Completed(report)) => {
+            answer.result.clone_from(&report.result);
+            answer.summary = Some(report.summary.clone());
+            answer.warning.clone_from(&report.warning);
+        }
+        Some(AttemptEnd::Failed { reason }) => answer.reason = Some(reason.clone()),
+        Some(AttemptEnd::Lost | AttemptEnd::Withdrawn) | None => {}
+    }
+    Some(answer)
+}
+
+fn end(mission: &Mission, step: StepId, attempt: u32) -> Option<&AttemptEnd> {
+    let index = usize::try_from(attempt.checked_sub(1)?).ok()?;
+    mission.step(step).attempts.get(index)?.end.as_ref()
+}
+
+/// Where an attempt stands. `is_offered`: a crab has it.
+pub fn attempt_status(mission: &Mission, step: StepId, attempt: u32, is_offered: bool) -> &'static str {
+    match end(mission, step, attempt) {
+        Some(AttemptEnd::Completed(_)) => "completed",
+        Some(AttemptEnd::Failed { .. }) => "failed",
+        Some(AttemptEnd::Lost) => "lost",
+        Some(AttemptEnd::Withdrawn) => "withdrawn",
+        None => match mission.step(step).status {
+            StepStatus::Running => "running",
+            StepStatus::Assigned => "assigned",
+            StepStatus::Queued if is_offered => "assigned",
+            StepStatus::Queued
+            | StepStatus::Blocked
+            | StepStatus::Completed
+            | StepStatus::Failed
+            | StepStatus::Skipped
+            | StepStatus::Cancelled => "queued",
+        },
+    }
+}

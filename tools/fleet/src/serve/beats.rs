@@ -1,0 +1,130 @@
+//! Heartbeats: answered at once from what the scheduler knows, and handed to it together every so often.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use orange_core::plan::StepId;
+use orange_core::scheduler::Event;
+use tokio::sync::{Notify, oneshot};
+
+use super::answer::Ended;
+use super::error::ApiError;
+use super::gateway::Gateway;
+use super::run::RunId;
+use crate::host::ColonyState;
+
+/// How long heartbeats that come together wait for each other, so that one look at the scheduler answers them all.
+const TOGETHER: Duration = Duration::from_millis(5);
+
+/// A lease: the crab, the mission, the step, and the number of the attempt.
+type Lease = (String, String, StepId, u32);
+
+/// The heartbeats of a gateway.
+#[derive(Debug, Default)]
+pub struct Beats {
+    asked: Mutex<Vec<Asked>>,
+    /// Leases that are alive, by colony, which the scheduler has not heard of yet.
+    alive: Mutex<BTreeMap<String, BTreeSet<Lease>>>,
+    has_come: Notify,
+}
+
+#[derive(Debug)]
+struct Asked {
+    colony: String,
+    crab: String,
+    runs: Vec<Beating>,
+    answer: oneshot::Sender<Result<Ended, ApiError>>,
+}
+
+/// A run of which a crab says that it is alive.
+#[derive(Debug)]
+struct Beating {
+    id: String,
+    /// What a lease for it has; `None` if there is no such run.
+    item: Option<(String, StepId, u32)>,
+}
+
+/// Takes the heartbeat of a crab for its runs, and says which of them it has no more.
+pub async fn beat(gateway: &Gateway, colony: &str, crab: &str, runs: Vec<String>) -> Result<Ended, ApiError> {
+    let mut beating = Vec::new();
+    for id in runs {
+        let item = item(gateway, colony, &id).await?;
+        beating.push(Beating { id, item });
+    }
+    let (answer, answered) = oneshot::channel();
+    let asked = Asked { colony: colony.to_owned(), crab: crab.to_owned(), runs: beating, answer };
+    let beats = &gateway.beats;
+    beats.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
+    beats.has_come.notify_one();
+    answered.await.unwrap_or_else(|_| Err(ApiError::stopping()))
+}
+
+async fn item(gateway: &Gateway, colony: &str, id: &str) -> Result<Option<(String, StepId, u32)>, ApiError> {
+    let Ok(run) = RunId::parse(id) else { return Ok(None) };
+    let known = gateway.known(run.mission).await?.filter(|it| it.colony == colony);
+    let step = known.and_then(|it| it.plan.step_named(run.step));
+    Ok(step.map(|step| (run.mission.to_owned(), step, run.attempt)))
+}
+
+/// Answers heartbeats for as long as the gateway lives.
+pub async fn answer(gateway: Arc<Gateway>) {
+    loop {
+        gateway.beats.has_come.notified().await;
+        tokio::time::sleep(TOGETHER).await;
+        let asked = std::mem::take(&mut *gateway.beats.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut by_colony: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+        for it in asked {
+            by_colony.entry(it.colony.clone()).or_default().push(it);
+        }
+        for (colony, asked) in by_colony {
+            let state = gateway.host.colony(&colony).await;
+            for it in asked {
+                let ended = match &state {
+                    Ok(state) => Ok(gateway.beats.take(state.as_ref(), &it)),
+                    Err(error) => Err(error.clone().into()),
+                };
+                // A crab that has gone away needs no answer.
+                it.answer.send(ended).unwrap_or_default();
+            }
+        }
+    }
+}
+
+impl Beats {
+    /// Keeps the leases that are alive for the next flush.
+    fn take(&self, state: Option<&ColonyState>, asked: &Asked) -> Ended {
+        let scheduler = state.map(|it| &it.scheduler);
+        let lease = |run: &Beating| {
+            let (mission, step, attempt) = run.item.as_ref()?;
+            scheduler?.lease(&asked.crab, mission, *step, *attempt)?;
+            Some((asked.crab.clone(), mission.clone(), *step, *attempt))
+        };
+        let mut ended = Vec::new();
+        let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        for run in &asked.runs {
+            match lease(run) {
+                Some(lease) => _ = alive.entry(asked.colony.clone()).or_default().insert(lease),
+                None => ended.push(run.id.clone()),
+            }
+        }
+        Ended { ended, is_registered: scheduler.is_some_and(|it| it.crabs.contains_key(&asked.crab)) }
+    }
+}
+
+/// Hands the heartbeats that have come in to the schedulers.
+pub async fn flush(gateway: &Gateway) {
+    let alive = std::mem::take(&mut *gateway.beats.alive.lock().unwrap_or_else(PoisonError::into_inner));
+    for (colony, leases) in alive {
+        let leases: Vec<Lease> = leases.into_iter().collect();
+        let beats = u64::try_from(leases.len()).unwrap_or(u64::MAX);
+        match gateway.scheduler(&colony, Event::Beat { leases: leases.clone() }).await {
+            Ok(_) => gateway.metrics.count("beat", beats),
+            Err(error) => {
+                log::warn!(colony = colony.as_str(), cause = error.to_string().as_str(); "heartbeats wait for the store");
+                let mut alive = gateway.beats.alive.lock().unwrap_or_else(PoisonError::into_inner);
+                alive.entry(colony).or_default().extend(leases);
+            }
+        }
+    }
+}

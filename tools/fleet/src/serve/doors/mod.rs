@@ -1,0 +1,145 @@
+//! Who may come in: the right name of this host, the right origin, and a token that is good for the call.
+
+mod hosts;
+pub mod tokens;
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+pub use self::hosts::Hosts;
+pub use self::tokens::{Holder, Rights, Tokens};
+use super::error::ApiError;
+use super::gateway::Gateway;
+
+/// What a route asks of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Nothing: everybody is answered.
+    Everybody,
+    /// A person's, or one that only reads.
+    Readers,
+    /// A person's.
+    People,
+    /// A crab's or a person's.
+    Crabs,
+    /// Any.
+    Members,
+}
+
+impl Who {
+    /// Whether a token with these rights is good for the route.
+    pub fn admits(self, rights: &Rights) -> bool {
+        match (self, rights) {
+            (_, Rights::Person) | (Who::Everybody | Who::Members, _) => true,
+            (Who::Readers, Rights::Reader) | (Who::Crabs, Rights::Crab { .. }) => true,
+            (Who::Readers | Who::People, Rights::Crab { .. }) => false,
+            (Who::People | Who::Crabs, Rights::Reader) => false,
+        }
+    }
+
+    fn needs(self) -> &'static str {
+        match self {
+            Who::Everybody | Who::Members => "any token",
+            Who::Readers => "the token of a person or of a reader",
+            Who::People => "the token of a person",
+            Who::Crabs => "the token of a crab or of a person",
+        }
+    }
+}
+
+/// Stands before everything: refuses what comes under another name or from another page, and everything without a token but the pages of
+/// the console, which have doors of their own.
+pub async fn guard(State(gateway): State<Arc<Gateway>>, mut request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    if path == "/healthz" {
+        return next.run(request).await;
+    }
+    let is_page = gateway.has_pages && (path == "/" || path == "/console" || path.starts_with("/console/"));
+    if let Err(refused) = gateway.hosts.check(request.method(), request.headers()) {
+        gateway.metrics.refused();
+        return refused.into_response();
+    }
+    if is_page {
+        return next.run(request).await;
+    }
+    match holder(&gateway.tokens, request.headers()) {
+        Ok(holder) => drop(request.extensions_mut().insert(Arc::new(holder))),
+        Err(refused) => {
+            gateway.metrics.refused();
+            return refused.into_response();
+        }
+    }
+    let mut response = next.run(request).await;
+    for (name, value) in [(header::CACHE_CONTROL, "no-store"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")] {
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Stands before one route: its token has to be good for it.
+pub async fn admit(State(who): State<Who>, request: Request, next: Next) -> Response {
+    let is_admitted = match request.extensions().get::<Arc<Holder>>() {
+        Some(holder) => who.admits(&holder.rights),
+        None => who == Who::Everybody,
+    };
+    if is_admitted {
+        return next.run(request).await;
+    }
+    ApiError::forbidden(format!("this call needs {}", who.needs()))
+        .help("`orange-fleet token list` says what each token is good for")
+        .into_response()
+}
+
+/// Who holds the token of a request.
+fn holder(tokens: &Tokens, headers: &HeaderMap) -> Result<Holder, ApiError> {
+    let refused = |message: &str| {
+        ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message).help(
+            "send `Authorization: Bearer TOKEN`; the gateway has made one in the file tokens/admin of its folder, and `orange-fleet token new` makes others",
+        )
+    };
+    let Some(value) = headers.get(header::AUTHORIZATION) else {
+        return Err(refused("this call has no token"));
+    };
+    let presented = value.to_str().ok().and_then(bearer);
+    let presented = presented.ok_or_else(|| refused("the header Authorization has no bearer token"))?;
+    tokens.holder(presented).ok_or_else(|| refused("nobody has this token"))
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Whether a method changes nothing.
+fn is_safe(method: &Method) -> bool {
+    [Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_token_is_good_for_its_own_calls() {
+        let crab = Rights::Crab { colony: "c".to_owned() };
+        let check = |rights: &Rights| {
+            [Who::Everybody, Who::Readers, Who::People, Who::Crabs, Who::Members]
+                .map(|who| who.admits(rights))
+        };
+        assert_eq!(check(&Rights::Person), [true; 5]);
+        assert_eq!(check(&Rights::Reader), [true, true, false, false, true]);
+        assert_eq!(check(&crab), [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn a_bearer_token_is_found() {
+        assert_eq!(bearer("Bearer abc"), Some("abc"));
+        assert_eq!(bearer("bearer  abc "), Some("abc"));
+        assert_eq!(bearer("Basic abc"), None);
+        assert_eq!(bearer("abc"), None);
+    }
+}

@@ -1,0 +1,353 @@
+//! Tokens: files of the gateway's folder, which has their hashes. Only the first one, the administrator's, is there as it is.
+//!
+//! A token is `orange_<id>_<secret>`. The secret has 256 random bits, so that one round of SHA-256 suffices.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+
+use orange_engine::{Error, Kind, Result, random};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// The id of the token that the first start makes.
+pub const ADMIN: &str = "admin";
+
+/// What every token begins with, so that scanners for leaked secrets find it.
+const PREFIX: &str = "orange";
+
+/// The longest name of a token.
+const LONGEST_NAME: usize = 100;
+
+/// A change of the folder within this time of a look may have been missed.
+const GRAIN: Duration = Duration::from_secs(2);
+
+/// What a token is good for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Rights {
+    /// Everything.
+    Person,
+    /// Reading everything.
+    Reader,
+    /// The calls of crabs, in one colony.
+    Crab {
+        /// The id of the colony.
+        colony: String,
+    },
+}
+
+/// Who holds a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The id of the token.
+    pub id: String,
+    /// What it is good for.
+    pub rights: Rights,
+}
+
+/// A token as its file says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stored {
+    v: u32,
+    /// Its id.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// What it is good for.
+    #[serde(flatten)]
+    pub rights: Rights,
+    /// When it was made, in milliseconds since 1970.
+    pub created_at_ms: u64,
+    /// The hash of its secret, in hexadecimal digits.
+    hash: String,
+}
+
+/// The tokens of a gateway. A token that is made or revoked counts at once, also in a gateway that runs.
+#[derive(Debug)]
+pub struct Tokens {
+    folder: PathBuf,
+    seen: RwLock<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    looked: Option<(SystemTime, SystemTime)>,
+    known: BTreeMap<String, (Rights, [u8; 32])>,
+}
+
+impl Tokens {
+    /// The tokens of a gateway's folder, with the administrator's, which is made if there is none.
+    ///
+    /// # Errors
+    /// The folder cannot be read or written, or others may read the administrator's token.
+    pub fn open(gateway: &Path) -> Result<Tokens> {
+        let folder = gateway.join("tokens");
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.map_err(|cause| Error::io("create the folder", &folder, &cause))?;
+        let admin = folder.join(ADMIN);
+        match write_new(&admin, &text(ADMIN, &secret()?)) {
+            Ok(()) => {}
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => is_private(&admin)?,
+            Err(cause) => return Err(Error::io("write", &admin, &cause)),
+        }
+        let tokens = Tokens { folder, seen: RwLock::default() };
+        tokens.look(tokens.modified())?;
+        Ok(tokens)
+    }
+
+    /// The administrator's token of a gateway's folder.
+    ///
+    /// # Errors
+    /// It is not there, or cannot be read.
+    pub fn admin(gateway: &Path) -> Result<String> {
+        let path = gateway.join("tokens").join(ADMIN);
+        let read = fs::read_to_string(&path).map_err(|cause| Error::io("read the token", &path, &cause))?;
+        Ok(read.trim().to_owned())
+    }
+
+    /// Makes a token, and returns it: only its hash is kept.
+    ///
+    /// # Errors
+    /// The name is none, or the folder cannot be written.
+    pub fn make(&self, name: &str, rights: Rights) -> Result<String> {
+        let is_name =
+            !name.trim().is_empty() && name.len() <= LONGEST_NAME && !name.contains(char::is_control);
+        if !is_name {
+            return Err(Error::new(Kind::Usage, "the name of a token is a short line of text")
+                .help("name the person or the machine that gets it"));
+        }
+        let (id, secret) = (hex(&random::bytes::<6>()?), secret()?);
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let stored = Stored {
+            v: 1,
+            id: id.clone(),
+            name: name.trim().to_owned(),
+            rights,
+            created_at_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            hash: hex(&Sha256::digest(&secret)),
+        };
+        let path = self.file(&id);
+        let json = serde_json::to_string_pretty(&stored).unwrap_or_default();
+        write_new(&path, &json).map_err(|cause| Error::io("write", &path, &cause))?;
+        Ok(text(&id, &secret))
+    }
+
+    /// The tokens beside the administrator's, in the order in which they were made.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn list(&self) -> Result<Vec<Stored>> {
+        let mut found = Vec::new();
+        let entries =
+            fs::read_dir(&self.folder).map_err(|cause| Error::io("read the folder", &self.folder, &cause))?;
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            if path.extension().is_none_or(|it| it != "json") {
+                continue;
+            }
+            match fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Stored>(&text).ok()) {
+                Some(stored) if stored.v == 1 && path == self.file(&stored.id) => found.push(stored),
+                Some(_) | None => {
+                    log::warn!(path = path.display().to_string().as_str(); "a file of tokens is no token of this version")
+                }
+            }
+        }
+        found.sort_by(|a, b| (a.created_at_ms, &a.id).cmp(&(b.created_at_ms, &b.id)));
+        Ok(found)
+    }
+
+    /// Makes a token worthless.
+    ///
+    /// # Errors
+    /// There is none of this id.
+    pub fn revoke(&self, id: &str) -> Result<()> {
+        if !self.list()?.iter().any(|it| it.id == id) {
+            return Err(Error::new(Kind::NotFound, format!("there is no token `{}`", id.escape_debug()))
+                .help("`orange-fleet token list` lists them; to replace the administrator's, remove the file tokens/admin and start the gateway again"));
+        }
+        let path = self.file(id);
+        fs::remove_file(&path).map_err(|cause| Error::io("remove", &path, &cause))
+    }
+
+    /// Who holds this token. Every token takes the same time to compare.
+    pub fn holder(&self, presented: &str) -> Option<Holder> {
+        self.look_again();
+        let (id, secret) = parts(presented).unwrap_or_default();
+        let hash: [u8; 32] = Sha256::digest(secret).into();
+        let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
+        let (rights, known) = match seen.known.get(id) {
+            Some((rights, known)) => (Some(rights), known),
+            None => (None, &[0; 32]),
+        };
+        let is_equal: bool = known.ct_eq(&hash).into();
+        rights.filter(|_| is_equal).map(|rights| Holder { id: id.to_owned(), rights: rights.clone() })
+    }
+
+    /// What the token of this id is good for; `None` after it was revoked.
+    pub fn rights_of(&self, id: &str) -> Option<Rights> {
+        self.look_again();
+        let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
+        seen.known.get(id).map(|(rights, _)| rights.clone())
+    }
+
+    /// What signs the sessions of the console: the same on every gateway that has the same administrator's token.
+    pub fn session_secret(&self) -> Vec<u8> {
+        let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
+        let admin = seen.known.get(ADMIN).map(|(_, hash)| *hash).unwrap_or_default();
+        Sha256::new().chain_update("orange-fleet sessions").chain_update(admin).finalize().to_vec()
+    }
+
+    fn look_again(&self) {
+        let modified = self.modified();
+        let is_current = |(seen, looked): (SystemTime, SystemTime)| {
+            seen == modified && looked.duration_since(seen).is_ok_and(|it| it > GRAIN)
+        };
+        let looked = self.seen.read().unwrap_or_else(PoisonError::into_inner).looked;
+        if !looked.is_some_and(is_current)
+            && let Err(error) = self.look(modified)
+        {
+            log::error!(cause = error.one_line().as_str(); "the tokens cannot be read");
+        }
+    }
+
+    fn look(&self, modified: SystemTime) -> Result<()> {
+        let listed = self.list()?;
+        let with_hash = |it: Stored| Some((it.id, (it.rights, unhex(&it.hash)?)));
+        let mut known: BTreeMap<_, _> = listed.into_iter().filter_map(with_hash).collect();
+        let admin = fs::read_to_string(self.folder.join(ADMIN)).unwrap_or_default();
+        if let Some((ADMIN, secret)) = parts(admin.trim()) {
+            known.insert(ADMIN.to_owned(), (Rights::Person, Sha256::digest(secret).into()));
+        }
+        let mut seen = self.seen.write().unwrap_or_else(PoisonError::into_inner);
+        *seen = Seen { looked: Some((modified, SystemTime::now())), known };
+        Ok(())
+    }
+
+    /// When the last file was added or removed.
+    fn modified(&self) -> SystemTime {
+        fs::metadata(&self.folder).and_then(|it| it.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
+    }
+}
+
+fn text(id: &str, secret: &str) -> String {
+    format!("{PREFIX}_{id}_{secret}")
+}
+
+/// The id and the secret of a token.
+fn parts(token: &str) -> Option<(&str, &str)> {
+    let (id, secret) = token.strip_prefix(PREFIX)?.strip_prefix('_')?.split_once('_')?;
+    (secret.len() == 64).then_some((id, secret))
+}
+
+/// Writes a file that only its owner reads, and that is not there yet.
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.sync_all()
+}
+
+fn is_private(path: &Path) -> Result<()> {
+    let found = fs::metadata(path).map_err(|cause| Error::io("read", path, &cause))?;
+    if found.permissions().mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Refused, format!("others may read the token {}", path.display())).help(format!(
+        "run `chmod 600 {}`; where somebody may have read it, remove the file",
+        path.display()
+    )))
+}
+
+fn secret() -> Result<String> {
+    Ok(hex(&random::bytes::<32>()?))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(token: &str) -> &str {
+        parts(token).unwrap().0
+    }
+
+    #[test]
+    fn the_first_start_makes_a_token_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = Tokens::open(folder.path()).unwrap();
+        let token = Tokens::admin(folder.path()).unwrap();
+        assert_eq!(tokens.holder(&token), Some(Holder { id: ADMIN.to_owned(), rights: Rights::Person }));
+        let mode = |path: &str| fs::metadata(folder.path().join(path)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode("tokens"), mode("tokens/admin")), (0o700, 0o600));
+        let again = Tokens::open(folder.path()).unwrap();
+        assert!(again.holder(&token).is_some());
+        assert_eq!(again.session_secret(), tokens.session_secret());
+    }
+
+    #[test]
+    fn a_token_that_others_may_read_stops_the_start() {
+        let folder = tempfile::tempdir().unwrap();
+        Tokens::open(folder.path()).unwrap();
+        let path = folder.path().join("tokens/admin");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let error = Tokens::open(folder.path()).unwrap_err();
+        assert!(error.help.contains("chmod 600"), "{error:?}");
+    }
+
+    #[test]
+    fn tokens_count_at_once_and_until_they_are_revoked() {
+        let folder = tempfile::tempdir().unwrap();
+        let (gateway, command) = (Tokens::open(folder.path()).unwrap(), Tokens::open(folder.path()).unwrap());
+        let rights = Rights::Crab { colony: "c1".to_owned() };
+        let token = command.make("crab on mill", rights.clone()).unwrap();
+        assert_eq!(gateway.holder(&token), Some(Holder { id: id(&token).to_owned(), rights }));
+        let stored = fs::read_to_string(gateway.file(id(&token))).unwrap();
+        assert!(!stored.contains(parts(&token).unwrap().1), "{stored}");
+        assert!(gateway.rights_of(id(&token)).is_some());
+        command.revoke(id(&token)).unwrap();
+        assert_eq!(gateway.holder(&token), None);
+        assert_eq!(gateway.rights_of(id(&token)), None);
+        assert_eq!(command.revoke(id(&token)).unwrap_err().kind, Kind::NotFound);
+        assert_eq!(command.revoke(ADMIN).unwrap_err().kind, Kind::NotFound);
+        assert_eq!(command.revoke("../admin").unwrap_err().kind, Kind::NotFound);
+    }
+
+    #[test]
+    fn what_is_no_token_opens_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = Tokens::open(folder.path()).unwrap();
+        let admin = Tokens::admin(folder.path()).unwrap();
+        let other = tokens.make("x", Rights::Reader).unwrap();
+        let mixed = text(ADMIN, parts(&other).unwrap().1);
+        let zeros = text("nobody", &"0".repeat(64));
+        for wrong in
+            ["", "orange", "orange_admin_", &admin[..admin.len() - 1], &format!("{admin}0"), &mixed, &zeros]
+        {
+            assert_eq!(tokens.holder(wrong), None, "{wrong}");
+        }
+        assert!(tokens.make(" ", Rights::Reader).is_err() && tokens.make("a\nb", Rights::Reader).is_err());
+    }
+}

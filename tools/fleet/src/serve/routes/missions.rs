@@ -1,0 +1,295 @@
+//! Missions: people start them, look at them, and answer what they ask.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use orange_codegen::suggest;
+use orange_core::mission::{Answered, Event as MissionEvent, MissionStatus, Refusal};
+use orange_core::plan::{Execution, Intervene, Policy};
+use serde::Deserialize;
+
+use super::{Limit, done, rights};
+use crate::host::{About, Call, Event, MissionFilter, NewMission, StoredMission};
+use crate::serve::answer::{self, Acted, MissionAnswer, MissionLine, Missions, Tasks};
+use crate::serve::doors::Rights;
+use crate::serve::error::ApiError;
+use crate::serve::gateway::{Gateway, Known};
+use crate::serve::input::{Asked, Caller, Input, LONGEST_ID, Named, text};
+use crate::serve::names;
+
+/// The longest text that missions are searched for.
+const LONGEST_SEARCH: usize = 200;
+
+/// A mission to start.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewMissionBody {
+    /// The colony: its id, or its name.
+    pub colony_id: String,
+    /// What is to be done.
+    pub prompt: String,
+    /// The name of the workflow.
+    pub workflow: String,
+    /// The branch to work on.
+    pub branch: Option<String>,
+    /// `step` or `auto`.
+    pub execution: Option<String>,
+    /// At which ends of steps it pauses.
+    pub intervene: Option<String>,
+}
+
+/// The answer to a pause.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContinueBody {
+    pause: Option<u32>,
+    #[serde(default)]
+    accept_failure: bool,
+    execution: Option<String>,
+    intervene: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RetryBody {
+    step: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Query {
+    colony: Option<String>,
+    status: Option<String>,
+    q: Option<String>,
+    after: Option<String>,
+    #[serde(default)]
+    limit: Limit,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfMission {
+    mission: String,
+}
+
+/// What a person asks of a mission.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// The answer to a pause.
+    Continue {
+        /// Its number.
+        pause: Option<u32>,
+        /// Whether to take the failure as it is.
+        accept_failure: bool,
+        /// The policy from now on.
+        execution: Option<Execution>,
+        /// The policy from now on.
+        intervene: Option<Intervene>,
+    },
+    /// Run it again, from this step.
+    Retry(Option<String>),
+    /// End it.
+    Cancel,
+}
+
+pub(super) async fn create(
+    State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
+    Input(body): Input<NewMissionBody>,
+) -> Result<(StatusCode, Json<MissionAnswer>), ApiError> {
+    let id = start(&gateway, caller.key, rights(&caller.holder), body).await?;
+    let stored = stored(&gateway, &id).await?;
+    Ok((StatusCode::CREATED, Json(stored.into())))
+}
+
+/// Starts a mission, and returns its id.
+///
+/// # Errors
+/// The answer to a mission that cannot be started.
+pub async fn start(
+    gateway: &Gateway,
+    key: Option<String>,
+    rights: &Rights,
+    body: NewMissionBody,
+) -> Result<String, ApiError> {
+    let NewMissionBody { colony_id, prompt, workflow, branch, execution, intervene } = body;
+    text("prompt", &prompt, gateway.settings.limits.text)?;
+    if prompt.trim().is_empty() {
+        return Err(ApiError::bad("no_prompt", "`prompt` is empty").help("say what is to be done"));
+    }
+    let plan = gateway.workflows.named(&workflow)?;
+    let branch = branch.as_deref().map(|it| names::branch("branch", it)).transpose()?.map(str::to_owned);
+    let policy = Policy {
+        execution: self::execution(execution.as_deref())?.unwrap_or(plan.policy.execution),
+        intervene: self::intervene(intervene.as_deref())?.unwrap_or(plan.policy.intervene),
+    };
+    let colony = gateway.colony(&colony_id, rights).await?.id;
+    let outcome =
+        gateway.host.create_mission(NewMission { key, colony, plan, prompt, branch, policy }).await?;
+    let made = done(outcome, Some(plan), || {
+        ApiError::not_found("unknown_colony", "the colony is not there any more")
+    })?;
+    made.mission.ok_or_else(|| ApiError::conflict("not_made", "the store has made no mission"))
+}
+
+pub(super) async fn list(
+    State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
+    Asked(query): Asked<Query>,
+) -> Result<Json<Missions>, ApiError> {
+    let Query { colony, status, q, after, limit } = query;
+    let colony = match colony {
+        Some(asked) => Some(gateway.colony(&asked, rights(&caller.holder)).await?.id),
+        None => None,
+    };
+    if let Some(q) = &q {
+        text("q", q, LONGEST_SEARCH)?;
+    }
+    let statuses = statuses(status.as_deref())?;
+    let filter = MissionFilter {
+        colony,
+        statuses,
+        text: q.filter(|it| !it.is_empty()),
+        before: after,
+        limit: limit.0 + 1,
+    };
+    let found: Vec<MissionLine> =
+        gateway.host.missions(filter).await?.into_iter().map(MissionLine::from).collect();
+    let (missions, next) = limit.page(found, |it| it.mission_id.clone());
+    Ok(Json(Missions { missions, next }))
+}
+
+fn statuses(asked: Option<&str>) -> Result<Vec<String>, ApiError> {
+    let known = MissionStatus::ALL.map(MissionStatus::as_str);
+    let status = |word: &str| match known.contains(&word) {
+        true => Ok(word.to_owned()),
+        false => Err(unknown_word("unknown_status", "status", "statuses", word, &known)),
+    };
+    asked.into_iter().flat_map(|it| it.split(',')).map(|it| status(it.trim())).collect()
+}
+
+pub(super) async fn show(
+    State(gateway): State<Arc<Gateway>>,
+    Named(id): Named<String>,
+) -> Result<Json<MissionAnswer>, ApiError> {
+    Ok(Json(stored(&gateway, &id).await?.into()))
+}
+
+pub(super) async fn tasks(
+    State(gateway): State<Arc<Gateway>>,
+    Asked(query): Asked<OfMission>,
+) -> Result<Json<Tasks>, ApiError> {
+    let stored = stored(&gateway, &query.mission).await?;
+    Ok(Json(Tasks { tasks: answer::tasks(&stored) }))
+}
+
+pub(super) async fn go_on(
+    State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
+    Named(id): Named<String>,
+    Input(body): Input<ContinueBody>,
+) -> Result<Json<Acted>, ApiError> {
+    let ContinueBody { pause, accept_failure, execution, intervene } = body;
+    let execution = self::execution(execution.as_deref())?;
+    let intervene = self::intervene(intervene.as_deref())?;
+    let asked = Answer::Continue { pause, accept_failure, execution, intervene };
+    answer(&gateway, caller.key, &id, asked).await.map(Json)
+}
+
+pub(super) async fn retry(
+    State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
+    Named(id): Named<String>,
+    Input(body): Input<RetryBody>,
+) -> Result<Json<Acted>, ApiError> {
+    answer(&gateway, caller.key, &id, Answer::Retry(body.step)).await.map(Json)
+}
+
+pub(super) async fn cancel(
+    State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
+    Named(id): Named<String>,
+    Input(_): Input<Nothing>,
+) -> Result<Json<Acted>, ApiError> {
+    answer(&gateway, caller.key, &id, Answer::Cancel).await.map(Json)
+}
+
+/// Does what a person asks of a mission.
+///
+/// # Errors
+/// The answer to what the mission refuses.
+pub async fn answer(
+    gateway: &Gateway,
+    key: Option<String>,
+    id: &str,
+    asked: Answer,
+) -> Result<Acted, ApiError> {
+    let Known { plan, .. } = gateway.known(id).await?.ok_or_else(|| unknown_mission(id))?;
+    let event = match asked {
+        Answer::Continue { pause, accept_failure, execution, intervene } => {
+            MissionEvent::Continue { pause, accept_failure, execution, intervene }
+        }
+        Answer::Retry(None) => MissionEvent::Retry { step: None },
+        Answer::Retry(Some(name)) => {
+            let ids = plan.steps.iter().map(|it| it.id);
+            let step = plan.step_named(&name).ok_or_else(|| {
+                let refused = ApiError::of_mission(&Refusal::NoSuchStep, plan);
+                let help = suggest::help(&name, "steps", ids.clone());
+                let own = refused.help.clone();
+                refused.help(help.unwrap_or(own))
+            })?;
+            MissionEvent::Retry { step: Some(step) }
+        }
+        Answer::Cancel => MissionEvent::Cancel,
+    };
+    let call = Call { key, event: Event::Mission { id: id.to_owned(), event }, about: About::default() };
+    let done = done(gateway.host.apply(call).await?, Some(plan), || unknown_mission(id))?;
+    gateway.trace(id, None);
+    let step = |it| Some(plan.step(it).id.to_owned());
+    let (answered, step_id) = match done.answered {
+        None => (None, None),
+        Some(Answered::WentOn) => (Some("went_on"), None),
+        Some(Answered::TriedAgain(it)) => (Some("tried_again"), step(it)),
+        Some(Answered::Granted(it)) => (Some("granted"), step(it)),
+        Some(Answered::Accepted(it)) => (Some("accepted"), step(it)),
+    };
+    Ok(Acted { mission_id: id.to_owned(), version: done.version, answered, step_id })
+}
+
+/// A mission, whole.
+pub(super) async fn stored(gateway: &Gateway, id: &str) -> Result<StoredMission, ApiError> {
+    gateway.host.mission(id).await?.ok_or_else(|| unknown_mission(id))
+}
+
+/// The answer about a mission that is not there.
+pub(super) fn unknown_mission(id: &str) -> ApiError {
+    let shown: String = id.chars().take(LONGEST_ID).collect();
+    ApiError::not_found("unknown_mission", format!("there is no mission `{}`", shown.escape_debug()))
+        .help("GET /v1/missions lists them; those that ended long ago are removed")
+}
+
+fn execution(word: Option<&str>) -> Result<Option<Execution>, ApiError> {
+    let Some(word) = word else { return Ok(None) };
+    let known = Execution::ALL.map(Execution::as_str);
+    let unknown = || unknown_word("unknown_execution", "execution", "values of `execution`", word, &known);
+    Execution::from_name(word).map(Some).ok_or_else(unknown)
+}
+
+fn intervene(word: Option<&str>) -> Result<Option<Intervene>, ApiError> {
+    let Some(word) = word else { return Ok(None) };
+    let known = Intervene::ALL.map(Intervene::as_str);
+    let unknown = || unknown_word("unknown_intervene", "intervene", "values of `intervene`", word, &known);
+    Intervene::from_name(word).map(Some).ok_or_else(unknown)
+}
+
+fn unknown_word(code: &'static str, field: &str, kind: &str, word: &str, known: &[&'static str]) -> ApiError {
+    let shown: String = word.chars().take(100).collect();
+    let error = ApiError::bad(code, format!("`{field}` cannot be `{}`", shown.escape_debug()));
+    error.help(suggest::help(word, kind, known.iter().copied()).unwrap_or_default())
+}

@@ -1,0 +1,233 @@
+//! The calls of the API. The table is all of them: the router, the doors of each route and the test of `openapi.json` read it.
+
+mod colonies;
+mod crabs;
+mod events;
+mod general;
+mod missions;
+mod runs;
+mod texts;
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::{MethodRouter, delete, get, post, put};
+use orange_core::mission;
+use serde::Deserialize;
+
+pub use self::missions::{Answer, NewMissionBody, answer, start};
+use super::doors::{self, Holder, Who};
+use super::error::ApiError;
+use super::gateway::Gateway;
+use super::listen::Peer;
+use super::traces::{self, Answered};
+use crate::host::Reply;
+
+/// A call.
+pub struct Route {
+    /// Its method.
+    pub method: &'static str,
+    /// Its path, with the names of its ids.
+    pub path: &'static str,
+    /// Who may make it.
+    pub who: Who,
+    handler: fn() -> MethodRouter<Arc<Gateway>>,
+}
+
+const fn route(
+    method: &'static str,
+    path: &'static str,
+    who: Who,
+    handler: fn() -> MethodRouter<Arc<Gateway>>,
+) -> Route {
+    Route { method, path, who, handler }
+}
+
+/// Every call of the API.
+pub const ROUTES: &[Route] = &[
+    route("GET", "/healthz", Who::Everybody, || get(general::healthz)),
+    route("GET", "/metrics", Who::Readers, || get(general::metrics)),
+    route("GET", "/v1/openapi.json", Who::Members, || get(general::openapi)),
+    route("GET", "/v1/status", Who::Readers, || get(general::status)),
+    route("GET", "/v1/workflows", Who::Readers, || get(general::workflows)),
+    route("POST", "/v1/scheduler/tick", Who::People, || post(general::tick)),
+    route("GET", "/v1/colonies", Who::Readers, || get(colonies::list)),
+    route("POST", "/v1/colonies", Who::People, || post(colonies::create)),
+    route("GET", "/v1/crabs", Who::Readers, || get(crabs::list)),
+    route("POST", "/v1/crabs/register", Who::Crabs, || post(crabs::register)),
+    route("DELETE", "/v1/crabs/{crab_id}", Who::Crabs, || delete(crabs::remove)),
+    route("GET", "/v1/crabs/{crab_id}/work", Who::Crabs, || get(crabs::work)),
+    route("POST", "/v1/crabs/{crab_id}/poll", Who::Crabs, || post(crabs::poll)),
+    route("POST", "/v1/crabs/{crab_id}/beat", Who::Crabs, || post(crabs::beat)),
+    route("GET", "/v1/runs", Who::Readers, || get(runs::list)),
+    route("GET", "/v1/runs/{run_id}", Who::Members, || get(runs::get)),
+    route("POST", "/v1/runs/start", Who::Crabs, || post(runs::start)),
+    route("POST", "/v1/runs/complete", Who::Crabs, || post(runs::complete)),
+    route("POST", "/v1/runs/give-back", Who::Crabs, || post(runs::give_back)),
+    route("GET", "/v1/runs/{run_id}/transcript", Who::Readers, || get(texts::transcript)),
+    route("PUT", "/v1/runs/{run_id}/transcript", Who::Crabs, || put(texts::keep_transcript)),
+    route("GET", "/v1/runs/{run_id}/diff", Who::Readers, || get(texts::diff)),
+    route("PUT", "/v1/runs/{run_id}/diff", Who::Crabs, || put(texts::keep_diff)),
+    route("GET", "/v1/missions", Who::Readers, || get(missions::list)),
+    route("POST", "/v1/missions", Who::People, || post(missions::create)),
+    route("GET", "/v1/missions/{mission_id}", Who::Readers, || get(missions::show)),
+    route("GET", "/v1/missions/{mission_id}/events", Who::Readers, || get(events::of_mission)),
+    route("POST", "/v1/missions/{mission_id}/continue", Who::People, || post(missions::go_on)),
+    route("POST", "/v1/missions/{mission_id}/retry", Who::People, || post(missions::retry)),
+    route("POST", "/v1/missions/{mission_id}/cancel", Who::People, || post(missions::cancel)),
+    route("GET", "/v1/tasks", Who::Readers, || get(missions::tasks)),
+    route("GET", "/v1/events", Who::Readers, || get(events::all)),
+];
+
+/// The path of the call, for what counts requests.
+#[derive(Clone, Copy)]
+struct Template(&'static str);
+
+/// The routes, behind their doors. `pages` are served beside them, with doors of their own.
+pub fn router(gateway: &Arc<Gateway>, pages: Option<Router>) -> Router {
+    let mut router = Router::new();
+    for it in ROUTES {
+        let handler = (it.handler)()
+            .route_layer(middleware::from_fn_with_state(it.who, doors::admit))
+            .route_layer(middleware::from_fn_with_state(Template(it.path), named));
+        router = router.route(it.path, handler);
+    }
+    let router = router.method_not_allowed_fallback(other_method).with_state(Arc::clone(gateway));
+    let router = match pages {
+        Some(pages) => router.merge(pages),
+        None => router,
+    };
+    router
+        .fallback(nothing_here)
+        .layer(middleware::from_fn_with_state(Arc::clone(gateway), doors::guard))
+        .layer(middleware::from_fn_with_state(Arc::clone(gateway), watched))
+}
+
+/// For paths that nobody serves.
+async fn nothing_here(request: Request) -> ApiError {
+    let path: String = request.uri().path().chars().take(100).collect();
+    ApiError::not_found("no_such_path", format!("there is nothing at {}", path.escape_debug()))
+        .help("GET /v1/openapi.json lists every path")
+}
+
+async fn other_method(request: Request) -> ApiError {
+    let path = request.uri().path();
+    let message = format!(
+        "{} is no method of {}",
+        request.method(),
+        path.chars().take(100).collect::<String>().escape_debug()
+    );
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+        .help("the header Allow has the methods of this path")
+}
+
+async fn named(State(template): State<Template>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    response.extensions_mut().insert(template);
+    response
+}
+
+/// Counts and logs every request.
+async fn watched(State(gateway): State<Arc<Gateway>>, request: Request, next: Next) -> Response {
+    let (began, time) = (Instant::now(), SystemTime::now());
+    let parent = traces::parent(request.headers());
+    let _open = gateway.metrics.request();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let peer = request.extensions().get::<Peer>().map(|it| it.0.to_string()).unwrap_or_default();
+    let response = next.run(request).await;
+    let (status, took) = (response.status(), began.elapsed());
+    let known = response.extensions().get::<Template>().map(|it| it.0);
+    match known {
+        Some(template) => gateway.metrics.answered(template, method.as_str(), status.as_u16(), took),
+        None => gateway.metrics.answered("other", "other", status.as_u16(), took),
+    }
+    gateway.traces.request(&Answered { method: &method, route: known, parent, status, began: time });
+    let level = match status.as_u16() {
+        500.. => log::Level::Error,
+        400.. => log::Level::Info,
+        _ => log::Level::Debug,
+    };
+    log::log!(level,
+        method = method.as_str(), path = path.as_str(), status = status.as_u16(), ms = took.as_millis() as u64, peer = peer.as_str();
+        "request");
+    response
+}
+
+/// What has come of an event that happened.
+#[derive(Debug)]
+struct Done {
+    version: u64,
+    mission: Option<String>,
+    is_repeated: bool,
+    answered: Option<mission::Answered>,
+    offers: Vec<(String, orange_core::scheduler::Item)>,
+}
+
+/// What has come of a call, or the answer to one that was refused. `plan` is that of the mission.
+fn done(
+    outcome: Reply,
+    plan: Option<&orange_core::plan::Plan<'_>>,
+    not_found: impl FnOnce() -> ApiError,
+) -> Result<Done, ApiError> {
+    match outcome {
+        Reply::Done { version, mission, is_repeated, answered, offers } => {
+            Ok(Done { version, mission, is_repeated, answered, offers })
+        }
+        Reply::MissionRefused(refusal) => Err(match plan {
+            Some(plan) => ApiError::of_mission(&refusal, plan),
+            None => ApiError::conflict("refused", "the mission refuses it"),
+        }),
+        Reply::SchedulerRefused(refusal) => Err(ApiError::of_scheduler(&refusal)),
+        Reply::NotFound => Err(not_found()),
+        Reply::Conflict => Err(ApiError::other_content()),
+    }
+}
+
+/// The longest page.
+const LONGEST_PAGE: u32 = 500;
+
+/// The entries of a page where the caller names no number.
+const PAGE: u32 = 50;
+
+/// How many entries a page has.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "u32")]
+struct Limit(u32);
+
+impl Default for Limit {
+    fn default() -> Limit {
+        Limit(PAGE)
+    }
+}
+
+impl TryFrom<u32> for Limit {
+    type Error = String;
+
+    fn try_from(limit: u32) -> Result<Limit, String> {
+        match (1..=LONGEST_PAGE).contains(&limit) {
+            true => Ok(Limit(limit)),
+            false => Err(format!("a page has 1 to {LONGEST_PAGE} entries")),
+        }
+    }
+}
+
+impl Limit {
+    /// The entries of a page, and what comes after it, if one more was found than it takes.
+    fn page<T>(self, mut found: Vec<T>, key: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
+        let length = usize::try_from(self.0).unwrap_or(usize::MAX);
+        let has_more = found.len() > length;
+        found.truncate(length);
+        let next = found.last().filter(|_| has_more).map(key);
+        (found, next)
+    }
+}
+
+/// What a token's holder may see.
+fn rights(holder: &Arc<Holder>) -> &super::doors::Rights {
+    &holder.rights
+}

@@ -1,0 +1,208 @@
+//! Runs: crabs and their agents report what has come of them.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use orange_core::mission::{Event as MissionEvent, Refusal, Report, StepStatus};
+use orange_core::plan::StepId;
+use orange_core::scheduler::Event as SchedulerEvent;
+use serde::Deserialize;
+
+use super::{Limit, done, rights};
+use crate::host::{About, Call, Event, Reply};
+use crate::serve::answer::{Reported, Runs, TaskAssigned, runs};
+use crate::serve::brief::brief;
+use crate::serve::error::ApiError;
+use crate::serve::gateway::{Gateway, Known, unknown_run};
+use crate::serve::input::{Asked, Caller, Input, Named, id, text};
+use crate::serve::run::RunId;
+use crate::serve::traces::End;
+
+/// The longest result, which is one word.
+const LONGEST_RESULT: usize = 200;
+
+/// The longest path of a worktree.
+const LONGEST_PATH: usize = 4096;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct StartBody {
+    run_id: String,
+    crab_id: String,
+    worktree_path: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Verdict {
+    Completed,
+    Failed,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct CompleteBody {
+    run_id: String,
+    crab_id: Option<String>,
+    status: Verdict,
+    result: Option<String>,
+    summary: String,
+    warning: Option<String>,
+    commit: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct GiveBackBody {
+    run_id: String,
+    crab_id: String,
+    reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Query {
+    mission: String,
+    after: Option<String>,
+    #[serde(default)]
+    limit: Limit,
+}
+
+pub(super) async fn list(
+    State(gateway): State<Arc<Gateway>>,
+    Asked(query): Asked<Query>,
+) -> Result<Json<Runs>, ApiError> {
+    let stored = super::missions::stored(&gateway, &query.mission).await?;
+    let found = runs(&stored);
+    let found = match &query.after {
+        Some(after) => found.skip_while(|it| it.run_id != *after).skip(1).collect(),
+        None => found.collect(),
+    };
+    let (runs, next) = query.limit.page(found, |it| it.run_id.clone());
+    Ok(Json(Runs { runs, next }))
+}
+
+pub(super) async fn get(
+    State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
+    Named(run): Named<String>,
+) -> Result<Json<TaskAssigned>, ApiError> {
+    let run = RunId::parse(&run)?;
+    let (_, step) = gateway.run(&run, rights(&caller.holder)).await?;
+    let unknown =
+        |error: ApiError| if error.code == "unknown_run" { unknown_run(&run.to_string()) } else { error };
+    brief(&gateway, run.mission, step, run.attempt).await.map(Json).map_err(unknown)
+}
+
+pub(super) async fn start(
+    State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
+    Input(body): Input<StartBody>,
+) -> Result<Json<Reported>, ApiError> {
+    let crab = id("crab_id", &body.crab_id)?;
+    if let Some(path) = &body.worktree_path {
+        text("worktree_path", path, LONGEST_PATH)?;
+    }
+    let run = RunId::parse(&body.run_id)?;
+    let (known, step) = gateway.run(&run, rights(&caller.holder)).await?;
+    let event = MissionEvent::Start { step, attempt: run.attempt };
+    let about = About { crab: Some(crab.to_owned()), worktree: body.worktree_path, ..About::default() };
+    let outcome = mission_event(&gateway, caller.key, &run, event, about).await?;
+    // The answer to an earlier call may have been lost.
+    if matches!(outcome, Reply::MissionRefused(Refusal::NotQueued(StepStatus::Running)))
+        && has_started(&gateway, &run, step, crab).await?
+    {
+        return Ok(Json(Reported { run_id: body.run_id, outcome: "repeated" }));
+    }
+    reported(outcome, &known, &run)
+}
+
+/// Whether this crab has started this run, and its agent runs.
+async fn has_started(gateway: &Gateway, run: &RunId<'_>, step: StepId, crab: &str) -> Result<bool, ApiError> {
+    let Some(stored) = gateway.host.mission(run.mission).await? else { return Ok(false) };
+    let is_current = stored.mission.steps.get(step.index()).is_some_and(|it| it.attempt() == run.attempt);
+    let is_theirs = |it: &crate::host::AttemptRow| {
+        (it.step.as_str(), it.attempt, it.crab.as_deref()) == (run.step, run.attempt, Some(crab))
+    };
+    Ok(is_current && stored.runs.iter().any(is_theirs))
+}
+
+pub(super) async fn complete(
+    State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
+    Input(body): Input<CompleteBody>,
+) -> Result<Json<Reported>, ApiError> {
+    let limit = gateway.settings.limits.text;
+    text("summary", &body.summary, limit)?;
+    text("warning", body.warning.as_deref().unwrap_or_default(), limit)?;
+    text("result", body.result.as_deref().unwrap_or_default(), LONGEST_RESULT)?;
+    let crab = body.crab_id.as_deref().map(|it| id("crab_id", it)).transpose()?;
+    let commit = body.commit.as_deref().map(commit).transpose()?;
+    let run = RunId::parse(&body.run_id)?;
+    let (known, step) = gateway.run(&run, rights(&caller.holder)).await?;
+    let attempt = run.attempt;
+    let end = End {
+        result: body.result.clone().unwrap_or_default(),
+        has_failed: matches!(body.status, Verdict::Failed),
+    };
+    let event = match body.status {
+        Verdict::Completed => {
+            let report = Report { result: body.result, summary: body.summary, warning: body.warning };
+            MissionEvent::Complete { step, attempt, report }
+        }
+        Verdict::Failed => MissionEvent::Fail { step, attempt, reason: body.summary },
+    };
+    let about =
+        About { crab: crab.map(str::to_owned), commit: commit.map(str::to_owned), ..About::default() };
+    let outcome = mission_event(&gateway, caller.key, &run, event, about).await?;
+    if matches!(outcome, Reply::Done { is_repeated: false, .. }) {
+        gateway.trace(run.mission, Some((&run, end)));
+    }
+    reported(outcome, &known, &run)
+}
+
+fn commit(commit: &str) -> Result<&str, ApiError> {
+    let is_commit = (7..=64).contains(&commit.len()) && commit.bytes().all(|it| it.is_ascii_hexdigit());
+    match is_commit {
+        true => Ok(commit),
+        false => Err(ApiError::bad("bad_field", "the field `commit` is no commit")
+            .help("give its hash, as `git rev-parse` prints it")),
+    }
+}
+
+pub(super) async fn give_back(
+    State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
+    Input(body): Input<GiveBackBody>,
+) -> Result<Json<Reported>, ApiError> {
+    text("reason", &body.reason, gateway.settings.limits.text)?;
+    let crab = id("crab_id", &body.crab_id)?.to_owned();
+    let run = RunId::parse(&body.run_id)?;
+    let (known, step) = gateway.run(&run, rights(&caller.holder)).await?;
+    let event = SchedulerEvent::GiveBack {
+        crab: crab.clone(),
+        mission: run.mission.to_owned(),
+        step,
+        attempt: run.attempt,
+        reason: body.reason,
+    };
+    let event = Event::Scheduler { id: known.colony.clone(), event };
+    let about = About { crab: Some(crab), ..About::default() };
+    let outcome = gateway.host.apply(Call { key: caller.key, event, about }).await?;
+    reported(outcome, &known, &run)
+}
+
+async fn mission_event(
+    gateway: &Gateway,
+    key: Option<String>,
+    run: &RunId<'_>,
+    event: MissionEvent,
+    about: About,
+) -> Result<Reply, ApiError> {
+    let event = Event::Mission { id: run.mission.to_owned(), event };
+    Ok(gateway.host.apply(Call { key, event, about }).await?)
+}
+
+fn reported(outcome: Reply, known: &Known, run: &RunId<'_>) -> Result<Json<Reported>, ApiError> {
+    let done = done(outcome, Some(known.plan), || unknown_run(&run.to_string()))?;
+    let outcome = if done.is_repeated { "repeated" } else { "accepted" };
+    Ok(Json(Reported { run_id: run.to_string(), outcome }))
+}

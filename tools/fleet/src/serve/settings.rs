@@ -1,0 +1,120 @@
+//! How a gateway serves: its address, its limits, and how long it waits for what.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The port of a gateway that names none.
+pub const PORT: u16 = 8800;
+
+/// How a gateway serves.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The folder of the gateway: its tokens, and by default its store.
+    pub folder: PathBuf,
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// The certificate and the key of TLS.
+    pub tls: Option<TlsFiles>,
+    /// Answers on an address that other machines reach even without TLS.
+    pub is_plain_allowed: bool,
+    /// The names under which it is reached, beside `localhost` and addresses.
+    pub host_names: Vec<String>,
+    /// How long a lease stands without a heartbeat, about: three sweeps of half of it.
+    pub lease: Duration,
+    /// How long finished missions are kept; for ever without it.
+    pub keep: Option<Duration>,
+    /// No other gateway has the same store: what was parked before this one started is parked no longer.
+    pub is_alone: bool,
+    /// What callers may send, and how long they may take.
+    pub limits: Limits,
+    /// The collector of OpenTelemetry that takes traces.
+    pub traces: Option<String>,
+    /// How long a stop waits for answers that are under way.
+    pub stop_within: Duration,
+    /// After how long crabs connect again when the gateway stops.
+    pub retry_after: Duration,
+}
+
+/// The files of TLS, both PEM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate, and those that lead to its authority.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+/// What callers may send, and how long they may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes of a body.
+    pub body: usize,
+    /// The most bytes of a prompt, of a summary and of a reason.
+    pub text: usize,
+    /// The most bytes of a message on a WebSocket.
+    pub message: usize,
+    /// The most connections at a time; others wait.
+    pub connections: usize,
+    /// How long the head of a request may take, and how long a connection may be idle.
+    pub head: Duration,
+    /// How long a body may take.
+    pub body_within: Duration,
+    /// How long a caller may leave an answer unread.
+    pub write_within: Duration,
+    /// The longest wait of a long poll.
+    pub poll: Duration,
+    /// How often a WebSocket is asked whether it is alive; it has three times this to say so.
+    pub ping: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            body: 1 << 20,
+            text: 256 << 10,
+            message: 64 << 10,
+            connections: 4096,
+            head: Duration::from_secs(10),
+            body_within: Duration::from_secs(30),
+            write_within: Duration::from_secs(30),
+            poll: Duration::from_secs(60),
+            ping: Duration::from_secs(20),
+        }
+    }
+}
+
+impl Settings {
+    /// What is usual, for a gateway in this folder: it answers this machine alone.
+    pub fn new(folder: impl Into<PathBuf>) -> Settings {
+        Settings {
+            folder: folder.into(),
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
+            tls: None,
+            is_plain_allowed: false,
+            host_names: Vec::new(),
+            lease: Duration::from_secs(30),
+            keep: Some(Duration::from_secs(90 * 24 * 60 * 60)),
+            is_alone: true,
+            limits: Limits::default(),
+            traces: None,
+            stop_within: Duration::from_secs(20),
+            retry_after: Duration::from_secs(1),
+        }
+    }
+
+    /// How often leases are swept.
+    pub fn sweep_every(&self) -> Duration {
+        self.lease / 2
+    }
+
+    /// How often crabs are asked to send heartbeats.
+    pub fn beat_every(&self) -> Duration {
+        self.lease / 3
+    }
+
+    /// How often the heartbeats that have come in are handed to the store.
+    pub fn flush_every(&self) -> Duration {
+        self.lease / 6
+    }
+}

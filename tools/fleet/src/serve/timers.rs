@@ -1,0 +1,122 @@
+//! What happens by itself: leases are swept, heartbeats handed on, and missions that ended long ago removed.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use futures_util::future::join_all;
+use orange_core::scheduler::Event;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
+
+use super::beats;
+use super::connected::reconcile;
+use super::gateway::Gateway;
+use super::sweeps::Sweeps;
+use crate::host::{HostError, Millis, Reply};
+
+/// How often what ended long ago is removed.
+const FORGET_EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// Sweeps the leases of every colony, for as long as the gateway lives. After a sleep of the machine there is one sweep, and not one for
+/// each that was missed: heartbeats come in first.
+pub async fn sweep(gateway: Arc<Gateway>) {
+    let mut sweeps = Sweeps::default();
+    let mut timer = timer(gateway.settings.sweep_every());
+    // The first look only sees what there was, so that a sweep is due after the first period.
+    if let Err(error) = look(&gateway, &mut sweeps).await {
+        log::warn!(cause = error.to_string().as_str(); "leases could not be looked at");
+    }
+    loop {
+        tokio::select! {
+            _ = timer.tick() => {}
+            () = gateway.stop() => return,
+        }
+        beats::flush(&gateway).await;
+        let swept = sweep_all(&gateway, &mut sweeps).await;
+        if let Err(error) = swept.and(reconcile_all(&gateway).await) {
+            log::warn!(cause = error.to_string().as_str(); "leases could not be swept");
+        }
+    }
+}
+
+async fn sweep_all(gateway: &Gateway, sweeps: &mut Sweeps) -> Result<(), HostError> {
+    let due = look(gateway, sweeps).await?;
+    // All at once, so that the store has one commit for many.
+    let swept = join_all(due.iter().map(|(colony, seen)| sweep_one(gateway, colony, *seen))).await;
+    for ((colony, seen), has_swept) in due.iter().zip(swept) {
+        if has_swept? {
+            sweeps.made(colony, *seen);
+        }
+    }
+    Ok(())
+}
+
+/// The colonies for which a sweep is due, and how many sweeps there were.
+async fn look(gateway: &Gateway, sweeps: &mut Sweeps) -> Result<Vec<(String, u64)>, HostError> {
+    let mut due = Vec::new();
+    for colony in gateway.host.colonies().await? {
+        let Some(state) = gateway.host.colony(&colony.id).await? else { continue };
+        let seen = state.scheduler.sweeps;
+        if sweeps.is_due(&colony.id, seen) {
+            due.push((colony.id, seen));
+        }
+    }
+    Ok(due)
+}
+
+/// Sweeps, unless another gateway has done so at this moment. Says whether it has.
+async fn sweep_one(gateway: &Gateway, colony: &str, seen: u64) -> Result<bool, HostError> {
+    let reply = gateway.scheduler(colony, Event::Sweep { seen: Some(seen) }).await?;
+    gateway.metrics.count("sweep", 1);
+    Ok(matches!(reply, Reply::Done { is_repeated: false, .. }))
+}
+
+/// Crabs that are connected here and have a step that they have not heard of hear of it.
+async fn reconcile_all(gateway: &Gateway) -> Result<(), HostError> {
+    for colony in gateway.host.colonies().await? {
+        if gateway.connected.has_crabs_of(&colony.id)
+            && let Some(state) = gateway.host.colony(&colony.id).await?
+        {
+            reconcile(gateway, &state).await;
+        }
+    }
+    Ok(())
+}
+
+/// Hands the heartbeats to the schedulers every so often, and once more when the gateway stops.
+pub async fn flush(gateway: Arc<Gateway>) {
+    let mut timer = timer(gateway.settings.flush_every());
+    loop {
+        tokio::select! {
+            _ = timer.tick() => beats::flush(&gateway).await,
+            () = gateway.stop() => return beats::flush(&gateway).await,
+        }
+    }
+}
+
+/// Removes missions that ended long ago.
+pub async fn forget(gateway: Arc<Gateway>) {
+    let Some(keep) = gateway.settings.keep else { return };
+    let mut timer = timer(FORGET_EVERY);
+    loop {
+        tokio::select! {
+            _ = timer.tick() => {}
+            () = gateway.stop() => return,
+        }
+        match gateway.host.forget(before(keep)).await {
+            Ok(removed) => gateway.metrics.count("forgotten", removed),
+            Err(error) => log::warn!(cause = error.to_string().as_str(); "old missions could not be removed"),
+        }
+    }
+}
+
+fn before(keep: Duration) -> Millis {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis::try_from(now.saturating_sub(keep).as_millis()).unwrap_or(0)
+}
+
+fn timer(every: Duration) -> Interval {
+    let every = every.max(Duration::from_millis(1));
+    let mut timer = interval_at(Instant::now() + every, every);
+    timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    timer
+}

@@ -1,0 +1,296 @@
+//! How crabs wait for work: on a WebSocket, or by a long poll.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message as Frame, WebSocket};
+use orange_core::scheduler::Refusal;
+use serde::Deserialize;
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
+
+use super::answer::{Ended, Message};
+use super::beats::beat;
+use super::brief::brief;
+use super::connected::Connection;
+use super::connected::Notice;
+use super::error::ApiError;
+use super::gateway::Gateway;
+use super::run::RunId;
+use crate::host::Reply;
+
+/// A WebSocket is closed with this code when its crab is not registered any more.
+pub const NOT_REGISTERED: u16 = 4404;
+
+/// A WebSocket is closed with this code when its crab has connected again.
+pub const REPLACED: u16 = 4409;
+
+/// After how long a crab is parked again when the store did not answer.
+const PARK_AGAIN: Duration = Duration::from_secs(1);
+
+/// For how long a crab that polls counts as waiting after an answer without work.
+const BETWEEN_POLLS: Duration = Duration::from_secs(2);
+
+/// How long a crab may take to hear that its line ends.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// How many pings a crab may leave without an answer.
+const PINGS: u32 = 3;
+
+/// What a crab sends on its WebSocket.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type")]
+enum Sent {
+    /// It waits for work.
+    Park,
+    /// These runs are alive.
+    Beat { runs: Vec<String> },
+}
+
+/// Why a WebSocket ends.
+enum End {
+    /// The crab has gone, or does not read.
+    Gone,
+    /// It is closed with this code and reason.
+    Closed(u16, &'static str),
+    /// The gateway stops.
+    Stopping,
+}
+
+/// Serves the WebSocket of a crab until one of them goes away.
+pub async fn socket(gateway: Arc<Gateway>, mut socket: WebSocket, connection: Connection) {
+    let counted = Arc::clone(&gateway);
+    let _counted = counted.metrics.crab();
+    let mut line = Line { gateway, connection, park_at: None };
+    let end = line.serve(&mut socket).await;
+    // An offer that comes meanwhile is made again.
+    line.connection.leave().await;
+    let last = match end {
+        End::Gone => return,
+        End::Closed(code, reason) => Frame::Close(Some(CloseFrame { code, reason: reason.into() })),
+        End::Stopping => {
+            let after_ms = u64::try_from(line.gateway.settings.retry_after.as_millis()).unwrap_or(u64::MAX);
+            let retry = frame(&Message::Retry { after_ms });
+            if !matches!(timeout(GOODBYE, socket.send(retry)).await, Ok(Ok(()))) {
+                return;
+            }
+            Frame::Close(Some(CloseFrame { code: 1001, reason: "the gateway stops".into() }))
+        }
+    };
+    // Either the crab gets it, or it is gone already.
+    if let Ok(Ok(())) = timeout(GOODBYE, socket.send(last)).await {
+        drop(timeout(GOODBYE, socket.recv()).await);
+    }
+}
+
+/// A crab on a WebSocket.
+struct Line {
+    gateway: Arc<Gateway>,
+    connection: Connection,
+    /// When it is parked again, since the store did not answer.
+    park_at: Option<Instant>,
+}
+
+impl Line {
+    async fn serve(&mut self, socket: &mut WebSocket) -> End {
+        let every = self.gateway.settings.limits.ping;
+        let mut pings = interval_at(Instant::now() + every, every);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut heard = Instant::now();
+        let gateway = Arc::clone(&self.gateway);
+        let stop = gateway.stop();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let park_at = self.park_at.unwrap_or_else(|| Instant::now() + every);
+            let done = tokio::select! {
+                _ = &mut stop => return End::Stopping,
+                notice = self.connection.next() => match notice {
+                    Some(notice) => self.notify(socket, notice).await,
+                    None => Err(self.replaced()),
+                },
+                received = socket.recv() => {
+                    heard = Instant::now();
+                    match received {
+                        Some(Ok(Frame::Text(text))) => self.hear(socket, text.as_str()).await,
+                        Some(Ok(Frame::Binary(_))) => self.refuse(socket, not_understood("it is binary")).await,
+                        Some(Ok(Frame::Ping(_) | Frame::Pong(_))) => Ok(()),
+                        Some(Ok(Frame::Close(_)) | Err(_)) | None => Err(End::Gone),
+                    }
+                },
+                _ = pings.tick() => match heard.elapsed() > every * PINGS {
+                    true => Err(End::Gone),
+                    false => self.send(socket, Frame::Ping(axum::body::Bytes::new())).await,
+                },
+                _ = sleep_until(park_at), if self.park_at.is_some() => self.park(socket).await,
+            };
+            if let Err(end) = done {
+                return end;
+            }
+        }
+    }
+
+    /// Why the line is not the crab's any more.
+    fn replaced(&self) -> End {
+        match self.gateway.connected.has(self.connection.colony(), self.connection.crab()) {
+            true => End::Closed(REPLACED, "the crab has connected again"),
+            false => End::Closed(NOT_REGISTERED, "the crab is not registered"),
+        }
+    }
+
+    async fn hear(&mut self, socket: &mut WebSocket, text: &str) -> Result<(), End> {
+        match serde_json::from_str(text) {
+            Ok(Sent::Park) => self.park(socket).await,
+            Ok(Sent::Beat { runs }) => {
+                let answer =
+                    beat(&self.gateway, self.connection.colony(), self.connection.crab(), runs).await;
+                match answer {
+                    Ok(Ended { ended, .. }) => self.end(socket, ended).await,
+                    Err(refused) => self.refuse(socket, refused).await,
+                }
+            }
+            Err(cause) => self.refuse(socket, not_understood(&cause.to_string())).await,
+        }
+    }
+
+    async fn park(&mut self, socket: &mut WebSocket) -> Result<(), End> {
+        self.park_at = None;
+        match self.connection.park().await {
+            Ok(Reply::SchedulerRefused(Refusal::NoSuchCrab) | Reply::NotFound) => {
+                Err(End::Closed(NOT_REGISTERED, "the crab is not registered"))
+            }
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.park_at = Some(Instant::now() + PARK_AGAIN);
+                self.refuse(socket, error.into()).await
+            }
+        }
+    }
+
+    async fn notify(&mut self, socket: &mut WebSocket, notice: Notice) -> Result<(), End> {
+        match messages(&self.gateway, &self.connection, notice).await {
+            Ok(messages) => {
+                for message in messages {
+                    self.send(socket, frame(&message)).await?;
+                }
+                Ok(())
+            }
+            // It is offered again when the crab is parked again.
+            Err(error) => {
+                log::warn!(crab = self.connection.crab(), cause = error.message.as_str(); "a crab could not be reached");
+                self.park_at = Some(Instant::now() + PARK_AGAIN);
+                Ok(())
+            }
+        }
+    }
+
+    async fn end(&mut self, socket: &mut WebSocket, ended: Vec<String>) -> Result<(), End> {
+        for id in ended {
+            let run = RunId::parse(&id).unwrap_or(RunId { mission: "", step: "", attempt: 0 });
+            let (mission_id, attempt) = (run.mission.to_owned(), run.attempt);
+            self.send(socket, frame(&Message::EndAgent { run_id: id, mission_id, attempt })).await?;
+        }
+        Ok(())
+    }
+
+    async fn refuse(&self, socket: &mut WebSocket, refused: ApiError) -> Result<(), End> {
+        let ApiError { code, message, help, .. } = refused;
+        self.send(socket, frame(&Message::Error { code, message, help })).await
+    }
+
+    async fn send(&self, socket: &mut WebSocket, frame: Frame) -> Result<(), End> {
+        match timeout(self.gateway.settings.limits.write_within, socket.send(frame)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(End::Gone),
+        }
+    }
+}
+
+/// Waits for what a crab is to hear, for at most this long.
+///
+/// # Errors
+/// The crab is not registered, or the store does not answer.
+pub async fn poll(
+    gateway: &Arc<Gateway>,
+    mut connection: Connection,
+    wait: Duration,
+) -> Result<Vec<Message>, ApiError> {
+    let until = Instant::now() + wait;
+    let offers = match connection.park().await? {
+        Reply::SchedulerRefused(refusal) => {
+            connection.is_served();
+            return Err(ApiError::of_scheduler(&refusal));
+        }
+        Reply::NotFound => {
+            connection.is_served();
+            return Err(ApiError::of_scheduler(&Refusal::NoSuchCrab));
+        }
+        Reply::Done { offers, .. } => offers,
+        Reply::MissionRefused(_) | Reply::Conflict => Vec::new(),
+    };
+    let mut found = Vec::new();
+    for (_, item) in offers.into_iter().filter(|(crab, _)| crab == connection.crab()) {
+        found.extend(messages(gateway, &connection, Notice::Offer(item)).await?);
+    }
+    while found.is_empty() {
+        let notice = tokio::select! {
+            notice = connection.next() => notice,
+            _ = sleep_until(until) => {
+                tokio::spawn(linger(Arc::clone(gateway), connection));
+                return Ok(found);
+            }
+            () = gateway.stop() => {
+                connection.leave().await;
+                let after_ms = u64::try_from(gateway.settings.retry_after.as_millis()).unwrap_or(u64::MAX);
+                return Ok(vec![Message::Retry { after_ms }]);
+            }
+        };
+        let Some(notice) = notice else { return Ok(found) };
+        found.extend(messages(gateway, &connection, notice).await?);
+    }
+    // An offer that is not taken here is made again.
+    while let Some(notice @ Notice::EndAgent { .. }) = connection.ready() {
+        found.extend(messages(gateway, &connection, notice).await?);
+    }
+    Ok(found)
+}
+
+/// Between two polls the crab still waits, so that no other crab takes a step of its role meanwhile.
+async fn linger(gateway: Arc<Gateway>, connection: Connection) {
+    tokio::select! {
+        () = tokio::time::sleep(BETWEEN_POLLS) => {}
+        () = gateway.stop() => {}
+    }
+    connection.leave().await;
+}
+
+/// What a crab is sent for something that it is to hear.
+async fn messages(
+    gateway: &Gateway,
+    connection: &Connection,
+    notice: Notice,
+) -> Result<Vec<Message>, ApiError> {
+    match notice {
+        Notice::Offer(item) => {
+            let assigned = brief(gateway, &item.mission, item.step, item.attempt).await?;
+            connection.is_served();
+            Ok(vec![Message::TaskAssigned(Box::new(assigned))])
+        }
+        Notice::EndAgent { mission, step, attempt } => {
+            let step =
+                gateway.known(&mission).await?.and_then(|it| Some(it.plan.steps.get(step.index())?.id));
+            Ok(step.map(|step| end_agent(RunId { mission: &mission, step, attempt })).into_iter().collect())
+        }
+    }
+}
+
+fn end_agent(run: RunId<'_>) -> Message {
+    Message::EndAgent { run_id: run.to_string(), mission_id: run.mission.to_owned(), attempt: run.attempt }
+}
+
+fn frame(message: &Message) -> Frame {
+    Frame::Text(serde_json::to_string(message).unwrap_or_default().into())
+}
+
+fn not_understood(why: &str) -> ApiError {
+    ApiError::bad("bad_message", format!("the message is not understood: {why}"))
+        .help("a crab sends {\"type\": \"Park\"} and {\"type\": \"Beat\", \"runs\": […]}")
+}

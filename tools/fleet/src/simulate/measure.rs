@@ -1,0 +1,174 @@
+//! How fast a host is: missions made, and missions run to their ends by simulated crabs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use orange_core::Permissions;
+use orange_core::mission::Report;
+use orange_core::plan::{Plan, Policy, RoleId, Step, StepId, StepPiece, StepPrompt, StepValue};
+use tokio::sync::watch;
+
+use super::Crabs;
+use crate::host::{Host, HostError, NewMission, Reply};
+
+/// How many calls have been answered, in which time.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// How many.
+    pub count: u32,
+    /// From the first call to the last answer.
+    pub time: Duration,
+    /// The processor time of this process meanwhile, clients included.
+    pub cpu: Duration,
+    /// The time of each call, sorted; empty where it was not measured.
+    pub calls: Vec<Duration>,
+}
+
+/// Five steps, one after the other, which every crab takes.
+pub const FIVE: Plan<'static> = Plan {
+    name: "five",
+    version: "1",
+    description: "",
+    source_hash: "0000000000000005",
+    policy: Policy::DEFAULT,
+    notices: false,
+    roles: &["any"],
+    steps: &[
+        Step { id: "a", ..STEP },
+        Step { id: "b", depends_on: &[StepId(0)], ..STEP },
+        Step { id: "c", depends_on: &[StepId(1)], ..STEP },
+        Step { id: "d", depends_on: &[StepId(2)], ..STEP },
+        Step { id: "e", depends_on: &[StepId(3)], ..STEP },
+    ],
+    order: &[StepId(0), StepId(1), StepId(2), StepId(3), StepId(4)],
+};
+
+const STEP: Step<'static> = Step {
+    id: "",
+    title: "A step",
+    role: RoleId(0),
+    prompt: StepPrompt { pieces: &[StepPiece::Value(StepValue::MissionPrompt)] },
+    depends_on: &[],
+    condition: None,
+    results: &[],
+    max_retries: 0,
+    requeue: &[],
+    on_fail: None,
+    handles: None,
+    harness: None,
+    permissions: Permissions::Full,
+    timeout: None,
+    stuck_after: 2,
+};
+
+/// Makes missions, this many at once.
+///
+/// # Errors
+/// What the host answers instead.
+pub async fn create(
+    host: &Arc<dyn Host>,
+    colony: &str,
+    plan: &'static Plan<'static>,
+    count: u32,
+    at_once: u32,
+) -> Result<Measured, String> {
+    let next = Arc::new(AtomicU32::new(0));
+    let (begin, cpu) = (Instant::now(), processor_time());
+    let mut clients = tokio::task::JoinSet::new();
+    for _ in 0..at_once {
+        let (host, next, colony) = (Arc::clone(host), Arc::clone(&next), colony.to_owned());
+        clients.spawn(async move {
+            let mut calls = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= count {
+                    return Ok(calls);
+                }
+                let began = Instant::now();
+                made(host.create_mission(mission(&colony, plan, number)).await)?;
+                calls.push(began.elapsed());
+            }
+        });
+    }
+    let mut calls = Vec::new();
+    while let Some(done) = clients.join_next().await {
+        calls.extend(done.map_err(|cause| cause.to_string()).and_then(|it: Result<_, String>| it)?);
+    }
+    calls.sort();
+    Ok(Measured { count, time: begin.elapsed(), cpu: processor_time().saturating_sub(cpu), calls })
+}
+
+/// Has crabs run what waits, until this many missions have been completed.
+///
+/// # Errors
+/// What the host answers instead.
+pub async fn run(host: &Arc<dyn Host>, colony: &str, crabs: u32, count: u32) -> Result<Measured, String> {
+    let done = |counts: &crate::host::Counts| {
+        counts.missions.iter().find(|(status, _)| status == "completed").map_or(0, |(_, n)| *n)
+    };
+    let before = done(&host.counts().await.map_err(|cause| cause.to_string())?);
+    let agent = Arc::new(|_: &str, _: StepId, _| Report { summary: "done".to_owned(), ..Report::default() });
+    let name = format!("crab-{}", crate::fault::now());
+    let group = Crabs::new(Arc::clone(host), colony, &name, agent);
+    let (stop, stopped) = watch::channel(false);
+    let (begin, cpu) = (Instant::now(), processor_time());
+    let roles = (0..crabs).map(|_| vec![orange_core::scheduler::ANY.to_owned()]).collect();
+    let running = tokio::spawn(Arc::clone(&group).run(roles, stopped));
+    let mut news = host.news();
+    loop {
+        news.changed().await.map_err(|cause| cause.to_string())?;
+        let counts = host.counts().await.map_err(|cause| cause.to_string())?;
+        if done(&counts) - before >= u64::from(count) {
+            break;
+        }
+        // Asking is a part of the cost of a follower, and not of the crabs.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let (time, cpu) = (begin.elapsed(), processor_time().saturating_sub(cpu));
+    let finished = done(&host.counts().await.map_err(|cause| cause.to_string())?) - before;
+    stop.send(true).map_err(|cause| cause.to_string())?;
+    running.await.map_err(|cause| cause.to_string())??;
+    Ok(Measured { count: u32::try_from(finished).unwrap_or(u32::MAX), time, cpu, calls: Vec::new() })
+}
+
+fn mission(colony: &str, plan: &'static Plan<'static>, number: u32) -> NewMission {
+    let prompt =
+        format!("Mission {number}: change what the issue asks for.\n\n{}", "A line of detail. ".repeat(20));
+    let key = Some(format!("create-{}-{number}", crate::fault::now()));
+    NewMission { key, colony: colony.to_owned(), plan, prompt, branch: None, policy: plan.policy }
+}
+
+fn made(outcome: Result<Reply, HostError>) -> Result<(), String> {
+    match outcome {
+        Ok(Reply::Done { .. }) => Ok(()),
+        Ok(
+            other @ (Reply::MissionRefused(_)
+            | Reply::SchedulerRefused(_)
+            | Reply::NotFound
+            | Reply::Conflict),
+        ) => Err(format!("{other:?}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Measured {
+    /// How many in a second.
+    pub fn rate(&self) -> f64 {
+        f64::from(self.count) / self.time.as_secs_f64()
+    }
+
+    /// The time that this part of the calls needs at most.
+    pub fn percentile(&self, part: f64) -> Duration {
+        let index = (self.calls.len() as f64 * part) as usize;
+        self.calls.get(index.min(self.calls.len().saturating_sub(1))).copied().unwrap_or_default()
+    }
+}
+
+/// The processor time of this process, in ticks of 10 ms; zero where it cannot be read.
+pub fn processor_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect::<Vec<_>>());
+    let tick = |index: usize| fields.as_ref().and_then(|it| it.get(index)?.parse::<u64>().ok()).unwrap_or(0);
+    Duration::from_millis((tick(11) + tick(12)) * 10)
+}

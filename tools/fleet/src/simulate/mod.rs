@@ -1,0 +1,183 @@
+//! Crabs without agents, which report at once: they drive a host in tests and measurements.
+
+pub mod measure;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use orange_core::mission::{Event as MissionEvent, Report};
+use orange_core::plan::StepId;
+use orange_core::scheduler::{self, Event as SchedulerEvent, Item};
+use tokio::sync::{broadcast, mpsc, watch};
+
+use crate::host::{About, Call, Delivery, Event, Host, HostError, Instruction, Reply};
+
+/// How long a crab waits for an offer before it asks again.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How long a crab waits before it asks a host again that has not answered.
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// What a simulated agent reports for a step of a mission: the number of the step and of the attempt.
+pub type Agent = dyn Fn(&str, StepId, u32) -> Report + Send + Sync;
+
+/// Crabs of one colony.
+pub struct Crabs {
+    /// The host, which may be another one after a restart.
+    pub host: Arc<dyn Host>,
+    /// The colony.
+    pub colony: String,
+    /// What agents report.
+    pub agent: Arc<Agent>,
+    /// How many steps have been completed, as the host has acknowledged.
+    pub completed: AtomicU64,
+    /// Numbers for the keys of calls.
+    keys: AtomicU64,
+    /// What makes the keys of these crabs different from those of others.
+    name: String,
+}
+
+impl Crabs {
+    /// Crabs of a colony. `name` differs from that of every other group of crabs of the store.
+    pub fn new(host: Arc<dyn Host>, colony: &str, name: &str, agent: Arc<Agent>) -> Arc<Crabs> {
+        Arc::new(Crabs {
+            host,
+            colony: colony.to_owned(),
+            agent,
+            completed: AtomicU64::new(0),
+            keys: AtomicU64::new(0),
+            name: name.to_owned(),
+        })
+    }
+
+    /// Runs a crab for each list of roles until `stop` is true.
+    ///
+    /// # Errors
+    /// The host refuses what it has to accept.
+    pub async fn run(
+        self: Arc<Crabs>,
+        roles: Vec<Vec<String>>,
+        stop: watch::Receiver<bool>,
+    ) -> Result<(), String> {
+        let mut mail = HashMap::new();
+        let mut crabs = tokio::task::JoinSet::new();
+        let deliveries = self.host.deliveries();
+        for (number, roles) in roles.into_iter().enumerate() {
+            let id = format!("{}-{number}", self.name);
+            let (post, letters) = mpsc::unbounded_channel();
+            mail.insert(id.clone(), post);
+            crabs.spawn(Arc::clone(&self).crab(id, roles, letters, stop.clone()));
+        }
+        let post = tokio::spawn(deliver(deliveries, mail));
+        let mut result = Ok(());
+        while let Some(done) = crabs.join_next().await {
+            result = result.and(done.map_err(|cause| cause.to_string()).and_then(|it| it));
+        }
+        post.abort();
+        result
+    }
+
+    async fn crab(
+        self: Arc<Crabs>,
+        id: String,
+        roles: Vec<String>,
+        mut letters: mpsc::UnboundedReceiver<Instruction>,
+        mut stop: watch::Receiver<bool>,
+    ) -> Result<(), String> {
+        let register = SchedulerEvent::Register { crab: id.clone(), roles };
+        self.scheduler(&id, register.clone()).await?;
+        while !*stop.borrow() {
+            let parked = self.scheduler(&id, SchedulerEvent::Park { crab: id.clone() }).await?;
+            if parked == Reply::SchedulerRefused(scheduler::Refusal::NoSuchCrab) {
+                // It was silent for too long.
+                self.scheduler(&id, register.clone()).await?;
+                continue;
+            }
+            let mut item = offer_for(&id, parked);
+            while item.is_none() && !*stop.borrow() {
+                tokio::select! {
+                    letter = letters.recv() => match letter {
+                        Some(Instruction::Offer(offered)) => item = Some(offered),
+                        Some(Instruction::EndAgent { .. }) => {}
+                        None => return Ok(()),
+                    },
+                    () = tokio::time::sleep(PATIENCE) => break,
+                    _ = stop.changed() => {}
+                }
+            }
+            if let Some(item) = item {
+                self.step(&id, item).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One step: it starts its agent, which reports at once.
+    async fn step(&self, crab: &str, item: Item) -> Result<(), String> {
+        let Item { mission, step, attempt, .. } = item;
+        match self.mission(crab, &mission, MissionEvent::Start { step, attempt }).await? {
+            Reply::Done { .. } => {}
+            // The offer was old: the step has another crab, or has ended.
+            Reply::MissionRefused(_) | Reply::SchedulerRefused(_) => return Ok(()),
+            other @ (Reply::NotFound | Reply::Conflict) => return Err(format!("start: {other:?}")),
+        }
+        let report = (self.agent)(&mission, step, attempt);
+        match self.mission(crab, &mission, MissionEvent::Complete { step, attempt, report }).await? {
+            Reply::Done { .. } => _ = self.completed.fetch_add(1, Ordering::Relaxed),
+            Reply::MissionRefused(_) | Reply::SchedulerRefused(_) => {}
+            other @ (Reply::NotFound | Reply::Conflict) => return Err(format!("complete: {other:?}")),
+        }
+        Ok(())
+    }
+
+    async fn mission(&self, crab: &str, id: &str, event: MissionEvent) -> Result<Reply, String> {
+        self.ask(crab, Event::Mission { id: id.to_owned(), event }).await
+    }
+
+    async fn scheduler(&self, crab: &str, event: SchedulerEvent) -> Result<Reply, String> {
+        self.ask(crab, Event::Scheduler { id: self.colony.clone(), event }).await
+    }
+
+    /// The same call with the same key, until there is an answer.
+    async fn ask(&self, crab: &str, event: Event) -> Result<Reply, String> {
+        let key = format!("{}-{}", self.name, self.keys.fetch_add(1, Ordering::Relaxed));
+        let about = About { crab: Some(crab.to_owned()), ..About::default() };
+        let call = Call { key: Some(key), event, about };
+        loop {
+            match self.host.apply(call.clone()).await {
+                Ok(outcome) => return Ok(outcome),
+                Err(HostError::Unavailable(_)) => tokio::time::sleep(AGAIN).await,
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+    }
+}
+
+/// The step that a crab has got by the call that says it waits.
+fn offer_for(crab: &str, parked: Reply) -> Option<Item> {
+    match parked {
+        Reply::Done { offers, .. } => offers.into_iter().find(|(to, _)| to == crab).map(|(_, item)| item),
+        Reply::MissionRefused(_) | Reply::SchedulerRefused(_) | Reply::NotFound | Reply::Conflict => None,
+    }
+}
+
+/// Hands deliveries to their crabs. A crab that misses one asks again.
+async fn deliver(
+    mut deliveries: broadcast::Receiver<Delivery>,
+    mail: HashMap<String, mpsc::UnboundedSender<Instruction>>,
+) {
+    loop {
+        match deliveries.recv().await {
+            Ok(delivery) => {
+                if let Some(crab) = mail.get(&delivery.crab) {
+                    // A crab that has stopped needs no more.
+                    crab.send(delivery.what).unwrap_or_default();
+                }
+            }
+            Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! `orange-fleet up`: a gateway and its crabs on this machine, as processes of their own that end with this one.
+
+mod children;
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use orange_engine::{Error, Kind, Result};
+use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use self::children::{Child, Children};
+use crate::cmd::ClientArgs;
+use crate::crab::Tell;
+use crate::crab::git::project_name;
+use crate::serve::doors::{Rights, Tokens};
+
+pub use self::children::follow_parent;
+
+/// How often the processes are looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What `orange-fleet up` is to start.
+#[derive(Clone)]
+pub struct Settings {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The repository: an address or a path for git.
+    pub repository: String,
+    /// The branch that work starts from.
+    pub base: Option<String>,
+    /// The name of the colony; of the repository, if it has none.
+    pub colony: Option<String>,
+    /// The roles of each crab.
+    pub crabs: Vec<Vec<String>>,
+    /// Where the gateway listens.
+    pub listen: SocketAddr,
+    /// Further arguments of the gateway.
+    pub serve: Vec<String>,
+    /// Further arguments of each crab.
+    pub crab: Vec<String>,
+    /// Says what happens.
+    pub tell: Tell,
+}
+
+/// Starts everything, and stops it at Ctrl-C or SIGTERM.
+///
+/// # Errors
+/// The gateway or a crab does not start.
+pub fn run(settings: &Settings) -> Result<()> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|cause| Error::new(Kind::Environment, format!("signals cannot be heard: {cause}")))?;
+    }
+    let mut children = Children::new(Arc::clone(&settings.tell));
+    let outcome = start(settings, &mut children, &stop).and_then(|()| watch(&mut children, &stop));
+    children.stop();
+    outcome?;
+    (settings.tell)(
+        "everything is stopped; agents that were at work go on, and the next `orange-fleet up` takes them up",
+    );
+    Ok(())
+}
+
+fn start(settings: &Settings, children: &mut Children, stop: &AtomicBool) -> Result<()> {
+    let gateway = settings.folder.join("gateway");
+    fs::create_dir_all(&gateway).map_err(|cause| Error::io("make", &gateway, &cause))?;
+    let shown = gateway.to_string_lossy().into_owned();
+    let listen = settings.listen.to_string();
+    let words = ["serve", "--dir", &shown, "--listen", &listen].map(str::to_owned);
+    let words = words.into_iter().chain(settings.serve.iter().cloned()).collect();
+    let address = children.add_gateway(words, stop)?;
+    let client =
+        ClientArgs { gateway: Some(address.clone()), dir: Some(gateway.clone()), ..ClientArgs::default() };
+    let name = settings.colony.clone().unwrap_or_else(|| colony_name(&settings.repository));
+    let body = json!({ "name": name, "repository": settings.repository, "base": settings.base });
+    let made = client.client()?.post("/v1/colonies", &body)?;
+    let colony = made["colony_id"].as_str().or(made["id"].as_str()).unwrap_or(&name).to_owned();
+    let token = token(&gateway, &settings.folder, &colony)?;
+    for (number, roles) in settings.crabs.iter().enumerate() {
+        let name = format!("{}-{}", roles.join("-"), number + 1);
+        let home = settings.folder.join("crabs").join(&name).to_string_lossy().into_owned();
+        let (token, roles) = (token.to_string_lossy(), roles.join(","));
+        let words = ["crab", "--gateway", &address, "--token-file", &token, "--colony", &colony];
+        let own = ["--role", &roles, "--name", &name, "--dir", &home];
+        let words = words.iter().chain(&own).map(|it| (*it).to_owned());
+        children.add(Child::new(&name, words.chain(settings.crab.iter().cloned()).collect()))?;
+    }
+    (settings.tell)(&format!(
+        "{address} serves the colony {name} with {} crabs; Ctrl-C stops them\n\
+         orange-fleet mission start dev-task \"…\" --colony {name} --gateway {address} --dir {shown}",
+        settings.crabs.len()
+    ));
+    Ok(())
+}
+
+fn watch(children: &mut Children, stop: &AtomicBool) -> Result<()> {
+    while !stop.load(Ordering::Relaxed) {
+        children.look()?;
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
+/// The name of a repository without the digits that tell clones apart.
+fn colony_name(repository: &str) -> String {
+    let name = project_name(repository);
+    name.rsplit_once('-').map_or(name.clone(), |(begins, _)| begins.to_owned())
+}
+
+/// The file with the token of the crabs, which only its owner reads. It is made once for each colony.
+fn token(gateway: &Path, folder: &Path, colony: &str) -> Result<PathBuf> {
+    let path = folder.join(format!("crabs-{colony}.token"));
+    let tokens = Tokens::open(gateway)?;
+    let rights = Rights::Crab { colony: colony.to_owned() };
+    let known = fs::read_to_string(&path).ok().and_then(|text| tokens.holder(text.trim()));
+    if known.is_none_or(|holder| holder.rights != rights) {
+        let token = tokens.make("the crabs of `orange-fleet up`", rights)?;
+        let new = path.with_extension("new");
+        let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new);
+        written
+            .and_then(|mut file| file.write_all(token.as_bytes()))
+            .and_then(|()| fs::rename(&new, &path))
+            .map_err(|cause| Error::io("write", &path, &cause))?;
+    }
+    Ok(path)
+}

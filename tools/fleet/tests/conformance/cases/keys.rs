@@ -1,0 +1,118 @@
+//! Calls that are made again.
+
+use std::path::Path;
+
+use orange_core::mission::{Event as MissionEvent, Refusal};
+use orange_core::plan::Policy;
+use orange_core::scheduler::Event as SchedulerEvent;
+use orange_fleet::host::{Event, NewMission, Reply};
+
+use crate::Store;
+use crate::world::{World, completion, done, step};
+
+/// A mission whose first step runs with the crab `c`.
+async fn running(store: Store, folder: &Path) -> (World, String) {
+    let world = World::new((store.open)(folder)).await;
+    world.register("c", "any").await;
+    let id = world.start("one").await;
+    world.park("c").await.unwrap();
+    world.begin("c", &id, "plan", 1).await;
+    (world, id)
+}
+
+fn event(id: &str, event: MissionEvent) -> Event {
+    Event::Mission { id: id.to_owned(), event }
+}
+
+pub async fn the_same_key_twice_happens_once(store: Store, folder: &Path) {
+    let (world, id) = running(store, folder).await;
+    let completed = event(&id, completion(&id, "plan", 1));
+    let first = world.apply(Some("k"), "c", completed.clone()).await.unwrap();
+    assert_eq!(done(&first), (3, false));
+    let before = world.everything().await;
+    for _ in 0..3 {
+        assert_eq!(world.apply(Some("k"), "c", completed.clone()).await.unwrap(), first);
+    }
+    assert_eq!(world.everything().await, before);
+    let park =
+        Event::Scheduler { id: world.colony.clone(), event: SchedulerEvent::Park { crab: "c".to_owned() } };
+    let parked = world.apply(Some("p"), "c", park.clone()).await.unwrap();
+    world.begin("c", &id, "implement", 1).await;
+    let before = world.everything().await;
+    assert_eq!(world.apply(Some("p"), "c", park).await.unwrap(), parked, "the offer of then, not one of now");
+    assert_eq!(world.everything().await, before);
+}
+
+pub async fn the_same_event_with_another_key_is_repeated(store: Store, folder: &Path) {
+    let (world, id) = running(store, folder).await;
+    let completed = event(&id, completion(&id, "plan", 1));
+    world.apply(Some("k"), "c", completed.clone()).await.unwrap();
+    let before = world.everything().await;
+    let again = world.apply(Some("l"), "c", completed.clone()).await.unwrap();
+    assert_eq!(done(&again), (3, true));
+    assert_eq!(done(&world.apply(None, "c", completed).await.unwrap()), (3, true));
+    assert_eq!(world.everything().await, before);
+    let other = MissionEvent::Complete { step: step("plan"), attempt: 1, report: Default::default() };
+    let other = world.apply(Some("m"), "c", event(&id, other)).await.unwrap();
+    assert_eq!(other, Reply::MissionRefused(Refusal::HasEnded));
+    assert_eq!(world.everything().await, before);
+}
+
+pub async fn another_event_with_the_same_key_is_a_conflict(store: Store, folder: &Path) {
+    let (world, id) = running(store, folder).await;
+    world.apply(Some("k"), "c", event(&id, completion(&id, "plan", 1))).await.unwrap();
+    let before = world.everything().await;
+    let cancelled = world.apply(Some("k"), "", event(&id, MissionEvent::Cancel)).await.unwrap();
+    assert_eq!(cancelled, Reply::Conflict);
+    let drafted = NewMission { key: Some("k".to_owned()), ..world.draft("x") };
+    assert_eq!(world.host.create_mission(drafted).await.unwrap(), Reply::Conflict);
+    assert_eq!(world.everything().await, before);
+}
+
+pub async fn a_refusal_is_remembered_and_changes_nothing(store: Store, folder: &Path) {
+    let (world, id) = running(store, folder).await;
+    let before = world.everything().await;
+    let early = event(
+        &id,
+        MissionEvent::Continue { pause: None, accept_failure: false, execution: None, intervene: None },
+    );
+    let refused = Reply::MissionRefused(Refusal::NotPaused);
+    assert_eq!(world.apply(Some("k"), "", early.clone()).await.unwrap(), refused);
+    assert_eq!(world.everything().await, before);
+    world.mission("", &id, MissionEvent::Obstruct { reason: "no worktree".to_owned() }).await;
+    assert_eq!(world.apply(Some("k"), "", early.clone()).await.unwrap(), refused);
+    assert_eq!(done(&world.apply(Some("l"), "", early).await.unwrap()), (4, false));
+}
+
+pub async fn what_was_not_found_may_be_there_later(store: Store, folder: &Path) {
+    let world = World::new((store.open)(folder)).await;
+    let nowhere = World { host: world.host.clone(), colony: "nowhere".to_owned() };
+    let draft = NewMission { key: Some("k".to_owned()), ..nowhere.draft("x") };
+    assert_eq!(world.host.create_mission(draft).await.unwrap(), Reply::NotFound);
+    assert_eq!(nowhere.register("c", "any").await, Reply::NotFound);
+    assert_eq!(world.mission("", "0", MissionEvent::Cancel).await, Reply::NotFound);
+    assert!(world.host.mission("0").await.unwrap().is_none());
+    assert!(world.host.colony("nowhere").await.unwrap().is_none());
+    world.start("k").await;
+}
+
+pub async fn a_mission_is_made_once_for_a_key(store: Store, folder: &Path) {
+    let world = World::new((store.open)(folder)).await;
+    let first = world.host.create_mission(world.draft("k")).await.unwrap();
+    let before = world.everything().await;
+    assert_eq!(world.host.create_mission(world.draft("k")).await.unwrap(), first);
+    let others = [
+        NewMission { prompt: "another one".to_owned(), ..world.draft("k") },
+        NewMission { branch: Some("b".to_owned()), ..world.draft("k") },
+        NewMission {
+            policy: Policy { intervene: orange_core::plan::Intervene::Never, ..Policy::DEFAULT },
+            ..world.draft("k")
+        },
+    ];
+    for other in others {
+        assert_eq!(world.host.create_mission(other).await.unwrap(), Reply::Conflict);
+    }
+    assert_eq!(world.everything().await, before);
+    let without = NewMission { key: None, ..world.draft("k") };
+    assert_ne!(world.host.create_mission(without.clone()).await, world.host.create_mission(without).await);
+}

@@ -1,0 +1,110 @@
+//! `axe-core` looks at every page, on a phone and on a desktop, in light and in dark colours.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use libtest_mimic::{Completion, Trial};
+
+use crate::browser::{Browser, DESKTOP, PHONE};
+use crate::gateway::Gateway;
+use crate::people::enter;
+use crate::pictures::{fill, pages};
+use crate::suite::{self, browser, with_browser};
+
+const PACKAGE: &str = include_str!("package.json");
+const LOCK: &str = include_str!("package-lock.json");
+
+pub(crate) fn trials() -> Vec<Trial> {
+    const NAME: &str = "axe_finds_nothing";
+    let trial = Trial::ignorable_test(NAME, || match axe() {
+        Ok(_) if crate::driver::get().is_ok() => {
+            finds_nothing();
+            Ok(Completion::Completed)
+        }
+        Ok(_) => Ok(suite::skip(NAME, "there is no browser")),
+        Err(why) => Ok(suite::skip(NAME, why)),
+    });
+    vec![trial, with_browser("no_page_is_wider_than_its_screen", is_not_too_wide)]
+}
+
+fn finds_nothing() {
+    let gateway = Gateway::start();
+    let ids = fill(&gateway);
+    let browser = browser();
+    browser.go(&gateway.at("/console/login"));
+    look(&browser, "login");
+    enter(&browser, &gateway, "/console");
+    for (name, page) in pages(&ids) {
+        browser.go(&gateway.at(&page));
+        for size in [PHONE, DESKTOP] {
+            browser.resize(size);
+            for colours in ["light", "dark"] {
+                browser.colours(colours);
+                look(&browser, &format!("{name} {size:?} {colours}"));
+            }
+        }
+    }
+}
+
+/// Everything that can be opened is open, so that it is looked at, too.
+fn look(browser: &Browser, page: &str) {
+    browser.script("document.querySelectorAll('details').forEach((it) => { it.open = true })");
+    browser.script(axe().as_ref().unwrap());
+    let found = browser.script_later(
+        "const done = arguments[arguments.length - 1];
+         axe.run(document, { resultTypes: ['violations'] }).then((it) => done(it.violations.map((one) =>
+           `${one.id}: ${one.help}: ${one.nodes.map((node) => node.html + ' ' + node.failureSummary).slice(0, 3).join(' | ')}`)))",
+    );
+    assert_eq!(found, serde_json::json!([]), "{page}");
+}
+
+fn is_not_too_wide() {
+    let gateway = Gateway::start();
+    let ids = fill(&gateway);
+    let browser = browser();
+    enter(&browser, &gateway, "/console");
+    for (name, page) in pages(&ids) {
+        browser.go(&gateway.at(&page));
+        for size in [(320, 600), PHONE, (768, 1024), DESKTOP] {
+            browser.resize(size);
+            let more = browser.script("return document.documentElement.scrollWidth - window.innerWidth");
+            assert!(more.as_i64().unwrap() <= 0, "{name} is {more} pixels too wide for {size:?}");
+        }
+        let complaints: Vec<String> =
+            browser.complaints().into_iter().filter(|it| !it.contains("404")).collect();
+        assert_eq!(complaints, Vec::<String>::new(), "{name}");
+    }
+}
+
+/// The script, which npm installs once below the folder of builds.
+fn axe() -> &'static Result<String, String> {
+    static AXE: OnceLock<Result<String, String>> = OnceLock::new();
+    AXE.get_or_init(|| {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let target: PathBuf = program.ancestors().nth(3).map(Path::to_path_buf).unwrap_or_default();
+        let folder = target.join("console-tests");
+        let installed = folder.join("node_modules/axe-core/axe.min.js");
+        if fs::read_to_string(folder.join("package-lock.json")).ok().as_deref() != Some(LOCK)
+            || !installed.exists()
+        {
+            install(&folder)?;
+        }
+        fs::read_to_string(&installed).map_err(|error| format!("{}: {error}", installed.display()))
+    })
+}
+
+fn install(folder: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(failed)?;
+    fs::write(folder.join("package.json"), PACKAGE).map_err(failed)?;
+    fs::write(folder.join("package-lock.json"), LOCK).map_err(failed)?;
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).current_dir(folder).stdin(Stdio::null());
+    let output = npm.output().map_err(|error| format!("npm cannot be run: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("`npm ci` failed: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}

@@ -1,0 +1,73 @@
+//! Steps that cannot start on this machine go back, with the reason.
+
+use serde_json::Value;
+
+use crate::world::{Crab, World};
+
+/// A crab gives this attempt back for this reason, and registers again.
+#[track_caller]
+fn check<'w>(world: &'w World, more: &[&str], attempt: Value, reason: &str) -> Crab<'w> {
+    let crab = world.crab("atlas", more);
+    world.gateway.assign(attempt);
+    let back = world.gateway.heard("/v1/runs/give-back", 1);
+    assert!(back["reason"].as_str().unwrap().contains(reason), "{back}");
+    assert_eq!(back["run_id"], "m.plan.1");
+    world.gateway.heard("/v1/crabs/register", 2);
+    assert!(!crab.home().join("job.json").exists());
+    assert!(world.gateway.called("/v1/runs/start").is_empty());
+    assert!(world.gateway.called("/v1/runs/complete").is_empty());
+    crab
+}
+
+#[test]
+fn a_harness_that_is_missing() {
+    let world = World::new();
+    let mut attempt = world.attempt("plan", 1);
+    attempt["harness"] = "codex".into();
+    let _crab = check(&world, &[], attempt, "codex");
+    // The same crab takes another step.
+    world.gateway.assign(world.attempt("plan", 2));
+    world.gateway.heard("/v1/runs/complete", 1);
+}
+
+#[test]
+fn a_remote_that_git_cannot_reach() {
+    let world = World::new();
+    let mut attempt = world.attempt("plan", 1);
+    attempt["repository"] = "/no/such/repository".into();
+    check(&world, &[], attempt, "/no/such/repository");
+}
+
+#[test]
+fn a_branch_to_start_from_that_is_not_there() {
+    let world = World::new();
+    let mut attempt = world.attempt("plan", 1);
+    attempt["base"] = "next".into();
+    check(&world, &[], attempt, "no branch `next`");
+}
+
+#[test]
+fn a_disk_that_is_full() {
+    let world = World::new();
+    check(
+        &world,
+        &["--least-free-mb", "1000000000"],
+        world.attempt("plan", 1),
+        "MB left, less than 1000000000",
+    );
+}
+
+#[test]
+fn an_agent_that_would_ask_before_it_works() {
+    let world = World::new();
+    std::fs::write(world.path("home/.claude.json"), "{}").unwrap();
+    check(&world, &[], world.attempt("plan", 1), "claude would ask a question before it works");
+}
+
+#[test]
+fn a_branch_that_is_checked_out_there() {
+    let world = World::new();
+    let mut attempt = world.attempt("plan", 1);
+    attempt["branch"] = "main".into();
+    check(&world, &[], attempt, "main");
+}

@@ -1,0 +1,197 @@
+//! The commands for people, against a gateway that runs.
+
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::stops::{Program, command};
+
+impl Program {
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = command();
+        let is_local = arguments[0] == "backup" || (arguments[0] == "token" && arguments[1] != "new");
+        command.args(arguments).arg("--dir").arg(self.folder.path());
+        if !is_local {
+            command.args(["--gateway", &self.url]);
+        }
+        command.output().unwrap()
+    }
+
+    #[track_caller]
+    fn says(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    }
+
+    #[track_caller]
+    fn json(&self, arguments: &[&str]) -> Value {
+        let mut all = arguments.to_vec();
+        all.push("--json");
+        serde_json::from_str(&self.says(&all)).unwrap()
+    }
+
+    #[track_caller]
+    fn fails(&self, arguments: &[&str], status: i32) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+#[test]
+fn people_start_and_answer_missions() {
+    let program = Program::new(&[]);
+    program.says(&["colony", "create", "coffee", "--repository", "/srv/git/coffee.git", "--base", "main"]);
+    assert!(program.says(&["colony", "list"]).contains("coffee  /srv/git/coffee.git  main"));
+    let started = program.json(&[
+        "mission",
+        "start",
+        "dev-task",
+        "Add a login form",
+        "--colony",
+        "coffee",
+        "--execution",
+        "step",
+    ]);
+    let mission = started["mission_id"].as_str().unwrap();
+    assert!(program.says(&["mission", "list", "--status", "running"]).contains(mission));
+    let client = &program.client;
+    client.register("sage", "coffee", "any");
+    let run = client.run("sage");
+    client.complete("sage", &run, None).ok(200);
+    assert!(
+        program
+            .says(&["mission", "show", mission])
+            .contains(&format!("orange-fleet mission continue {mission} --pause 1"))
+    );
+    assert!(
+        program
+            .fails(&["mission", "continue", mission, "--pause", "7"], 1)
+            .contains("help: look at what the mission asks now")
+    );
+    assert_eq!(
+        program.says(&["mission", "continue", mission, "--pause", "1"]),
+        format!("mission {mission} goes on")
+    );
+    assert!(program.says(&["mission", "runs", mission]).contains(&run));
+    assert!(program.fails(&["mission", "retry", mission], 1).contains("only a failed one is tried again"));
+    program.says(&["mission", "cancel", mission]);
+    assert!(program.says(&["status"]).contains("1 cancelled"));
+    assert!(program.says(&["colony", "crabs"]).contains("sage"));
+    assert!(
+        program
+            .fails(&["mission", "start", "dev-tsak", "x", "--colony", "coffee"], 3)
+            .contains("did you mean `dev-task`?")
+    );
+    assert!(program.fails(&["mission", "show", "m9"], 3).contains("there is no mission `m9`"));
+}
+
+#[test]
+fn tokens_are_made_shown_once_and_revoked() {
+    let program = Program::new(&[]);
+    program.says(&["colony", "create", "coffee", "--repository", "/srv/git/coffee.git"]);
+    let token = program.says(&["token", "new", "--colony", "coffee"]);
+    let crabs = crate::world::Client { token: Some(token.clone()), ..program.client.clone() };
+    crabs.register("atlas", "coffee", "worker");
+    crabs.get("/v1/missions").refused(403, "forbidden");
+    let id = token.split('_').nth(1).unwrap();
+    let list = program.says(&["token", "list"]);
+    assert!(
+        list.contains(id)
+            && list.contains("crabs of coffee")
+            && !list.contains(token.split('_').nth(2).unwrap()),
+        "{list}"
+    );
+    program.says(&["token", "revoke", id]);
+    crabs.post("/v1/crabs/atlas/beat", &serde_json::json!({"runs": []})).refused(401, "unauthorized");
+    assert!(program.fails(&["token", "new", "--colony", "cofee"], 3).contains("did you mean `coffee`?"));
+    assert!(program.fails(&["token", "revoke", "nothing"], 3).contains("there is no token"));
+    let person = program.says(&["token", "new", "--person", "ada"]);
+    crate::world::Client { token: Some(person), ..program.client.clone() }.get("/v1/status").ok(200);
+}
+
+#[test]
+fn the_store_is_copied_while_the_gateway_runs() {
+    let program = Program::new(&[]);
+    program.says(&["colony", "create", "coffee", "--repository", "/srv/git/coffee.git"]);
+    let copy = program.folder.path().join("copy.db");
+    program.says(&["backup", copy.to_str().unwrap()]);
+    assert!(program.fails(&["backup", copy.to_str().unwrap()], 5).contains("exists"));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(&copy, folder.path().join("fleet.db")).unwrap();
+    let restored = Program::at(folder, &[]);
+    assert!(restored.says(&["colony", "list"]).contains("coffee"));
+}
+
+#[test]
+fn a_check_says_what_would_not_be_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let workflows = folder.path().join("prompts/workflows");
+    std::fs::create_dir_all(&workflows).unwrap();
+    std::fs::write(
+        workflows.join("good.toml"),
+        "[workflow]\nname = 'good'\n[[steps]]\nid = 'a'\nprompt = 'x'\n",
+    )
+    .unwrap();
+    let check = |more: &[&str]| {
+        let prompts = folder.path().join("prompts");
+        command()
+            .args(["serve", "--check", "--dir"])
+            .arg(folder.path().join("g"))
+            .arg("--prompts-path")
+            .arg(prompts)
+            .args(more)
+            .output()
+            .unwrap()
+    };
+    let refused = check(&["--traces", "nonsense"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let output = check(&[]);
+    assert!(
+        output.status.success() && String::from_utf8_lossy(&output.stdout).contains("dev-task, good"),
+        "{output:?}"
+    );
+    std::fs::write(
+        workflows.join("cycle.toml"),
+        "[workflow]\nname = 'cycle'\n[[steps]]\nid = 'a'\nprompt = 'x'\ndepends_on = ['a']\n",
+    )
+    .unwrap();
+    let output = check(&[]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cycle.toml"), "{output:?}");
+    let output = check(&["--listen", "0.0.0.0:8800"]);
+    assert!(
+        output.status.code() == Some(2) && String::from_utf8_lossy(&output.stderr).contains("--tls-cert"),
+        "{output:?}"
+    );
+    let output = check(&["--lease", "0"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!folder.path().join("g").exists(), "a check makes nothing");
+    let other = folder.path().join("other.db");
+    std::fs::write(&other, "no database").unwrap();
+    let output = check(&["--store", &format!("sqlite:{}", other.display())]);
+    assert_eq!(output.status.code(), Some(6), "{output:?}");
+    let output = check(&["--store", "mysql://x"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is no store"), "{output:?}");
+}
+
+#[test]
+fn a_gateway_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = command()
+        .args(["status", "--gateway", "http://127.0.0.1:1", "--dir"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--token-file"), "{output:?}");
+    let token = folder.path().join("token");
+    std::fs::write(&token, "orange_x_y").unwrap();
+    let output = command()
+        .args(["status", "--gateway", "http://127.0.0.1:1", "--token-file"])
+        .arg(&token)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(5));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`orange-fleet serve` starts it"), "{output:?}");
+}

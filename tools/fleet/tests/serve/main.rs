@@ -1,0 +1,18 @@
+//! The gateway over real sockets: every call, every door, and what callers do wrong.
+
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::print_stderr)]
+
+mod bad_input;
+mod commands;
+mod contract;
+mod crowd;
+mod described;
+mod doors;
+mod events;
+mod limits;
+mod runs;
+mod stops;
+mod texts;
+mod traces;
+mod waiting;
+mod world;
