@@ -188,6 +188,15 @@ impl Order {
         let words: Vec<&str> = self.words.iter().map(String::as_str).take(2).collect();
         !matches!(words[..], ["task", "open" | "refresh" | "create-pr"])
     }
+
+    /// The list that shows what it has done.
+    pub fn list(&self) -> Question {
+        if self.words.first().is_some_and(|word| word == "mission") {
+            Question::Missions
+        } else {
+            Question::Tasks
+        }
+    }
 }
 
 impl Question {

@@ -125,7 +125,7 @@ pub fn keep(state: &mut State) {
 /// there is one.
 pub fn next_need(state: &mut State, after: usize) -> bool {
     let rows = visible(state);
-    let is_free = |row: &Row| !state.running.contains_key(&row.id);
+    let is_free = |row: &Row| state.order_on(&row.id).is_none();
     let needs = |number: &usize| rows[*number].group() == Group::NeedsYou && is_free(rows[*number]);
     let found = (after + 1..rows.len()).chain(0..rows.len().min(after + 1)).find(needs);
     if let Some(number) = found {

@@ -65,6 +65,8 @@ pub struct State {
     pub mode: Mode,
     /// What runs on each row.
     pub running: BTreeMap<String, String>,
+    /// What has run on each row since its list was read.
+    pub carried: BTreeMap<String, Carried>,
     /// The orders that wait for the end of their grace.
     pub held: Vec<Held>,
     /// What has happened and the person has not read yet, the newest last.
@@ -92,6 +94,15 @@ pub struct Held {
     pub order: Order,
     /// When it is carried out, in milliseconds since 1970.
     pub due: i64,
+}
+
+/// An order that is carried out, on a row that is still listed as it was before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// What it was called.
+    pub label: String,
+    /// Whether the next list was asked for before the end of the order, so that it may not show it either.
+    pub is_asked: bool,
 }
 
 /// Something that has happened.
@@ -130,6 +141,12 @@ impl State {
     /// The row with this id.
     pub fn row(&self, id: &str) -> Option<&Row> {
         self.rows().find(|row| row.id == id)
+    }
+
+    /// The order that a row waits for: it runs, or the list does not show yet what it has done.
+    pub fn order_on(&self, id: &str) -> Option<&str> {
+        let carried = || self.carried.get(id).map(|it| &it.label);
+        self.running.get(id).or_else(carried).map(String::as_str)
     }
 
     /// The selected row.

@@ -259,7 +259,7 @@ fn act(turn: &mut Turn, name: &str) {
     let targets = state.targets();
     let (mut busy, mut deeds, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
     for row in &targets {
-        if let Some(what) = state.running.get(&row.id) {
+        if let Some(what) = state.order_on(&row.id) {
             busy.push(format!("{}: {what} is under way", row.branch));
             continue;
         }
@@ -434,7 +434,7 @@ fn send_review(turn: &mut Turn) {
             .tell(false, "no line has a comment yet: → goes to the changes, c comments on a line");
     }
     let (returns, branch) = (offers::returns(state, row), row.branch.clone());
-    let is_busy = state.running.contains_key(&row.id);
+    let is_busy = state.order_on(&row.id).is_some();
     let order = |it: &offers::Move| with_feedback(it.order.clone(), &review);
     match &returns[..] {
         [] => turn.state.tell(true, format!("no transition sends {branch} back now; t shows every one")),
@@ -476,8 +476,9 @@ fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
 fn chosen(turn: &mut Turn, choice: Choice) {
     match choice {
         Choice::Order(order) => {
-            if turn.state.running.contains_key(&order.about) {
-                return turn.state.tell(true, format!("it is busy: {}", turn.state.running[&order.about]));
+            if let Some(what) = turn.state.order_on(&order.about) {
+                let note = format!("it is busy: {what}");
+                return turn.state.tell(true, note);
             }
             let question = format!("{}?", order.label);
             turn.state.mode = Mode::Confirm(Confirm { question, orders: vec![order], is_held: false });

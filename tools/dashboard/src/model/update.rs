@@ -7,7 +7,7 @@ use super::diff::Diff;
 use super::effect::{Answer, Effect, Event, Followed, Order, Question, Watched};
 use super::list::Layout;
 use super::row::{Group, Kind, Row};
-use super::{Held, State, list, press};
+use super::{Carried, Held, State, list, press};
 use crate::answer::{Created, Failure};
 
 /// How long an order can be withdrawn, in milliseconds.
@@ -132,6 +132,7 @@ impl Turn {
         if self.state.asking.remove(question) == Some(true) {
             self.ask(question.clone());
         }
+        self.release(question);
         match answer {
             Ok(answer) => self.know(question, answer),
             Err(failure) => self.refused(question, failure),
@@ -167,7 +168,10 @@ impl Turn {
         match answer {
             Answer::Tasks(listed) => {
                 let rows = listed.into_iter().map(Row::of_task).collect();
-                self.know_tasks(rows, *question == Question::Changes);
+                match question {
+                    Question::Changes => self.know_changes(rows),
+                    _ => self.know_tasks(rows),
+                }
             }
             Answer::Missions(listed) => {
                 self.state.missions = listed.into_iter().map(Row::of_mission).collect();
@@ -206,15 +210,13 @@ impl Turn {
         }
     }
 
-    fn know_tasks(&mut self, mut rows: Vec<Row>, has_changes: bool) {
-        if !has_changes {
-            // Only git knows these; the last answer stands until it is asked again.
-            for row in &mut rows {
-                if let Some(old) = self.state.tasks.iter().find(|old| old.id == row.id) {
-                    row.changes = row.changes.or(old.changes);
-                    row.pr = row.pr.take().or_else(|| old.pr.clone());
-                    row.other_branch = old.other_branch.clone();
-                }
+    fn know_tasks(&mut self, mut rows: Vec<Row>) {
+        // Only git knows these; the last answer stands until it is asked again.
+        for row in &mut rows {
+            if let Some(old) = self.state.tasks.iter().find(|old| old.id == row.id) {
+                row.changes = row.changes.or(old.changes);
+                row.pr = row.pr.take().or_else(|| old.pr.clone());
+                row.other_branch = old.other_branch.clone();
             }
         }
         let is_first = !self.state.is_loaded;
@@ -223,8 +225,19 @@ impl Turn {
         let is_new = self.state.tasks != rows;
         self.state.tasks = rows;
         self.know_rows();
-        if !has_changes && (is_first || is_new) {
+        if is_first || is_new {
             self.ask(Question::Changes);
+        }
+    }
+
+    /// Takes over what git knows, and nothing else: git takes so long that the rest of this answer may be older than the list.
+    fn know_changes(&mut self, rows: Vec<Row>) {
+        for row in &mut self.state.tasks {
+            if let Some(answer) = rows.iter().find(|answer| answer.id == row.id) {
+                row.changes = answer.changes;
+                row.pr.clone_from(&answer.pr);
+                row.other_branch.clone_from(&answer.other_branch);
+            }
         }
     }
 
@@ -271,7 +284,10 @@ impl Turn {
     }
 
     fn carried(&mut self, order: Order, answer: Result<serde_json::Value, Failure>) {
-        self.state.running.remove(&order.about);
+        if let Some(label) = self.state.running.remove(&order.about) {
+            let is_asked = self.state.asking.contains_key(&order.list());
+            self.state.carried.insert(order.about.clone(), Carried { label, is_asked });
+        }
         self.state.details.asked.clear();
         match answer {
             Err(failure) => {
@@ -292,6 +308,18 @@ impl Turn {
             }
         }
         self.ask_again();
+    }
+
+    /// Frees the rows that this list shows as their orders have left them.
+    fn release(&mut self, list: &Question) {
+        let State { tasks, missions, carried, .. } = &mut self.state;
+        let rows = match list {
+            Question::Tasks => tasks,
+            Question::Missions => missions,
+            _ => return,
+        };
+        let waits = |order: &mut Carried| std::mem::take(&mut order.is_asked);
+        carried.retain(|id, order| !rows.iter().any(|row| row.id == *id) || waits(order));
     }
 
     /// Takes over what the answer of a command says about rows.

@@ -3,7 +3,6 @@
 use crossterm::event::{KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 
 use super::{DIFF, Desk, NEXT, PROJECTS, TASKS};
-use crate::answer::Failure;
 use crate::model::ask::Mode;
 use crate::model::effect::{Effect, Event, Order, Question, Watched};
 use crate::model::row::{Group, Kind};
@@ -13,14 +12,6 @@ fn desk() -> Desk {
     let mut desk = Desk::new(120, 32);
     desk.effects.clear();
     desk
-}
-
-fn carried(desk: &mut Desk, order: Order, message: Option<&str>) {
-    let answer = match message {
-        None => Ok(serde_json::json!({"success": true})),
-        Some(message) => Err(Failure { message: message.to_owned(), help: Some("try again".to_owned()) }),
-    };
-    desk.event(Event::Carried(order, answer));
 }
 
 #[test]
@@ -42,27 +33,10 @@ fn an_answer_goes_on_to_the_next_need() {
 }
 
 #[test]
-fn a_busy_row_takes_no_second_order() {
-    let mut desk = desk();
-    desk.press("a");
-    let order = desk.orders().remove(0);
-    desk.press("g");
-    desk.press("d");
-    assert_eq!(desk.said(), [""; 0]);
-    assert!(desk.state.messages[0].text.contains("under way"), "{:?}", desk.state.messages);
-    desk.press("ja");
-    assert_eq!(desk.state.running.len(), 1, "another row is free, and has nothing to allow");
-    carried(&mut desk, order, Some("somebody was faster"));
-    assert!(desk.state.running.is_empty());
-    let last = desk.state.messages.last().unwrap();
-    assert!(last.is_failure && last.text.contains("somebody was faster: try again"), "{last:?}");
-}
-
-#[test]
 fn failures_stay_until_they_are_read() {
     let mut desk = desk();
     for number in 0..3 {
-        carried(&mut desk, Order { label: format!("merge {number}"), ..Order::default() }, Some("no"));
+        desk.carried(Order { label: format!("merge {number}"), ..Order::default() }, Some("no"));
     }
     desk.press("jk");
     desk.answer(Question::Tasks, TASKS);
@@ -104,7 +78,7 @@ fn a_cancel_can_be_withdrawn_for_five_seconds() {
     desk.wait(5);
     let order = desk.orders().remove(0);
     assert_eq!(order.words.join(" "), "task cancel perm0000000000000000 --yes");
-    carried(&mut desk, order, None);
+    desk.carried(order, None);
     desk.press("u");
     assert_eq!(desk.said(), ["task undo perm0000000000000000"]);
 }
@@ -165,7 +139,7 @@ fn work_is_sent_back_with_what_is_to_change() {
     let order = desk.orders().remove(0);
     assert_eq!(order.words.join(" "), "task update ok100000000000000000 --status working --feedback=-");
     assert_eq!(order.input.as_deref(), Some("Use the library\n"));
-    carried(&mut desk, order, None);
+    desk.carried(order, None);
     desk.press("gjjr");
     desk.key(KeyCode::Enter);
     assert_eq!(desk.said(), ["task update ok100000000000000000 --status working"]);
@@ -191,7 +165,7 @@ fn comments_go_back_as_one_text() {
     let text = order.input.clone().unwrap();
     assert!(text.contains("`src/login.rs:1`: Which user?") && text.contains("who tests"), "{text}");
     assert_eq!(order.words.join(" "), "task update ok100000000000000000 --status working --feedback=-");
-    carried(&mut desk, order, Some("locked"));
+    desk.carried(order, Some("locked"));
     assert!(!desk.state.drafts.is_empty(), "a refusal loses no comment");
 }
 
@@ -203,7 +177,7 @@ fn a_mission_is_continued_and_its_failure_accepted() {
     desk.press("a");
     let order = desk.orders().remove(0);
     assert_eq!(order.words.join(" "), "mission continue miss0000000000000000 --pause 1");
-    carried(&mut desk, order, None);
+    desk.carried(order, None);
     desk.press("gnnnnnA");
     assert_eq!(desk.said(), ["mission continue miss0000000000000000 --pause 1 --accept-failure"]);
 }
@@ -437,8 +411,8 @@ fn a_mission_has_its_pane_and_its_changes() {
 fn a_failure_is_not_hidden_by_a_later_success() {
     let mut desk = desk();
     let long = "the push was refused because ".to_owned() + &"of a long reason ".repeat(12) + "at the end";
-    carried(&mut desk, Order { label: "merge one".to_owned(), ..Order::default() }, Some(&long));
-    carried(&mut desk, Order { label: "merge two".to_owned(), ..Order::default() }, None);
+    desk.carried(Order { label: "merge one".to_owned(), ..Order::default() }, Some(&long));
+    desk.carried(Order { label: "merge two".to_owned(), ..Order::default() }, None);
     let screen = desk.screen();
     assert!(screen.contains("✗ cannot merge one") && screen.contains("1 ✗ 1 ✓: e reads all"), "{screen}");
     assert!(!screen.contains("at the end"));
@@ -488,7 +462,7 @@ fn a_look_at_a_pull_request_keeps_the_selection() {
         desk.press(key);
         let order = desk.orders().remove(0);
         assert_eq!((order.words.join(" ").as_str(), desk.selected()), (words, "ok1"));
-        carried(&mut desk, order, None);
+        desk.carried(order, None);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod frames;
 mod keys;
+mod orders;
 mod picture;
 mod schemas;
 
@@ -92,6 +93,22 @@ impl Desk {
     pub(super) fn fails(&mut self, question: Question, message: &str) {
         let failure = Failure { message: message.to_owned(), help: Some("see the help".to_owned()) };
         self.event(Event::Answered(question, Box::new(Err(failure))));
+    }
+
+    /// An order is over: it has succeeded, or failed with this message.
+    pub(super) fn ends(&mut self, order: Order, message: Option<&str>) {
+        let answer = match message {
+            None => Ok(serde_json::json!({"success": true})),
+            Some(message) => Err(Failure { message: message.to_owned(), help: Some("try again".to_owned()) }),
+        };
+        self.event(Event::Carried(order, answer));
+    }
+
+    /// The same, and the lists are read again.
+    pub(super) fn carried(&mut self, order: Order, message: Option<&str>) {
+        self.ends(order, message);
+        self.answer(Question::Tasks, TASKS);
+        self.answer(Question::Missions, MISSIONS);
     }
 
     /// Presses these keys, one character each.

@@ -131,18 +131,17 @@ fn shown(state: &State) -> Vec<ShownKey> {
 /// A key, what it does, and whether it can be used.
 type ShownKey = (String, String, bool);
 
-/// What the keys do with the selected row, apart from those that are refused now.
+/// What the keys do with the selected row, and those that are refused now. A row that waits for an order takes none.
 fn of_row(state: &State) -> (Vec<ShownKey>, Vec<ShownKey>) {
     let Some(row) = state.selected() else { return (Vec::new(), Vec::new()) };
-    let is_busy = state.running.contains_key(&row.id);
+    if state.order_on(&row.id).is_some() {
+        return (Vec::new(), Vec::new());
+    }
     let label = |offered: &offers::Offered| match &offered.refusal {
         Some(why) => format!("{} ({})", offered.label, fit(why, 28)),
         None => offered.label.clone(),
     };
     let offered = offers::of(state, row);
-    let shown = offered.iter().map(|it| {
-        let is_allowed = it.refusal.is_none() && !is_busy;
-        (keys::sign(it.key).to_owned(), label(it), is_allowed)
-    });
+    let shown = offered.iter().map(|it| (keys::sign(it.key).to_owned(), label(it), it.refusal.is_none()));
     shown.partition(|(_, _, is_allowed)| *is_allowed)
 }

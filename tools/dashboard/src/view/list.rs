@@ -240,7 +240,7 @@ fn busy(state: &State, row: &Row) -> Option<String> {
         let left = (held.due - state.now).max(0).div_euclid(1000) + 1;
         return Some(format!("{} in {left}s: u undoes", verb(&held.order.label)));
     }
-    state.running.get(&row.id).map(|label| format!("{} …", verb(label)))
+    state.order_on(&row.id).map(|label| format!("{} …", verb(label)))
 }
 
 fn verb(label: &str) -> &str {
