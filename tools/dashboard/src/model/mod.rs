@@ -65,7 +65,7 @@ pub struct State {
     pub mode: Mode,
     /// What runs on each row.
     pub running: BTreeMap<String, String>,
-    /// What has run on each row since its list was read.
+    /// The last order on each row that has ended since its list was read.
     pub carried: BTreeMap<String, Carried>,
     /// The orders that wait for the end of their grace.
     pub held: Vec<Held>,
