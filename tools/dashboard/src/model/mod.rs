@@ -55,6 +55,8 @@ pub struct State {
     pub missions: Vec<Row>,
     /// Whether the tasks have been read once.
     pub is_loaded: bool,
+    /// Whether git has said once what they have changed.
+    pub has_changes: bool,
     /// Why the tasks cannot be listed.
     pub failure: Option<Failure>,
     /// What is selected, marked and filtered.

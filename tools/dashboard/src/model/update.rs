@@ -16,7 +16,7 @@ pub const GRACE: i64 = 5000;
 /// What the shell does first.
 pub fn begin(state: State) -> (State, Vec<Effect>) {
     let mut turn = Turn { state, effects: Vec::new() };
-    for question in [Question::Tasks, Question::Missions, Question::Projects, Question::Worktrees] {
+    for question in [Question::First, Question::Missions, Question::Projects, Question::Worktrees] {
         turn.ask(question);
     }
     (turn.state, turn.effects)
@@ -141,6 +141,7 @@ impl Turn {
 
     fn refused(&mut self, question: &Question, failure: Failure) {
         match question {
+            Question::First => self.ask(Question::Tasks),
             Question::Tasks => {
                 self.state.is_loaded = true;
                 self.state.failure = Some(failure);
@@ -170,6 +171,12 @@ impl Turn {
                 let rows = listed.into_iter().map(Row::of_task).collect();
                 match question {
                     Question::Changes => self.know_changes(rows),
+                    // The answer with git may have been faster.
+                    Question::First if self.state.is_loaded => {}
+                    Question::First => {
+                        self.list(rows);
+                        self.ask(Question::Tasks);
+                    }
                     _ => self.know_tasks(rows),
                 }
             }
@@ -219,19 +226,25 @@ impl Turn {
                 row.other_branch = old.other_branch.clone();
             }
         }
-        let is_first = !self.state.is_loaded;
+        let is_new = self.list(rows);
+        if is_new || !self.state.has_changes {
+            self.ask(Question::Changes);
+        }
+    }
+
+    /// Lists these tasks. Says whether they are others than before.
+    fn list(&mut self, rows: Vec<Row>) -> bool {
         self.state.is_loaded = true;
         self.state.failure = None;
         let is_new = self.state.tasks != rows;
         self.state.tasks = rows;
         self.know_rows();
-        if is_first || is_new {
-            self.ask(Question::Changes);
-        }
+        is_new
     }
 
     /// Takes over what git knows, and nothing else: git takes so long that the rest of this answer may be older than the list.
     fn know_changes(&mut self, rows: Vec<Row>) {
+        self.state.has_changes = true;
         for row in &mut self.state.tasks {
             if let Some(answer) = rows.iter().find(|answer| answer.id == row.id) {
                 row.changes = answer.changes;
