@@ -103,6 +103,8 @@ pub struct Held {
 pub struct Carried {
     /// What it was called.
     pub label: String,
+    /// The list that shows what it has done.
+    pub list: Question,
     /// Whether the next list was asked for before the end of the order, so that it may not show it either.
     pub is_asked: bool,
 }

@@ -169,15 +169,10 @@ impl Turn {
         match answer {
             Answer::Tasks(listed) => {
                 let rows = listed.into_iter().map(Row::of_task).collect();
-                match question {
-                    Question::Changes => self.know_changes(rows),
-                    // The answer with git may have been faster.
-                    Question::First if self.state.is_loaded => {}
-                    Question::First => {
-                        self.list(rows);
-                        self.ask(Question::Tasks);
-                    }
-                    _ => self.know_tasks(rows),
+                match (*question == Question::First, *question == Question::Changes) {
+                    (true, _) => self.know_first(rows),
+                    (_, true) => self.know_changes(rows),
+                    (false, false) => self.know_tasks(rows),
                 }
             }
             Answer::Missions(listed) => {
@@ -214,6 +209,14 @@ impl Turn {
                     None => diff,
                 });
             }
+        }
+    }
+
+    fn know_first(&mut self, rows: Vec<Row>) {
+        // The answer with git may have been faster.
+        if !self.state.is_loaded {
+            self.list(rows);
+            self.ask(Question::Tasks);
         }
     }
 
@@ -298,8 +301,9 @@ impl Turn {
 
     fn carried(&mut self, order: Order, answer: Result<serde_json::Value, Failure>) {
         if let Some(label) = self.state.running.remove(&order.about) {
-            let is_asked = self.state.asking.contains_key(&order.list());
-            self.state.carried.insert(order.about.clone(), Carried { label, is_asked });
+            let list = order.list();
+            let is_asked = self.state.asking.contains_key(&list);
+            self.state.carried.insert(order.about.clone(), Carried { label, list, is_asked });
         }
         self.state.details.asked.clear();
         match answer {
@@ -323,16 +327,10 @@ impl Turn {
         self.ask_again();
     }
 
-    /// Frees the rows that this list shows as their orders have left them.
+    /// Frees the rows that this list now shows as their orders have left them.
     fn release(&mut self, list: &Question) {
-        let State { tasks, missions, carried, .. } = &mut self.state;
-        let rows = match list {
-            Question::Tasks => tasks,
-            Question::Missions => missions,
-            _ => return,
-        };
         let waits = |order: &mut Carried| std::mem::take(&mut order.is_asked);
-        carried.retain(|id, order| !rows.iter().any(|row| row.id == *id) || waits(order));
+        self.state.carried.retain(|_, order| order.list != *list || waits(order));
     }
 
     /// Takes over what the answer of a command says about rows.
