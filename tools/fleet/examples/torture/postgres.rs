@@ -62,9 +62,9 @@ impl Server {
         self.sql("select pg_promote()").map(drop)
     }
 
-    /// Begins anew as the standby of that server, and waits until nothing is answered that this one has not written.
+    /// Begins again as the standby of that server, and waits until that one answers nothing before this one has written it.
     pub(crate) fn copy(&mut self, of: &Server) -> Result<(), String> {
-        // What is left of a killed one may still have the old folder open.
+        // Children of a killed server may still have the old folder open.
         self.copies += 1;
         let (data, from) = (self.data(), of.place());
         let copied = ["-D", &data, "--host", &from, "--username", NAME, "--write-recovery-conf"];
