@@ -10,8 +10,11 @@ use crate::custom::{FLOW, followed};
 use crate::task::Task;
 use crate::world::World;
 
-/// Everything below a folder: each path with its time of change and, where it is a file, its bytes.
-pub(crate) fn tree(folder: &Path) -> Vec<(String, SystemTime, Vec<u8>)> {
+/// A path with its time of change and, where it is a file, its bytes.
+pub(crate) type Entry = (String, SystemTime, Vec<u8>);
+
+/// Everything below a folder.
+pub(crate) fn tree(folder: &Path) -> Vec<Entry> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
