@@ -1,0 +1,298 @@
+//! The log itself: a virtual object of Restate, and the service that has its handlers.
+//!
+//! Its state is `head`, the entries `e/<number>`, and the chunks of images `s/<position>/<number>`. Entries go up to a position when the
+//! last chunk of an image of that position comes. Handlers load only the keys that they name, and each answers in milliseconds.
+//!
+//! All callers wait for their answers. What a handler cannot read is refused at once, as a failed call holds the key of the object for as
+//! long as it is repeated.
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
+use restate_sdk::prelude::{
+    ContextReadState, ContextWriteState, Endpoint, HandlerResult, HttpServer, Json, ObjectContext,
+    SharedObjectContext, TerminalError,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpSocket};
+
+use crate::fault;
+
+/// The key of the state of the log.
+const HEAD: &str = "head";
+
+/// How many entries are looked up at once.
+const AT_ONCE: u64 = 64;
+
+/// How many connections may wait to be accepted.
+const BACKLOG: u32 = 1024;
+
+/// How long the admin API of a server may take to answer. It asks the service meanwhile.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The state of a log.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Head {
+    /// How many entries it has had.
+    length: u64,
+    /// How many of them are gone.
+    gone: u64,
+    /// The id of its first entry.
+    born: Option<String>,
+    /// The image in whose place the entries are gone.
+    image: Option<Image>,
+    /// The image that is being sent.
+    next: Option<Image>,
+}
+
+/// An image of the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Image {
+    /// The number of the last entry that is in it.
+    at: u64,
+    /// How many chunks have come.
+    chunks: u64,
+    /// The gateway that sends it.
+    by: String,
+}
+
+/// An entry with what makes it different from others.
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored {
+    id: String,
+    entry: String,
+}
+
+#[derive(Deserialize)]
+struct Append {
+    after: u64,
+    id: String,
+    entry: String,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    after: u64,
+    limit: u64,
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    at: u64,
+    number: u64,
+}
+
+#[derive(Deserialize)]
+struct Snapshot {
+    at: u64,
+    number: u64,
+    of: u64,
+    by: String,
+    data: String,
+}
+
+struct OrangeLog;
+
+#[restate_sdk::object(
+    name = "OrangeLog",
+    lazy_state,
+    journal_retention = "0s",
+    idempotency_retention = "10m",
+    invocation_retry_policy(
+        initial_interval = "100ms",
+        factor = 2.0,
+        max_interval = "3s",
+        max_attempts = 1000000,
+        on_max_attempts = "pause"
+    )
+)]
+impl OrangeLog {
+    /// Appends an entry, if nobody has appended one since its gateway has read the log. Says whether the log has it.
+    #[handler]
+    async fn append(&self, ctx: ObjectContext<'_>, Json(raw): Json<Value>) -> HandlerResult<Json<bool>> {
+        let Append { after, id, entry } = understood(raw)?;
+        let mut head = ctx.get::<Json<Head>>(HEAD).await?.map(Json::into_inner).unwrap_or_default();
+        if head.length != after {
+            let key = entry_key(after.saturating_add(1));
+            let there = ctx.get::<Json<Stored>>(&key).await?;
+            return Ok(Json(there.is_some_and(|it| it.into_inner().id == id)));
+        }
+        head.length += 1;
+        head.born.get_or_insert_with(|| id.clone());
+        ctx.set(&entry_key(head.length), Json(Stored { id, entry }));
+        ctx.set(HEAD, Json(head));
+        Ok(Json(true))
+    }
+
+    /// The entries after a position, about so many bytes of them, or the image that one has to begin with.
+    #[handler(idempotency_retention = "0s")]
+    async fn read(&self, ctx: SharedObjectContext<'_>, Json(raw): Json<Value>) -> HandlerResult<Json<Value>> {
+        let Read { after, limit } = understood(raw)?;
+        let head = ctx.get::<Json<Head>>(HEAD).await?.map(Json::into_inner).unwrap_or_default();
+        let mut entries = Vec::new();
+        let mut size = 0;
+        let mut next = after.saturating_add(1);
+        while after >= head.gone && next <= head.length && size < limit {
+            let last = head.length.min(next.saturating_add(AT_ONCE - 1));
+            let keys: Vec<String> = (next..=last).map(entry_key).collect();
+            let found = try_join_all(keys.iter().map(|key| ctx.get::<Json<Stored>>(key))).await?;
+            next = last + 1;
+            let count = found.len();
+            let found = found.into_iter().map_while(|it| Some(it?.into_inner().entry));
+            let before = entries.len();
+            entries.extend(found.inspect(|it| size += it.len() as u64));
+            // The log was shortened since its head was read.
+            if entries.len() - before < count {
+                break;
+            }
+        }
+        let image = head.image.filter(|_| after < head.gone).map(|it| (it.at, it.chunks));
+        // An answer is not repeated, so that the time need not be in the journal.
+        let now = fault::now();
+        Ok(Json(json!({
+            "length": head.length, "now": now, "born": head.born, "image": image, "entries": entries,
+        })))
+    }
+
+    /// How many entries the log has had.
+    #[handler(idempotency_retention = "0s")]
+    async fn length(&self, ctx: SharedObjectContext<'_>, Json(_): Json<Value>) -> HandlerResult<Json<u64>> {
+        let head = ctx.get::<Json<Head>>(HEAD).await?.map(Json::into_inner).unwrap_or_default();
+        Ok(Json(head.length))
+    }
+
+    /// A chunk of the image of this position.
+    #[handler(idempotency_retention = "0s")]
+    async fn chunk(
+        &self,
+        ctx: SharedObjectContext<'_>,
+        Json(raw): Json<Value>,
+    ) -> HandlerResult<Json<Option<String>>> {
+        let Chunk { at, number } = understood(raw)?;
+        let key = chunk_key(at, number);
+        Ok(Json(ctx.get::<String>(&key).await?))
+    }
+
+    /// Takes a chunk of an image, in the order of their numbers; entries are replaced by it with the last one. Says whether this image is
+    /// the one that is taken.
+    #[handler]
+    async fn snapshot(&self, ctx: ObjectContext<'_>, Json(raw): Json<Value>) -> HandlerResult<Json<bool>> {
+        let Snapshot { at, number, of, by, data } = understood(raw)?;
+        let mut head = ctx.get::<Json<Head>>(HEAD).await?.map(Json::into_inner).unwrap_or_default();
+        if at > head.length || at <= head.gone {
+            return Ok(Json(false));
+        }
+        if number == 0 {
+            if let Some(Image { at, chunks, .. }) = head.next.take() {
+                (0..chunks).for_each(|it| ctx.clear(&chunk_key(at, it)));
+            }
+            head.next = Some(Image { at, chunks: 0, by: by.clone() });
+        }
+        let Some(mut next) = head.next.take().filter(|it| it.at == at && it.by == by && it.chunks == number)
+        else {
+            return Ok(Json(false));
+        };
+        ctx.set(&chunk_key(at, number), data);
+        next.chunks += 1;
+        if next.chunks < of {
+            head.next = Some(next);
+        } else {
+            if let Some(Image { at, chunks, .. }) = head.image.replace(next) {
+                (0..chunks).for_each(|it| ctx.clear(&chunk_key(at, it)));
+            }
+            (head.gone + 1..=at).for_each(|it| ctx.clear(&entry_key(it)));
+            head.gone = at;
+        }
+        ctx.set(HEAD, Json(head));
+        Ok(Json(true))
+    }
+}
+
+fn understood<T: for<'de> Deserialize<'de>>(raw: Value) -> Result<T, TerminalError> {
+    serde_json::from_value(raw).map_err(|cause| {
+        let message = format!("the log does not understand the call ({cause}): upgrade `orange-fleet restate-log`");
+        TerminalError::new_with_code(400, message)
+    })
+}
+
+fn entry_key(number: u64) -> String {
+    format!("e/{number}")
+}
+
+fn chunk_key(at: u64, number: u64) -> String {
+    format!("s/{at}/{number}")
+}
+
+/// The service that has the handlers of the log. It keeps nothing: Restate does.
+#[derive(Debug)]
+pub struct Service {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Service {
+    /// Listens.
+    ///
+    /// # Errors
+    /// The address cannot be used.
+    pub fn bind(listen: SocketAddr) -> io::Result<Service> {
+        let socket = if listen.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_reuseaddr(true)?;
+        // Accepted connections have it, too. Without it, each message waits 40 ms for an acknowledgement.
+        socket.set_nodelay(true)?;
+        socket.bind(listen)?;
+        let listener = socket.listen(BACKLOG)?;
+        let address = listener.local_addr()?;
+        Ok(Service { listener, address })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until this comes.
+    pub async fn serve(self, end: impl Future<Output = ()>) {
+        let endpoint = Endpoint::builder().bind(OrangeLog).build();
+        HttpServer::new(endpoint).serve_with_cancel(self.listener, end).await;
+    }
+}
+
+/// How a Restate server hears of the service.
+#[derive(Clone, Debug)]
+pub struct Registration {
+    /// The address of its admin API, such as `http://127.0.0.1:9070`.
+    pub admin: String,
+    /// The address at which it finds the service, such as `http://127.0.0.1:9180`.
+    pub service: String,
+}
+
+impl Registration {
+    /// Registers the service, or registers it again.
+    ///
+    /// # Errors
+    /// Why that has not happened.
+    pub fn make(&self) -> Result<(), String> {
+        let url = format!("{}/deployments", self.admin.trim_end_matches('/'));
+        let body = json!({"uri": self.service, "force": true}).to_string();
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE))
+            .proxy(None)
+            .build()
+            .new_agent();
+        let answer = agent.post(&url).header("Content-Type", "application/json").send(body);
+        let mut answer = answer.map_err(|cause| cause.to_string())?;
+        match answer.status().as_u16() {
+            200..=299 => Ok(()),
+            status => {
+                let text = answer.body_mut().read_to_string().unwrap_or_default();
+                Err(format!("it answers {status}: {}", text.chars().take(300).collect::<String>()))
+            }
+        }
+    }
+}
