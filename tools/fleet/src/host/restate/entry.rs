@@ -120,7 +120,7 @@ pub(super) fn read(text: &str) -> Result<Entry, String> {
         Some(newer) if newer > VERSION => return Err(format!("its form has version {newer}")),
         Some(_) | None => return Err("it has no version".to_owned()),
     }
-    let EntryForm { v: _, by, ops } = serde_json::from_value(whole).map_err(|it| it.to_string())?;
+    let EntryForm { _version, by, ops } = serde_json::from_value(whole).map_err(|it| it.to_string())?;
     Ok(Entry { by, ops: ops.into_iter().map(op).collect::<Result<_, _>>()? })
 }
 
@@ -149,7 +149,8 @@ pub(super) fn unpack_bytes(text: &str) -> Result<Vec<u8>, String> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntryForm {
-    v: u64,
+    #[serde(rename = "v")]
+    _version: u64,
     by: String,
     ops: Vec<OpForm>,
 }

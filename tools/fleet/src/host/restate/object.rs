@@ -11,7 +11,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use futures_util::future::try_join_all;
 use restate_sdk::prelude::{
     ContextReadState, ContextWriteState, Endpoint, HandlerResult, HttpServer, Json, ObjectContext,
     SharedObjectContext, TerminalError,
@@ -24,9 +23,6 @@ use crate::fault;
 
 /// The key of the state of the log.
 const HEAD: &str = "head";
-
-/// How many entries are looked up at once.
-const AT_ONCE: u64 = 64;
 
 /// How many connections may wait to be accepted.
 const BACKLOG: u32 = 1024;
@@ -137,18 +133,15 @@ impl OrangeLog {
         let mut size = 0;
         let mut next = after.saturating_add(1);
         while after >= head.gone && next <= head.length && size < limit {
-            let last = head.length.min(next.saturating_add(AT_ONCE - 1));
-            let keys: Vec<String> = (next..=last).map(entry_key).collect();
-            let found = try_join_all(keys.iter().map(|key| ctx.get::<Json<Stored>>(key))).await?;
-            next = last + 1;
-            let count = found.len();
-            let found = found.into_iter().map_while(|it| Some(it?.into_inner().entry));
-            let before = entries.len();
-            entries.extend(found.inspect(|it| size += it.len() as u64));
-            // The log was shortened since its head was read.
-            if entries.len() - before < count {
+            // The SDK waits for ever for keys that are asked for at once.
+            let key = entry_key(next);
+            let Some(Json(Stored { entry, .. })) = ctx.get(&key).await? else {
+                // The log was shortened since its head was read.
                 break;
-            }
+            };
+            size += entry.len() as u64;
+            entries.push(entry);
+            next += 1;
         }
         let image = head.image.filter(|_| after < head.gone).map(|it| (it.at, it.chunks));
         // An answer is not repeated, so that the time need not be in the journal.
