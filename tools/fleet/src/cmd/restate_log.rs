@@ -42,7 +42,9 @@ impl RestateLogArgs {
     pub(super) fn run(self) -> Result<Said> {
         logs::begin(::log::LevelFilter::Info);
         for url in [&self.admin, &self.service].into_iter().flatten() {
-            let is_url = url.parse::<ureq::http::Uri>().is_ok_and(|it| it.scheme_str() == Some("http") && it.host().is_some());
+            let is_url = url
+                .parse::<ureq::http::Uri>()
+                .is_ok_and(|it| it.scheme_str() == Some("http") && it.host().is_some());
             if !is_url {
                 let message = format!("`{}` is no address of a server", url.escape_debug());
                 return Err(Error::new(Kind::Usage, message).help("write `http://HOST:PORT`"));
@@ -64,8 +66,7 @@ impl RestateLogArgs {
             signal(kind)
                 .map_err(|cause| Error::new(Kind::Environment, format!("signals cannot be heard: {cause}")))
         };
-        let (mut term, mut int) =
-            (listen_to(SignalKind::terminate())?, listen_to(SignalKind::interrupt())?);
+        let (mut term, mut int) = (listen_to(SignalKind::terminate())?, listen_to(SignalKind::interrupt())?);
         let service = Service::bind(self.listen).map_err(|cause| {
             Error::new(Kind::Environment, format!("it cannot listen on {}: {cause}", self.listen))
                 .help("another program may have the port: name another one with `--listen`")

@@ -219,7 +219,16 @@ mod tests {
         assert!(error.kind == Kind::Usage && !error.to_string().contains("s3cret"), "{error}");
         let is_known = named(Some("restate://127.0.0.1:8080/fleet")).is_ok();
         assert_eq!(is_known, cfg!(feature = "restate"));
-        for wrong in ["restate://", "restate://me@a/x", "restate://a:0/x", "", "sqlite", "sqlite:", "mysql://x", "/x/y.db"] {
+        for wrong in [
+            "restate://",
+            "restate://me@a/x",
+            "restate://a:0/x",
+            "",
+            "sqlite",
+            "sqlite:",
+            "mysql://x",
+            "/x/y.db",
+        ] {
             assert_eq!(named(Some(wrong)).unwrap_err().kind, Kind::Usage, "{wrong}");
         }
     }

@@ -149,7 +149,15 @@ fn fetched() -> Option<PathBuf> {
     let partial = target.join(format!("restate-server-{version}.{}", std::process::id()));
     std::fs::create_dir_all(&partial).unwrap();
     let mut npm = Command::new("npm");
-    npm.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--prefix", "."]);
+    npm.args([
+        "install",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--fetch-retries=1",
+        "--prefix",
+        ".",
+    ]);
     npm.arg(PACKAGE).current_dir(&partial).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let is_there = npm.status().is_ok_and(|it| it.success()) && partial.join(PROGRAM).exists();
     if is_there {
@@ -174,7 +182,8 @@ pub fn of(folder: &Path) -> String {
 pub fn call(address: &str, handler: &str, body: &Value) -> Result<Value, String> {
     let address = read(address);
     let url = format!("http://{}/OrangeLog/{}/{handler}", address.server(), address.name());
-    let agent = ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(10))).build().new_agent();
+    let agent =
+        ureq::Agent::config_builder().timeout_global(Some(Duration::from_secs(10))).build().new_agent();
     let called = agent.post(&url).header("Content-Type", "application/json").send(body.to_string());
     let text = called.and_then(|mut it| it.body_mut().read_to_string()).map_err(|it| it.to_string())?;
     serde_json::from_str(&text).map_err(|it| it.to_string())

@@ -89,14 +89,13 @@ async fn a_short_log_has_everything_for_a_new_gateway() {
     let image = loop {
         let first = call(&address, "read", &json!({"after": 0, "limit": 1 << 20})).unwrap();
         if let Some(at) = first["image"][0].as_u64() {
+            assert_eq!(first["entries"], json!([]), "they are gone");
             break at;
         }
         // It is sent by a thread that nobody waits for.
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert_eq!(image % EVERY, 0);
-    let rest = call(&address, "read", &json!({"after": image, "limit": 1 << 20})).unwrap();
-    assert_eq!(rest["image"], json!(null));
     all.push(world.start("later").await);
     let other = World::new(open(&address)).await;
     assert_eq!(ids(&*other.host).await, all);

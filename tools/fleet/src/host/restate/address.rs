@@ -75,7 +75,10 @@ mod tests {
     fn addresses_are_read_whole() {
         let read = |text: &str| Address::read(text).map(|it| it.to_string());
         assert_eq!(read("restate://127.0.0.1:8080/fleet").unwrap(), "restate://127.0.0.1:8080/fleet");
-        assert_eq!(read("restate://db.example.org/a-1_b.c").unwrap(), "restate://db.example.org:8080/a-1_b.c");
+        assert_eq!(
+            read("restate://db.example.org/a-1_b.c").unwrap(),
+            "restate://db.example.org:8080/a-1_b.c"
+        );
         assert_eq!(read("restate://[::1]:81/x").unwrap(), "restate://[::1]:81/x");
     }
 

@@ -108,7 +108,8 @@ impl Looking {
             let mut is_heard = true;
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(LOOK) {
                 let heard = copy.fresh(|_| Ok(()));
-                let unsaid = std::mem::take(&mut *copy.me.unsaid.lock().unwrap_or_else(PoisonError::into_inner));
+                let unsaid =
+                    std::mem::take(&mut *copy.me.unsaid.lock().unwrap_or_else(PoisonError::into_inner));
                 copy.say(unsaid);
                 if let (Err(error), true) = (&heard, is_heard) {
                     ::log::warn!(cause = error.to_string().as_str(); "other gateways are not heard");

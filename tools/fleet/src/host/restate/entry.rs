@@ -53,7 +53,8 @@ pub(super) enum Op {
 
 /// The form of [`Op::Write`].
 pub(super) fn write(writes: &Writes) -> Value {
-    let colonies = writes.colonies.iter().map(|it| json!([it.id, it.name, it.repository, it.base, it.created]));
+    let colonies =
+        writes.colonies.iter().map(|it| json!([it.id, it.name, it.repository, it.base, it.created]));
     let waiting = writes.waiting.iter().map(|(mission, waiting)| {
         let waits = waiting.as_ref().map(|(colony, it)| {
             let Item { mission, step, attempt, role } = &it.item;

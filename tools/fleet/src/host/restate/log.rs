@@ -1,5 +1,6 @@
 //! Asking the log, which the service `orange-fleet restate-log` has in a Restate server.
 
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -205,18 +206,22 @@ impl Log {
 
     fn unheard(&self, cause: &ureq::Error) -> Silence {
         let server = self.address.server();
-        Silence::Unheard(match cause {
-            ureq::Error::Timeout(ureq::Timeout::Connect) | ureq::Error::ConnectionFailed => {
-                format!("no Restate server answers at {server}: start it, or correct the address")
-            }
-            ureq::Error::Timeout(_) => format!(
+        let is_refused = matches!(cause, ureq::Error::Io(it) if it.kind() == ErrorKind::ConnectionRefused);
+        let is_nobody = matches!(
+            cause,
+            ureq::Error::Timeout(ureq::Timeout::Connect)
+                | ureq::Error::ConnectionFailed
+                | ureq::Error::HostNotFound
+        );
+        Silence::Unheard(if is_refused || is_nobody {
+            format!("no Restate server answers at {server} ({cause}): start it, or correct the address")
+        } else if matches!(cause, ureq::Error::Timeout(_)) {
+            format!(
                 "the Restate server at {server} gives no answer in time: look whether `orange-fleet restate-log` runs where it is \
                  registered"
-            ),
-            ureq::Error::Io(cause) if cause.kind() == std::io::ErrorKind::ConnectionRefused => {
-                format!("no Restate server answers at {server} ({cause}): start it, or correct the address")
-            }
-            cause => format!("the Restate server at {server} is not heard: {cause}"),
+            )
+        } else {
+            format!("the Restate server at {server} is not heard: {cause}")
         })
     }
 }

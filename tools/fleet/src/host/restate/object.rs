@@ -207,7 +207,8 @@ impl OrangeLog {
 
 fn understood<T: for<'de> Deserialize<'de>>(raw: Value) -> Result<T, TerminalError> {
     serde_json::from_value(raw).map_err(|cause| {
-        let message = format!("the log does not understand the call ({cause}): upgrade `orange-fleet restate-log`");
+        let message =
+            format!("the log does not understand the call ({cause}): upgrade `orange-fleet restate-log`");
         TerminalError::new_with_code(400, message)
     })
 }

@@ -1,6 +1,5 @@
 //! A copy of the store in memory, which is what the entries of the log make of an empty one.
 
-
 use rusqlite::{Connection, MAIN_DB};
 
 use super::entry::{self, Entry, Op};
@@ -59,11 +58,7 @@ impl Replica {
     ///
     /// # Errors
     /// The log does not answer, or has an entry that this program cannot take.
-    pub(super) fn catch_up(
-        &mut self,
-        log: &Log,
-        mut hear: impl FnMut(&Entry),
-    ) -> Result<Caught, HostError> {
+    pub(super) fn catch_up(&mut self, log: &Log, mut hear: impl FnMut(&Entry)) -> Result<Caught, HostError> {
         let mut is_changed = false;
         for _ in 0..TURNS {
             let page = log.read(self.position)?;
@@ -104,7 +99,9 @@ impl Replica {
                 self.rows.rollback();
                 return Err(match failed.into_error() {
                     HostError::Corrupt(cause) => unreadable(number, &cause),
-                    error => error,
+                    error @ (HostError::Unavailable(_) | HostError::Unsupported(_) | HostError::Stopping) => {
+                        error
+                    }
                 });
             }
         }
@@ -116,7 +113,9 @@ impl Replica {
 
     /// Begins again with an image, unless that was replaced by a newer one meanwhile.
     fn take_image(&mut self, log: &Log, at: u64, chunks: u64) -> Result<(), HostError> {
-        let damaged = |cause: &str| HostError::Corrupt(format!("the image at entry {at} of the log is damaged: {cause}"));
+        let damaged = |cause: &str| {
+            HostError::Corrupt(format!("the image at entry {at} of the log is damaged: {cause}"))
+        };
         let mut bytes = Vec::new();
         for number in 0..chunks {
             let Some(chunk) = log.chunk(at, number)? else { return Ok(()) };

@@ -81,7 +81,8 @@ impl RestateRows {
         let is_uploading = Arc::clone(&self.is_uploading);
         let image = self.replica.image();
         let upload = move || {
-            let uploaded = image.map_err(|it| it.to_string()).and_then(|image| upload(&log, &me.name, at, &image));
+            let uploaded =
+                image.map_err(|it| it.to_string()).and_then(|image| upload(&log, &me.name, at, &image));
             if let Err(cause) = uploaded {
                 ::log::warn!(cause = cause.as_str(); "the log is not shortened now");
             }

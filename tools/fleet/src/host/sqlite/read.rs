@@ -62,7 +62,10 @@ pub(in crate::host) fn connect(path: &Path) -> Result<Connection, HostError> {
 }
 
 /// One mission with its attempts.
-pub(in crate::host) fn mission(connection: &Connection, id: &str) -> Result<Option<StoredMission>, HostError> {
+pub(in crate::host) fn mission(
+    connection: &Connection,
+    id: &str,
+) -> Result<Option<StoredMission>, HostError> {
     // Both reads see one state of the store.
     let transaction = connection.unchecked_transaction().map_err(broken)?;
     let select = format!(
