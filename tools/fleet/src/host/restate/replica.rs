@@ -1,5 +1,6 @@
 //! A copy of the store in memory, which is what the entries of the log make of an empty one.
 
+use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, MAIN_DB};
 
 use super::entry::{self, Entry, Op};
@@ -105,7 +106,10 @@ impl Replica {
                 });
             }
         }
-        self.rows.connection.execute_batch("commit").map_err(broken)?;
+        if let Err(cause) = self.rows.connection.execute_batch("commit") {
+            self.rows.rollback();
+            return Err(broken(cause));
+        }
         self.position += entries.len() as u64;
         read.iter().for_each(hear);
         Ok(())
@@ -121,11 +125,18 @@ impl Replica {
             let Some(chunk) = log.chunk(at, number)? else { return Ok(()) };
             bytes.extend(entry::unpack_bytes(&chunk).map_err(|cause| damaged(&cause))?);
         }
-        let mut connection = Connection::open_in_memory().map_err(broken)?;
+        let mut image = Connection::open_in_memory().map_err(broken)?;
         let length = bytes.len();
-        connection
+        image
             .deserialize_read_exact(MAIN_DB, &bytes[..], length, false)
             .map_err(|cause| damaged(&cause.to_string()))?;
+        drop(bytes);
+        // A database that was made of bytes cannot grow beyond 1 GiB.
+        let mut connection = Connection::open_in_memory().map_err(broken)?;
+        let copied = Backup::new(&image, &mut connection).and_then(|it| it.step(-1));
+        if copied.map_err(|cause| damaged(&cause.to_string()))? != StepResult::Done {
+            return Err(HostError::Unavailable("an image of the store cannot be copied".to_owned()));
+        }
         // One of an older program gets the tables of this one, and one of a newer program is refused.
         schema::migrate(&mut connection)?;
         connection.set_prepared_statement_cache_capacity(96);
