@@ -49,6 +49,7 @@ rm -rf "$d"
 pub struct LogServer {
     folder: PathBuf,
     ingress: u16,
+    admin: u16,
     // It ends when its input does.
     _shell: Child,
 }
@@ -82,7 +83,7 @@ impl LogServer {
         let mut folder = String::new();
         BufReader::new(shell.stdout.take().unwrap()).read_line(&mut folder).unwrap();
         assert!(!folder.trim().is_empty(), "Restate does not start");
-        let server = LogServer { folder: PathBuf::from(folder.trim()), ingress, _shell: shell };
+        let server = LogServer { folder: PathBuf::from(folder.trim()), ingress, admin, _shell: shell };
         server.wait();
         Some(server)
     }
@@ -92,6 +93,17 @@ impl LogServer {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         format!("restate://127.0.0.1:{}/fleet-{number}", self.ingress)
+    }
+
+    /// Removes a log, as somebody does who sets up the server anew.
+    pub fn forget(&self, address: &str) {
+        let url = format!("http://127.0.0.1:{}/services/OrangeLog/state", self.admin);
+        let body = json!({"object_key": read(address).name(), "new_state": {}});
+        let call = ureq::post(&url).header("Content-Type", "application/json");
+        call.send(body.to_string()).unwrap();
+        while length(address) > 0 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Waits until it answers for the log.

@@ -140,6 +140,25 @@ async fn an_entry_that_is_sent_twice_is_taken_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_gateway_begins_again_with_a_log_that_does() {
+    let Some(server) = shared() else { return skip("a log that begins again") };
+    let address = server.address();
+    let before = World::new(open(&address)).await;
+    let gone = before.start("one").await;
+    server.forget(&address);
+    assert_eq!(ids(&*before.host).await, [""; 0]);
+    let world = World::new(Arc::clone(&before.host)).await;
+    assert_ne!(world.colony, before.colony);
+    let id = world.start("one").await;
+    assert_ne!(id, gone);
+    // Another log may be as long as the one before it, too.
+    server.forget(&address);
+    let other = World::new(open(&address)).await;
+    let later = other.start("two").await;
+    assert_eq!((length(&address), ids(&*world.host).await), (2, vec![later]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_used_is_refused_with_the_reason() {
     let Some(server) = shared() else { return skip("what cannot be used") };
     let refused = |address: &str| match RestateHost::open(&read(address)) {

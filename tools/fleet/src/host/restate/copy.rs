@@ -1,6 +1,6 @@
 //! The copy of the store that is read, and what other gateways say in their entries.
 //!
-//! It is another copy than the one that writes: nobody who reads waits for an entry that is on its way.
+//! It is another copy than the one that writes: nobody who reads waits for the log to take an entry.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use tokio::sync::{Semaphore, broadcast, watch};
 
 use super::entry::{Entry, Op};
-use super::log::Log;
+use super::log::RemoteLog;
 use super::replica::Replica;
 use super::rows::Me;
 use crate::host::desk::publish;
@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// The copy that is read.
 pub(super) struct Copy {
-    log: Arc<Log>,
+    log: Arc<RemoteLog>,
     me: Arc<Me>,
     replica: Mutex<Replica>,
     turns: Semaphore,
@@ -34,20 +34,16 @@ pub(super) struct Copy {
 }
 
 impl Copy {
-    /// A copy that has the whole log.
-    ///
-    /// # Errors
-    /// The log does not answer, or has what this program cannot take.
-    pub(super) fn open(
-        log: Arc<Log>,
+    /// The copy `replica`.
+    pub(super) fn new(
+        replica: Replica,
+        log: Arc<RemoteLog>,
         me: Arc<Me>,
         deliveries: broadcast::Sender<Delivery>,
         newest: Weak<watch::Sender<u64>>,
-    ) -> Result<Copy, HostError> {
-        let mut replica = Replica::new()?;
-        replica.catch_up(&log, |_| {})?;
+    ) -> Copy {
         let (replica, turns) = (Mutex::new(replica), Semaphore::new(READERS));
-        Ok(Copy { log, me, replica, turns, deliveries, newest })
+        Copy { log, me, replica, turns, deliveries, newest }
     }
 
     /// Reads what is in the log now.

@@ -245,3 +245,133 @@ fn writes(form: WritesForm) -> Result<Writes, String> {
         newest: form.newest,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Delivery, Instruction};
+
+    fn everything() -> Writes {
+        let key = || ("m".to_owned(), 3, 2);
+        let state = || MissionState {
+            status: "running".into(),
+            step: Some("plan".into()),
+            pause: Some(4),
+            version: 5,
+            state: "{}".to_owned(),
+        };
+        let item = || Item { mission: "m".to_owned(), step: StepId(1), attempt: 2, role: "any".to_owned() };
+        let new = NewMissionRow {
+            seq: 7,
+            colony: "c".to_owned(),
+            plan: "p".to_owned(),
+            workflow: "w".into(),
+            summary: "a\0ñ".to_owned(),
+            branch: "b".to_owned(),
+            prompt: "p".to_owned(),
+            searched: "s".to_owned(),
+            state: state(),
+        };
+        let colony = Colony {
+            id: "c".to_owned(),
+            name: "home".to_owned(),
+            repository: "r".to_owned(),
+            base: None,
+            created: 1,
+        };
+        let returned = AttemptRow {
+            returned: Some("crab".to_owned()),
+            crab: Some(None),
+            offered: Some(None),
+            ended: Some((3, None)),
+            ..AttemptRow::default()
+        };
+        let offered = AttemptRow {
+            queued: Some(1),
+            crab: Some(Some("crab".to_owned())),
+            offered: Some(Some(2)),
+            started: Some((3, Some("w".to_owned()))),
+            ..AttemptRow::default()
+        };
+        let crab = |name: &str| ("c".to_owned(), name.to_owned());
+        let call = CallRow { key: "k".to_owned(), hash: vec![0, 255], outcome: "o".to_owned() };
+        let record = RecordRow {
+            seq: 1,
+            colony: "c".to_owned(),
+            mission: None,
+            kind: "k".into(),
+            data: "{}".to_owned(),
+        };
+        let offer =
+            Delivery { colony: "c".to_owned(), crab: "x".to_owned(), what: Instruction::Offer(item()) };
+        let alarm = Alarm { kind: "mission".into(), id: "m".to_owned(), why: "w".to_owned() };
+        Writes {
+            plans: [("p".to_owned(), "body".to_owned())].into(),
+            colonies: vec![colony],
+            missions: [("m".to_owned(), new)].into(),
+            mission_states: [(9, state())].into(),
+            colony_states: [("c".to_owned(), ColonyState::default())].into(),
+            records: vec![record],
+            attempts: [(key(), returned), (("n".to_owned(), 0, 1), offered)].into(),
+            waiting: [
+                ("m".to_owned(), None),
+                ("n".to_owned(), Some(("c".to_owned(), Waiting { item: item(), ticket: 8, version: 9 }))),
+            ]
+            .into(),
+            crabs: [
+                (crab("a"), CrabRow::Registered("A".to_owned())),
+                (crab("b"), CrabRow::Heard),
+                (crab("c"), CrabRow::Left),
+            ]
+            .into(),
+            tallies: [(("c".to_owned(), "waiting", "any".to_owned()), -1)].into(),
+            calls: vec![call],
+            alarms: vec![alarm],
+            deliveries: vec![offer],
+            now: 10,
+            newest: Newest { id: Some("m".to_owned()), mission: 7, record: 1 },
+        }
+    }
+
+    #[test]
+    fn rows_are_read_as_they_were_written() {
+        let written = everything();
+        let entry = read(&pack("me", &[write(&written)]).unwrap()).unwrap();
+        let [Op::Write(again)] = &entry.ops[..] else { panic!("another form") };
+        assert_eq!((format!("{again:?}"), entry.by.as_str()), (format!("{written:?}"), "me"));
+    }
+
+    #[test]
+    fn other_forms_are_read_as_they_were_written() {
+        let of = TextOf { mission: "m".to_owned(), step: StepId(1), attempt: 2, kind: TextKind::Diff };
+        let packed = Packed { length: 3, body: vec![1, 2, 255] };
+        let ops = [
+            remove([(1, "a"), (2, "b")].into_iter()),
+            remove_rest(1, -2, 3),
+            end_alarm("mission", "m"),
+            text(&of, &packed),
+        ];
+        let read = read(&pack("me", &ops).unwrap()).unwrap().ops;
+        assert!(matches!(&read[0], Op::Remove(it) if *it == [(1, "a".to_owned()), (2, "b".to_owned())]));
+        assert!(matches!(read[1], Op::RemoveRest { calls: 1, records: -2, limit: 3 }));
+        assert!(matches!(&read[2], Op::EndAlarm { kind, id } if kind == "mission" && id == "m"));
+        assert!(matches!(&read[3], Op::Text(it, body) if *it == of && *body == packed));
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for wrong in [
+            json!({"v": 2, "by": "x", "ops": []}),
+            json!({"v": 1, "by": "x", "ops": [], "more": 1}),
+            json!({"v": 1, "by": "x", "ops": [{"more": 1}]}),
+            json!({"v": 1, "by": "x", "ops": [{"write": {"more": 1}}]}),
+            json!({"v": 1, "by": "x", "ops": [{"write": {"tallies": [[["c", "more", "x"], 1]]}}]}),
+            json!({"v": 1, "by": "x", "ops": [{"text": ["m", 1, 1, "more", 0, ""]}]}),
+            json!({"by": "x"}),
+            json!([]),
+        ] {
+            assert!(read(&pack_bytes(wrong.to_string().as_bytes()).unwrap()).is_err(), "{wrong}");
+        }
+        assert!(read("*").is_err() && read("").is_err() && read("AAAA").is_err());
+    }
+}

@@ -31,7 +31,7 @@ const PAGE: u64 = 4 << 20;
 const LONGEST: u64 = 64 << 20;
 
 /// A log of a Restate server.
-pub(super) struct Log {
+pub(super) struct RemoteLog {
     address: Address,
     agent: ureq::Agent,
 }
@@ -77,8 +77,8 @@ impl Silence {
     }
 }
 
-impl Log {
-    pub(super) fn new(address: Address) -> Log {
+impl RemoteLog {
+    pub(super) fn new(address: Address) -> RemoteLog {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT))
@@ -88,7 +88,7 @@ impl Log {
             .proxy(None)
             .build()
             .new_agent();
-        Log { address, agent }
+        RemoteLog { address, agent }
     }
 
     /// How many entries the log has had.

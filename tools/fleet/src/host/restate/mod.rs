@@ -22,7 +22,7 @@ use tokio::sync::{broadcast, watch};
 
 pub use self::address::Address;
 use self::copy::{Copy, Looking};
-use self::log::Log;
+use self::log::RemoteLog;
 pub use self::object::{Registration, Service};
 use self::rows::{Me, RestateRows};
 use super::desk::Writing;
@@ -68,10 +68,17 @@ impl RestateHost {
             orange_engine::random::bytes().map_err(|cause| HostError::Unavailable(cause.to_string()))?;
         let name = format!("{:016x}", u64::from_be_bytes(random));
         let me = Arc::new(Me { name, unsaid: Mutex::default() });
-        let log = Arc::new(Log::new(address.clone()));
+        let log = Arc::new(RemoteLog::new(address.clone()));
         let (to, own) = (Arc::clone(&log), Arc::clone(&me));
-        let writing = Writing::start(move || RestateRows::open(to, own, every))?;
-        let copy = Arc::new(Copy::open(log, me, writing.deliveries().clone(), writing.newest())?);
+        // The log is read once for both copies.
+        let (forked, fork) = std::sync::mpsc::channel();
+        let writing = Writing::start(move || {
+            let rows = RestateRows::open(to, own, every)?;
+            forked.send(rows.fork()?).unwrap_or_default();
+            Ok(rows)
+        })?;
+        let replica = fork.recv().map_err(|_| HostError::Stopping)?;
+        let copy = Arc::new(Copy::new(replica, log, me, writing.deliveries().clone(), writing.newest()));
         let looking = Looking::start(Arc::clone(&copy))?;
         Ok(RestateHost { address: address.clone(), copy, _looking: looking, writing })
     }
@@ -81,7 +88,7 @@ impl RestateHost {
     /// # Errors
     /// The log does not answer.
     pub fn check(address: &Address) -> Result<(), HostError> {
-        Log::new(address.clone()).length().map(drop)
+        RemoteLog::new(address.clone()).length().map(drop)
     }
 
     /// Writes the store of this address into a new SQLite file.
@@ -90,7 +97,7 @@ impl RestateHost {
     /// The log does not answer, the copy cannot be made, or its file is there.
     pub fn copy(from: &Address, to: &Path) -> Result<(), HostError> {
         let mut replica = replica::Replica::new()?;
-        replica.catch_up(&Log::new(from.clone()), |_| {})?;
+        replica.catch_up(&RemoteLog::new(from.clone()), |_| {})?;
         backup::backup_of(&replica.rows.connection, to)
     }
 

@@ -3,7 +3,7 @@
 //! Its state is `head`, the entries `e/<number>`, and the chunks of images `s/<position>/<number>`. Entries go up to a position when the
 //! last chunk of an image of that position comes. Handlers load only the keys that they name, and each answers in milliseconds.
 //!
-//! All callers wait for their answers. What a handler cannot read is refused at once, as a failed call holds the key of the object for as
+//! All callers wait for their answers. A call that a handler cannot read is refused at once, as one that fails holds the key of the object for as
 //! long as it is repeated.
 
 use std::future::Future;

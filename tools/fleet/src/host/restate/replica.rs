@@ -4,7 +4,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, MAIN_DB};
 
 use super::entry::{self, Entry, Op};
-use super::log::{Log, Page};
+use super::log::{Page, RemoteLog};
 use crate::host::desk::{Ended, Failed, Rows};
 use crate::host::sqlite::rows::SqliteRows;
 use crate::host::sqlite::{broken, schema};
@@ -41,8 +41,16 @@ impl Replica {
     pub(super) fn new() -> Result<Replica, HostError> {
         let mut connection = Connection::open_in_memory().map_err(broken)?;
         schema::migrate(&mut connection)?;
-        connection.set_prepared_statement_cache_capacity(96);
-        Ok(Replica { rows: SqliteRows::new(connection), position: 0, born: None })
+        Ok(Replica { rows: rows(connection), position: 0, born: None })
+    }
+
+    /// Another one that has taken the same entries.
+    ///
+    /// # Errors
+    /// Memory is short.
+    pub(super) fn fork(&self) -> Result<Replica, HostError> {
+        let rows = rows(copied(&self.rows.connection)?);
+        Ok(Replica { rows, position: self.position, born: self.born.clone() })
     }
 
     /// How many entries it has taken.
@@ -59,7 +67,11 @@ impl Replica {
     ///
     /// # Errors
     /// The log does not answer, or has an entry that this program cannot take.
-    pub(super) fn catch_up(&mut self, log: &Log, mut hear: impl FnMut(&Entry)) -> Result<Caught, HostError> {
+    pub(super) fn catch_up(
+        &mut self,
+        log: &RemoteLog,
+        mut hear: impl FnMut(&Entry),
+    ) -> Result<Caught, HostError> {
         let mut is_changed = false;
         for _ in 0..TURNS {
             let page = log.read(self.position)?;
@@ -116,7 +128,7 @@ impl Replica {
     }
 
     /// Begins again with an image, unless that was replaced by a newer one meanwhile.
-    fn take_image(&mut self, log: &Log, at: u64, chunks: u64) -> Result<(), HostError> {
+    fn take_image(&mut self, log: &RemoteLog, at: u64, chunks: u64) -> Result<(), HostError> {
         let damaged = |cause: &str| {
             HostError::Corrupt(format!("the image at entry {at} of the log is damaged: {cause}"))
         };
@@ -132,15 +144,11 @@ impl Replica {
             .map_err(|cause| damaged(&cause.to_string()))?;
         drop(bytes);
         // A database that was made of bytes cannot grow beyond 1 GiB.
-        let mut connection = Connection::open_in_memory().map_err(broken)?;
-        let copied = Backup::new(&image, &mut connection).and_then(|it| it.step(-1));
-        if copied.map_err(|cause| damaged(&cause.to_string()))? != StepResult::Done {
-            return Err(HostError::Unavailable("an image of the store cannot be copied".to_owned()));
-        }
+        let mut connection = copied(&image)?;
+        drop(image);
         // One of an older program gets the tables of this one, and one of a newer program is refused.
         schema::migrate(&mut connection)?;
-        connection.set_prepared_statement_cache_capacity(96);
-        self.rows = SqliteRows::new(connection);
+        self.rows = rows(connection);
         self.position = at;
         Ok(())
     }
@@ -151,6 +159,22 @@ impl Replica {
     /// Memory is short.
     pub(super) fn image(&mut self) -> Result<Vec<u8>, HostError> {
         Ok(self.rows.connection.serialize(MAIN_DB).map_err(broken)?.to_vec())
+    }
+}
+
+/// Statements are prepared once.
+fn rows(connection: Connection) -> SqliteRows {
+    connection.set_prepared_statement_cache_capacity(96);
+    SqliteRows::new(connection)
+}
+
+/// A copy of a database.
+fn copied(from: &Connection) -> Result<Connection, HostError> {
+    let mut to = Connection::open_in_memory().map_err(broken)?;
+    let ended = Backup::new(from, &mut to).and_then(|it| it.step(-1)).map_err(broken)?;
+    match ended == StepResult::Done {
+        true => Ok(to),
+        false => Err(HostError::Unavailable(format!("the copy in memory ended with {ended:?}"))),
     }
 }
 

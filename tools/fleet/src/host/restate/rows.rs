@@ -10,7 +10,7 @@ use orange_core::scheduler::Waiting;
 use serde_json::Value;
 
 use super::entry::{self, Entry, Op};
-use super::log::{Appended, Log};
+use super::log::{Appended, RemoteLog};
 use super::replica::{Replica, chunks};
 use crate::host::desk::{Begun, ColonyFound, Ended, Failed, MissionFound, Newest, Rows, Writes};
 use crate::host::packed::Packed;
@@ -45,7 +45,7 @@ impl Me {
 
 /// The copy that writes.
 pub(super) struct RestateRows {
-    log: Arc<Log>,
+    log: Arc<RemoteLog>,
     me: Arc<Me>,
     replica: Replica,
     /// What the transaction has written.
@@ -56,7 +56,7 @@ pub(super) struct RestateRows {
     is_undone: bool,
     /// After how many entries the log is shortened.
     every: u64,
-    /// An image is on its way.
+    /// An image is being sent.
     is_uploading: Arc<AtomicBool>,
 }
 
@@ -65,11 +65,19 @@ impl RestateRows {
     ///
     /// # Errors
     /// The log does not answer, or has what this program cannot take.
-    pub(super) fn open(log: Arc<Log>, me: Arc<Me>, every: u64) -> Result<RestateRows, HostError> {
+    pub(super) fn open(log: Arc<RemoteLog>, me: Arc<Me>, every: u64) -> Result<RestateRows, HostError> {
         let mut replica = Replica::new()?;
         replica.catch_up(&log, |_| {})?;
         let is_uploading = Arc::default();
         Ok(RestateRows { log, me, replica, ops: Vec::new(), tries: 0, is_undone: true, every, is_uploading })
+    }
+
+    /// Another copy of what this one has read.
+    ///
+    /// # Errors
+    /// Memory is short.
+    pub(super) fn fork(&self) -> Result<Replica, HostError> {
+        self.replica.fork()
     }
 
     /// Sends an image of the store in place of the log's entries until now, on a thread of its own: other calls need not wait for it.
@@ -96,7 +104,7 @@ impl RestateRows {
     }
 }
 
-fn upload(log: &Log, by: &str, at: u64, image: &[u8]) -> Result<(), String> {
+fn upload(log: &RemoteLog, by: &str, at: u64, image: &[u8]) -> Result<(), String> {
     let all = chunks(image);
     let of = all.len() as u64;
     for (number, chunk) in (0..).zip(all) {
