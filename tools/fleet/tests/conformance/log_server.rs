@@ -214,8 +214,8 @@ pub fn append(address: &str, entry: &Value) {
     encoder.write_all(entry.to_string().as_bytes()).unwrap();
     let entry = base64::engine::general_purpose::STANDARD.encode(encoder.finish().unwrap());
     let after = length(address);
-    let body = json!({"after": after, "id": format!("other-{after}"), "entry": entry});
-    assert_eq!(call(address, "append", &body), Ok(Value::Bool(true)));
+    let body = json!({"after": after, "by": "other", "id": format!("other-{after}"), "entry": entry});
+    assert_eq!(call(address, "append", &body), Ok(Value::Null));
 }
 
 /// Writes the state of a mission as a gateway of a newer version would, with the state that was there.

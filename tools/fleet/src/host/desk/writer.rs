@@ -9,7 +9,7 @@ use crate::host::packed::Packed;
 use crate::host::{Call, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf};
 
 /// How often a group happens again since somebody else has written first.
-const TURNS: u32 = 20;
+const TURNS: u32 = 100;
 
 /// The most calls in one transaction.
 const GROUP: usize = 512;

@@ -62,7 +62,7 @@ impl Copy {
         let mut replica = self.replica.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have read more meanwhile.
         if replica.position() != length {
-            replica.catch_up(&self.log, |entry| self.hear(entry))?;
+            replica.catch_up(&self.log, None, |entry| self.hear(entry))?;
         }
         ask(&replica.rows.connection)
     }

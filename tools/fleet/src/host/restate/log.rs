@@ -52,12 +52,12 @@ pub(super) struct Page {
 }
 
 /// What has come of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Appended {
     /// It is durable, and the last of the log.
     Yes,
-    /// Others were first.
-    Late,
+    /// Others were first, and have written this; or others have their turn, and it is too early.
+    Late(Page),
 }
 
 /// Why there is no answer.
@@ -119,10 +119,18 @@ impl RemoteLog {
     ///
     /// # Errors
     /// Nobody knows whether the entry is taken, or it is refused.
-    pub(super) fn append(&self, after: u64, id: &str, entry: &str) -> Result<Appended, HostError> {
-        let body = json!({"after": after, "id": id, "entry": entry});
-        let is_appended: bool = self.insist("append", &format!("{id}-{after}"), &body)?;
-        Ok(if is_appended { Appended::Yes } else { Appended::Late })
+    pub(super) fn append(&self, after: u64, by: &str, id: &str, entry: &str) -> Result<Appended, HostError> {
+        let body = json!({"after": after, "by": by, "id": id, "entry": entry});
+        let late: Option<Page> = self.insist("append", &format!("{id}-{after}"), &body)?;
+        Ok(late.map_or(Appended::Yes, Appended::Late))
+    }
+
+    /// Says that a gateway whose entry has come late has none any more.
+    ///
+    /// # Errors
+    /// Nobody knows whether the log has heard it.
+    pub(super) fn leave(&self, by: &str) -> Result<(), HostError> {
+        self.look::<bool>("leave", &json!({"by": by})).map(drop)
     }
 
     /// Sends a chunk of an image, which takes the place of the entries up to its position with the last one. Says whether another image

@@ -97,7 +97,7 @@ impl RestateHost {
     /// The log does not answer, the copy cannot be made, or its file is there.
     pub fn copy(from: &Address, to: &Path) -> Result<(), HostError> {
         let mut replica = replica::Replica::new()?;
-        replica.catch_up(&RemoteLog::new(from.clone()), |_| {})?;
+        replica.catch_up(&RemoteLog::new(from.clone()), None, |_| {})?;
         backup::backup_of(&replica.rows.connection, to)
     }
 

@@ -24,6 +24,12 @@ use crate::fault;
 /// The key of the state of the log.
 const HEAD: &str = "head";
 
+/// The most bytes of entries in the answer to one that comes late, about.
+const LATE: u64 = 1 << 20;
+
+/// How often others are refused, for each that stands in the line, until its first loses its place.
+const REFUSALS: u64 = 30;
+
 /// How many connections may wait to be accepted.
 const BACKLOG: u32 = 1024;
 
@@ -32,6 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The state of a log.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Head {
     /// How many entries it has had.
     length: u64,
@@ -43,6 +50,31 @@ struct Head {
     image: Option<Image>,
     /// The image that is being sent.
     next: Option<Image>,
+    /// The gateways that have come late, in their order.
+    line: Vec<String>,
+    /// How often others were refused since the first of the line is there.
+    refused: u64,
+}
+
+impl Head {
+    /// Whether an entry of this gateway is taken.
+    fn has_turn(&self, by: &str) -> bool {
+        self.line.first().is_none_or(|it| it == by)
+    }
+
+    /// Has a gateway stand in the line. One that is gone does not stay the first.
+    fn refuse(&mut self, by: String) {
+        if !self.has_turn(&by) {
+            self.refused += 1;
+            if self.refused > REFUSALS * self.line.len() as u64 {
+                self.line.remove(0);
+                self.refused = 0;
+            }
+        }
+        if !self.line.contains(&by) {
+            self.line.push(by);
+        }
+    }
 }
 
 /// An image of the store.
@@ -66,8 +98,14 @@ struct Stored {
 #[derive(Deserialize)]
 struct Append {
     after: u64,
+    by: String,
     id: String,
     entry: String,
+}
+
+#[derive(Deserialize)]
+struct Leave {
+    by: String,
 }
 
 #[derive(Deserialize)]
@@ -91,6 +129,31 @@ struct Snapshot {
     data: String,
 }
 
+/// The entries after a position, about so many bytes of them, or the image that one has to begin with. A function could not borrow the keys
+/// for as long as a context of any kind.
+macro_rules! page {
+    ($ctx:ident, $head:ident, $after:ident, $limit:expr) => {{
+        let mut entries = Vec::new();
+        let mut size = 0;
+        let mut next = $after.saturating_add(1);
+        while $after >= $head.gone && next <= $head.length && size < $limit {
+            // The SDK waits for ever for keys that are asked for at once.
+            let key = entry_key(next);
+            let Some(Json(Stored { entry, .. })) = $ctx.get(&key).await? else {
+                // The log was shortened since its head was read.
+                break;
+            };
+            size += entry.len() as u64;
+            entries.push(entry);
+            next += 1;
+        }
+        let image = $head.image.filter(|_| $after < $head.gone).map(|it| (it.at, it.chunks));
+        // What has no effect need not have the time in the journal.
+        let now = fault::now();
+        json!({"length": $head.length, "now": now, "born": $head.born, "image": image, "entries": entries})
+    }};
+}
+
 struct OrangeLog;
 
 #[restate_sdk::object(
@@ -107,21 +170,46 @@ struct OrangeLog;
     )
 )]
 impl OrangeLog {
-    /// Appends an entry, if nobody has appended one since its gateway has read the log. Says whether the log has it.
+    /// Appends an entry, if nobody has appended one since its gateway has read the log. Otherwise it answers what others have appended,
+    /// and the gateway stands in a line: the first of the line is the only one whose next entry is taken. Without that, a gateway that
+    /// has more to read than others would always come late.
     #[handler]
-    async fn append(&self, ctx: ObjectContext<'_>, Json(raw): Json<Value>) -> HandlerResult<Json<bool>> {
-        let Append { after, id, entry } = understood(raw)?;
+    async fn append(&self, ctx: ObjectContext<'_>, Json(raw): Json<Value>) -> HandlerResult<Json<Value>> {
+        let Append { after, by, id, entry } = understood(raw)?;
         let mut head = ctx.get::<Json<Head>>(HEAD).await?.map(Json::into_inner).unwrap_or_default();
         if head.length != after {
             let key = entry_key(after.saturating_add(1));
             let there = ctx.get::<Json<Stored>>(&key).await?;
-            return Ok(Json(there.is_some_and(|it| it.into_inner().id == id)));
+            if there.is_some_and(|it| it.into_inner().id == id) {
+                return Ok(Json(Value::Null));
+            }
         }
-        head.length += 1;
-        head.born.get_or_insert_with(|| id.clone());
-        ctx.set(&entry_key(head.length), Json(Stored { id, entry }));
-        ctx.set(HEAD, Json(head));
-        Ok(Json(true))
+        if head.has_turn(&by) && head.length == after {
+            head.line.retain(|it| *it != by);
+            head.refused = 0;
+            head.length += 1;
+            head.born.get_or_insert_with(|| id.clone());
+            ctx.set(&entry_key(head.length), Json(Stored { id, entry }));
+            ctx.set(HEAD, Json(head));
+            return Ok(Json(Value::Null));
+        }
+        head.refuse(by);
+        ctx.set(HEAD, Json(head.clone()));
+        Ok(Json(page!(ctx, head, after, LATE)))
+    }
+
+    /// Takes a gateway out of the line, which has nothing to append any more.
+    #[handler]
+    async fn leave(&self, ctx: ObjectContext<'_>, Json(raw): Json<Value>) -> HandlerResult<Json<bool>> {
+        let Leave { by } = understood(raw)?;
+        let mut head = ctx.get::<Json<Head>>(HEAD).await?.map(Json::into_inner).unwrap_or_default();
+        let was_there = head.line.contains(&by);
+        if was_there {
+            head.line.retain(|it| *it != by);
+            head.refused = 0;
+            ctx.set(HEAD, Json(head));
+        }
+        Ok(Json(was_there))
     }
 
     /// The entries after a position, about so many bytes of them, or the image that one has to begin with.
@@ -129,26 +217,7 @@ impl OrangeLog {
     async fn read(&self, ctx: SharedObjectContext<'_>, Json(raw): Json<Value>) -> HandlerResult<Json<Value>> {
         let Read { after, limit } = understood(raw)?;
         let head = ctx.get::<Json<Head>>(HEAD).await?.map(Json::into_inner).unwrap_or_default();
-        let mut entries = Vec::new();
-        let mut size = 0;
-        let mut next = after.saturating_add(1);
-        while after >= head.gone && next <= head.length && size < limit {
-            // The SDK waits for ever for keys that are asked for at once.
-            let key = entry_key(next);
-            let Some(Json(Stored { entry, .. })) = ctx.get(&key).await? else {
-                // The log was shortened since its head was read.
-                break;
-            };
-            size += entry.len() as u64;
-            entries.push(entry);
-            next += 1;
-        }
-        let image = head.image.filter(|_| after < head.gone).map(|it| (it.at, it.chunks));
-        // An answer is not repeated, so that the time need not be in the journal.
-        let now = fault::now();
-        Ok(Json(json!({
-            "length": head.length, "now": now, "born": head.born, "image": image, "entries": entries,
-        })))
+        Ok(Json(page!(ctx, head, after, limit)))
     }
 
     /// How many entries the log has had.
@@ -288,5 +357,28 @@ impl Registration {
                 Err(format!("it answers {status}: {}", text.chars().take(300).collect::<String>()))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_lets_everybody_come_to_a_turn() {
+        let mut head = Head::default();
+        assert!(head.has_turn("a") && head.has_turn("b"));
+        for by in ["a", "b", "a", "c"] {
+            head.refuse(by.to_owned());
+        }
+        assert_eq!(head.line, ["a", "b", "c"]);
+        assert!(head.has_turn("a") && !head.has_turn("b") && !head.has_turn("d"));
+        // The first is gone.
+        let mut refused = 0;
+        while head.line[0] == "a" {
+            head.refuse("b".to_owned());
+            refused += 1;
+        }
+        assert_eq!((head.line, refused), (vec!["b".to_owned(), "c".to_owned()], 3 * REFUSALS));
     }
 }

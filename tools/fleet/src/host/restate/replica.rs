@@ -63,18 +63,19 @@ impl Replica {
         self.position += 1;
     }
 
-    /// Takes every entry of the log that it does not have yet.
+    /// Takes every entry of the log that it does not have yet, beginning with a part of the log that was read before.
     ///
     /// # Errors
     /// The log does not answer, or has an entry that this program cannot take.
     pub(super) fn catch_up(
         &mut self,
         log: &RemoteLog,
+        mut first: Option<Page>,
         mut hear: impl FnMut(&Entry),
     ) -> Result<Caught, HostError> {
         let mut is_changed = false;
         for _ in 0..TURNS {
-            let page = log.read(self.position)?;
+            let page = first.take().map_or_else(|| log.read(self.position), Ok)?;
             let is_other = self.born.is_some() && self.born != page.born;
             if is_other || page.length < self.position {
                 ::log::warn!("the log is another one than before: the copy of the store begins again");

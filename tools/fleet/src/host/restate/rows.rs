@@ -5,12 +5,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use orange_core::scheduler::Waiting;
 use serde_json::Value;
 
 use super::entry::{self, Entry, Op};
-use super::log::{Appended, RemoteLog};
+use super::log::{Appended, Page, RemoteLog};
 use super::replica::{Replica, chunks};
 use crate::host::desk::{Begun, ColonyFound, Ended, Failed, MissionFound, Newest, Rows, Writes};
 use crate::host::packed::Packed;
@@ -18,6 +19,9 @@ use crate::host::{Colony, Delivery, HostError, Millis, TextOf};
 
 /// The longest entry, in bytes: Restate takes 32 MiB.
 const LONGEST: usize = 24 << 20;
+
+/// How long an entry waits that came before its turn.
+const EARLY: Duration = Duration::from_millis(5);
 
 /// What the writing side says of itself to the side that listens.
 #[derive(Debug)]
@@ -48,6 +52,10 @@ pub(super) struct RestateRows {
     log: Arc<RemoteLog>,
     me: Arc<Me>,
     replica: Replica,
+    /// What others have written, as the log has said when an entry came late.
+    late: Option<Page>,
+    /// The log waits for an entry of this gateway, which came late.
+    is_in_line: bool,
     /// What the transaction has written.
     ops: Vec<Value>,
     /// How many entries this gateway has tried to append.
@@ -67,9 +75,20 @@ impl RestateRows {
     /// The log does not answer, or has what this program cannot take.
     pub(super) fn open(log: Arc<RemoteLog>, me: Arc<Me>, every: u64) -> Result<RestateRows, HostError> {
         let mut replica = Replica::new()?;
-        replica.catch_up(&log, |_| {})?;
+        replica.catch_up(&log, None, |_| {})?;
         let is_uploading = Arc::default();
-        Ok(RestateRows { log, me, replica, ops: Vec::new(), tries: 0, is_undone: true, every, is_uploading })
+        Ok(RestateRows {
+            log,
+            me,
+            replica,
+            late: None,
+            is_in_line: false,
+            ops: Vec::new(),
+            tries: 0,
+            is_undone: true,
+            every,
+            is_uploading,
+        })
     }
 
     /// Another copy of what this one has read.
@@ -120,7 +139,10 @@ impl Rows for RestateRows {
     fn begin(&mut self, keys: &[String]) -> Result<Begun, Failed> {
         self.ops.clear();
         let me = &self.me;
-        let caught = self.replica.catch_up(&self.log, |entry| me.find(entry)).map_err(Failed::Store)?;
+        let caught = self
+            .replica
+            .catch_up(&self.log, self.late.take(), |entry| me.find(entry))
+            .map_err(Failed::Store)?;
         let begun = self.replica.rows.begin(keys)?;
         let is_changed = std::mem::take(&mut self.is_undone) || caught.is_changed;
         Ok(Begun { now: caught.now, is_changed, calls: begun.calls })
@@ -193,6 +215,10 @@ impl Rows for RestateRows {
     fn commit(&mut self) -> Result<(), Failed> {
         let ops = std::mem::take(&mut self.ops);
         if ops.is_empty() {
+            if std::mem::take(&mut self.is_in_line) {
+                // Those who wait for this gateway come to their turn a little later if this is not heard.
+                self.log.leave(&self.me.name).unwrap_or_default();
+            }
             return self.replica.rows.commit();
         }
         let failed = |cause| Failed::Call(HostError::Unavailable(format!("an entry of the log: {cause}")));
@@ -202,9 +228,16 @@ impl Rows for RestateRows {
         }
         self.tries += 1;
         let (after, id) = (self.replica.position(), format!("{}-{}", self.me.name, self.tries));
-        match self.log.append(after, &id, &entry) {
-            Ok(Appended::Yes) => {}
-            Ok(Appended::Late) => return Err(Failed::Again),
+        match self.log.append(after, &self.me.name, &id, &entry) {
+            Ok(Appended::Yes) => self.is_in_line = false,
+            Ok(Appended::Late(page)) => {
+                if page.length == after {
+                    std::thread::sleep(EARLY);
+                }
+                self.late = Some(page);
+                self.is_in_line = true;
+                return Err(Failed::Again);
+            }
             // If the log has it, it comes with the next entries.
             Err(error) => return Err(Failed::Store(error)),
         }
