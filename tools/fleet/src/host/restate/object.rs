@@ -379,6 +379,7 @@ mod tests {
             head.refuse("b".to_owned());
             refused += 1;
         }
-        assert_eq!((head.line, refused), (vec!["b".to_owned(), "c".to_owned()], 3 * REFUSALS));
+        assert!(refused > REFUSALS && refused <= 3 * REFUSALS, "{refused}");
+        assert_eq!(head.line, ["b", "c"]);
     }
 }
