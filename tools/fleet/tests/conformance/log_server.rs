@@ -95,7 +95,7 @@ impl LogServer {
         format!("restate://127.0.0.1:{}/fleet-{number}", self.ingress)
     }
 
-    /// Removes a log, as somebody does who sets up the server anew.
+    /// Removes a log, as somebody does who sets up the server from the beginning.
     pub fn forget(&self, address: &str) {
         let url = format!("http://127.0.0.1:{}/services/OrangeLog/state", self.admin);
         let body = json!({"object_key": read(address).name(), "new_state": {}});

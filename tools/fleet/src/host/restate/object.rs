@@ -148,7 +148,7 @@ macro_rules! page {
             next += 1;
         }
         let image = $head.image.filter(|_| $after < $head.gone).map(|it| (it.at, it.chunks));
-        // What has no effect need not have the time in the journal.
+        // The time changes nothing in the log, and need not be in the journal.
         let now = fault::now();
         json!({"length": $head.length, "now": now, "born": $head.born, "image": image, "entries": entries})
     }};

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use orange_core::scheduler::Waiting;
 use serde_json::Value;
@@ -22,6 +22,9 @@ const LONGEST: usize = 24 << 20;
 
 /// How long an entry waits that came before its turn.
 const EARLY: Duration = Duration::from_millis(5);
+
+/// How long the next transaction may begin with what the log has said when an entry came late.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// What the writing side says of itself to the side that listens.
 #[derive(Debug)]
@@ -52,8 +55,10 @@ pub(super) struct RestateRows {
     log: Arc<RemoteLog>,
     me: Arc<Me>,
     replica: Replica,
-    /// What others have written, as the log has said when an entry came late.
-    late: Option<Page>,
+    /// What others have written, as the log has said when an entry came late, and when that was.
+    late: Option<(Instant, Page)>,
+    /// The transaction has begun with that, and not with a look at the log.
+    is_after_late: bool,
     /// The log waits for an entry of this gateway, which came late.
     is_in_line: bool,
     /// What the transaction has written.
@@ -82,6 +87,7 @@ impl RestateRows {
             me,
             replica,
             late: None,
+            is_after_late: false,
             is_in_line: false,
             ops: Vec::new(),
             tries: 0,
@@ -138,11 +144,10 @@ fn upload(log: &RemoteLog, by: &str, at: u64, image: &[u8]) -> Result<(), String
 impl Rows for RestateRows {
     fn begin(&mut self, keys: &[String]) -> Result<Begun, Failed> {
         self.ops.clear();
+        let late = self.late.take().filter(|(at, _)| at.elapsed() < FRESH).map(|(_, page)| page);
+        self.is_after_late = late.is_some();
         let me = &self.me;
-        let caught = self
-            .replica
-            .catch_up(&self.log, self.late.take(), |entry| me.find(entry))
-            .map_err(Failed::Store)?;
+        let caught = self.replica.catch_up(&self.log, late, |entry| me.find(entry)).map_err(Failed::Store)?;
         let begun = self.replica.rows.begin(keys)?;
         let is_changed = std::mem::take(&mut self.is_undone) || caught.is_changed;
         Ok(Begun { now: caught.now, is_changed, calls: begun.calls })
@@ -215,6 +220,10 @@ impl Rows for RestateRows {
     fn commit(&mut self) -> Result<(), Failed> {
         let ops = std::mem::take(&mut self.ops);
         if ops.is_empty() {
+            // Its answers are from the store, which others may have changed since then.
+            if self.is_after_late && self.log.length().map_err(Failed::Store)? != self.replica.position() {
+                return Err(Failed::Again);
+            }
             if std::mem::take(&mut self.is_in_line) {
                 // Those who wait for this gateway come to their turn a little later if this is not heard.
                 self.log.leave(&self.me.name).unwrap_or_default();
@@ -234,7 +243,7 @@ impl Rows for RestateRows {
                 if page.length == after {
                     std::thread::sleep(EARLY);
                 }
-                self.late = Some(page);
+                self.late = Some((Instant::now(), page));
                 self.is_in_line = true;
                 return Err(Failed::Again);
             }
