@@ -35,8 +35,19 @@ pub struct Known<'k> {
     pub queued: Option<&'k str>,
     /// Whether it has a worktree, or can have one.
     pub has_room: bool,
-    /// Whether git is asked for the size of work that is ready for a person.
-    pub with_change: bool,
+    /// What git is asked about work that is ready for a person.
+    pub git: AskGit,
+}
+
+/// What git is asked about work that is ready for a person. Each question takes processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskGit {
+    /// Nothing: a merge is offered, even if git would refuse it.
+    Nothing,
+    /// Whether the work can be merged.
+    Merge,
+    /// The same, and the size of the work.
+    Size,
 }
 
 /// What one task needs, by all that is known now.
@@ -50,8 +61,8 @@ pub fn here(
 ) -> Option<Need> {
     // The pool is read from the journals of all tasks, so only if it matters.
     let queue = task.owned.workspace.is_none().then(|| Queue::read(&app.home).ok()).flatten();
-    let known =
-        Known { dir, task, history, agents, session, queued: None, has_room: true, with_change: true };
+    let (git, has_room) = (AskGit::Size, true);
+    let known = Known { dir, task, history, agents, session, queued: None, has_room, git };
     queued(app, queue.as_ref(), known)
 }
 
@@ -64,17 +75,9 @@ pub fn look(app: &App, dir: &TaskDir, queue: Option<&Queue>) -> Result<Option<(T
     let need = match dir.kind {
         DirKind::Task => {
             let (task, history, agents) = (&task, &history, &agents[..]);
-            let (queued_for, with_change) = (None, false);
-            let known = Known {
-                dir,
-                task,
-                history,
-                agents,
-                session,
-                queued: queued_for,
-                has_room: true,
-                with_change,
-            };
+            let (queued_for, git) = (None, AskGit::Merge);
+            let known =
+                Known { dir, task, history, agents, session, queued: queued_for, has_room: true, git };
             queued(app, queue, known)
         }
         DirKind::Mission => {
@@ -132,7 +135,7 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
             ..facts(known, &agents)
         };
         let need = facts.need()?;
-        if need.kind != Kind::ReviewReady {
+        if need.kind != Kind::ReviewReady || known.git == AskGit::Nothing {
             return Some(answer(dir, Some(machine), &need, facts.actions(need.kind)));
         }
         // Only now git is asked, since that takes processes.
@@ -147,7 +150,8 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
         let has_diverged = matches!(mergeable, Mergeable::WithCommit);
         let facts = TaskFacts { unmergeable, conflicts, has_diverged, ..facts };
         let need = facts.need()?;
-        let change = known.with_change.then(|| changed::size(app, task, history)).flatten();
+        let is_sized = known.git == AskGit::Size;
+        let change = is_sized.then(|| changed::size(app, task, history)).flatten();
         Some(Need { change, ..answer(dir, Some(machine), &need, facts.actions(need.kind)) })
     })
 }

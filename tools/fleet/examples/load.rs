@@ -1,4 +1,6 @@
-//! Measures a gateway as a process, over HTTP: `load ORANGE-FLEET [MISSIONS] [BACKLOG] [CRABS]`. `cargo xtask bench` prints its lines.
+//! Measures a gateway as a process, over HTTP: `load ORANGE-FLEET [MISSIONS] [BACKLOG] [CRABS] [STORE]`. `cargo xtask bench` prints its
+//! lines. STORE is the address of an empty database of Postgres on this machine; without one, the gateway keeps missions in its own file,
+//! and its start and its memory are measured, too.
 //!
 //! A line has what was measured, its figure, its budget, and whether the budget is kept, with tabs between.
 
@@ -11,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use orange_fleet::host::postgres::{Address, PostgresHost};
 use orange_fleet::host::sqlite::SqliteHost;
 use orange_fleet::host::{Host, NewColony};
 use orange_fleet::simulate::measure::{FIVE, create};
@@ -42,6 +45,8 @@ struct Gateway {
     token: String,
     /// From its start to its first line.
     ready: Duration,
+    /// The address of its database.
+    store: Option<String>,
 }
 
 fn main() -> Result<()> {
@@ -49,15 +54,19 @@ fn main() -> Result<()> {
     let program = PathBuf::from(args.next().ok_or("name the program orange-fleet")?);
     let mut number = |default: u32| args.next().map_or(Ok(default), |it| it.parse());
     let (missions, backlog, parked) = (number(1000)?, number(100_000)?, number(1000)?);
-    starts(&program)?;
+    let store = args.next();
     let folder = folder()?;
-    let gateway = Gateway::start(&program, folder.path())?;
+    if store.is_none() {
+        starts(&program)?;
+    }
+    let start = || Gateway::start(&program, folder.path(), store.as_deref());
+    let gateway = start()?;
     let colony = gateway.colony()?;
     let few = missions_made_and_run(&gateway, &colony, missions, "")?;
     drop(gateway);
     // The backlog is made without a gateway, since that is not what is measured.
-    fill(folder.path(), backlog)?;
-    let gateway = Gateway::start(&program, folder.path())?;
+    fill(folder.path(), store.as_deref(), backlog)?;
+    let gateway = start()?;
     let many = missions_made_and_run(&gateway, &colony, missions, &format!(", {backlog} more wait"))?;
     for (what, few, many) in [("made", few.0, many.0), ("run", few.1, many.1)] {
         let share = many / few;
@@ -70,7 +79,7 @@ fn main() -> Result<()> {
     }
     gateway.status()?;
     drop(gateway);
-    crowd(&program, parked)
+    if store.is_none() { crowd(&program, parked) } else { Ok(()) }
 }
 
 /// How soon a gateway serves, and what it takes while nothing happens.
@@ -80,8 +89,8 @@ fn starts(program: &Path) -> Result<()> {
     for _ in 0..5 {
         let folder = folder()?;
         // The first start makes the store and the tokens.
-        drop(Gateway::start(program, folder.path())?);
-        let gateway = Gateway::start(program, folder.path())?;
+        drop(Gateway::start(program, folder.path(), None)?);
+        let gateway = Gateway::start(program, folder.path(), None)?;
         times.push(gateway.ready);
         memory = gateway.resident()?;
     }
@@ -113,6 +122,7 @@ fn missions_made_and_run(gateway: &Gateway, colony: &str, missions: u32, more: &
         None,
     )?;
     let (begin, cpu, before) = (Instant::now(), gateway.cpu()?, gateway.completed()?);
+    let database = gateway.database_cpu()?;
     let is_over = AtomicBool::new(false);
     let steps = AtomicU32::new(0);
     let ran = thread::scope(|scope| {
@@ -132,15 +142,22 @@ fn missions_made_and_run(gateway: &Gateway, colony: &str, missions: u32, more: &
         ran
     })?;
     line(&format!("missions of five steps run in a second{more}"), ran, "at least 100", Some(ran >= 100.0))?;
-    let step = milliseconds(gateway.cpu()? - cpu) / f64::from(steps.load(Ordering::Relaxed).max(1));
-    line("CPU of the gateway for one step, ms", step, "", None)?;
+    let steps = f64::from(steps.load(Ordering::Relaxed).max(1));
+    line("CPU of the gateway for one step, ms", milliseconds(gateway.cpu()? - cpu) / steps, "", None)?;
+    if gateway.store.is_some() {
+        let spent = milliseconds(gateway.database_cpu()?.saturating_sub(database));
+        line("CPU of the database for one step, ms", spent / steps, "", None)?;
+    }
     Ok((made, ran))
 }
 
-fn fill(folder: &Path, backlog: u32) -> Result<()> {
+fn fill(folder: &Path, store: Option<&str>, backlog: u32) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let host: Arc<dyn Host> = Arc::new(SqliteHost::open(&folder.join("fleet.db"))?);
+        let host: Arc<dyn Host> = match store {
+            Some(store) => Arc::new(PostgresHost::open(&Address::read(store, &|_| None)?)?),
+            None => Arc::new(SqliteHost::open(&folder.join("fleet.db"))?),
+        };
         let colony = host
             .create_colony(NewColony { name: "toy".to_owned(), repository: String::new(), base: None })
             .await?;
@@ -152,7 +169,7 @@ fn fill(folder: &Path, backlog: u32) -> Result<()> {
 /// A thousand crabs that wait on WebSockets.
 fn crowd(program: &Path, parked: u32) -> Result<()> {
     let folder = folder()?;
-    let gateway = Gateway::start(program, folder.path())?;
+    let gateway = Gateway::start(program, folder.path(), None)?;
     let colony = gateway.colony()?;
     let next = AtomicU32::new(0);
     let lines = std::sync::Mutex::new(Vec::new());
@@ -184,11 +201,12 @@ fn crowd(program: &Path, parked: u32) -> Result<()> {
 }
 
 impl Gateway {
-    fn start(program: &Path, folder: &Path) -> Result<Gateway> {
+    fn start(program: &Path, folder: &Path, store: Option<&str>) -> Result<Gateway> {
         let begin = Instant::now();
         let mut command = Command::new(program);
         command.args(["serve", "--log", "error", "--listen", "127.0.0.1:0", "--dir"]).arg(folder);
         command.arg("--prompts-path").arg(folder.join("prompts"));
+        command.args(store.iter().flat_map(|it| ["--store", it]));
         let mut child = command.stdout(Stdio::piped()).spawn()?;
         let mut said = String::new();
         BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut said)?;
@@ -196,7 +214,7 @@ impl Gateway {
         let address = said.split("serves ").nth(1).and_then(|it| it.split(';').next());
         let address = address.ok_or("the gateway does not serve")?.to_owned();
         let token = std::fs::read_to_string(folder.join("tokens/admin"))?.trim().to_owned();
-        Ok(Gateway { child, address, token, ready })
+        Ok(Gateway { child, address, token, ready, store: store.map(str::to_owned) })
     }
 
     fn post(&self, agent: &ureq::Agent, path: &str, body: &Value) -> Result<Value> {
@@ -281,13 +299,32 @@ impl Gateway {
         Ok(kibibytes.ok_or("a process has no memory")? * 1024.0 / 1e6)
     }
 
-    /// Its processor time, in ticks of 10 ms.
+    /// Its processor time.
     fn cpu(&self) -> Result<Duration> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let fields: Vec<&str> = stat.rsplit_once(')').ok_or("no times")?.1.split_whitespace().collect();
-        let ticks = |index: usize| fields.get(index).and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
-        Ok(Duration::from_millis((ticks(11) + ticks(12)) * 10))
+        cpu_of(self.child.id())
     }
+
+    /// The processor time of the processes of its database.
+    fn database_cpu(&self) -> Result<Duration> {
+        let Some(store) = &self.store else { return Ok(Duration::ZERO) };
+        let runtime = tokio::runtime::Runtime::new()?;
+        let processes = runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(store, tokio_postgres::NoTls).await?;
+            tokio::spawn(connection);
+            client.query("select pid from pg_stat_activity", &[]).await
+        })?;
+        // One that has ended meanwhile was idle.
+        let times = processes.iter().filter_map(|row| cpu_of(row.get::<_, i32>(0).try_into().ok()?).ok());
+        Ok(times.sum())
+    }
+}
+
+/// The processor time of a process, in ticks of 10 ms.
+fn cpu_of(process: u32) -> Result<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let fields: Vec<&str> = stat.rsplit_once(')').ok_or("no times")?.1.split_whitespace().collect();
+    let ticks = |index: usize| fields.get(index).and_then(|it| it.parse::<u64>().ok()).unwrap_or(0);
+    Ok(Duration::from_millis((ticks(11) + ticks(12)) * 10))
 }
 
 impl Drop for Gateway {

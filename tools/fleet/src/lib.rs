@@ -3,6 +3,7 @@
 //! The reducers are the core's: `Mission` decides what a mission does, `Scheduler` which crab gets a step. A host keeps both durable.
 
 pub mod actors;
+pub mod client;
 pub mod cmd;
 pub mod console;
 pub mod crab;

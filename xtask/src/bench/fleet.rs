@@ -3,18 +3,48 @@
 use std::path::Path;
 use std::process::Command;
 
+use super::postgres::Postgres;
 use super::{Row, fields};
 use crate::Result;
 use crate::house::{House, answer};
 
-/// The figures of this gateway, which keeps missions in SQLite.
+/// The figures of this gateway with each store; a store that is not there has none. Only those with SQLite have budgets.
 pub(super) fn rows(house: &House, program: &Path, quick: bool) -> Result<Vec<Row>> {
     answer(house.cargo(["build", "--release", "--package", "orange-fleet", "--example", "load"]))?;
     let load = house.metadata()?.target_directory.join("release/examples/load");
-    let mut measure = Command::new(load);
-    measure.arg(program).args(if quick { ["200", "5000"] } else { ["1000", "100000"] });
-    let said = answer(measure)?;
-    fields(&said).iter().map(|line| row(line)).collect()
+    let measured = |store: Option<&str>| {
+        let mut measure = Command::new(&load);
+        measure.arg(program).args(if quick { ["200", "5000"] } else { ["1000", "100000"] });
+        measure.arg("1000").args(store);
+        let said = answer(measure)?;
+        fields(&said).iter().map(|line| row(line)).collect::<Result<Vec<Row>>>()
+    };
+    let sqlite = measured(None)?;
+    let postgres = match Postgres::start()? {
+        Some(server) => measured(Some(&server.address))?,
+        None => {
+            println!("SKIPPED: the fleet on Postgres: there is none");
+            Vec::new()
+        }
+    };
+    Ok(beside(sqlite, postgres))
+}
+
+/// The rows of both in one table.
+fn beside(mut rows: Vec<Row>, others: Vec<Row>) -> Vec<Row> {
+    const NONE: &str = "-";
+    rows.iter_mut().for_each(|row| row.figures.push(NONE.to_owned()));
+    for other in others {
+        let figure = other.figures.concat();
+        match rows.iter_mut().find(|row| row.what == other.what) {
+            Some(row) => row.figures[1] = figure,
+            None => {
+                let (figures, budget) = (vec![NONE.to_owned(), figure], String::new());
+                rows.push(Row { figures, budget, kept: None, ..other });
+            }
+        }
+    }
+    rows
 }
 
 fn row(line: &[&str]) -> Result<Row> {
@@ -28,6 +58,17 @@ fn row(line: &[&str]) -> Result<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_figure_stands_beside_that_of_the_other_store() {
+        let read = |lines: &[[&str; 4]]| lines.iter().map(|line| row(line).unwrap()).collect::<Vec<_>>();
+        let sqlite = read(&[["made", "9", "at least 5", "kept"], ["memory", "7", "", ""]]);
+        let postgres = read(&[["made", "3", "at least 5", "missed"], ["CPU of the database", "1", "", ""]]);
+        let rows = beside(sqlite, postgres);
+        let figures: Vec<_> = rows.iter().map(|row| (row.figures.join(" "), row.kept)).collect();
+        let expected = [("9 3", Some(true)), ("7 -", None), ("- 1", None)];
+        assert_eq!(figures, expected.map(|(figures, kept)| (figures.to_owned(), kept)));
+    }
 
     #[test]
     fn a_line_of_the_program_is_a_row() {

@@ -5,6 +5,7 @@ mod dashboard;
 mod fleet;
 mod missions;
 mod peers;
+mod postgres;
 mod processes;
 mod resolve;
 
@@ -73,11 +74,11 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
     let rows = dashboard::rows(&built.orange, arguments.quick)?;
     print!("{}", table(&["", "figure"], &rows));
     println!(
-        "\none gateway over HTTP, its missions in SQLite; 32 clients and 16 simulated crabs on the same machine\n"
+        "\none gateway over HTTP, and its store; 32 clients and 16 simulated crabs on the same machine\n"
     );
     let program = build_workflow::build_fleet(house, &house.root.join("workflows"))?;
     let rows = fleet::rows(house, &program, arguments.quick)?;
-    print!("{}", table(&["", "figure"], &rows));
+    print!("{}", table(&["", "sqlite", "postgres"], &rows));
     println!("\nbuilds, medians\n");
     let rows = compile::rows(house, &built, scratch.path(), arguments.quick)?;
     print!("{}", table(&["", "wall ms", "cpu ms"], &rows));

@@ -427,6 +427,9 @@ pub struct ListArgs {
     /// Ask git what each has changed, too (for --json)
     #[arg(long)]
     pub changes: bool,
+    /// Do not ask git whether work can be merged: faster, and a merge is offered even where git refuses it
+    #[arg(long, conflicts_with = "changes")]
+    pub without_git: bool,
 }
 
 /// `orange task answer …`

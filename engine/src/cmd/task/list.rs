@@ -10,7 +10,7 @@ use crate::cmd::answer::{Answer, one_line, table, written};
 use crate::cmd::args::ListArgs;
 use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
-use crate::flow::need::{self, Known};
+use crate::flow::need::{self, AskGit, Known};
 use crate::flow::queue::Queue;
 use crate::flow::session::{self, Panes, Session};
 use crate::flow::{activity, changed};
@@ -35,7 +35,7 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let mut known = list::journals(&app.home, &DirKind::ALL, project.as_deref())?;
     // Commands that need the projects or the pool report what is wrong with them.
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
-    let around = Around { app, panes: Panes::of(app), queue, with_changes: args.changes };
+    let around = Around { app, panes: Panes::of(app), queue, git: asked_of(args) };
     known.retain(|one| one.dir.kind == DirKind::Task && one.may_be(is_wanted));
     let is_asked = |row: &ListedTask<'_>| !args.needs_me || needs_person(row);
     if as_json {
@@ -62,6 +62,14 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     // The last column is cut to the width that is left.
     let lines: Vec<_> = table.lines().map(|line| screen::fit(line, width)).collect();
     Ok(Answer::text(lines.join("\n")))
+}
+
+fn asked_of(args: &ListArgs) -> AskGit {
+    match () {
+        () if args.without_git => AskGit::Nothing,
+        () if args.changes => AskGit::Size,
+        () => AskGit::Merge,
+    }
 }
 
 /// The text of a list without tasks: how to begin.
@@ -114,8 +122,8 @@ struct Around<'o> {
     panes: Panes<'o>,
     /// The reason for which each task waits.
     queue: Option<Queue>,
-    /// Whether git is asked what each task has changed.
-    with_changes: bool,
+    /// What git is asked about each task.
+    git: AskGit,
 }
 
 impl Around<'_> {
@@ -143,11 +151,11 @@ impl Around<'_> {
             session,
             queued: waits_for.as_deref(),
             has_room: owned.workspace.is_some() || has_room(),
-            with_change: self.with_changes,
+            git: self.git,
         };
         let need = need::of_task(self.app, &known);
         let with_changes = |()| changed::size(self.app, task, &history);
-        let asked = self.with_changes.then_some(());
+        let asked = (self.git == AskGit::Size).then_some(());
         TaskRow {
             need,
             changes: asked.map(with_changes),

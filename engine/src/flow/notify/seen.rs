@@ -5,7 +5,7 @@ use crate::answer::Need;
 use crate::app::App;
 use crate::flow::activity;
 use crate::flow::mission::Course;
-use crate::flow::need::{self, Known};
+use crate::flow::need::{self, AskGit, Known};
 use crate::flow::queue::Queue;
 use crate::flow::session::{Panes, Session};
 use crate::store::pool::Saved;
@@ -60,7 +60,7 @@ fn of(app: &App, listed: Listed, queue: Option<&Queue>, panes: &Panes<'_>) -> Op
             let (task, history, agents, queued) = (&task, &history, &agents[..], queued.as_deref());
             need::of_task(
                 app,
-                &Known { dir: &dir, task, history, agents, session, queued, has_room, with_change: false },
+                &Known { dir: &dir, task, history, agents, session, queued, has_room, git: AskGit::Merge },
             )
         }
     }?;

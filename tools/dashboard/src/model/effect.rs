@@ -113,7 +113,9 @@ pub struct Order {
 /// A command of `orange` that changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Question {
-    /// The tasks, without what git knows.
+    /// The tasks, without asking git anything. It comes first, since processes of git take most of the time.
+    First,
+    /// The tasks, with what git says about merging their work.
     Tasks,
     /// The tasks, and the size of their work.
     Changes,
@@ -144,7 +146,7 @@ pub enum Question {
 /// The answer to a question.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// To [`Question::Tasks`] and [`Question::Changes`].
+    /// To [`Question::First`], [`Question::Tasks`] and [`Question::Changes`].
     Tasks(Vec<Listed<TaskRow>>),
     /// To [`Question::Missions`].
     Missions(Vec<Listed<MissionRow>>),
@@ -210,6 +212,7 @@ impl Question {
         let about =
             |words: &[&str], id: &str| words.iter().copied().chain(["--", id]).map(str::to_owned).collect();
         match self {
+            Question::First => of_scope(&["task", "list", "--all", "--without-git"]),
             Question::Tasks => of_scope(&["task", "list", "--all"]),
             Question::Changes => of_scope(&["task", "list", "--all", "--changes"]),
             Question::Missions => of_scope(&["mission", "list", "--all"]),
@@ -229,7 +232,9 @@ impl Question {
     /// Reads the answer to it.
     pub fn parse(&self, answer: &[u8]) -> Result<Answer, serde_json::Error> {
         Ok(match self {
-            Question::Tasks | Question::Changes => Answer::Tasks(serde_json::from_slice(answer)?),
+            Question::First | Question::Tasks | Question::Changes => {
+                Answer::Tasks(serde_json::from_slice(answer)?)
+            }
             Question::Missions => Answer::Missions(serde_json::from_slice(answer)?),
             Question::Projects => Answer::Projects(serde_json::from_slice(answer)?),
             Question::Worktrees => Answer::Worktrees(serde_json::from_slice(answer)?),
@@ -252,7 +257,8 @@ impl Question {
             | Question::Mission(id)
             | Question::Diff(id)
             | Question::Force(id) => Some(id),
-            Question::Tasks
+            Question::First
+            | Question::Tasks
             | Question::Changes
             | Question::Missions
             | Question::Projects

@@ -55,6 +55,8 @@ pub struct State {
     pub missions: Vec<Row>,
     /// Whether the tasks have been read once.
     pub is_loaded: bool,
+    /// Whether git has said once what they have changed.
+    pub has_changes: bool,
     /// Why the tasks cannot be listed.
     pub failure: Option<Failure>,
     /// What is selected, marked and filtered.
@@ -65,7 +67,7 @@ pub struct State {
     pub mode: Mode,
     /// What runs on each row.
     pub running: BTreeMap<String, String>,
-    /// What has run on each row since its list was read.
+    /// The last order on each row that has ended since its list was read.
     pub carried: BTreeMap<String, Carried>,
     /// The orders that wait for the end of their grace.
     pub held: Vec<Held>,
@@ -101,6 +103,8 @@ pub struct Held {
 pub struct Carried {
     /// What it was called.
     pub label: String,
+    /// The list that shows what it has done.
+    pub list: Question,
     /// Whether the next list was asked for before the end of the order, so that it may not show it either.
     pub is_asked: bool,
 }

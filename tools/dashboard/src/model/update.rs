@@ -16,7 +16,7 @@ pub const GRACE: i64 = 5000;
 /// What the shell does first.
 pub fn begin(state: State) -> (State, Vec<Effect>) {
     let mut turn = Turn { state, effects: Vec::new() };
-    for question in [Question::Tasks, Question::Missions, Question::Projects, Question::Worktrees] {
+    for question in [Question::First, Question::Missions, Question::Projects, Question::Worktrees] {
         turn.ask(question);
     }
     (turn.state, turn.effects)
@@ -141,6 +141,7 @@ impl Turn {
 
     fn refused(&mut self, question: &Question, failure: Failure) {
         match question {
+            Question::First => self.ask(Question::Tasks),
             Question::Tasks => {
                 self.state.is_loaded = true;
                 self.state.failure = Some(failure);
@@ -168,9 +169,10 @@ impl Turn {
         match answer {
             Answer::Tasks(listed) => {
                 let rows = listed.into_iter().map(Row::of_task).collect();
-                match question {
-                    Question::Changes => self.know_changes(rows),
-                    _ => self.know_tasks(rows),
+                match (*question == Question::First, *question == Question::Changes) {
+                    (true, _) => self.know_first(rows),
+                    (_, true) => self.know_changes(rows),
+                    (false, false) => self.know_tasks(rows),
                 }
             }
             Answer::Missions(listed) => {
@@ -210,6 +212,14 @@ impl Turn {
         }
     }
 
+    fn know_first(&mut self, rows: Vec<Row>) {
+        // The answer with git may have been faster.
+        if !self.state.is_loaded {
+            self.list(rows);
+            self.ask(Question::Tasks);
+        }
+    }
+
     fn know_tasks(&mut self, mut rows: Vec<Row>) {
         // Only git knows these; the last answer stands until it is asked again.
         for row in &mut rows {
@@ -219,19 +229,25 @@ impl Turn {
                 row.other_branch = old.other_branch.clone();
             }
         }
-        let is_first = !self.state.is_loaded;
+        let is_new = self.list(rows);
+        if is_new || !self.state.has_changes {
+            self.ask(Question::Changes);
+        }
+    }
+
+    /// Lists these tasks. Says whether they are others than before.
+    fn list(&mut self, rows: Vec<Row>) -> bool {
         self.state.is_loaded = true;
         self.state.failure = None;
         let is_new = self.state.tasks != rows;
         self.state.tasks = rows;
         self.know_rows();
-        if is_first || is_new {
-            self.ask(Question::Changes);
-        }
+        is_new
     }
 
     /// Takes over what git knows, and nothing else: git takes so long that the rest of this answer may be older than the list.
     fn know_changes(&mut self, rows: Vec<Row>) {
+        self.state.has_changes = true;
         for row in &mut self.state.tasks {
             if let Some(answer) = rows.iter().find(|answer| answer.id == row.id) {
                 row.changes = answer.changes;
@@ -285,8 +301,9 @@ impl Turn {
 
     fn carried(&mut self, order: Order, answer: Result<serde_json::Value, Failure>) {
         if let Some(label) = self.state.running.remove(&order.about) {
-            let is_asked = self.state.asking.contains_key(&order.list());
-            self.state.carried.insert(order.about.clone(), Carried { label, is_asked });
+            let list = order.list();
+            let is_asked = self.state.asking.contains_key(&list);
+            self.state.carried.insert(order.about.clone(), Carried { label, list, is_asked });
         }
         self.state.details.asked.clear();
         match answer {
@@ -310,16 +327,10 @@ impl Turn {
         self.ask_again();
     }
 
-    /// Frees the rows that this list shows as their orders have left them.
+    /// Frees the rows that this list now shows as their orders have left them.
     fn release(&mut self, list: &Question) {
-        let State { tasks, missions, carried, .. } = &mut self.state;
-        let rows = match list {
-            Question::Tasks => tasks,
-            Question::Missions => missions,
-            _ => return,
-        };
         let waits = |order: &mut Carried| std::mem::take(&mut order.is_asked);
-        carried.retain(|id, order| !rows.iter().any(|row| row.id == *id) || waits(order));
+        self.state.carried.retain(|_, order| order.list != *list || waits(order));
     }
 
     /// Takes over what the answer of a command says about rows.

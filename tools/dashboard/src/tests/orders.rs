@@ -1,7 +1,7 @@
 //! What a row takes while an order runs on it, and while the lists of before are still shown.
 
 use super::{Desk, TASKS};
-use crate::model::effect::{Event, Order, Question};
+use crate::model::effect::{Effect, Event, Order, Question};
 
 /// The order that this key gives about the third task, which can be merged.
 fn ordered(desk: &mut Desk, key: &str) -> Order {
@@ -73,4 +73,24 @@ fn an_answer_of_git_brings_no_older_row_back() {
     desk.answer(Question::Tasks, &serde_json::to_string(&newer).unwrap());
     desk.answer(Question::Changes, TASKS);
     assert!(desk.state.row("ok100000000000000000").is_none());
+}
+
+#[test]
+fn the_list_without_git_comes_first_and_never_late() {
+    let mut desk = Desk::silent(120, 32);
+    let asked = |desk: &mut Desk, question: &Question| {
+        let effects = std::mem::take(&mut desk.effects);
+        effects.iter().any(|effect| matches!(effect, Effect::Ask(it) if it == question))
+    };
+    assert!(asked(&mut desk, &Question::First));
+    desk.answer(Question::First, TASKS);
+    assert_eq!(desk.selected(), "perm");
+    assert!(asked(&mut desk, &Question::Tasks));
+    desk.answer(Question::Tasks, TASKS);
+    assert!(asked(&mut desk, &Question::Changes));
+    desk.answer(Question::Changes, TASKS);
+    desk.answer(Question::Tasks, TASKS);
+    assert!(!asked(&mut desk, &Question::Changes), "nothing is new");
+    desk.answer(Question::First, "[]");
+    assert_eq!(desk.selected(), "perm");
 }

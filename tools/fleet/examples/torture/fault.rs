@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::crab::Fortune;
 use crate::dice::Dice;
+use crate::postgres::Server;
 use crate::process::Process;
-use crate::store::Server;
 use crate::world::{PATIENCE, World};
 
 /// After a fault so many more steps are completed before the next one.
@@ -29,6 +29,7 @@ pub(crate) enum Fault {
     Part,
     KillStore,
     StopStore,
+    FailOver,
 }
 
 impl Fault {
@@ -49,6 +50,9 @@ impl Fault {
         if world.store.server.is_some() {
             faults.extend([Fault::KillStore, Fault::StopStore]);
         }
+        if world.store.standby.is_some() {
+            faults.push(Fault::FailOver);
+        }
         faults
     }
 
@@ -64,6 +68,7 @@ impl Fault {
             Fault::Part => "nothing comes through the network for two leases",
             Fault::KillStore => "kill -9 of the database",
             Fault::StopStore => "the database stands still for three leases",
+            Fault::FailOver => "kill -9 of the database, and its standby takes over",
         }
     }
 
@@ -127,6 +132,7 @@ impl Fault {
                 thread::sleep(lease * 3);
                 server.process.go_on();
             }
+            Fault::FailOver => world.store.fail_over()?,
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ mod dice;
 mod fault;
 mod ledger;
 mod people;
+mod postgres;
 mod process;
 mod proxy;
 mod store;
@@ -80,7 +81,7 @@ fn torture(arguments: &Arguments) -> Result<ExitCode> {
             continue;
         }
         rows.push(breadth::run(kind, &arguments.fleet, seed, crabs, time)?);
-        if let Some(orange) = &arguments.orange {
+        if let Some(orange) = arguments.orange.as_ref().filter(|_| kind.has_agents) {
             rows.push(agents::run(kind, &arguments.fleet, orange, seed)?);
         }
     }

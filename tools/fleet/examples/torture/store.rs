@@ -1,18 +1,8 @@
 //! The stores under which the torture runs. Another one is a line in `STORES`, and how its processes are started, killed and stopped.
 
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
-use crate::process::Process;
-use crate::world::PATIENCE;
-
-/// Where Debian has the programs of each version of Postgres.
-const DEBIAN: &str = "/usr/lib/postgresql";
-
-/// The database of the fleet, and its user.
-const NAME: &str = "fleet";
+use crate::postgres::{self, NAME, Server};
 
 /// What is to be known of a kind of store.
 pub(crate) struct StoreKind {
@@ -20,6 +10,8 @@ pub(crate) struct StoreKind {
     pub(crate) name: &'static str,
     /// How many gateways serve it at a time.
     pub(crate) gateways: usize,
+    /// Whether real crabs with agents are tortured with it, too.
+    pub(crate) has_agents: bool,
     /// Why it cannot be had on this machine, if it cannot.
     pub(crate) lacks: fn() -> Option<String>,
     /// Starts it in this folder.
@@ -28,8 +20,21 @@ pub(crate) struct StoreKind {
 
 /// Every kind of store.
 pub(crate) const STORES: &[StoreKind] = &[
-    StoreKind { name: "sqlite", gateways: 1, lacks: || None, start: |_| Ok(Store::default()) },
-    StoreKind { name: "postgres", gateways: 2, lacks: lacks_postgres, start: postgres },
+    StoreKind {
+        name: "sqlite",
+        gateways: 1,
+        has_agents: true,
+        lacks: || None,
+        start: |_| Ok(Store::default()),
+    },
+    StoreKind { name: "postgres", gateways: 2, has_agents: true, lacks: postgres::lacks, start: one_server },
+    StoreKind {
+        name: "postgres-pair",
+        gateways: 2,
+        has_agents: false,
+        lacks: postgres::lacks,
+        start: two_servers,
+    },
 ];
 
 /// A store that runs.
@@ -39,91 +44,33 @@ pub(crate) struct Store {
     pub(crate) option: Option<String>,
     /// Its server, which is killed, stopped and started again.
     pub(crate) server: Option<Server>,
+    /// The server that has everything that was answered, and takes over.
+    pub(crate) standby: Option<Server>,
 }
 
-/// A server of Postgres.
-#[derive(Debug)]
-pub(crate) struct Server {
-    pub(crate) process: Process,
-    programs: PathBuf,
-    folder: PathBuf,
-}
-
-impl Server {
-    /// Starts it, and waits until it answers. After a kill, its children take a moment to end, and it does not start before.
-    pub(crate) fn start(&mut self) -> Result<(), String> {
-        let begin = Instant::now();
-        self.process.start()?;
-        while !self.answers() {
-            if begin.elapsed() > PATIENCE {
-                return Err(format!("Postgres does not answer: {}", self.process.logged()));
-            }
-            if self.process.has_ended() {
-                self.process.start()?;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        Ok(())
-    }
-
-    fn answers(&self) -> bool {
-        let mut ask = Command::new(self.programs.join("pg_isready"));
-        ask.arg("--quiet").arg("--host").arg(&self.folder).stdout(Stdio::null()).stderr(Stdio::null());
-        ask.status().is_ok_and(|it| it.success())
+impl Store {
+    /// Kills the server, lets its standby take over, and makes another standby in its place.
+    pub(crate) fn fail_over(&mut self) -> Result<(), String> {
+        let (Some(server), Some(standby)) = (&mut self.server, &mut self.standby) else {
+            return Err("the store has no standby".to_owned());
+        };
+        server.process.kill();
+        standby.promote()?;
+        std::mem::swap(server, standby);
+        standby.copy(server)
     }
 }
 
-/// The programs of the newest version.
-fn programs() -> Option<PathBuf> {
-    let versions = std::fs::read_dir(DEBIAN).ok()?.filter_map(Result::ok);
-    let programs = versions.map(|it| it.path().join("bin"));
-    programs.filter(|it| it.join("initdb").exists() && it.join("pg_isready").exists()).max()
+fn one_server(folder: &Path) -> Result<Store, String> {
+    let server = Server::new(&folder.join("postgres"))?;
+    let option = Some(format!("postgres://{NAME}@/{NAME}?host={}", server.place()));
+    Ok(Store { option, server: Some(server), standby: None })
 }
 
-fn lacks_postgres() -> Option<String> {
-    programs().is_none().then(|| format!("there is no Postgres in {DEBIAN}"))
-}
-
-/// A server with one empty database, on a socket in this folder.
-fn postgres(folder: &Path) -> Result<Store, String> {
-    let programs = programs().ok_or("there is no Postgres")?;
-    let cause = |error: std::io::Error| error.to_string();
-    let folder = folder.join("postgres");
-    std::fs::create_dir(&folder).map_err(cause)?;
-    // It refuses root: then it runs as the user that Debian's package has made, who comes through the folders above.
-    let is_root = std::fs::metadata("/proc/self").map_err(cause)?.uid() == 0;
-    if is_root {
-        let above = folder.parent().unwrap_or(&folder);
-        std::fs::set_permissions(above, std::fs::Permissions::from_mode(0o711)).map_err(cause)?;
-        run(Command::new("chown").arg("postgres:postgres").arg(&folder))?;
-    }
-    let as_user = if is_root { &["--reuid=postgres", "--regid=postgres", "--clear-groups"][..] } else { &[] };
-    let program = if is_root { PathBuf::from("setpriv") } else { PathBuf::from("env") };
-    let (data, place) = (folder.join("data"), folder.display().to_string());
-    let words = |name: &str, words: &[&str]| {
-        let own = [programs.join(name).display().to_string()];
-        let words = as_user
-            .iter()
-            .chain(&[])
-            .map(|it| (*it).to_owned())
-            .chain(own)
-            .chain(words.iter().map(|it| (*it).to_owned()));
-        words.collect::<Vec<String>>()
-    };
-    let data = data.display().to_string();
-    let made = ["-D", &data, "-A", "trust", "-U", NAME, "-E", "UTF8", "--locale=C"];
-    run(Command::new(&program).args(words("initdb", &made)).current_dir(&folder))?;
-    let served = ["-D", &data, "-k", &place, "-c", "listen_addresses=", "-c", "max_connections=100"];
-    let log = folder.with_extension("log");
-    let process = Process::new("postgres", &program, words("postgres", &served), log);
-    let mut server = Server { process, programs: programs.clone(), folder };
-    server.start()?;
-    run(Command::new(programs.join("createdb")).args(["--host", &place, "--username", NAME, NAME]))?;
-    Ok(Store { option: Some(format!("postgres://{NAME}@/{NAME}?host={place}")), server: Some(server) })
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("{command:?} cannot be run: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() { Ok(()) } else { Err(format!("{command:?}: {said}")) }
+fn two_servers(folder: &Path) -> Result<Store, String> {
+    let server = Server::new(&folder.join("postgres-1"))?;
+    let standby = Server::standby(&folder.join("postgres-2"), &server)?;
+    let places = format!("{},{}", server.place(), standby.place());
+    let option = Some(format!("postgres://{NAME}@/{NAME}?host={places}"));
+    Ok(Store { option, server: Some(server), standby: Some(standby) })
 }

@@ -6,18 +6,14 @@ use std::time::Duration;
 use clap::Args;
 use orange_engine::{Error, Kind, Result, random};
 use serde_json::Value;
-use ureq::Agent;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::store::folder;
+use crate::client::{self, Failed, Gateway, Heard, parse};
 use crate::serve::doors::Tokens;
 use crate::serve::settings::PORT;
 
 /// How long a call may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// The longest answer that is read.
-const LONGEST: u64 = 16 << 20;
 
 /// How often a call is made again that nobody has answered.
 const TRIES: u32 = 3;
@@ -41,11 +37,7 @@ pub struct ClientArgs {
 
 /// A gateway that answers.
 #[derive(Debug)]
-pub struct Client {
-    agent: Agent,
-    address: String,
-    token: String,
-}
+pub struct Client(client::Client);
 
 impl ClientArgs {
     /// The client of these arguments and of the environment.
@@ -55,23 +47,16 @@ impl ClientArgs {
     pub fn client(&self) -> Result<Client> {
         let set = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
         let named = self.gateway.clone().or_else(|| set("ORANGE_FLEET_GATEWAY"));
-        let first = named.as_deref().and_then(|it| it.split(',').next()).map(str::trim);
-        let address = first
-            .map_or_else(|| format!("http://127.0.0.1:{PORT}"), |it| it.trim_end_matches('/').to_owned());
+        let named = named.unwrap_or_else(|| format!("http://127.0.0.1:{PORT}"));
+        let addresses = named.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned);
         let token = match (&self.token_file, set("ORANGE_FLEET_TOKEN")) {
-            (Some(path), _) => read(path)?.trim().to_owned(),
+            (Some(path), _) => String::from_utf8_lossy(&read(path)?).trim().to_owned(),
             (None, Some(token)) => token,
             (None, None) => self.own_token()?,
         };
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .timeout_global(Some(PATIENCE));
-        let config = match &self.authority {
-            Some(path) => config.tls_config(TlsConfig::builder().root_certs(roots(path)?).build()),
-            None => config,
-        };
-        Ok(Client { agent: config.build().into(), address, token })
+        let authorities = self.authority.as_deref().map(read).transpose()?;
+        let gateway = Gateway { addresses: addresses.collect(), token, authorities };
+        client::Client::new(gateway).map(Client)
     }
 
     fn own_token(&self) -> Result<String> {
@@ -90,10 +75,7 @@ impl Client {
     /// # Errors
     /// The gateway refuses, or does not answer.
     pub fn get(&self, path: &str) -> Result<Value> {
-        self.again(|| {
-            let call = self.agent.get(format!("{}{path}", self.address));
-            call.header("Authorization", format!("Bearer {}", self.token)).call()
-        })
+        again(|| parse(&self.0.get(path, PATIENCE)?))
     }
 
     /// Has something happen, once even if the answer is lost.
@@ -102,53 +84,18 @@ impl Client {
     /// The gateway refuses, or does not answer.
     pub fn post(&self, path: &str, body: &Value) -> Result<Value> {
         let key: String = random::bytes::<16>()?.iter().map(|it| format!("{it:02x}")).collect();
-        self.again(|| {
-            let call = self.agent.post(format!("{}{path}", self.address));
-            let call = call.header("Authorization", format!("Bearer {}", self.token));
-            call.header("Content-Type", "application/json")
-                .header("Idempotency-Key", &key)
-                .send(body.to_string())
-        })
+        again(|| parse(&self.0.post(path, body, Some(&key), PATIENCE)?))
     }
+}
 
-    fn again(
-        &self,
-        call: impl Fn() -> std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>,
-    ) -> Result<Value> {
-        let mut tried = 1;
-        loop {
-            let failed = match call() {
-                Ok(answer) if answer.status().as_u16() == 503 && tried < TRIES => "it is stopping".to_owned(),
-                Ok(answer) => return self.heard(answer),
-                Err(cause) => cause.to_string(),
-            };
-            if tried == TRIES {
-                return Err(Error::new(Kind::Environment, format!("the gateway at {} does not answer: {failed}", self.address))
-                    .help("`orange-fleet serve` starts it, and `--gateway URL` names another one; the same command again is safe"));
-            }
-            tried += 1;
-            std::thread::sleep(Duration::from_millis(300));
+fn again(call: impl Fn() -> Heard<Value>) -> Result<Value> {
+    let mut tried = 1;
+    loop {
+        match call() {
+            Err(Failed::Unheard(_)) if tried < TRIES => tried += 1,
+            other => return other.map_err(Failed::into_error),
         }
-    }
-
-    fn heard(&self, mut answer: ureq::http::Response<ureq::Body>) -> Result<Value> {
-        let status = answer.status().as_u16();
-        let text = answer.body_mut().with_config().limit(LONGEST).read_to_string().unwrap_or_default();
-        if (200..300).contains(&status) {
-            return Ok(serde_json::from_str(&text).unwrap_or(Value::Null));
-        }
-        let refusal: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-        let word = |name: &str| refusal["error"][name].as_str().map(str::to_owned);
-        let kind = match status {
-            404 => Kind::NotFound,
-            401 | 403 => Kind::NotAllowed,
-            400 | 413 | 422 => Kind::Usage,
-            500.. => Kind::Environment,
-            _ => Kind::Refused,
-        };
-        let message =
-            word("message").unwrap_or_else(|| format!("{} answers with status {status}", self.address));
-        Err(Error::new(kind, message).help(word("help").unwrap_or_default()))
+        std::thread::sleep(Duration::from_millis(300));
     }
 }
 
@@ -161,21 +108,8 @@ pub fn encoded(value: &str) -> String {
         .collect()
 }
 
-fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|cause| Error::io("read", path, &cause))
-}
-
-fn roots(path: &Path) -> Result<RootCerts> {
-    let pem = read(path)?;
-    let certificate =
-        |item: PemItem<'static>| if let PemItem::Certificate(it) = item { Some(it) } else { None };
-    let found: Vec<Certificate<'static>> =
-        parse_pem(pem.as_bytes()).filter_map(|it| certificate(it.ok()?)).collect();
-    if found.is_empty() {
-        return Err(Error::new(Kind::Usage, format!("{} has no certificate", path.display()))
-            .help("it is a PEM file with the certificate of the authority that has signed the gateway's"));
-    }
-    Ok(RootCerts::new_with_certs(&found))
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|cause| Error::io("read", path, &cause))
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::Said;
 use super::crab::GatewayArgs;
-use crate::crab::api::{Api, Failed};
+use crate::client::Failed;
+use crate::crab::api::Api;
 use crate::crab::job::Verdict;
 
 /// `orange-fleet complete-run …`

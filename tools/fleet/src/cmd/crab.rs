@@ -10,7 +10,7 @@ use orange_engine::{Error, Kind, Result};
 use serde_json::json;
 
 use super::Said;
-use crate::crab::api::Gateway;
+use crate::client::Gateway;
 use crate::crab::{self, Settings, Tell, Times, find_orange};
 use crate::serve::settings::PORT;
 

@@ -4,10 +4,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::api::{Api, Failed};
+use super::api::Api;
 use super::assigned::Message;
 use super::decide::Lease;
 use super::program::Wanted;
+use crate::client::Failed;
 
 /// How long a heartbeat may take.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -13,8 +13,8 @@ use tungstenite::error::Error as Trouble;
 use tungstenite::http::Uri;
 use tungstenite::{HandshakeError, Message as Frame, WebSocket};
 
-use super::api::{Failed, refusal};
 use super::assigned::Message;
+use crate::client::{Failed, refusal};
 
 /// How long connecting may take, and each read.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -16,7 +16,6 @@ pub mod orange;
 pub mod program;
 pub mod push;
 pub mod repository;
-mod roots;
 pub mod texts;
 mod wait;
 mod work;
@@ -28,12 +27,13 @@ use std::time::{Duration, Instant};
 
 use orange_engine::{Error, Kind, Result};
 
-use self::api::{Api, Failed, Gateway, Registration};
+use self::api::{Api, Registration};
 use self::files::Home;
 use self::job::Job;
 use self::line::Line;
 use self::orange::Engine;
 use self::work::{After, Worker};
+use crate::client::{Failed, Gateway};
 
 /// The shortest and the longest time between two tries of a gateway that does not answer.
 const RETRIES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use orange_engine::Result;
 
-use super::api::Failed;
 use super::assigned::{Assigned, Message};
 use super::job::Job;
 use super::{Crab, RETRIES};
+use crate::client::Failed;
 
 /// How long a poll waits for work.
 const POLL: Duration = Duration::from_secs(20);

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use orange_engine::{Kind, Result};
 
-use super::api::Failed;
 use super::decide::{Action, Lease, Local, next, unfit};
 use super::heart::Heart;
 use super::job::{Job, Ready, Verdict};
@@ -16,6 +15,7 @@ use super::push::{self, Pushed};
 use super::repository::Repositories;
 use super::texts::Sources;
 use super::{Crab, RETRIES, workflow};
+use crate::client::Failed;
 use crate::host::TextKind;
 
 /// Between two looks at the journal of the mission.

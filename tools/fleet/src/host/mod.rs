@@ -145,6 +145,11 @@ pub enum Reply {
     NotFound,
     /// The key was used for something else.
     Conflict,
+    /// Another mission of the colony has the branch, also if it has ended: it could be retried.
+    BranchTaken {
+        /// That mission.
+        mission: String,
+    },
 }
 
 /// Why a host has no answer. Nothing is known to have happened; the same call with the same key is safe.
@@ -210,7 +215,7 @@ pub struct NewMission {
     pub plan: &'static Plan<'static>,
     /// What is to be done.
     pub prompt: String,
-    /// Its branch; made from its id if none is named.
+    /// Its branch, which no other mission of the colony may have; made from its id if none is named.
     pub branch: Option<String>,
     /// When it pauses.
     pub policy: orange_core::plan::Policy,

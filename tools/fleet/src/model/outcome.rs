@@ -33,6 +33,9 @@ enum KindForm {
     SchedulerRefused(SchedulerRefusalText),
     NotFound(()),
     Conflict(()),
+    BranchTaken {
+        mission: String,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -74,6 +77,7 @@ impl KindForm {
             Reply::SchedulerRefused(refusal) => KindForm::SchedulerRefused(SchedulerRefusalText(refusal)),
             Reply::NotFound => KindForm::NotFound(()),
             Reply::Conflict => KindForm::Conflict(()),
+            Reply::BranchTaken { mission } => KindForm::BranchTaken { mission },
         }
     }
 
@@ -90,6 +94,7 @@ impl KindForm {
             KindForm::SchedulerRefused(refusal) => Reply::SchedulerRefused(refusal.0),
             KindForm::NotFound(()) => Reply::NotFound,
             KindForm::Conflict(()) => Reply::Conflict,
+            KindForm::BranchTaken { mission } => Reply::BranchTaken { mission },
         }
     }
 }

@@ -227,6 +227,7 @@ fn outcomes_are_read_as_they_were_written() {
         done(Some(Answered::Accepted(step)), Vec::new()),
         Reply::NotFound,
         Reply::Conflict,
+        Reply::BranchTaken { mission: "m".to_owned() },
     ];
     let taken = scheduler::Refusal::RoleTaken { role: "worker".to_owned(), holder: "atlas".to_owned() };
     let refusals = [

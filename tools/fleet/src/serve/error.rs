@@ -79,6 +79,12 @@ impl ApiError {
             .help("a new call needs a new key; the same call has the same body as the first time")
     }
 
+    /// A branch that another mission of the colony has.
+    pub fn branch_taken(mission: &str) -> ApiError {
+        ApiError::conflict("branch_taken", format!("mission {mission} has this branch"))
+            .help("name another branch, or none; a mission that has failed runs again with `retry`")
+    }
+
     /// The same error with what to do about it.
     pub fn help(mut self, help: impl Into<String>) -> ApiError {
         self.help = help.into();

@@ -224,7 +224,7 @@ pub async fn poll(
             return Err(ApiError::of_scheduler(&Refusal::NoSuchCrab));
         }
         Reply::Done { offers, .. } => offers,
-        Reply::MissionRefused(_) | Reply::Conflict => Vec::new(),
+        Reply::MissionRefused(_) | Reply::Conflict | Reply::BranchTaken { .. } => Vec::new(),
     };
     let mut found = Vec::new();
     for (_, item) in offers.into_iter().filter(|(crab, _)| crab == connection.crab()) {

@@ -146,7 +146,8 @@ fn made(outcome: Result<Reply, HostError>) -> Result<(), String> {
             other @ (Reply::MissionRefused(_)
             | Reply::SchedulerRefused(_)
             | Reply::NotFound
-            | Reply::Conflict),
+            | Reply::Conflict
+            | Reply::BranchTaken { .. }),
         ) => Err(format!("{other:?}")),
         Err(error) => Err(error.to_string()),
     }

@@ -121,13 +121,17 @@ impl Crabs {
             Reply::Done { .. } => {}
             // The offer was old: the step has another crab, or has ended.
             Reply::MissionRefused(_) | Reply::SchedulerRefused(_) => return Ok(()),
-            other @ (Reply::NotFound | Reply::Conflict) => return Err(format!("start: {other:?}")),
+            other @ (Reply::NotFound | Reply::Conflict | Reply::BranchTaken { .. }) => {
+                return Err(format!("start: {other:?}"));
+            }
         }
         let report = (self.agent)(&mission, step, attempt);
         match self.mission(crab, &mission, MissionEvent::Complete { step, attempt, report }).await? {
             Reply::Done { .. } => _ = self.completed.fetch_add(1, Ordering::Relaxed),
             Reply::MissionRefused(_) | Reply::SchedulerRefused(_) => {}
-            other @ (Reply::NotFound | Reply::Conflict) => return Err(format!("complete: {other:?}")),
+            other @ (Reply::NotFound | Reply::Conflict | Reply::BranchTaken { .. }) => {
+                return Err(format!("complete: {other:?}"));
+            }
         }
         Ok(())
     }
@@ -159,7 +163,11 @@ impl Crabs {
 fn offer_for(crab: &str, parked: Reply) -> Option<Item> {
     match parked {
         Reply::Done { offers, .. } => offers.into_iter().find(|(to, _)| to == crab).map(|(_, item)| item),
-        Reply::MissionRefused(_) | Reply::SchedulerRefused(_) | Reply::NotFound | Reply::Conflict => None,
+        Reply::MissionRefused(_)
+        | Reply::SchedulerRefused(_)
+        | Reply::NotFound
+        | Reply::Conflict
+        | Reply::BranchTaken { .. } => None,
     }
 }
 

@@ -98,11 +98,12 @@ impl ChildHost {
             let mut state = self.state.lock().unwrap();
             state.numbers += 1;
             request["n"] = json!(state.numbers);
-            self.shared.waiting.lock().unwrap().insert(state.numbers, sender);
             let is_gone = state.process.as_ref().is_none_or(|(.., ended)| *ended.lock().unwrap());
             if is_gone {
                 self.start(&mut state);
             }
+            // Not before the start: the end of the process before would take the caller for one of its own.
+            self.shared.waiting.lock().unwrap().insert(state.numbers, sender);
             let (_, input, ended) = state.process.as_mut().unwrap();
             if writeln!(input, "{request}").is_err() || *ended.lock().unwrap() {
                 self.shared.waiting.lock().unwrap().remove(&request["n"].as_u64().unwrap());

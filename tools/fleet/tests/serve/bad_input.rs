@@ -73,6 +73,9 @@ fn a_mission_is_refused_for_every_wrong_field() {
         "a refused call makes nothing"
     );
     world.admin.post("/v1/missions", &good).ok(201);
+    let named = with(&good, "branch", Some(json!("fix/login")));
+    let made = world.admin.post("/v1/missions", &named).ok(201)["mission_id"].clone();
+    check(&world.admin, "/v1/missions", &named, (409, "branch_taken"), made.as_str().unwrap());
 }
 
 #[test]

@@ -54,6 +54,11 @@ impl<R: Rows> Desk<R> {
         if !self.colonies.contains_key(&colony) {
             return Ok(Ok(Reply::NotFound));
         }
+        if let Some(branch) = &branch
+            && let Some(mission) = self.mission_on(&colony, branch)?
+        {
+            return Ok(Ok(Reply::BranchTaken { mission }));
+        }
         let written = match model::plan::write(plan) {
             Ok(written) => written,
             Err(cause) => return Ok(Err(HostError::Corrupt(cause.to_string()))),
@@ -91,6 +96,14 @@ impl<R: Rows> Desk<R> {
         Ok(self.run(Turn::created(&id))?.map(|outcome| named(outcome, id)))
     }
 
+    fn mission_on(&mut self, colony: &str, branch: &str) -> Result<Option<String>, Failed> {
+        let is_on = |row: &NewMissionRow| row.colony == colony && row.branch == branch;
+        match self.writes.missions.iter().find(|(_, row)| is_on(row)) {
+            Some((id, _)) => Ok(Some(id.clone())),
+            None => self.rows.mission_on(colony, branch),
+        }
+    }
+
     /// An id that is later than every other of the store.
     fn new_id(&mut self) -> Result<String, Failed> {
         let random = orange_engine::random::bytes()
@@ -110,6 +123,7 @@ fn named(outcome: Reply, id: String) -> Reply {
         refused @ (Reply::MissionRefused(_)
         | Reply::SchedulerRefused(_)
         | Reply::NotFound
-        | Reply::Conflict) => refused,
+        | Reply::Conflict
+        | Reply::BranchTaken { .. }) => refused,
     }
 }

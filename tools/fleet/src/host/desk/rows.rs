@@ -31,6 +31,9 @@ pub trait Rows {
     /// The colony of this name.
     fn colony_named(&mut self, name: &str) -> Result<Option<Colony>, Failed>;
 
+    /// The newest mission of a colony on this branch.
+    fn mission_on(&mut self, colony: &str, branch: &str) -> Result<Option<String>, Failed>;
+
     /// The first waiting steps of a role, at most [`PAGE`].
     fn waiting(&mut self, colony: &str, role: &str) -> Result<Vec<Waiting>, Failed>;
 

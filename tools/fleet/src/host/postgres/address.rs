@@ -126,13 +126,19 @@ impl Address {
     }
 }
 
-/// The address without the parameters that the client does not know, and those: `sslmode` in all its forms, and `sslrootcert`.
+/// The address without the parameters that the client does not know, and those: `sslmode` in all its forms, and `sslrootcert`. Hosts
+/// with commas between them are one parameter each, since the client takes the comma for a part of a name.
 fn own_parameters(text: &str) -> (String, Vec<(String, String)>) {
     let Some((address, query)) = text.split_once('?') else { return (text.to_owned(), Vec::new()) };
     let is_own = |it: &&str| ["sslmode=", "sslrootcert="].iter().any(|own| it.starts_with(own));
     let (own, others): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_own);
     let parts = own.iter().filter_map(|it| it.split_once('='));
     let own = parts.map(|(name, value)| (name.to_owned(), decoded(value))).collect();
+    let one_host = |it: &&str| match it.strip_prefix("host=") {
+        Some(hosts) => hosts.split(',').map(|host| format!("host={host}")).collect::<Vec<_>>().join("&"),
+        None => (*it).to_owned(),
+    };
+    let others: Vec<String> = others.iter().map(one_host).collect();
     match others.is_empty() {
         true => (address.to_owned(), own),
         false => (format!("{address}?{}", others.join("&")), own),
@@ -351,6 +357,15 @@ mod tests {
         assert_eq!((address.has_password(), address.config.get_password()), (false, Some(&b"p"[..])));
         let address = read("postgres://bob@c:7000/", &variables).unwrap();
         assert_eq!(address.to_string(), "postgres://bob@c:7000/bob");
+    }
+
+    #[test]
+    fn several_hosts_stand_where_libpq_has_them() {
+        for text in ["postgres://ada@/x?host=/a,/b&port=6000", "postgres://ada@%2Fa:6000,%2Fb:6000/x"] {
+            assert_eq!(read(text, &[]).unwrap().to_string(), "postgres://ada@/a:6000,/b:6000/x", "{text}");
+        }
+        let address = read("postgres://ada@a:1,b:2/x", &[]).unwrap();
+        assert_eq!(address.to_string(), "postgres://ada@a:1,b:2/x");
     }
 
     #[test]

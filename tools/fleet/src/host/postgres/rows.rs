@@ -199,6 +199,13 @@ impl Rows for PostgresRows {
         Ok(row.as_ref().map(read::colony_of))
     }
 
+    fn mission_on(&mut self, colony: &str, branch: &str) -> Result<Option<String>, Failed> {
+        let select = "select id from mission where colony = $1 and branch = $2 order by seq desc limit 1";
+        let row = self
+            .ask(async |it| it.client.query_opt(&it.statement(select).await?, &[&colony, &branch]).await)?;
+        Ok(row.map(|row| row.get(0)))
+    }
+
     fn waiting(&mut self, colony: &str, role: &str) -> Result<Vec<Waiting>, Failed> {
         let select = format!(
             "select {WAITING} from waiting w where w.colony = $1 and w.role = $2 order by w.ticket limit {PAGE}"

@@ -117,6 +117,12 @@ impl Rows for SqliteRows {
         Ok(self.connection.prepare_cached(&select)?.query_row([name], read::colony_of).optional()?)
     }
 
+    fn mission_on(&mut self, colony: &str, branch: &str) -> Result<Option<String>, Failed> {
+        let select = "select id from mission where colony = ?1 and branch = ?2 order by seq desc limit 1";
+        let mut select = self.connection.prepare_cached(select)?;
+        Ok(select.query_row([colony, branch], |row| row.get(0)).optional()?)
+    }
+
     fn waiting(&mut self, colony: &str, role: &str) -> Result<Vec<Waiting>, Failed> {
         Ok(self.first_waiting(colony, role)?)
     }

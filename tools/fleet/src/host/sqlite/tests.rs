@@ -90,7 +90,7 @@ fn the_file_of_a_newer_program_is_refused() {
     connection.pragma_update(None, "user_version", 99).unwrap();
     let why = refused(&path);
     assert!(why.contains("version 99") && why.contains("Upgrade orange-fleet"), "{why}");
-    connection.pragma_update(None, "user_version", 2).unwrap();
+    connection.pragma_update(None, "user_version", 3).unwrap();
     drop(SqliteHost::open(&path).unwrap());
 }
 
@@ -106,7 +106,7 @@ fn a_file_of_the_first_version_keeps_its_missions() {
     schema::migrate(&mut older).unwrap();
     drop(older);
     let mut desk = desk(folder.path());
-    assert_eq!(schema::version(&desk.rows.connection).unwrap(), 2);
+    assert_eq!(schema::version(&desk.rows.connection).unwrap(), 3);
     assert_eq!(number(&desk.rows.connection, "select queued from run"), 5);
     let of = |attempt| TextOf { mission: "m".to_owned(), step: StepId(0), attempt, kind: TextKind::Diff };
     let texts = [1, 2].map(|attempt| Work::Text(Box::new((of(attempt), packed::pack("text").unwrap()))));

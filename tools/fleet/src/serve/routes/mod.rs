@@ -185,6 +185,7 @@ fn done(
         Reply::SchedulerRefused(refusal) => Err(ApiError::of_scheduler(&refusal)),
         Reply::NotFound => Err(not_found()),
         Reply::Conflict => Err(ApiError::other_content()),
+        Reply::BranchTaken { mission } => Err(ApiError::branch_taken(&mission)),
     }
 }
 

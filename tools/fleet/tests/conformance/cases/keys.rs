@@ -5,7 +5,7 @@ use std::path::Path;
 use orange_core::mission::{Event as MissionEvent, Refusal};
 use orange_core::plan::Policy;
 use orange_core::scheduler::Event as SchedulerEvent;
-use orange_fleet::host::{Event, NewMission, Reply};
+use orange_fleet::host::{Event, NewColony, NewMission, Reply};
 
 use crate::Store;
 use crate::world::{World, completion, done, step};
@@ -115,4 +115,42 @@ pub async fn a_mission_is_made_once_for_a_key(store: Store, folder: &Path) {
     assert_eq!(world.everything().await, before);
     let without = NewMission { key: None, ..world.draft("k") };
     assert_ne!(world.host.create_mission(without.clone()).await, world.host.create_mission(without).await);
+}
+
+pub async fn a_branch_has_one_mission_of_a_colony(store: Store, folder: &Path) {
+    let world = World::new((store.open)(folder)).await;
+    let on = |world: &World, key: &str, branch: &str| NewMission {
+        branch: Some(branch.to_owned()),
+        ..world.draft(key)
+    };
+    let first = world.host.create_mission(on(&world, "k", "fix")).await.unwrap();
+    let Reply::Done { mission: Some(id), .. } = first.clone() else { panic!("{first:?}") };
+    let taken = Reply::BranchTaken { mission: id.clone() };
+    let before = world.everything().await;
+    assert_eq!(world.host.create_mission(on(&world, "l", "fix")).await.unwrap(), taken);
+    assert_eq!(world.everything().await, before);
+    assert_eq!(
+        world.host.create_mission(on(&world, "k", "fix")).await.unwrap(),
+        first,
+        "it is the same call"
+    );
+    world.mission("", &id, MissionEvent::Cancel).await;
+    assert_eq!(world.host.create_mission(on(&world, "m", "fix")).await.unwrap(), taken);
+    let own = world.start("n").await;
+    let asked = on(&world, "o", &format!("orange/{own}"));
+    assert_eq!(world.host.create_mission(asked).await.unwrap(), Reply::BranchTaken { mission: own });
+    assert!(matches!(world.host.create_mission(on(&world, "p", "FIX")).await, Ok(Reply::Done { .. })));
+    let new = NewColony { name: "far".to_owned(), repository: "r".to_owned(), base: None };
+    let far = World { host: world.host.clone(), colony: world.host.create_colony(new).await.unwrap().id };
+    assert!(matches!(world.host.create_mission(on(&far, "q", "fix")).await, Ok(Reply::Done { .. })));
+    world.host.forget(i64::MAX).await.unwrap();
+    assert!(matches!(world.host.create_mission(on(&world, "r", "fix")).await, Ok(Reply::Done { .. })));
+    // Both calls are one transaction, or two.
+    let (one, two) = (
+        world.host.create_mission(on(&world, "s", "both")),
+        world.host.create_mission(on(&world, "t", "both")),
+    );
+    let (one, two) = tokio::join!(one, two);
+    let taken = [one.unwrap(), two.unwrap()].into_iter().filter(|it| matches!(it, Reply::BranchTaken { .. }));
+    assert_eq!(taken.count(), 1);
 }

@@ -25,6 +25,7 @@ macro_rules! suite {
             keys::a_refusal_is_remembered_and_changes_nothing
             keys::what_was_not_found_may_be_there_later
             keys::a_mission_is_made_once_for_a_key
+            keys::a_branch_has_one_mission_of_a_colony
             kill::nothing_is_lost_when_the_process_is_killed
             kill::nothing_is_lost_at_any_point_of_a_call
             leases::a_silent_crab_loses_its_attempt

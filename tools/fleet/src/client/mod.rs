@@ -1,0 +1,272 @@
+//! Calls of a gateway, at one or several addresses: crabs and the commands for people make them.
+
+pub mod roots;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use orange_engine::{Error, Kind, Result};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_rustls::rustls::ClientConfig;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::typestate::{WithBody, WithoutBody};
+use ureq::{Agent, RequestBuilder};
+
+/// The longest answer that is read.
+const LONGEST: u64 = 16 << 20;
+
+/// Where a gateway is, and what it lets in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gateway {
+    /// Its addresses, the best one first.
+    pub addresses: Vec<String>,
+    /// The token.
+    pub token: String,
+    /// The certificates of authorities, as PEM, in place of the public ones.
+    pub authorities: Option<Vec<u8>>,
+}
+
+/// A client of a gateway.
+#[derive(Debug)]
+pub struct Client {
+    agent: Agent,
+    addresses: Vec<String>,
+    token: String,
+    tls: Arc<ClientConfig>,
+    /// The address that has answered last.
+    current: AtomicUsize,
+}
+
+/// Why a call has come to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// The gateway does not answer, or cannot now. The same call with the same key is safe.
+    Unheard(String),
+    /// It refuses.
+    Refused {
+        /// The status of its answer.
+        status: u16,
+        /// Why.
+        message: String,
+        /// What to do about it.
+        help: String,
+    },
+}
+
+/// What a call comes to.
+pub type Heard<T> = std::result::Result<T, Failed>;
+
+/// What `ureq` makes of a call.
+type Called = std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>;
+
+#[derive(Deserialize)]
+struct Refusal {
+    error: Complaint,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Complaint {
+    message: String,
+    help: String,
+}
+
+impl Failed {
+    /// The same as an error of a command.
+    pub fn into_error(self) -> Error {
+        match self {
+            Failed::Unheard(why) => {
+                Error::new(Kind::Environment, format!("the gateway does not answer: {why}"))
+                    .help("`orange-fleet serve` starts it, and `--gateway URL` names another one; the same command again is safe")
+            }
+            Failed::Refused { status, message, help } => {
+                let kind = match status {
+                    404 => Kind::NotFound,
+                    401 | 403 => Kind::NotAllowed,
+                    400 | 413 | 422 => Kind::Usage,
+                    _ => Kind::Refused,
+                };
+                Error::new(kind, message).help(help)
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failed::Unheard(why) => write!(f, "it does not answer: {why}"),
+            Failed::Refused { status, message, .. } => write!(f, "it refuses ({status}): {message}"),
+        }
+    }
+}
+
+impl Client {
+    /// A client of this gateway.
+    ///
+    /// # Errors
+    /// `usage` without an address, or with certificates that cannot be read.
+    pub fn new(gateway: Gateway) -> Result<Client> {
+        let Gateway { addresses, token, authorities } = gateway;
+        if addresses.is_empty() {
+            return Err(Error::new(Kind::Usage, "the address of the gateway is missing")
+                .help("name it with `--gateway URL`, or in ORANGE_FLEET_GATEWAY"));
+        }
+        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
+        let authorities = authorities.as_deref().map(roots::read).transpose()?;
+        let config = match &authorities {
+            Some(roots) => {
+                let roots: Vec<_> = roots.iter().map(|it| Certificate::from_der(it).to_owned()).collect();
+                config.tls_config(TlsConfig::builder().root_certs(RootCerts::new_with_certs(&roots)).build())
+            }
+            None => config,
+        };
+        let addresses = addresses.iter().map(|it| it.trim_end_matches('/').to_owned()).collect();
+        let tls = Arc::new(roots::tls(authorities)?);
+        Ok(Client { agent: config.build().into(), addresses, token, tls, current: AtomicUsize::new(0) })
+    }
+
+    /// The address that is asked next.
+    pub fn address(&self) -> &str {
+        let current = self.current.load(Ordering::Relaxed) % self.addresses.len();
+        self.addresses.get(current).map(String::as_str).unwrap_or_default()
+    }
+
+    /// The token.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// TLS, for WebSockets.
+    pub fn tls(&self) -> &Arc<ClientConfig> {
+        &self.tls
+    }
+
+    /// Reads something.
+    pub fn get(&self, path: &str, patience: Duration) -> Heard<String> {
+        self.each(|address| self.without_body(self.agent.get(format!("{address}{path}")), patience).call())
+    }
+
+    /// Removes something.
+    pub fn delete(&self, path: &str, patience: Duration) -> Heard<String> {
+        self.each(|address| self.without_body(self.agent.delete(format!("{address}{path}")), patience).call())
+    }
+
+    /// Sends JSON. With a key, the gateway does what is asked once, however often it hears the call.
+    pub fn post(&self, path: &str, body: &Value, key: Option<&str>, patience: Duration) -> Heard<String> {
+        let text = body.to_string();
+        self.each(|address| {
+            let call = self.with_body(self.agent.post(format!("{address}{path}")), patience);
+            let call = call.header("Content-Type", "application/json");
+            let call = key.into_iter().fold(call, |call, key| call.header("Idempotency-Key", key));
+            call.send(&text)
+        })
+    }
+
+    /// Sends a plain text in place of the one that is there.
+    pub fn put(&self, path: &str, text: &str, patience: Duration) -> Heard<String> {
+        self.each(|address| {
+            let call = self.with_body(self.agent.put(format!("{address}{path}")), patience);
+            call.header("Content-Type", "text/plain; charset=utf-8").send(text)
+        })
+    }
+
+    fn without_body(
+        &self,
+        call: RequestBuilder<WithoutBody>,
+        patience: Duration,
+    ) -> RequestBuilder<WithoutBody> {
+        let call = call.header("Authorization", format!("Bearer {}", self.token));
+        call.config().timeout_global(Some(patience)).build()
+    }
+
+    fn with_body(&self, call: RequestBuilder<WithBody>, patience: Duration) -> RequestBuilder<WithBody> {
+        let call = call.header("Authorization", format!("Bearer {}", self.token));
+        call.config().timeout_global(Some(patience)).build()
+    }
+
+    /// Asks the addresses in turn, beginning with the one that has answered last.
+    fn each(&self, call: impl Fn(&str) -> Called) -> Heard<String> {
+        let mut failed = Failed::Unheard("it has no address".to_owned());
+        for _ in 0..self.addresses.len() {
+            let current = self.current.load(Ordering::Relaxed);
+            let address = self.address();
+            match heard(call(address)) {
+                Err(Failed::Unheard(why)) => failed = Failed::Unheard(format!("{address}: {why}")),
+                other => return other,
+            }
+            self.current.store(current.wrapping_add(1) % self.addresses.len(), Ordering::Relaxed);
+        }
+        Err(failed)
+    }
+}
+
+/// The value of an answer, which may be empty.
+pub fn parse<T: for<'de> Deserialize<'de>>(answer: &str) -> Heard<T> {
+    let answer = if answer.is_empty() { "null" } else { answer };
+    serde_json::from_str(answer)
+        .map_err(|cause| Failed::Unheard(format!("its answer is something else: {cause}")))
+}
+
+fn heard(called: Called) -> Heard<String> {
+    let unheard = |error: ureq::Error| Failed::Unheard(error.to_string());
+    let mut answer = called.map_err(unheard)?;
+    let status = answer.status().as_u16();
+    let text = answer.body_mut().with_config().limit(LONGEST).read_to_string().map_err(unheard)?;
+    if (200..300).contains(&status) {
+        return Ok(text);
+    }
+    Err(refusal(status, &text))
+}
+
+/// What an answer means that is no success.
+pub fn refusal(status: u16, text: &str) -> Failed {
+    let Ok(Refusal { error: Complaint { message, help } }) = serde_json::from_str(text) else {
+        // Something between the caller and the gateway has answered.
+        return Failed::Unheard(format!("HTTP status {status}"));
+    };
+    match status {
+        501 => Failed::Refused { status, message, help },
+        // It is overloaded, or about to stop: the call has changed nothing that the same call would change again.
+        408 | 425 | 429 | 500..=599 => Failed::Unheard(message),
+        _ => Failed::Refused { status, message, help },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_refusal_of_the_gateway_is_one() {
+        let said = r#"{"error": {"code": "x", "message": "no", "help": "do this"}}"#;
+        let refused =
+            |status| Failed::Refused { status, message: "no".to_owned(), help: "do this".to_owned() };
+        for status in [400, 404, 409, 501] {
+            assert_eq!(refusal(status, said), refused(status));
+        }
+        for status in [408, 429, 500, 503] {
+            assert_eq!(refusal(status, said), Failed::Unheard("no".to_owned()));
+        }
+        assert_eq!(refusal(404, "<html>"), Failed::Unheard("HTTP status 404".to_owned()));
+    }
+
+    #[test]
+    fn the_address_that_has_answered_is_asked_first() {
+        let addresses = ["http://127.0.0.1:1/", "http://127.0.0.1:2"].map(str::to_owned).to_vec();
+        let client = Client::new(Gateway { addresses, ..Gateway::default() }).unwrap();
+        assert_eq!(client.address(), "http://127.0.0.1:1");
+        let failed = client.get("/v1/status", Duration::from_secs(5)).unwrap_err();
+        let Failed::Unheard(why) = failed else { panic!("{failed:?}") };
+        assert!(why.starts_with("http://127.0.0.1:2: "), "{why}");
+        assert_eq!(client.address(), "http://127.0.0.1:1");
+    }
+
+    #[test]
+    fn an_answer_is_read_as_what_it_is() {
+        assert_eq!(parse::<Value>("").unwrap(), Value::Null);
+        assert!(matches!(parse::<u32>("\"x\""), Err(Failed::Unheard(_))));
+    }
+}
