@@ -169,6 +169,10 @@ impl Rows for RestateRows {
         self.replica.rows.colony_named(name)
     }
 
+    fn mission_on(&mut self, colony: &str, branch: &str) -> Result<Option<String>, Failed> {
+        self.replica.rows.mission_on(colony, branch)
+    }
+
     fn waiting(&mut self, colony: &str, role: &str) -> Result<Vec<Waiting>, Failed> {
         self.replica.rows.waiting(colony, role)
     }
