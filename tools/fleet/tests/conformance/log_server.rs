@@ -79,7 +79,9 @@ impl LogServer {
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT]).arg(program).arg(settings).arg(env!("CARGO_BIN_EXE_orange-fleet"));
         command.args([service.to_string(), admin.to_string()]);
-        let mut shell = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // A shell says which of its programs were killed.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut shell = command.spawn().unwrap();
         let mut folder = String::new();
         BufReader::new(shell.stdout.take().unwrap()).read_line(&mut folder).unwrap();
         assert!(!folder.trim().is_empty(), "Restate does not start");
