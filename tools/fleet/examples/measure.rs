@@ -1,4 +1,4 @@
-//! Measures a host: `measure FOLDER [CREATED] [RUN] [BACKLOG]`.
+//! Measures a host: `measure FOLDER [CREATED] [RUN] [BACKLOG]`. With the feature `restate`, the folder may be the address of a store.
 
 use std::io::Write;
 use std::path::Path;
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = args.next().ok_or("name a folder")?;
     let mut number = |default: u32| args.next().map_or(Ok(default), |it| it.parse());
     let (created, finished, backlog) = (number(2000)?, number(1000)?, number(0)?);
-    let host: Arc<dyn Host> = Arc::new(SqliteHost::open(&Path::new(&folder).join("fleet.db"))?);
+    let host = open(&folder)?;
     let new =
         |name: &str| NewColony { name: name.to_owned(), repository: "/srv/x.git".to_owned(), base: None };
     let colony = host.create_colony(new("measured")).await?.id;
@@ -30,6 +30,15 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let counts = host.counts().await?;
     writeln!(std::io::stdout(), "counts {:?} in {:?}", counts, begin.elapsed())?;
     Ok(())
+}
+
+fn open(name: &str) -> Result<Arc<dyn Host>, Box<dyn std::error::Error>> {
+    #[cfg(feature = "restate")]
+    if orange_fleet::host::restate::Address::is_one(name) {
+        let address = orange_fleet::host::restate::Address::read(name)?;
+        return Ok(Arc::new(orange_fleet::host::restate::RestateHost::open(&address)?));
+    }
+    Ok(Arc::new(SqliteHost::open(&Path::new(name).join("fleet.db"))?))
 }
 
 fn show(what: &str, it: &Measured) -> std::io::Result<()> {

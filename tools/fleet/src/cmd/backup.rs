@@ -16,6 +16,7 @@ use crate::host::sqlite::SqliteHost;
 Examples:
   orange-fleet backup /backup/fleet-2026-11-26.db
   orange-fleet backup copy.db --dir /srv/orange-fleet
+  orange-fleet backup copy.db --store restate://127.0.0.1:8080/fleet
 
 The copy is whole even while the gateway works. To restore it, stop the gateway, and put the copy in the place of fleet.db. The tokens are
 files beside it, in the folder `tokens`: copy them, too.")]
@@ -35,15 +36,23 @@ impl BackupArgs {
     pub(super) fn run(self) -> Result<Said> {
         let BackupArgs { to, dir, store } = self;
         let store = Store::named(store.as_deref(), &folder(dir.as_deref())?)?;
-        let Store::Sqlite(path) = &store else {
-            return Err(Error::new(Kind::Usage, "a store in Postgres is copied with the tools of Postgres")
+        let copied = match &store {
+            Store::Sqlite(path) if !path.exists() => {
+                return Err(Error::new(Kind::NotFound, format!("there is no store {}", path.display()))
+                    .help("`--dir` names the folder of the gateway, and `--store` another store"));
+            }
+            Store::Sqlite(path) => SqliteHost::copy(path, &to),
+            Store::Postgres(_) => {
+                return Err(Error::new(
+                    Kind::Usage,
+                    "a store in Postgres is copied with the tools of Postgres",
+                )
                 .help("run `pg_dump --schema orange_fleet`, and copy the folder `tokens`"));
+            }
+            #[cfg(feature = "restate")]
+            Store::Restate(address) => crate::host::restate::RestateHost::copy(address, &to),
         };
-        if !path.exists() {
-            return Err(Error::new(Kind::NotFound, format!("there is no store {}", path.display()))
-                .help("`--dir` names the folder of the gateway, and `--store` another store"));
-        }
-        SqliteHost::copy(path, &to).map_err(|cause| {
+        copied.map_err(|cause| {
             Error::new(Kind::Environment, format!("no copy was made: {cause}"))
                 .help("name a file that is not there, on a disk with room")
         })?;

@@ -3,6 +3,8 @@
 mod desk;
 mod packed;
 pub mod postgres;
+#[cfg(feature = "restate")]
+pub mod restate;
 pub mod sqlite;
 
 use std::fmt;

@@ -52,7 +52,7 @@ pub fn shared() -> Option<&'static Server> {
 /// Says that a test is skipped, and how many were, past everything that catches the output of tests.
 pub fn skip(what: &str) {
     let number = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
-    let line = format!("SKIPPED: {what}: there is no Postgres ({number} skipped so far)\n");
+    let line = format!("SKIPPED: {what}: there is no server for it ({number} skipped so far)\n");
     std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 

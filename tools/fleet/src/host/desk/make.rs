@@ -79,7 +79,7 @@ impl<R: Rows> Desk<R> {
             seq,
             colony: colony.clone(),
             plan: written.hash.clone(),
-            workflow: plan.name,
+            workflow: plan.name.into(),
             summary,
             branch,
             prompt,

@@ -4,6 +4,7 @@
 
 mod alarm;
 mod attempt;
+mod delivery;
 mod forget;
 mod keys;
 mod load;
@@ -19,6 +20,7 @@ use std::collections::{BTreeMap, HashMap};
 use orange_core::plan::Plan;
 use orange_core::scheduler::{Event as SchedulerEvent, Heads, Waiting};
 
+pub use self::delivery::{read_delivery, write_delivery};
 use self::load::Loaded;
 use self::queue::Queue;
 pub use self::rows::*;
@@ -82,6 +84,19 @@ pub enum Failed {
     Call(HostError),
     /// Nothing can happen.
     Store(HostError),
+    /// Somebody else has written first: the same calls can happen in another transaction.
+    #[cfg_attr(not(feature = "restate"), allow(dead_code, reason = "other stores have a lock"))]
+    Again,
+}
+
+impl Failed {
+    /// What callers hear of it.
+    pub fn into_error(self) -> HostError {
+        match self {
+            Failed::Call(error) | Failed::Store(error) => error,
+            Failed::Again => HostError::Unavailable("others write all the time".to_owned()),
+        }
+    }
 }
 
 impl<R: Rows> Desk<R> {
@@ -90,7 +105,7 @@ impl<R: Rows> Desk<R> {
     /// # Errors
     /// The store cannot be read.
     pub fn new(mut rows: R) -> Result<Desk<R>, HostError> {
-        let (Failed::Call(error) | Failed::Store(error)) = match rows.newest() {
+        let failed = match rows.newest() {
             Ok(newest) => {
                 return Ok(Desk {
                     rows,
@@ -109,7 +124,7 @@ impl<R: Rows> Desk<R> {
             }
             Err(failed) => failed,
         };
-        Err(error)
+        Err(failed.into_error())
     }
 
     /// The number of the newest record that is committed.
@@ -285,7 +300,7 @@ impl<R: Rows> Desk<R> {
             Change::Record { colony, mission, kind, data } => {
                 self.newest.record += 1;
                 let (seq, data) = (self.newest.record, data.to_string());
-                self.writes.records.push(RecordRow { seq, colony, mission, kind, data });
+                self.writes.records.push(RecordRow { seq, colony, mission, kind: kind.into(), data });
             }
             Change::Attempt { mission, step, attempt, what } => {
                 self.attempt((mission, step.0, attempt), what)?;

@@ -1,8 +1,10 @@
 //! What a desk asks of a store: rows to read, and the rows of a transaction to write.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use orange_core::scheduler::Waiting;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Failed;
 use crate::host::packed::Packed;
@@ -88,7 +90,8 @@ pub struct Answered {
 }
 
 /// The newest of everything in a store.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Newest {
     /// The id of a mission or a colony.
     pub id: Option<String>,
@@ -191,12 +194,13 @@ impl Writes {
 }
 
 /// A mission that is new.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewMissionRow {
     pub seq: u64,
     pub colony: String,
     pub plan: String,
-    pub workflow: &'static str,
+    pub workflow: Cow<'static, str>,
     pub summary: String,
     pub branch: String,
     pub prompt: String,
@@ -206,17 +210,19 @@ pub struct NewMissionRow {
 }
 
 /// Where a mission stands.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MissionState {
-    pub status: &'static str,
-    pub step: Option<&'static str>,
+    pub status: Cow<'static, str>,
+    pub step: Option<Cow<'static, str>>,
     pub pause: Option<u32>,
     pub version: u64,
     pub state: String,
 }
 
 /// Where a scheduler stands.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ColonyState {
     pub version: u64,
     pub state: String,
@@ -225,12 +231,13 @@ pub struct ColonyState {
 }
 
 /// An entry of the history.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RecordRow {
     pub seq: u64,
     pub colony: String,
     pub mission: Option<String>,
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     pub data: String,
 }
 
@@ -238,20 +245,28 @@ pub struct RecordRow {
 pub type AttemptKey = (String, u16, u32);
 
 /// What is known of an attempt from now on. A field that is `None` is as it was.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AttemptRow {
     /// It is new, and began to wait.
     pub queued: Option<Millis>,
     /// Its crab is forgotten, with the time when that got it, if it is this one.
     pub returned: Option<String>,
     /// Its crab.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "named")]
     pub crab: Option<Option<String>>,
     /// When a crab got it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "named")]
     pub offered: Option<Option<Millis>>,
     /// When its agent started, and in which worktree.
     pub started: Option<(Millis, Option<String>)>,
     /// When it ended, and the commit that was pushed.
     pub ended: Option<(Millis, Option<String>)>,
+}
+
+/// A field that is there, which may say that there is nothing.
+fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(value).map(Some)
 }
 
 impl AttemptRow {
@@ -262,7 +277,7 @@ impl AttemptRow {
 }
 
 /// What is known of a crab from now on.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CrabRow {
     /// It has this name, and was heard of.
     Registered(String),
@@ -273,7 +288,8 @@ pub enum CrabRow {
 }
 
 /// A call with its answer.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CallRow {
     pub key: String,
     pub hash: Vec<u8>,
@@ -281,9 +297,10 @@ pub struct CallRow {
 }
 
 /// An actor that nobody can read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Alarm {
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     pub id: String,
     pub why: String,
 }

@@ -116,8 +116,8 @@ impl<R: Rows> Desk<R> {
 /// What the row of a mission says.
 pub(super) fn state_of(plan: &Plan<'static>, mission: &Mission, version: u64) -> MissionState {
     MissionState {
-        status: mission.status.as_str(),
-        step: current_step(plan, mission),
+        status: mission.status.as_str().into(),
+        step: current_step(plan, mission).map(Into::into),
         pause: mission.pause.as_ref().map(|it| it.number),
         version,
         state: model::mission::write(mission),

@@ -8,6 +8,9 @@ use crate::fault;
 use crate::host::packed::Packed;
 use crate::host::{Call, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf};
 
+/// How often a group happens again since somebody else has written first.
+const TURNS: u32 = 100;
+
 /// The most calls in one transaction.
 const GROUP: usize = 512;
 
@@ -80,7 +83,12 @@ pub(super) fn run<R: Rows>(
     news: &watch::Sender<u64>,
 ) {
     // A mission that an older program had set aside is taken up again. Without the store, that waits for the next start.
-    desk.transaction(std::iter::empty(), Desk::take_up).unwrap_or_default();
+    for _ in 0..TURNS {
+        match desk.transaction(std::iter::empty(), Desk::take_up) {
+            Err(Failed::Again) => {}
+            Ok(()) | Err(Failed::Call(_) | Failed::Store(_)) => break,
+        }
+    }
     while let Some(first) = queue.blocking_recv() {
         let mut group = vec![first];
         while group.len() < GROUP
@@ -113,6 +121,7 @@ type Answered = Vec<(oneshot::Sender<Result<Answer, HostError>>, Result<Answer, 
 /// Has every call of a group happen. One that fails is answered, and the others happen again without it, so that it leaves nothing.
 pub fn answers<R: Rows>(desk: &mut Desk<R>, mut group: Vec<Job>) -> Answered {
     let mut answered = Vec::with_capacity(group.len());
+    let mut turns = 0;
     while !group.is_empty() {
         let mut current = None;
         let result = desk.transaction(group.iter().map(|it| &it.work), |desk| {
@@ -135,7 +144,9 @@ pub fn answers<R: Rows>(desk: &mut Desk<R>, mut group: Vec<Job>) -> Answered {
             (Err(Failed::Call(_)), None) if group.len() > 1 => {
                 answered.extend(group.drain(..).flat_map(|job| answers(desk, vec![job])));
             }
-            (Err(Failed::Call(error) | Failed::Store(error)), _) => {
+            (Err(Failed::Again), _) if turns < TURNS => turns += 1,
+            (Err(failed), _) => {
+                let error = failed.into_error();
                 answered.extend(group.drain(..).map(|job| (job.reply, Err(error.clone()))));
             }
         }

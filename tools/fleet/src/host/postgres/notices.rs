@@ -1,10 +1,9 @@
 //! What gateways on one database say to each other: hints, since a lost connection misses them.
 
-use orange_core::plan::StepId;
-use orange_core::scheduler::Item;
 use serde_json::{Value, json};
 
-use crate::host::{Delivery, Instruction};
+use crate::host::Delivery;
+use crate::host::desk::{read_delivery, write_delivery};
 
 /// The most bytes of a notice; Postgres takes less than 8000.
 const ROOM: usize = 7000;
@@ -24,7 +23,7 @@ pub(super) struct Notice {
 pub(super) fn write(name: &str, newest: u64, deliveries: &[Delivery]) -> Vec<String> {
     let mut texts = Vec::new();
     let (mut some, mut size) = (Vec::new(), 0);
-    for delivery in deliveries.iter().map(form) {
+    for delivery in deliveries.iter().map(write_delivery) {
         let length = delivery.to_string().len();
         if size + length > ROOM {
             texts.push(text(name, newest, std::mem::take(&mut some)));
@@ -44,37 +43,20 @@ fn text(name: &str, newest: u64, deliveries: Vec<Value>) -> String {
     json!({"name": name, "newest": newest, "deliveries": deliveries}).to_string()
 }
 
-fn form(delivery: &Delivery) -> Value {
-    let Delivery { colony, crab, what } = delivery;
-    let (mission, step, attempt, role) = match what {
-        Instruction::Offer(Item { mission, step, attempt, role }) => (mission, step, attempt, Some(role)),
-        Instruction::EndAgent { mission, step, attempt } => (mission, step, attempt, None),
-    };
-    json!([colony, crab, mission, step.0, attempt, role])
-}
-
 /// Reads a notice. One of a newer program may be another form, and is only a hint.
 pub(super) fn read(text: &str) -> Option<Notice> {
     let whole: Value = serde_json::from_str(text).ok()?;
-    let deliveries = whole["deliveries"].as_array()?.iter().filter_map(delivery).collect();
+    let deliveries = whole["deliveries"].as_array()?.iter().filter_map(read_delivery).collect();
     Some(Notice { name: whole["name"].as_str()?.to_owned(), newest: whole["newest"].as_u64()?, deliveries })
-}
-
-fn delivery(form: &Value) -> Option<Delivery> {
-    let text = |at: usize| form[at].as_str().map(str::to_owned);
-    let number = |at: usize| form[at].as_u64();
-    let (mission, step) = (text(2)?, StepId(u16::try_from(number(3)?).ok()?));
-    let attempt = u32::try_from(number(4)?).ok()?;
-    let what = match text(5) {
-        Some(role) => Instruction::Offer(Item { mission, step, attempt, role }),
-        None => Instruction::EndAgent { mission, step, attempt },
-    };
-    Some(Delivery { colony: text(0)?, crab: text(1)?, what })
 }
 
 #[cfg(test)]
 mod tests {
+    use orange_core::plan::StepId;
+    use orange_core::scheduler::Item;
+
     use super::*;
+    use crate::host::Instruction;
 
     #[test]
     fn notices_are_read_as_they_were_written() {

@@ -56,9 +56,7 @@ impl PostgresRows {
         // A transaction that begins learns the newest of everything.
         let begun = rows.begin(&[]);
         rows.rollback();
-        begun.map_err(|failed| match failed {
-            Failed::Call(error) | Failed::Store(error) => error,
-        })?;
+        begun.map_err(Failed::into_error)?;
         Ok(rows)
     }
 

@@ -1,5 +1,6 @@
 //! Copying the store while it is in use.
 
+use std::borrow::Borrow;
 use std::fs::File;
 use std::path::Path;
 
@@ -10,7 +11,20 @@ use super::{broken, create_private, read};
 use crate::host::HostError;
 
 /// Copies what is committed now into a new file. Other calls go on meanwhile, and are not part of it.
-pub(super) fn backup(from: &Path, to: &Path) -> Result<(), HostError> {
+pub(in crate::host) fn backup(from: &Path, to: &Path) -> Result<(), HostError> {
+    whole(to, || read::connect(from))
+}
+
+/// Copies what a connection reads into a new file.
+#[cfg(feature = "restate")]
+pub(in crate::host) fn backup_of(from: &Connection, to: &Path) -> Result<(), HostError> {
+    whole(to, || Ok(from))
+}
+
+fn whole<C: Borrow<Connection>>(
+    to: &Path,
+    from: impl FnOnce() -> Result<C, HostError>,
+) -> Result<(), HostError> {
     if to.exists() {
         let message = format!("{} exists: name a file that does not, or move it away", to.display());
         return Err(HostError::Unavailable(message));
@@ -18,7 +32,7 @@ pub(super) fn backup(from: &Path, to: &Path) -> Result<(), HostError> {
     let mut name = to.as_os_str().to_owned();
     name.push(".partial");
     let partial = Path::new(&name);
-    let copied = copy(from, partial).and_then(|()| publish(partial, to));
+    let copied = from().and_then(|from| copy(from.borrow(), partial)).and_then(|()| publish(partial, to));
     if copied.is_err() {
         // The cause is what the caller has to hear.
         std::fs::remove_file(partial).unwrap_or_default();
@@ -26,16 +40,15 @@ pub(super) fn backup(from: &Path, to: &Path) -> Result<(), HostError> {
     copied
 }
 
-fn copy(from: &Path, partial: &Path) -> Result<(), HostError> {
+fn copy(from: &Connection, partial: &Path) -> Result<(), HostError> {
     if partial.exists() {
         std::fs::remove_file(partial).map_err(|cause| failed(partial, &cause))?;
     }
     create_private(partial)?;
-    let from = read::connect(from)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut to = Connection::open_with_flags(partial, flags).map_err(broken)?;
     // One transaction that reads: it sees one state of the store, however much is written meanwhile.
-    let backup = Backup::new(&from, &mut to).map_err(broken)?;
+    let backup = Backup::new(from, &mut to).map_err(broken)?;
     match backup.step(-1).map_err(broken)? {
         StepResult::Done => {}
         StepResult::More | StepResult::Busy | StepResult::Locked => {

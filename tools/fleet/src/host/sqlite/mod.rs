@@ -5,14 +5,14 @@
 //! Another process may use the file at the same time: what it writes is seen by the next call, and what it has for crabs of this one they
 //! hear when they ask.
 
-mod backup;
-mod filter;
-mod read;
-mod rows;
-mod schema;
+pub(super) mod backup;
+pub(super) mod filter;
+pub(super) mod read;
+pub(super) mod rows;
+pub(super) mod schema;
 #[cfg(test)]
 mod tests;
-mod text;
+pub(super) mod text;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -179,7 +179,7 @@ fn create_private(path: &Path) -> Result<(), HostError> {
 }
 
 /// What a failure of SQLite is to a caller.
-fn broken(cause: rusqlite::Error) -> HostError {
+pub(super) fn broken(cause: rusqlite::Error) -> HostError {
     match cause.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => HostError::Corrupt(format!(
             "the file is damaged ({cause}): restore a backup, or move the file away to begin with an empty one"

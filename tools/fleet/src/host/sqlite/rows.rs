@@ -18,14 +18,14 @@ use crate::host::{Colony, Millis, TextOf};
 const WAITING: &str = "w.role, w.ticket, w.mission, w.step, w.attempt, w.version";
 
 /// The connection that writes.
-pub(super) struct SqliteRows {
-    pub(super) connection: Connection,
+pub(in crate::host) struct SqliteRows {
+    pub(in crate::host) connection: Connection,
     /// SQLite's number for what others have written, as it was in the last transaction that was not undone.
     others: Option<i64>,
 }
 
 impl SqliteRows {
-    pub(super) fn new(connection: Connection) -> SqliteRows {
+    pub(in crate::host) fn new(connection: Connection) -> SqliteRows {
         SqliteRows { connection, others: None }
     }
 
@@ -185,10 +185,14 @@ impl Rows for SqliteRows {
     fn remove_rest(&mut self, calls: Millis, records: Millis, limit: usize) -> Result<usize, Failed> {
         let mut most = 0;
         for (delete, before) in [
-            ("delete from call where key in (select key from call where time < ?1 limit ?2)", calls),
+            (
+                "delete from call where key in \
+                 (select key from call where time < ?1 order by time, key limit ?2)",
+                calls,
+            ),
             (
                 "delete from record where seq in \
-                 (select seq from record where mission is null and time < ?1 limit ?2)",
+                 (select seq from record where mission is null and time < ?1 order by time, seq limit ?2)",
                 records,
             ),
         ] {

@@ -31,7 +31,7 @@ pub(super) fn write(connection: &Connection, writes: &Writes) -> rusqlite::Resul
     let mut insert = connection
         .prepare_cached("insert or ignore into alarm (kind, id, why, time) values (?1, ?2, ?3, ?4)")?;
     for alarm in &writes.alarms {
-        insert.execute((alarm.kind, &alarm.id, &alarm.why, now))?;
+        insert.execute((&alarm.kind, &alarm.id, &alarm.why, now))?;
     }
     Ok(())
 }
