@@ -48,7 +48,7 @@ fn steps(house: &House) -> Vec<CiStep> {
         cargo("tests", &["test", "--workspace", "--no-fail-fast"]),
         cargo(
             "killed fleet",
-            &["test", "-p", "orange-fleet", "--features", "fail-points,restate", "--test", "conformance"],
+            &["test", "-p", "orange-fleet", "--features", "fail-points", "--test", "conformance"],
         ),
         author("our workflows", &["check", "workflows", "--deny", "warnings"]),
         author("their scenarios", &["test", "workflows"]),
