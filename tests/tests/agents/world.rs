@@ -327,14 +327,14 @@ impl World {
         !is_loading && signs.iter().any(|sign| screen.contains(sign))
     }
 
-    /// The processes of a person's own session, and what these have started for all their sessions. Claude and codex start short-lived
-    /// helpers of their own, too: of these it is the program in the terminal and the server.
-    pub(crate) fn own_processes(&self, harness: &str) -> Vec<i32> {
+    /// The program in the terminal of a person's own session, and the server that codex starts for all their sessions. Agents start
+    /// short-lived helpers of their own, too.
+    pub(crate) fn own_processes(&self) -> Vec<i32> {
         let pane = text(&self.tmux_at("own", &["display-message", "-p", "-t", "own", "#{pane_pid}"]).stdout);
         let pane: i32 = pane.trim().parse().unwrap();
         let is_wanted = |pid: &i32| {
             let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            *pid == pane || !["claude", "codex"].contains(&harness) || text(&words).contains("--listen")
+            *pid == pane || text(&words).contains("--listen")
         };
         let has_task = |pid: &i32| {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();

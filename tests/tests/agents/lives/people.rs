@@ -60,7 +60,7 @@ pub(super) fn own_sessions(suite: &'static Suite, Pair(works, reviews): Pair) {
         assert!(server.status.success(), "{server:?}");
     }
     world.opens_own(works);
-    let before = world.own_processes(works);
+    let before = world.own_processes();
     assert!(before.len() >= if works == "codex" { 2 } else { 1 }, "{before:?}");
     let held = Plan::new(
         &[summary, "git diff ", "Review round: 1"],
