@@ -35,6 +35,9 @@ const FIVE_STEPS: &str = "[workflow]\nname = 'five'\n[[steps]]\nid = 'a'\nrole =
 const CLIENTS: u32 = 32;
 const CRABS: u32 = 16;
 
+/// How many heartbeats each client sends.
+const BEATS: u32 = 100;
+
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_secs(600);
 
@@ -197,7 +200,18 @@ fn crowd(program: &Path, parked: u32) -> Result<()> {
         memory,
         "at most 100 MB",
         Some(memory <= 100.0),
-    )
+    )?;
+    let cpu = gateway.cpu()?;
+    at_once(CLIENTS, |client| {
+        let agent = ureq::Agent::new_with_defaults();
+        (0..BEATS).try_for_each(|beat| {
+            let crab = (client * BEATS + beat) % parked;
+            let path = format!("/v1/crabs/crab-{crab}/beat");
+            gateway.post(&agent, &path, &json!({"runs": ["0.a.1"]})).map(drop)
+        })
+    })?;
+    let beat = milliseconds(gateway.cpu()? - cpu) / f64::from(CLIENTS * BEATS);
+    line(&format!("CPU of the gateway for one heartbeat among {parked} crabs, ms"), beat, "", None)
 }
 
 impl Gateway {
