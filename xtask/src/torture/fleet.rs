@@ -7,13 +7,9 @@ use crate::house::{House, answer, typed};
 
 /// Builds the programs, and tortures a fleet of them for about this time.
 pub(super) fn run(house: &House, seed: u64, seconds: u64, store: Option<&str>) -> Result<ExitCode> {
-    for words in [
-        ["build", "--quiet", "--package", "orange-fleet", "--bin", "orange-fleet", "--example", "torture"]
-            .as_slice(),
-        &["build", "--quiet", "--package", "orange"],
-    ] {
-        answer(house.cargo(words))?;
-    }
+    let fleet = ["--package", "orange-fleet", "--features", "restate", "--bin", "orange-fleet"];
+    answer(house.cargo([&["build", "--quiet", "--example", "torture"], &fleet[..]].concat()))?;
+    answer(house.cargo(["build", "--quiet", "--package", "orange"]))?;
     let built = house.metadata()?.target_directory.join("debug");
     let mut torture = std::process::Command::new(built.join("examples/torture"));
     torture.args(["--seed", &seed.to_string(), "--seconds", &seconds.to_string(), "--fleet"]);

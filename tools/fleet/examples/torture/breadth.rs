@@ -37,7 +37,7 @@ pub(crate) fn run(kind: &StoreKind, program: &Path, seed: u64, crabs: u64, time:
     let mut stuck = None;
     while begin.elapsed() < time || !bag.is_empty() {
         if bag.is_empty() {
-            bag = Fault::of(&world);
+            bag = Fault::of(&mut world);
         }
         let fault = bag.swap_remove(usize::try_from(fault_dice.below(bag.len() as u64)).unwrap_or_default());
         let before = world.ledger.completions();

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use crate::crab::Fortune;
 use crate::dice::Dice;
-use crate::postgres::Server;
 use crate::process::Process;
 use crate::world::{PATIENCE, World};
 
@@ -29,12 +28,13 @@ pub(crate) enum Fault {
     Part,
     KillStore,
     StopStore,
+    KillService,
     FailOver,
 }
 
 impl Fault {
     /// Those that can happen to this fleet.
-    pub(crate) fn of(world: &World) -> Vec<Fault> {
+    pub(crate) fn of(world: &mut World) -> Vec<Fault> {
         let mut faults = vec![
             Fault::KillGateway,
             Fault::StopGateway,
@@ -47,10 +47,13 @@ impl Fault {
         if world.gateways.len() == 1 {
             faults.push(Fault::SecondGateway);
         }
-        if world.store.server.is_some() {
+        if world.store.server().is_some() {
             faults.extend([Fault::KillStore, Fault::StopStore]);
         }
-        if world.store.standby.is_some() {
+        if world.store.service().is_some() {
+            faults.push(Fault::KillService);
+        }
+        if world.store.has_standby() {
             faults.push(Fault::FailOver);
         }
         faults
@@ -68,6 +71,7 @@ impl Fault {
             Fault::Part => "nothing comes through the network for two leases",
             Fault::KillStore => "kill -9 of the database",
             Fault::StopStore => "the database stands still for three leases",
+            Fault::KillService => "kill -9 of the service of the log",
             Fault::FailOver => "kill -9 of the database, and its standby takes over",
         }
     }
@@ -109,10 +113,12 @@ impl Fault {
             Fault::FreezeCrab => _ = fortune.freezes.fetch_add(1 + dice.below(crabs / 3), Ordering::Relaxed),
             Fault::KillAll => {
                 fortune.deaths.fetch_add(crabs, Ordering::Relaxed);
-                let server = world.store.server.iter_mut().map(|it| &mut it.process);
-                server.chain(&mut world.gateways).for_each(Process::kill);
+                world.store.server().into_iter().for_each(|it| it.process().kill());
+                world.store.service().into_iter().for_each(Process::kill);
+                world.gateways.iter_mut().for_each(Process::kill);
                 thread::sleep(dice.time(lease));
-                world.store.server.as_mut().map_or(Ok(()), Server::start)?;
+                world.store.service().map_or(Ok(()), Process::start)?;
+                world.store.server().map_or(Ok(()), |it| it.start())?;
                 world.gateways.iter_mut().try_for_each(Process::start)?;
             }
             Fault::Part => {
@@ -121,16 +127,22 @@ impl Fault {
                 world.proxies.iter().for_each(|it| it.part(false));
             }
             Fault::KillStore => {
-                let server = world.store.server.as_mut().ok_or(NO_SERVER)?;
-                server.process.kill();
+                let server = world.store.server().ok_or(NO_SERVER)?;
+                server.process().kill();
                 thread::sleep(dice.time(lease));
                 server.start()?;
             }
             Fault::StopStore => {
-                let server = world.store.server.as_mut().ok_or(NO_SERVER)?;
-                server.process.stop();
+                let server = world.store.server().ok_or(NO_SERVER)?;
+                server.process().stop();
                 thread::sleep(lease * 3);
-                server.process.go_on();
+                server.process().go_on();
+            }
+            Fault::KillService => {
+                let service = world.store.service().ok_or(NO_SERVER)?;
+                service.kill();
+                thread::sleep(dice.time(lease));
+                service.start()?;
             }
             Fault::FailOver => world.store.fail_over()?,
         }

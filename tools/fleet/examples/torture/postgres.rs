@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::process::Process;
+use crate::store::Server;
 use crate::world::PATIENCE;
 
 /// Where Debian has the programs of each version.
@@ -16,8 +17,8 @@ pub(crate) const NAME: &str = "fleet";
 
 /// A server.
 #[derive(Debug)]
-pub(crate) struct Server {
-    pub(crate) process: Process,
+pub(crate) struct Postgres {
+    process: Process,
     programs: Programs,
     folder: PathBuf,
     /// How many folders of data it has had.
@@ -37,10 +38,10 @@ pub(crate) fn lacks() -> Option<String> {
     folder_of_programs().is_none().then(|| format!("there is no Postgres in {DEBIAN}"))
 }
 
-impl Server {
+impl Postgres {
     /// A server with one empty database.
-    pub(crate) fn new(folder: &Path) -> Result<Server, String> {
-        let mut server = Server::prepare(folder)?;
+    pub(crate) fn new(folder: &Path) -> Result<Postgres, String> {
+        let mut server = Postgres::prepare(folder)?;
         let data = server.data();
         let made = ["-D", &data, "-A", "trust", "-U", NAME, "-E", "UTF8", "--locale=C"];
         run(&mut server.programs.command("initdb", &made))?;
@@ -51,19 +52,19 @@ impl Server {
     }
 
     /// A server that repeats what this one does, before that one answers.
-    pub(crate) fn standby(folder: &Path, of: &Server) -> Result<Server, String> {
-        let mut standby = Server::prepare(folder)?;
+    pub(crate) fn standby(folder: &Path, of: &Postgres) -> Result<Postgres, String> {
+        let mut standby = Postgres::prepare(folder)?;
         standby.copy(of)?;
         Ok(standby)
     }
 
-    /// Takes the work of its primary over, which is dead. That one becomes the standby of this one with [`Server::copy`].
+    /// Takes the work of its primary over, which is dead. That one becomes the standby of this one with [`Postgres::copy`].
     pub(crate) fn promote(&self) -> Result<(), String> {
         self.sql("select pg_promote()").map(drop)
     }
 
     /// Begins again as the standby of that server, and waits until that one answers nothing before this one has written it.
-    pub(crate) fn copy(&mut self, of: &Server) -> Result<(), String> {
+    pub(crate) fn copy(&mut self, of: &Postgres) -> Result<(), String> {
         // Children of a killed server may still have the old folder open.
         self.copies += 1;
         let (data, from) = (self.data(), of.place());
@@ -83,28 +84,12 @@ impl Server {
         Ok(())
     }
 
-    /// Starts it, and waits until it answers. After a kill, its children take a moment to end, and it does not start before.
-    pub(crate) fn start(&mut self) -> Result<(), String> {
-        let begin = Instant::now();
-        self.process.start()?;
-        while !self.answers() {
-            if begin.elapsed() > PATIENCE {
-                return Err(format!("Postgres does not answer: {}", self.process.logged()));
-            }
-            if self.process.has_ended() {
-                self.process.start()?;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        Ok(())
-    }
-
     /// The folder of its socket.
     pub(crate) fn place(&self) -> String {
         self.folder.display().to_string()
     }
 
-    fn prepare(folder: &Path) -> Result<Server, String> {
+    fn prepare(folder: &Path) -> Result<Postgres, String> {
         let cause = |error: std::io::Error| error.to_string();
         let programs = folder_of_programs().ok_or("there is no Postgres")?;
         std::fs::create_dir(folder).map_err(cause)?;
@@ -117,7 +102,7 @@ impl Server {
         }
         let programs = Programs { folder: programs, is_root };
         let process = Process::new("postgres", Path::new("postgres"), Vec::new(), PathBuf::new());
-        let mut server = Server { process, programs, folder: folder.to_owned(), copies: 0 };
+        let mut server = Postgres { process, programs, folder: folder.to_owned(), copies: 0 };
         server.process = server.served();
         Ok(server)
     }
@@ -144,6 +129,32 @@ impl Server {
         run(&mut self
             .programs
             .command("psql", &[&words[..], &["--username", NAME, "--command", text]].concat()))
+    }
+}
+
+impl Server for Postgres {
+    fn process(&mut self) -> &mut Process {
+        &mut self.process
+    }
+
+    // After a kill, its children take a moment to end, and it does not start before.
+    fn start(&mut self) -> Result<(), String> {
+        let begin = Instant::now();
+        self.process.start()?;
+        while !self.answers() {
+            if begin.elapsed() > PATIENCE {
+                return Err(format!("Postgres does not answer: {}", self.process.logged()));
+            }
+            if self.process.has_ended() {
+                self.process.start()?;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+
+    fn logged(&self) -> String {
+        self.process.logged()
     }
 }
 

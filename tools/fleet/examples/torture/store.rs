@@ -1,8 +1,11 @@
 //! The stores under which the torture runs. Another one is a line in `STORES`, and how its processes are started, killed and stopped.
 
+use std::fmt::Debug;
 use std::path::Path;
 
-use crate::postgres::{self, NAME, Server};
+use crate::postgres::{self, NAME, Postgres};
+use crate::process::Process;
+use crate::restate;
 
 /// What is to be known of a kind of store.
 pub(crate) struct StoreKind {
@@ -14,8 +17,8 @@ pub(crate) struct StoreKind {
     pub(crate) has_agents: bool,
     /// Why it cannot be had on this machine, if it cannot.
     pub(crate) lacks: fn() -> Option<String>,
-    /// Starts it in this folder.
-    pub(crate) start: fn(&Path) -> Result<Store, String>,
+    /// Starts it in this folder. The second path is that of `orange-fleet`.
+    pub(crate) start: fn(&Path, &Path) -> Result<Store, String>,
 }
 
 /// Every kind of store.
@@ -25,7 +28,7 @@ pub(crate) const STORES: &[StoreKind] = &[
         gateways: 1,
         has_agents: true,
         lacks: || None,
-        start: |_| Ok(Store::default()),
+        start: |_, _| Ok(Store { option: None, servers: Servers::None }),
     },
     StoreKind { name: "postgres", gateways: 2, has_agents: true, lacks: postgres::lacks, start: one_server },
     StoreKind {
@@ -35,42 +38,103 @@ pub(crate) const STORES: &[StoreKind] = &[
         lacks: postgres::lacks,
         start: two_servers,
     },
+    StoreKind { name: "restate", gateways: 2, has_agents: true, lacks: restate::lacks, start: with_log },
 ];
 
+/// A server of a store, which is killed, stopped and started again.
+pub(crate) trait Server: Debug {
+    /// Its process.
+    fn process(&mut self) -> &mut Process;
+
+    /// Starts it, and waits until it answers.
+    fn start(&mut self) -> Result<(), String>;
+
+    /// The end of its log.
+    fn logged(&self) -> String;
+}
+
 /// A store that runs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Store {
     /// What `--store` names; the gateway's own file if it is `None`.
     pub(crate) option: Option<String>,
-    /// Its server, which is killed, stopped and started again.
-    pub(crate) server: Option<Server>,
-    /// The server that has everything that was answered, and takes over.
-    pub(crate) standby: Option<Server>,
+    servers: Servers,
+}
+
+/// The servers of a store.
+#[derive(Debug)]
+enum Servers {
+    /// It is a file.
+    None,
+    One(Postgres),
+    /// The second one has everything that the first has answered, and takes over.
+    Pair(Box<[Postgres; 2]>),
+    /// The second one is called by the first.
+    WithService(restate::Restate, Process),
 }
 
 impl Store {
+    /// The server that answers the gateways.
+    pub(crate) fn server(&mut self) -> Option<&mut dyn Server> {
+        match &mut self.servers {
+            Servers::None => None,
+            Servers::One(server) => Some(server),
+            Servers::Pair(pair) => Some(&mut pair[0]),
+            Servers::WithService(server, _) => Some(server),
+        }
+    }
+
+    /// The service that the server calls.
+    pub(crate) fn service(&mut self) -> Option<&mut Process> {
+        match &mut self.servers {
+            Servers::None | Servers::One(_) | Servers::Pair(_) => None,
+            Servers::WithService(_, service) => Some(service),
+        }
+    }
+
+    /// Whether another server can take over.
+    pub(crate) fn has_standby(&self) -> bool {
+        matches!(self.servers, Servers::Pair(_))
+    }
+
     /// Kills the server, lets its standby take over, and makes another standby in its place.
     pub(crate) fn fail_over(&mut self) -> Result<(), String> {
-        let (Some(server), Some(standby)) = (&mut self.server, &mut self.standby) else {
+        let Servers::Pair(pair) = &mut self.servers else {
             return Err("the store has no standby".to_owned());
         };
-        server.process.kill();
-        standby.promote()?;
-        std::mem::swap(server, standby);
+        pair[0].process().kill();
+        pair[1].promote()?;
+        pair.swap(0, 1);
+        let [server, standby] = &mut **pair;
         standby.copy(server)
+    }
+
+    /// What its processes have logged last.
+    pub(crate) fn logged(&self) -> String {
+        match &self.servers {
+            Servers::None => String::new(),
+            Servers::One(server) => server.logged(),
+            Servers::Pair(pair) => pair.iter().map(Server::logged).collect(),
+            Servers::WithService(server, service) => server.logged() + &service.logged(),
+        }
     }
 }
 
-fn one_server(folder: &Path) -> Result<Store, String> {
-    let server = Server::new(&folder.join("postgres"))?;
+fn one_server(folder: &Path, _: &Path) -> Result<Store, String> {
+    let server = Postgres::new(&folder.join("postgres"))?;
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={}", server.place()));
-    Ok(Store { option, server: Some(server), standby: None })
+    Ok(Store { option, servers: Servers::One(server) })
 }
 
-fn two_servers(folder: &Path) -> Result<Store, String> {
-    let server = Server::new(&folder.join("postgres-1"))?;
-    let standby = Server::standby(&folder.join("postgres-2"), &server)?;
+fn two_servers(folder: &Path, _: &Path) -> Result<Store, String> {
+    let server = Postgres::new(&folder.join("postgres-1"))?;
+    let standby = Postgres::standby(&folder.join("postgres-2"), &server)?;
     let places = format!("{},{}", server.place(), standby.place());
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={places}"));
-    Ok(Store { option, server: Some(server), standby: Some(standby) })
+    Ok(Store { option, servers: Servers::Pair(Box::new([server, standby])) })
+}
+
+fn with_log(folder: &Path, fleet: &Path) -> Result<Store, String> {
+    let (server, service) = restate::start(folder, fleet)?;
+    Ok(Store { option: Some(server.address()), servers: Servers::WithService(server, service) })
 }

@@ -61,7 +61,7 @@ impl World {
         for (name, text) in WORKFLOWS {
             std::fs::write(workflows.join(name), text).map_err(cause)?;
         }
-        let store = (kind.start)(folder.path())?;
+        let store = (kind.start)(folder.path(), program)?;
         let addresses = (0..kind.gateways).map(|_| free_address()).collect::<Result<Vec<_>, _>>()?;
         let mut gateways = Vec::new();
         for (number, address) in addresses.iter().enumerate() {
@@ -162,8 +162,8 @@ impl World {
 
     /// What the processes have logged last.
     pub(crate) fn logs(&self) -> String {
-        let server = self.store.server.iter().map(|it| &it.process);
-        self.gateways.iter().chain(server).map(Process::logged).collect()
+        let gateways: String = self.gateways.iter().map(Process::logged).collect();
+        gateways + &self.store.logged()
     }
 }
 

@@ -2,29 +2,22 @@
 //! and end with the test process, however that ends: their shell reads until this process is gone.
 
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use orange_fleet::host::restate::Address;
 use serde_json::{Value, json};
 
-/// What npm has the server as.
-const PACKAGE: &str = "@restatedev/restate-server@1.7.12";
-
-/// Where the package has its program.
-const PROGRAM: &str = "node_modules/@restatedev/restate-server-linux-x64/bin/restate-server";
-
-/// How long it may take to answer before a test gives up.
-const PATIENCE: Duration = Duration::from_secs(180);
+use crate::restate_program::{self, Ports};
+use crate::world::PATIENCE;
 
 /// The program `$0` with the settings `$1`, and the service `$2` on the port `$3` for the admin API on the port `$4`.
 const SCRIPT: &str = r#"
 d=$(mktemp -d /tmp/orange-restate.XXXXXX) && cd "$d" || exit 1
-{ echo "base-dir = \"$d/data\""; printf '%s\n' "$1"; } >config.toml
+printf '%s\n' "$1" >config.toml
 again() {
   name=$1; shift
   while [ ! -e stop ]; do
@@ -48,8 +41,7 @@ rm -rf "$d"
 /// A server that runs.
 pub struct LogServer {
     folder: PathBuf,
-    ingress: u16,
-    admin: u16,
+    ports: Ports,
     // It ends when its input does.
     _shell: Child,
 }
@@ -63,29 +55,20 @@ pub fn shared() -> Option<&'static LogServer> {
 impl LogServer {
     /// Starts a server, if there is its program.
     pub fn start() -> Option<LogServer> {
-        let program = program()?;
-        let [node, ingress, admin, service] = [(); 4].map(|()| port());
-        let settings = format!(
-            "default-num-partitions = 4\n\
-             rocksdb-total-memory-size = \"128 MB\"\n\
-             default-journal-retention = \"0s\"\n\
-             default-idempotency-retention = \"10m\"\n\
-             bind-ip = \"127.0.0.1\"\n\
-             disable-telemetry = true\n\
-             bind-port = {node}\n\
-             [ingress]\nbind-port = {ingress}\n\
-             [admin]\nbind-port = {admin}\n"
-        );
+        let program = restate_program::program()?;
+        let ports = Ports::free();
+        // A relative folder is in the one where the server is started.
+        let settings = ports.settings(Path::new("data"));
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT]).arg(program).arg(settings).arg(env!("CARGO_BIN_EXE_orange-fleet"));
-        command.args([service.to_string(), admin.to_string()]);
+        command.args([ports.service.to_string(), ports.admin.to_string()]);
         // A shell says which of its programs were killed.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut shell = command.spawn().unwrap();
         let mut folder = String::new();
         BufReader::new(shell.stdout.take().unwrap()).read_line(&mut folder).unwrap();
         assert!(!folder.trim().is_empty(), "Restate does not start");
-        let server = LogServer { folder: PathBuf::from(folder.trim()), ingress, admin, _shell: shell };
+        let server = LogServer { folder: PathBuf::from(folder.trim()), ports, _shell: shell };
         server.wait();
         Some(server)
     }
@@ -94,12 +77,12 @@ impl LogServer {
     pub fn address(&self) -> String {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        format!("restate://127.0.0.1:{}/fleet-{number}", self.ingress)
+        format!("restate://127.0.0.1:{}/fleet-{number}", self.ports.ingress)
     }
 
     /// Removes a log, as somebody does who sets up the server from the beginning.
     pub fn forget(&self, address: &str) {
-        let url = format!("http://127.0.0.1:{}/services/OrangeLog/state", self.admin);
+        let url = format!("http://127.0.0.1:{}/services/OrangeLog/state", self.ports.admin);
         let body = json!({"object_key": read(address).name(), "new_state": {}});
         let call = ureq::post(&url).header("Content-Type", "application/json");
         call.send(body.to_string()).unwrap();
@@ -111,7 +94,7 @@ impl LogServer {
     /// Waits until it answers for the log.
     fn wait(&self) {
         let begin = Instant::now();
-        let address = format!("restate://127.0.0.1:{}/probe", self.ingress);
+        let address = format!("restate://127.0.0.1:{}/probe", self.ports.ingress);
         while call(&address, "length", &json!({})).is_err() {
             assert!(begin.elapsed() < PATIENCE, "Restate does not answer in {}", self.folder.display());
             std::thread::sleep(Duration::from_millis(50));
@@ -132,54 +115,6 @@ impl LogServer {
         let pid = std::fs::read_to_string(self.folder.join(file)).unwrap_or_default();
         Command::new("kill").args(["-9", pid.trim()]).status().unwrap();
     }
-}
-
-/// A port that nobody has, and that no connection gets by chance: those are higher.
-fn port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let first = 10_000 + (std::process::id() % 1000) as u16 * 20;
-    loop {
-        let port = first + NEXT.fetch_add(1, Ordering::Relaxed) % 2000;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
-}
-
-/// The program, which npm fetches once into the target directory.
-fn program() -> Option<PathBuf> {
-    static PROGRAM_AT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PROGRAM_AT.get_or_init(fetched).clone()
-}
-
-fn fetched() -> Option<PathBuf> {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let (_, version) = PACKAGE.rsplit_once('@').unwrap();
-    let folder = target.join(format!("restate-server-{version}"));
-    let program = folder.join(PROGRAM);
-    if program.exists() {
-        return Some(program);
-    }
-    let partial = target.join(format!("restate-server-{version}.{}", std::process::id()));
-    std::fs::create_dir_all(&partial).unwrap();
-    let mut npm = Command::new("npm");
-    npm.args([
-        "install",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-        "--fetch-retries=1",
-        "--prefix",
-        ".",
-    ]);
-    npm.arg(PACKAGE).current_dir(&partial).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let is_there = npm.status().is_ok_and(|it| it.success()) && partial.join(PROGRAM).exists();
-    if is_there {
-        // Another test process may have been faster.
-        std::fs::rename(&partial, &folder).unwrap_or_default();
-    }
-    std::fs::remove_dir_all(&partial).unwrap_or_default();
-    program.exists().then_some(program)
 }
 
 /// The address, as a host takes it.

@@ -12,6 +12,9 @@ mod log_server;
 mod postgres;
 #[cfg(feature = "restate")]
 mod restate;
+#[cfg(feature = "restate")]
+#[path = "../restate/mod.rs"]
+mod restate_program;
 mod server;
 mod world;
 
@@ -67,7 +70,7 @@ const POSTGRES: Store = Store {
         }
         None => false,
     },
-    open: |folder| Arc::new(PostgresHost::open(&server::read(&server::of(folder))).unwrap()),
+    open: |folder| world::opened(|| PostgresHost::open(&server::read(&server::of(folder)))),
     damage: |folder, mission, state| {
         let address = server::of(folder);
         let of = format!("orange_fleet.mission set state = $${state}$$ where id = '{mission}'");
@@ -90,7 +93,7 @@ const RESTATE: Store = Store {
         None => false,
     },
     open: |folder| match folder.join("restate").exists() {
-        true => Arc::new(RestateHost::open(&log_server::read(&log_server::of(folder))).unwrap()),
+        true => world::opened(|| RestateHost::open(&log_server::read(&log_server::of(folder)))),
         // A copy of the store is a file.
         false => (SQLITE.open)(folder),
     },

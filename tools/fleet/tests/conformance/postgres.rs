@@ -7,10 +7,10 @@ use orange_fleet::host::postgres::PostgresHost;
 use orange_fleet::host::{Host, HostError, Instruction, Reply};
 
 use crate::server::{Server, read, skip, sql};
-use crate::world::World;
+use crate::world::{World, opened};
 
 fn open(address: &str) -> Arc<dyn Host> {
-    Arc::new(PostgresHost::open(&read(address)).unwrap())
+    opened(|| PostgresHost::open(&read(address)))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

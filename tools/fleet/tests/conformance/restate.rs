@@ -9,13 +9,13 @@ use serde_json::json;
 
 use crate::log_server::{LogServer, append, call, length, read, shared};
 use crate::server::skip;
-use crate::world::{World, until};
+use crate::world::{World, opened, until};
 
 /// After how many entries the gateways of these tests shorten the log.
 const EVERY: u64 = 8;
 
 fn open(address: &str) -> Arc<dyn Host> {
-    Arc::new(RestateHost::open_with(&read(address), EVERY).unwrap())
+    opened(|| RestateHost::open_with(&read(address), EVERY))
 }
 
 async fn ids(host: &dyn Host) -> Vec<String> {

@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 use orange_fleet::host::postgres::Address;
 use tokio_postgres::{NoTls, SimpleQueryMessage};
 
+use crate::world::PATIENCE;
+
 /// Where Debian has the programs of a version.
 const DEBIAN: &str = "/usr/lib/postgresql";
-
-/// How long it may take to answer before a test gives up.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 const SCRIPT: &str = r#"
 trap "" TERM INT HUP

@@ -1,6 +1,7 @@
 //! What tests need: a colony, missions, crabs, and waiting for a condition.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use orange_core::mission::{Event as MissionEvent, Report};
 use orange_core::plan::{Plan, Policy, StepId};
@@ -11,6 +12,9 @@ use orange_fleet::host::{
 };
 use orange_fleet::plans::PLANS;
 use orange_fleet::simulate::Agent;
+
+/// How long a store may take to answer before a test gives up.
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The plan of the tests: plan, implement, review, fix, pr.
 pub fn dev_task() -> &'static Plan<'static> {
@@ -46,6 +50,20 @@ pub fn roles(lists: &[&str]) -> Vec<Vec<String>> {
 /// The colony of the tests.
 pub fn home() -> NewColony {
     NewColony { name: "home".to_owned(), repository: "/srv/home.git".to_owned(), base: None }
+}
+
+/// Opens a store. A busy machine may take long to answer the first call of a server.
+pub fn opened<H: Host + 'static>(open: impl Fn() -> Result<H, HostError>) -> Arc<dyn Host> {
+    let begin = Instant::now();
+    loop {
+        match open() {
+            Ok(host) => return Arc::new(host),
+            Err(HostError::Unavailable(_)) if begin.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            Err(cause) => panic!("{cause:?}"),
+        }
+    }
 }
 
 /// A host and a colony.
