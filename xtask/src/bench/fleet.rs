@@ -8,40 +8,51 @@ use super::{Row, fields};
 use crate::Result;
 use crate::house::{House, answer};
 
-/// The figures of this gateway with each store; a store that is not there has none. Only those with SQLite have budgets.
+/// How many missions wait in a store that keeps everything in memory.
+const FEW: &str = "5000";
+
+/// The figures of this gateway with each store, beside each other; a store that is not there has none. Only those with SQLite have budgets.
+/// With Restate, a build of the gateway is measured that knows it.
 pub(super) fn rows(house: &House, program: &Path, quick: bool) -> Result<Vec<Row>> {
-    answer(house.cargo(["build", "--release", "--package", "orange-fleet", "--example", "load"]))?;
-    let load = house.metadata()?.target_directory.join("release/examples/load");
-    let measured = |store: Option<&str>| {
-        let mut measure = Command::new(&load);
-        measure.arg(program).args(if quick { ["200", "5000"] } else { ["1000", "100000"] });
-        measure.arg("1000").args(store);
+    let build = ["build", "--profile", "tools", "--package", "orange-fleet", "--features", "restate"];
+    answer(house.cargo([&build[..], &["--bin", "orange-fleet", "--example", "load"]].concat()))?;
+    let built = house.metadata()?.target_directory.join("tools");
+    let (missions, backlog) = if quick { ("200", FEW) } else { ("1000", "100000") };
+    let measured = |program: &Path, backlog: &str, store: Option<&str>| {
+        let mut measure = Command::new(built.join("examples/load"));
+        measure.arg(program).args([missions, backlog, "1000"]).args(store);
         let said = answer(measure)?;
         fields(&said).iter().map(|line| row(line)).collect::<Result<Vec<Row>>>()
     };
-    let sqlite = measured(None)?;
+    let sqlite = measured(program, backlog, None)?;
     let postgres = match Postgres::start()? {
-        Some(server) => measured(Some(&server.address))?,
+        Some(server) => measured(program, backlog, Some(&server.address))?,
         None => {
             println!("SKIPPED: the fleet on Postgres: there is none");
             Vec::new()
         }
     };
-    Ok(beside(sqlite, postgres))
+    let restate = measured(&built.join("orange-fleet"), FEW, Some("restate"))?;
+    if restate.is_empty() {
+        println!("SKIPPED: the fleet on Restate: npm does not have its server");
+    }
+    Ok(beside([sqlite, postgres, restate]))
 }
 
-/// The rows of both in one table.
-fn beside(mut rows: Vec<Row>, others: Vec<Row>) -> Vec<Row> {
-    const NONE: &str = "-";
-    rows.iter_mut().for_each(|row| row.figures.push(NONE.to_owned()));
-    for other in others {
-        let figure = other.figures.concat();
-        match rows.iter_mut().find(|row| row.what == other.what) {
-            Some(row) => row.figures[1] = figure,
-            None => {
-                let (figures, budget) = (vec![NONE.to_owned(), figure], String::new());
-                rows.push(Row { figures, budget, kept: None, ..other });
-            }
+/// The rows of all stores in one table.
+fn beside<const STORES: usize>(stores: [Vec<Row>; STORES]) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for (column, store) in stores.into_iter().enumerate() {
+        for row in store {
+            let figure = row.figures.concat();
+            let at = rows.iter().position(|it| it.what == row.what).unwrap_or_else(|| {
+                let figures = vec!["-".to_owned(); STORES];
+                // Budgets are those of the first store.
+                let (budget, kept) = if column == 0 { (row.budget, row.kept) } else { (String::new(), None) };
+                rows.push(Row { what: row.what, figures, budget, kept });
+                rows.len() - 1
+            });
+            rows[at].figures[column] = figure;
         }
     }
     rows
@@ -64,9 +75,10 @@ mod tests {
         let read = |lines: &[[&str; 4]]| lines.iter().map(|line| row(line).unwrap()).collect::<Vec<_>>();
         let sqlite = read(&[["made", "9", "at least 5", "kept"], ["memory", "7", "", ""]]);
         let postgres = read(&[["made", "3", "at least 5", "missed"], ["CPU of the database", "1", "", ""]]);
-        let rows = beside(sqlite, postgres);
+        let restate = read(&[["made", "1", "at least 5", "missed"]]);
+        let rows = beside([sqlite, postgres, restate]);
         let figures: Vec<_> = rows.iter().map(|row| (row.figures.join(" "), row.kept)).collect();
-        let expected = [("9 3", Some(true)), ("7 -", None), ("- 1", None)];
+        let expected = [("9 3 1", Some(true)), ("7 - -", None), ("- 1 -", None)];
         assert_eq!(figures, expected.map(|(figures, kept)| (figures.to_owned(), kept)));
     }
 

@@ -78,7 +78,7 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
     );
     let program = build_workflow::build_fleet(house, &house.root.join("workflows"))?;
     let rows = fleet::rows(house, &program, arguments.quick)?;
-    print!("{}", table(&["", "sqlite", "postgres"], &rows));
+    print!("{}", table(&["", "sqlite", "postgres", "restate"], &rows));
     println!("\nbuilds, medians\n");
     let rows = compile::rows(house, &built, scratch.path(), arguments.quick)?;
     print!("{}", table(&["", "wall ms", "cpu ms"], &rows));

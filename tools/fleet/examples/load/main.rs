@@ -1,25 +1,31 @@
 //! Measures a gateway as a process, over HTTP: `load ORANGE-FLEET [MISSIONS] [BACKLOG] [CRABS] [STORE]`. `cargo xtask bench` prints its
-//! lines. STORE is the address of an empty database of Postgres on this machine; without one, the gateway keeps missions in its own file,
-//! and its start and its memory are measured, too.
+//! lines. STORE is the address of an empty database of Postgres on this machine, or `restate` for a server of npm; without one, the gateway
+//! keeps missions in its own file, and its start and its memory are measured, too.
 //!
 //! A line has what was measured, its figure, its budget, and whether the budget is kept, with tabs between.
+
+#[cfg(feature = "restate")]
+mod restate;
+#[cfg(feature = "restate")]
+#[path = "../../tests/restate/mod.rs"]
+mod restate_program;
+mod store;
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use orange_fleet::host::postgres::{Address, PostgresHost};
-use orange_fleet::host::sqlite::SqliteHost;
-use orange_fleet::host::{Host, NewColony};
+use orange_fleet::host::NewColony;
 use orange_fleet::simulate::measure::{FIVE, create};
 use serde_json::{Value, json};
 use tungstenite::Message;
 use tungstenite::client::IntoClientRequest;
+
+use self::store::Store;
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 type Result<T> = std::result::Result<T, Failed>;
@@ -42,14 +48,13 @@ const BEATS: u32 = 100;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A gateway that runs.
-struct Gateway {
+struct Gateway<'s> {
     child: Child,
     address: String,
     token: String,
     /// From its start to its first line.
     ready: Duration,
-    /// The address of its database.
-    store: Option<String>,
+    store: &'s Store,
 }
 
 fn main() -> Result<()> {
@@ -57,18 +62,19 @@ fn main() -> Result<()> {
     let program = PathBuf::from(args.next().ok_or("name the program orange-fleet")?);
     let mut number = |default: u32| args.next().map_or(Ok(default), |it| it.parse());
     let (missions, backlog, parked) = (number(1000)?, number(100_000)?, number(1000)?);
-    let store = args.next();
+    // Without a line there is nothing that could be measured.
+    let Some(store) = Store::named(args.next(), &program)? else { return Ok(()) };
     let folder = folder()?;
-    if store.is_none() {
+    if store.is_file() {
         starts(&program)?;
     }
-    let start = || Gateway::start(&program, folder.path(), store.as_deref());
+    let start = || Gateway::start(&program, folder.path(), &store);
     let gateway = start()?;
     let colony = gateway.colony()?;
     let few = missions_made_and_run(&gateway, &colony, missions, "")?;
     drop(gateway);
     // The backlog is made without a gateway, since that is not what is measured.
-    fill(folder.path(), store.as_deref(), backlog)?;
+    fill(folder.path(), &store, backlog)?;
     let gateway = start()?;
     let many = missions_made_and_run(&gateway, &colony, missions, &format!(", {backlog} more wait"))?;
     for (what, few, many) in [("made", few.0, many.0), ("run", few.1, many.1)] {
@@ -82,7 +88,7 @@ fn main() -> Result<()> {
     }
     gateway.status()?;
     drop(gateway);
-    if store.is_none() { crowd(&program, parked) } else { Ok(()) }
+    if store.is_file() { crowd(&program, parked) } else { Ok(()) }
 }
 
 /// How soon a gateway serves, and what it takes while nothing happens.
@@ -92,8 +98,8 @@ fn starts(program: &Path) -> Result<()> {
     for _ in 0..5 {
         let folder = folder()?;
         // The first start makes the store and the tokens.
-        drop(Gateway::start(program, folder.path(), None)?);
-        let gateway = Gateway::start(program, folder.path(), None)?;
+        drop(Gateway::start(program, folder.path(), &Store::File)?);
+        let gateway = Gateway::start(program, folder.path(), &Store::File)?;
         times.push(gateway.ready);
         memory = gateway.resident()?;
     }
@@ -103,7 +109,12 @@ fn starts(program: &Path) -> Result<()> {
 }
 
 /// Starts missions, and has crabs run as many; gives how many of each in a second.
-fn missions_made_and_run(gateway: &Gateway, colony: &str, missions: u32, more: &str) -> Result<(f64, f64)> {
+fn missions_made_and_run(
+    gateway: &Gateway<'_>,
+    colony: &str,
+    missions: u32,
+    more: &str,
+) -> Result<(f64, f64)> {
     let cpu = gateway.cpu()?;
     let begin = Instant::now();
     let next = AtomicU32::new(0);
@@ -125,7 +136,7 @@ fn missions_made_and_run(gateway: &Gateway, colony: &str, missions: u32, more: &
         None,
     )?;
     let (begin, cpu, before) = (Instant::now(), gateway.cpu()?, gateway.completed()?);
-    let database = gateway.database_cpu()?;
+    let database = gateway.store.cpu()?;
     let is_over = AtomicBool::new(false);
     let steps = AtomicU32::new(0);
     let ran = thread::scope(|scope| {
@@ -147,20 +158,17 @@ fn missions_made_and_run(gateway: &Gateway, colony: &str, missions: u32, more: &
     line(&format!("missions of five steps run in a second{more}"), ran, "at least 100", Some(ran >= 100.0))?;
     let steps = f64::from(steps.load(Ordering::Relaxed).max(1));
     line("CPU of the gateway for one step, ms", milliseconds(gateway.cpu()? - cpu) / steps, "", None)?;
-    if gateway.store.is_some() {
-        let spent = milliseconds(gateway.database_cpu()?.saturating_sub(database));
+    if !gateway.store.is_file() {
+        let spent = milliseconds(gateway.store.cpu()?.saturating_sub(database));
         line("CPU of the database for one step, ms", spent / steps, "", None)?;
     }
     Ok((made, ran))
 }
 
-fn fill(folder: &Path, store: Option<&str>, backlog: u32) -> Result<()> {
+fn fill(folder: &Path, store: &Store, backlog: u32) -> Result<()> {
+    let host = store.open(folder)?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
-        let host: Arc<dyn Host> = match store {
-            Some(store) => Arc::new(PostgresHost::open(&Address::read(store, &|_| None)?)?),
-            None => Arc::new(SqliteHost::open(&folder.join("fleet.db"))?),
-        };
         let colony = host
             .create_colony(NewColony { name: "toy".to_owned(), repository: String::new(), base: None })
             .await?;
@@ -172,7 +180,7 @@ fn fill(folder: &Path, store: Option<&str>, backlog: u32) -> Result<()> {
 /// A thousand crabs that wait on WebSockets.
 fn crowd(program: &Path, parked: u32) -> Result<()> {
     let folder = folder()?;
-    let gateway = Gateway::start(program, folder.path(), None)?;
+    let gateway = Gateway::start(program, folder.path(), &Store::File)?;
     let colony = gateway.colony()?;
     let next = AtomicU32::new(0);
     let lines = std::sync::Mutex::new(Vec::new());
@@ -214,13 +222,13 @@ fn crowd(program: &Path, parked: u32) -> Result<()> {
     line(&format!("CPU of the gateway for one heartbeat among {parked} crabs, ms"), beat, "", None)
 }
 
-impl Gateway {
-    fn start(program: &Path, folder: &Path, store: Option<&str>) -> Result<Gateway> {
+impl Gateway<'_> {
+    fn start<'s>(program: &Path, folder: &Path, store: &'s Store) -> Result<Gateway<'s>> {
         let begin = Instant::now();
         let mut command = Command::new(program);
         command.args(["serve", "--log", "error", "--listen", "127.0.0.1:0", "--dir"]).arg(folder);
         command.arg("--prompts-path").arg(folder.join("prompts"));
-        command.args(store.iter().flat_map(|it| ["--store", it]));
+        command.args(store.option().iter().flat_map(|it| ["--store", it]));
         let mut child = command.stdout(Stdio::piped()).spawn()?;
         let mut said = String::new();
         BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut said)?;
@@ -228,7 +236,7 @@ impl Gateway {
         let address = said.split("serves ").nth(1).and_then(|it| it.split(';').next());
         let address = address.ok_or("the gateway does not serve")?.to_owned();
         let token = std::fs::read_to_string(folder.join("tokens/admin"))?.trim().to_owned();
-        Ok(Gateway { child, address, token, ready, store: store.map(str::to_owned) })
+        Ok(Gateway { child, address, token, ready, store })
     }
 
     fn post(&self, agent: &ureq::Agent, path: &str, body: &Value) -> Result<Value> {
@@ -317,20 +325,6 @@ impl Gateway {
     fn cpu(&self) -> Result<Duration> {
         cpu_of(self.child.id())
     }
-
-    /// The processor time of the processes of its database.
-    fn database_cpu(&self) -> Result<Duration> {
-        let Some(store) = &self.store else { return Ok(Duration::ZERO) };
-        let runtime = tokio::runtime::Runtime::new()?;
-        let processes = runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(store, tokio_postgres::NoTls).await?;
-            tokio::spawn(connection);
-            client.query("select pid from pg_stat_activity", &[]).await
-        })?;
-        // One that has ended meanwhile was idle.
-        let times = processes.iter().filter_map(|row| cpu_of(row.get::<_, i32>(0).try_into().ok()?).ok());
-        Ok(times.sum())
-    }
 }
 
 /// The processor time of a process, in ticks of 10 ms.
@@ -341,7 +335,7 @@ fn cpu_of(process: u32) -> Result<Duration> {
     Ok(Duration::from_millis((ticks(11) + ticks(12)) * 10))
 }
 
-impl Drop for Gateway {
+impl Drop for Gateway<'_> {
     fn drop(&mut self) {
         // It may have ended.
         self.child.kill().unwrap_or_default();

@@ -1,0 +1,91 @@
+//! The store that a gateway is measured with.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use orange_fleet::host::Host;
+use orange_fleet::host::postgres::{Address, PostgresHost};
+use orange_fleet::host::sqlite::SqliteHost;
+
+use crate::{Result, cpu_of};
+
+/// A store.
+pub(crate) enum Store {
+    /// The gateway's own file.
+    File,
+    /// The address of a database of Postgres.
+    Postgres(String),
+    #[cfg(feature = "restate")]
+    Restate(crate::restate::Restate),
+}
+
+impl Store {
+    /// The store of this name: nothing for a file, `restate` for a server that is started now, or the address of a database. `program` is
+    /// `orange-fleet`. `None` if there is no such server on this machine.
+    pub(crate) fn named(name: Option<String>, program: &Path) -> Result<Option<Store>> {
+        match name {
+            None => Ok(Some(Store::File)),
+            Some(name) if name == "restate" => restate(program),
+            Some(address) => Ok(Some(Store::Postgres(address))),
+        }
+    }
+
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self, Store::File)
+    }
+
+    /// What `--store` of the gateway says.
+    pub(crate) fn option(&self) -> Option<&str> {
+        match self {
+            Store::File => None,
+            Store::Postgres(address) => Some(address),
+            #[cfg(feature = "restate")]
+            Store::Restate(server) => Some(&server.address),
+        }
+    }
+
+    /// Opens it without a gateway, whose folder this is.
+    pub(crate) fn open(&self, folder: &Path) -> Result<Arc<dyn Host>> {
+        match self {
+            Store::File => Ok(Arc::new(SqliteHost::open(&folder.join("fleet.db"))?)),
+            Store::Postgres(address) => {
+                Ok(Arc::new(PostgresHost::open(&Address::read(address, &|_| None)?)?))
+            }
+            #[cfg(feature = "restate")]
+            Store::Restate(server) => server.open(),
+        }
+    }
+
+    /// The processor time of the processes of its server.
+    pub(crate) fn cpu(&self) -> Result<Duration> {
+        match self {
+            Store::File => Ok(Duration::ZERO),
+            Store::Postgres(address) => cpu_of_postgres(address),
+            #[cfg(feature = "restate")]
+            Store::Restate(server) => server.cpu(),
+        }
+    }
+}
+
+#[cfg(feature = "restate")]
+fn restate(program: &Path) -> Result<Option<Store>> {
+    Ok(crate::restate::Restate::start(program)?.map(Store::Restate))
+}
+
+#[cfg(not(feature = "restate"))]
+fn restate(_: &Path) -> Result<Option<Store>> {
+    Err("this program is built without the feature `restate`".into())
+}
+
+fn cpu_of_postgres(address: &str) -> Result<Duration> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let processes = runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(address, tokio_postgres::NoTls).await?;
+        tokio::spawn(connection);
+        client.query("select pid from pg_stat_activity", &[]).await
+    })?;
+    // One that has ended meanwhile was idle.
+    let times = processes.iter().filter_map(|row| cpu_of(row.get::<_, i32>(0).try_into().ok()?).ok());
+    Ok(times.sum())
+}
