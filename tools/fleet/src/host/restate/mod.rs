@@ -15,22 +15,20 @@ mod replica;
 mod rows;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::{broadcast, watch};
+use rusqlite::Connection;
 
 pub use self::address::Address;
 use self::copy::{Copy, Looking};
 use self::log::RemoteLog;
 pub use self::object::{Registration, Service};
 use self::rows::{Me, RestateRows};
+use super::HostError;
 use super::desk::Writing;
-use super::sqlite::{backup, filter, read, text};
-use super::{
-    Call, Colony, ColonyState, Counts, Delivery, Host, HostError, Later, Millis, MissionFilter, MissionRow,
-    NewColony, NewMission, Record, Reply, StoredMission, TextOf,
-};
+use super::sqlite::backup;
+use super::sqlite::in_sqlite::InSqlite;
 
 /// After how many entries the log is shortened.
 const EVERY: u64 = 1000;
@@ -100,76 +98,21 @@ impl RestateHost {
         replica.catch_up(&RemoteLog::new(from.clone()), None, |_| {})?;
         backup::backup_of(&replica.rows.connection, to)
     }
+}
+
+impl InSqlite for RestateHost {
+    fn writing(&self) -> &Writing {
+        &self.writing
+    }
 
     async fn read<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&rusqlite::Connection) -> Result<T, HostError> + Send + 'static,
+        ask: impl FnOnce(&Connection) -> Result<T, HostError> + Send + 'static,
     ) -> Result<T, HostError> {
         Arc::clone(&self.copy).read(ask).await
     }
-}
 
-impl Host for RestateHost {
-    fn create_colony(&self, new: NewColony) -> Later<'_, Colony> {
-        self.writing.create_colony(new)
-    }
-
-    fn create_mission(&self, new: NewMission) -> Later<'_, Reply> {
-        self.writing.create_mission(new)
-    }
-
-    fn apply(&self, call: Call) -> Later<'_, Reply> {
-        self.writing.apply(call)
-    }
-
-    fn mission(&self, id: &str) -> Later<'_, Option<StoredMission>> {
-        let id = id.to_owned();
-        Box::pin(self.read(move |connection| read::mission(connection, &id)))
-    }
-
-    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionRow>> {
-        Box::pin(self.read(move |connection| filter::missions(connection, &filter)))
-    }
-
-    fn keep_text(&self, of: TextOf, text: String) -> Later<'_, bool> {
-        self.writing.keep_text(of, text)
-    }
-
-    fn text(&self, of: TextOf) -> Later<'_, Option<String>> {
-        Box::pin(self.read(move |connection| text::text(connection, &of)))
-    }
-
-    fn colonies(&self) -> Later<'_, Vec<Colony>> {
-        Box::pin(self.read(read::colonies))
-    }
-
-    fn colony(&self, id: &str) -> Later<'_, Option<ColonyState>> {
-        let id = id.to_owned();
-        Box::pin(self.read(move |connection| read::colony(connection, &id)))
-    }
-
-    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<Record>> {
-        Box::pin(self.read(move |connection| read::records(connection, after, mission.as_deref(), limit)))
-    }
-
-    fn counts(&self) -> Later<'_, Counts> {
-        Box::pin(self.read(read::counts))
-    }
-
-    fn forget(&self, ended_before: Millis) -> Later<'_, u64> {
-        self.writing.forget(ended_before)
-    }
-
-    fn backup(&self, to: &Path) -> Later<'_, ()> {
-        let to = to.to_owned();
-        Box::pin(self.read(move |connection| backup::backup_of(connection, &to)))
-    }
-
-    fn deliveries(&self) -> broadcast::Receiver<Delivery> {
-        self.writing.deliveries().subscribe()
-    }
-
-    fn news(&self) -> watch::Receiver<u64> {
-        self.writing.news()
+    async fn copy_into(&self, file: PathBuf) -> Result<(), HostError> {
+        self.read(move |connection| backup::backup_of(connection, &file)).await
     }
 }

@@ -6,13 +6,14 @@
 //! hear when they ask.
 
 pub(super) mod backup;
-pub(super) mod filter;
-pub(super) mod read;
+mod filter;
+pub(super) mod in_sqlite;
+mod read;
 pub(super) mod rows;
 pub(super) mod schema;
 #[cfg(test)]
 mod tests;
-pub(super) mod text;
+mod text;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -20,15 +21,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use tokio::sync::{broadcast, watch};
 
+use self::in_sqlite::InSqlite;
 use self::read::Readers;
 use self::rows::SqliteRows;
+use super::HostError;
 use super::desk::Writing;
-use super::{
-    Call, Colony, ColonyState, Counts, Delivery, Host, HostError, Later, Millis, MissionFilter, MissionRow,
-    NewColony, NewMission, Record, Reply, StoredMission, TextOf,
-};
 
 /// How long a connection waits for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -72,82 +70,24 @@ impl SqliteHost {
     pub fn copy(from: &Path, to: &Path) -> Result<(), HostError> {
         backup::backup(from, to)
     }
+}
 
-    /// Reads on a thread that may wait for the disk.
+impl InSqlite for SqliteHost {
+    fn writing(&self) -> &Writing {
+        &self.writing
+    }
+
     async fn read<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&Connection) -> Result<T, HostError> + Send + 'static,
     ) -> Result<T, HostError> {
-        let readers = Arc::clone(&self.readers);
-        readers.read(ask).await
-    }
-}
-
-impl Host for SqliteHost {
-    fn create_colony(&self, new: NewColony) -> Later<'_, Colony> {
-        self.writing.create_colony(new)
+        Arc::clone(&self.readers).read(ask).await
     }
 
-    fn create_mission(&self, new: NewMission) -> Later<'_, Reply> {
-        self.writing.create_mission(new)
-    }
-
-    fn apply(&self, call: Call) -> Later<'_, Reply> {
-        self.writing.apply(call)
-    }
-
-    fn mission(&self, id: &str) -> Later<'_, Option<StoredMission>> {
-        let id = id.to_owned();
-        Box::pin(self.read(move |connection| read::mission(connection, &id)))
-    }
-
-    fn missions(&self, filter: MissionFilter) -> Later<'_, Vec<MissionRow>> {
-        Box::pin(self.read(move |connection| filter::missions(connection, &filter)))
-    }
-
-    fn keep_text(&self, of: TextOf, text: String) -> Later<'_, bool> {
-        self.writing.keep_text(of, text)
-    }
-
-    fn text(&self, of: TextOf) -> Later<'_, Option<String>> {
-        Box::pin(self.read(move |connection| text::text(connection, &of)))
-    }
-
-    fn colonies(&self) -> Later<'_, Vec<Colony>> {
-        Box::pin(self.read(read::colonies))
-    }
-
-    fn colony(&self, id: &str) -> Later<'_, Option<ColonyState>> {
-        let id = id.to_owned();
-        Box::pin(self.read(move |connection| read::colony(connection, &id)))
-    }
-
-    fn records(&self, after: u64, mission: Option<String>, limit: u32) -> Later<'_, Vec<Record>> {
-        Box::pin(self.read(move |connection| read::records(connection, after, mission.as_deref(), limit)))
-    }
-
-    fn counts(&self) -> Later<'_, Counts> {
-        Box::pin(self.read(read::counts))
-    }
-
-    fn forget(&self, ended_before: Millis) -> Later<'_, u64> {
-        self.writing.forget(ended_before)
-    }
-
-    fn backup(&self, to: &Path) -> Later<'_, ()> {
-        let (from, to) = (self.path.clone(), to.to_owned());
-        Box::pin(async move {
-            let copied = tokio::task::spawn_blocking(move || backup::backup(&from, &to)).await;
-            copied.map_err(|_| HostError::Stopping)?
-        })
-    }
-
-    fn deliveries(&self) -> broadcast::Receiver<Delivery> {
-        self.writing.deliveries().subscribe()
-    }
-
-    fn news(&self) -> watch::Receiver<u64> {
-        self.writing.news()
+    async fn copy_into(&self, file: PathBuf) -> Result<(), HostError> {
+        let from = self.path.clone();
+        let copied = tokio::task::spawn_blocking(move || backup::backup(&from, &file)).await;
+        copied.map_err(|_| HostError::Stopping)?
     }
 }
 
