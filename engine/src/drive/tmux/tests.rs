@@ -459,19 +459,19 @@ fn a_session_is_shown_on_the_terminal_one_is_at() {
 fn a_message_waits_for_nothing_that_a_person_has_tmux_do() {
     let outer = Server::new();
     let mut reader = Reader::new();
-    let [begun, end] = ["begun", "end"].map(|name| reader.server.path().join(name));
-    // As a prompt that is open, this keeps everything waiting that tmux has to do for this person.
-    let block = format!(": > '{}'; until [ -e '{}' ]; do sleep 0.05; done", begun.display(), end.display());
+    let open = reader.server.path().join("open");
+    // As a prompt that is open, this keeps everything waiting that tmux has to do for this person. It ends with the folder, too.
+    let block = format!(": > '{0}'; while [ -e '{0}' ]; do sleep 0.05; done", open.display());
     reader.server.raw(&["bind-key", "-n", "F5", "run-shell", &block]);
     attach_from(&outer, "person", &reader.server, "T1");
     let shown = outer.tmux.panes().unwrap().remove(0).pane_id;
     eventually("the person's command is at work", || {
         // What is wrong with its configuration is shown first.
         outer.raw(&["copy-mode", "-q", "-t", &shown, ";", "send-keys", "-t", &shown, "F5"]);
-        begun.exists()
+        open.exists()
     });
     let read = reader.reads(b"hello");
-    fs::write(end, "").unwrap();
+    fs::remove_file(open).unwrap();
     assert!(read.ends_with(b"hello\r"), "{read:?}");
 }
 
