@@ -9,7 +9,7 @@ use serde_json::json;
 use super::Said;
 use super::crab::GatewayArgs;
 use crate::client::Failed;
-use crate::crab::api::Api;
+use crate::crab::api::{Api, Reporter};
 use crate::crab::job::Verdict;
 
 /// `orange-fleet complete-run …`
@@ -63,7 +63,8 @@ impl CompleteRunArgs {
             Status::Completed => Verdict::Completed { result, summary, warning },
             Status::Failed => Verdict::Failed { summary },
         };
-        let reported = Api::new(gateway.gateway()?)?.report(None, &run_id, &verdict, commit.as_deref());
+        let of = Reporter { run: &run_id, ..Reporter::default() };
+        let reported = Api::new(gateway.gateway()?)?.report(of, &verdict, commit.as_deref());
         reported.map_err(Failed::into_error)?;
         Ok(Said {
             text: format!("{run_id} is reported"),

@@ -43,6 +43,17 @@ pub struct Registered {
     pub beat_ms: Option<u64>,
 }
 
+/// Who reports a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reporter<'r> {
+    /// The run.
+    pub run: &'r str,
+    /// The crab, unless a script reports.
+    pub crab: Option<&'r str>,
+    /// The crab's job, which makes one report of a run differ from a later one.
+    pub job: &'r str,
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Messages {
@@ -103,17 +114,11 @@ impl Api {
         self.ask::<Value>("/v1/runs/start", &body, PATIENCE).map(drop)
     }
 
-    /// Reports how a run has ended. `crab` is missing where a script reports.
-    pub fn report(
-        &self,
-        crab: Option<&str>,
-        run: &str,
-        verdict: &Verdict,
-        commit: Option<&str>,
-    ) -> Heard<()> {
+    /// Reports how a run has ended.
+    pub fn report(&self, of: Reporter<'_>, verdict: &Verdict, commit: Option<&str>) -> Heard<()> {
         let mut body = serde_json::to_value(verdict).unwrap_or_default();
-        body["run_id"] = run.into();
-        if let Some(crab) = crab {
+        body["run_id"] = of.run.into();
+        if let Some(crab) = of.crab {
             body["crab_id"] = crab.into();
         }
         let path = match verdict {
@@ -128,7 +133,9 @@ impl Api {
                 "/v1/runs/complete"
             }
         };
-        self.ask::<Value>(path, &body, PATIENCE).map(drop)
+        // A run that comes back to this crab can be given back again.
+        let key = short_hash(&format!("{path}\n{body}{}", of.job));
+        self.client.post(path, &body, Some(&key), PATIENCE).map(drop)
     }
 
     /// Sends a text of a run. The last one counts.

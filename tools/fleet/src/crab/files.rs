@@ -140,7 +140,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::take(folder.path()).unwrap();
         assert_eq!(home.job().unwrap(), None);
-        let job = Job { mission: Some("m".to_owned()), ..Job::new(Default::default()) };
+        let job = Job { mission: Some("m".to_owned()), ..Job::new(Default::default(), "j".to_owned()) };
         home.save(&job).unwrap();
         assert_eq!(home.job().unwrap(), Some(job));
         home.forget().unwrap();

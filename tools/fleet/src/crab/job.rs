@@ -12,6 +12,9 @@ pub const VERSION: u32 = 1;
 pub struct Job {
     /// The version of this file.
     pub v: u32,
+    /// Its id: an attempt that was given back can come to the same crab again, as another job.
+    #[serde(default)]
+    pub id: String,
     /// What is to be done.
     pub assigned: Assigned,
     /// What the remote had before; `None` until the branch is ready.
@@ -90,8 +93,8 @@ pub enum Verdict {
 
 impl Job {
     /// A job that nothing has been done about.
-    pub fn new(assigned: Assigned) -> Job {
-        Job { v: VERSION, assigned, ..Job::default() }
+    pub fn new(assigned: Assigned, id: String) -> Job {
+        Job { v: VERSION, id, assigned, ..Job::default() }
     }
 
     /// The run.

@@ -140,7 +140,7 @@ impl Crab {
     fn new(settings: Settings) -> Result<Crab> {
         let api = Arc::new(Api::new(settings.gateway.clone())?);
         let home = Home::take(&settings.home)?;
-        let id = home.crab_id(new_id)?;
+        let id = home.crab_id(|| Ok(format!("crab-{}", random()?)))?;
         let orange = Engine::new(settings.orange.clone(), home.folder());
         let beat = settings.times.beat;
         Ok(Crab { settings, api, home, id, orange, beat, faults: 0, line: None, polls_until: None })
@@ -188,7 +188,7 @@ impl Crab {
 
     /// Ends the missions of its home that belong to no job: those of a crab whose `job.json` is gone.
     fn end_strangers(&self) -> Result<()> {
-        let own = self.home.job()?.map(|job| workflow::name(job.run()));
+        let own = self.home.job()?.map(|job| workflow::name(&job));
         for (mission, workflow) in self.orange.unfinished()? {
             if workflow.starts_with("run-") && Some(&workflow) != own.as_ref() {
                 self.tell(&format!(
@@ -216,10 +216,10 @@ impl Crab {
     }
 }
 
-/// An id that no other crab has.
-fn new_id() -> Result<String> {
+/// What nobody else has as an id.
+fn random() -> Result<String> {
     let bytes = orange_engine::random::bytes::<10>()?;
-    Ok(format!("crab-{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The `orange` of a crab: the one that is named, else the one beside this program, else the one on `PATH`.

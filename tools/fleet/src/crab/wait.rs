@@ -6,6 +6,7 @@ use orange_engine::Result;
 
 use super::assigned::{Assigned, Message};
 use super::job::Job;
+use super::random;
 use super::{Crab, RETRIES};
 use crate::client::Failed;
 
@@ -25,7 +26,7 @@ impl Crab {
                     pause = RETRIES.0;
                     if let Some(assigned) = self.taken(messages) {
                         self.tell(&format!("has {}", assigned.run_id));
-                        let job = Job::new(assigned);
+                        let job = Job::new(assigned, random()?);
                         return self.home.save(&job).map(|()| job);
                     }
                 }

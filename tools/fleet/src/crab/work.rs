@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use orange_engine::{Kind, Result};
 
+use super::api::Reporter;
 use super::decide::{Action, Lease, Local, next, unfit};
 use super::heart::Heart;
 use super::job::{Job, Ready, Verdict};
@@ -230,7 +231,7 @@ impl Worker<'_> {
 
     fn start(&mut self) -> Result<()> {
         let Some(ready) = self.job.ready.clone() else { return Ok(()) };
-        let name = workflow::name(self.job.run());
+        let name = workflow::name(&self.job);
         // A kill may have come between the start and its record.
         let may_be_there = self.is_taken_up || self.failures > 0;
         if let Some(mission) = may_be_there.then(|| self.crab.orange.mission_of(&name)).transpose()?.flatten()
@@ -239,7 +240,7 @@ impl Worker<'_> {
             return self.save();
         }
         let assigned = &self.job.assigned;
-        let file = self.crab.orange.write_workflow(&name, &workflow::text(assigned))?;
+        let file = self.crab.orange.write_workflow(&name, &workflow::text(&self.job))?;
         let (harness, review_harness) = &self.crab.settings.harness;
         let started = self.crab.orange.start(NewMission {
             project: &ready.project,
@@ -351,8 +352,8 @@ impl Worker<'_> {
     fn report(&mut self) -> Result<()> {
         self.send_texts();
         let Some(verdict) = &self.job.verdict else { return Ok(()) };
-        let reported =
-            self.crab.api.report(Some(&self.crab.id), self.job.run(), verdict, self.job.pushed.as_deref());
+        let of = Reporter { crab: Some(&self.crab.id), run: self.job.run(), job: &self.job.id };
+        let reported = self.crab.api.report(of, verdict, self.job.pushed.as_deref());
         match reported {
             Ok(()) => {
                 self.tell("is reported");

@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-use super::assigned::Assigned;
+use super::job::Job;
 
 /// The role and the prompt of the steps that never run.
 const NEVER: &str =
     "role = \"any\"\nprompt = \"Nothing is left to do here: `orange step complete --summary done`.\"\n";
 
-/// The name of the workflow of a run. No other run has it, so that a mission of this name is found again after a kill.
-pub fn name(run: &str) -> String {
-    format!("run-{}", short_hash(run))
+/// The name of the workflow of a job. No other job has it, so that a mission of this name is found again after a kill.
+pub fn name(job: &Job) -> String {
+    format!("run-{}", short_hash(&format!("{}{}", job.run(), job.id)))
 }
 
 /// The beginning of a hash, for names.
@@ -31,12 +31,13 @@ pub fn short_hash(text: &str) -> String {
 /// A second step, which is never started, keeps the mission at a pause when the first one has ended. Then the agent is gone and the
 /// worktree is still there: the crab commits and pushes what is in it. Where a result is needed and any word is one, the condition of a third step
 /// reads it, so that the engine asks the agent for it.
-pub fn text(assigned: &Assigned) -> String {
+pub fn text(job: &Job) -> String {
+    let assigned = &job.assigned;
     let step = &assigned.step_id;
     let held = if step == "held" { "held-here" } else { "held" };
     let mut lines = vec![
         "[workflow]".to_owned(),
-        format!("name = {}", quoted(&name(&assigned.run_id))),
+        format!("name = {}", quoted(&name(job))),
         format!("description = {}", quoted(&format!("Attempt {} of the fleet", assigned.run_id))),
         "execution = \"step\"\nintervene = \"never\"\nnotices = false\n".to_owned(),
         "[[steps]]".to_owned(),
@@ -84,6 +85,7 @@ mod tests {
     use orange_codegen::{Source, compile};
 
     use super::*;
+    use crate::crab::assigned::Assigned;
 
     fn assigned(step: &str) -> Assigned {
         Assigned {
@@ -96,7 +98,7 @@ mod tests {
 
     #[track_caller]
     fn check(assigned: &Assigned, lines: &[&str]) {
-        let text = text(assigned);
+        let text = text(&Job::new(assigned.clone(), "j".to_owned()));
         for line in lines {
             assert!(text.lines().any(|it| it == *line), "{line} is not in\n{text}");
         }
@@ -136,9 +138,17 @@ mod tests {
     }
 
     #[test]
-    fn names_and_texts_are_quoted() {
+    fn texts_are_quoted() {
         assert_eq!(quoted("a\"b\\c\nd\u{7f}"), "\"a\\\"b\\\\c\\u000Ad\\u007F\"");
-        assert_eq!(name("m.plan.1"), name("m.plan.1"));
-        assert_ne!(name("m.plan.1"), name("m.plan.2"));
+    }
+
+    #[test]
+    fn every_job_has_a_name_of_its_own() {
+        let named = |run: &str, id: &str| {
+            name(&Job::new(Assigned { run_id: run.to_owned(), ..Assigned::default() }, id.to_owned()))
+        };
+        assert_eq!(named("m.plan.1", "a"), named("m.plan.1", "a"));
+        assert_ne!(named("m.plan.1", "a"), named("m.plan.1", "b"));
+        assert_ne!(named("m.plan.1", "a"), named("m.plan.2", "a"));
     }
 }

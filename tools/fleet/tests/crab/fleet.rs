@@ -247,6 +247,17 @@ fn a_step_that_cannot_start_here_waits_for_another_crab() {
 }
 
 #[test]
+fn a_crab_gives_a_step_back_as_often_as_it_comes() {
+    let fleet = Fleet::new();
+    let _crab = fleet.world.crab("broken", &["--role", "any", "--harness", "codex", "--fault-pause", "0"]);
+    let mission = fleet.mission("give/back", &[]);
+    let events = format!("/v1/missions/{mission}/events");
+    until("it has come back three times", || fleet.text(&events).matches("step.given-back").count() >= 3);
+    assert_eq!(fleet.status(&mission), "running");
+    assert_eq!(fleet.runs(&mission).len(), 1, "no attempt is lost");
+}
+
+#[test]
 fn a_cancelled_mission_ends_its_agent() {
     let fleet = Fleet::new();
     let crab = fleet.crab("any");

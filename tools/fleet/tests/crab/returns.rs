@@ -31,6 +31,19 @@ fn a_harness_that_is_missing() {
 }
 
 #[test]
+fn what_comes_back_is_given_back_again() {
+    let world = World::new();
+    let mut attempt = world.attempt("plan", 1);
+    attempt["harness"] = "codex".into();
+    let _crab = check(&world, &[], attempt.clone(), "codex");
+    world.gateway.assign(attempt);
+    world.gateway.heard("/v1/runs/give-back", 2);
+    let keys: Vec<_> =
+        world.gateway.called("/v1/runs/give-back").iter().map(|it| it["key"].clone()).collect();
+    assert!(keys[0].is_string() && keys[0] != keys[1], "the gateway would take {keys:?} once");
+}
+
+#[test]
 fn a_remote_that_git_cannot_reach() {
     let world = World::new();
     let mut attempt = world.attempt("plan", 1);
