@@ -42,13 +42,14 @@ impl Repositories<'_> {
         let git = Git::new(&clone, wanted);
         git.check_branch(&assigned.branch)?;
         let base = assigned.base.as_deref();
+        let remote = fetched(git, &assigned.branch, base)?;
+        let start = remote.branch.clone().or(remote.base.clone());
+        let start = start.ok_or_else(|| no_base(assigned))?;
+        begin(git, &remote)?;
         self.orange.add_project(&project, &clone, base)?;
         if self.agrees {
             self.orange.agree(assigned.harness.as_deref())?;
         }
-        let remote = fetched(git, &assigned.branch, base)?;
-        let start = remote.branch.clone().or(remote.base.clone());
-        let start = start.ok_or_else(|| no_base(assigned))?;
         let claim = self.claim(git, assigned, &remote)?;
         put(git, &assigned.branch, &start)?;
         Ok(Ready {
@@ -112,6 +113,16 @@ pub fn fetched(git: Git<'_>, branch: &str, base: Option<&str>) -> Result<Remote>
         git.said(&["update-ref", "-d", &tracking_ref(branch)])?;
     }
     Ok(remote)
+}
+
+/// Gives a clone the branch that work starts from, if it has none: the remote had no commit when it was cloned.
+fn begin(git: Git<'_>, remote: &Remote) -> Result<()> {
+    let Some(base) = remote.base_name.as_deref().filter(|_| remote.base.is_some()) else { return Ok(()) };
+    if git.commit("HEAD")?.is_none() {
+        git.text(&["checkout", "--quiet", "-B", base, &tracking_ref(base)])?;
+        git.text(&["remote", "set-head", REMOTE, base])?;
+    }
+    Ok(())
 }
 
 /// The option that refuses a push if the remote's ref is not this commit, or is there at all.

@@ -52,6 +52,19 @@ fn a_remote_that_git_cannot_reach() {
 }
 
 #[test]
+fn a_repository_without_a_commit() {
+    let world = World::new();
+    world.git(".", &["init", "--quiet", "--bare", "--initial-branch", "trunk", "new.git"]);
+    let mut attempt = world.attempt("plan", 1);
+    attempt["repository"] = world.path("new.git").to_str().into();
+    let _crab = check(&world, &[], attempt.clone(), "no commit to start from");
+    // The same crab takes the step when there is one.
+    world.git("seed", &["push", "--quiet", "../new.git", "main:trunk"]);
+    world.gateway.assign(attempt);
+    world.gateway.heard("/v1/runs/complete", 1);
+}
+
+#[test]
 fn a_branch_to_start_from_that_is_not_there() {
     let world = World::new();
     let mut attempt = world.attempt("plan", 1);
