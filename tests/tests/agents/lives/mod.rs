@@ -73,7 +73,7 @@ pub(crate) const LIVES: &[Life] = &[
     Life { name: "dev-task: PASS at once, step by step", pairs: EACH, live: missions::pass_at_once },
     Life { name: "dev-task: FAIL, fix, PASS", pairs: EACH, live: missions::fail_fix_pass },
     Life { name: "dev-task: exhausted", pairs: REPORTING, live: missions::exhausted },
-    Life { name: "dev-task through crabs: FAIL, fix, PASS", pairs: LOGGED, live: fleet::fail_fix_pass },
+    Life { name: "dev-task through crabs: FAIL, fix, PASS", pairs: EACH, live: fleet::fail_fix_pass },
     Life { name: "a fresh home", pairs: REPORTING, live: refused::fresh_home },
     Life { name: "review in a sandbox", pairs: REPORTING, live: sandbox::interactive },
     Life { name: "says what it does", pairs: EACH, live: doing::reported },
