@@ -10,9 +10,17 @@ use super::assigned::Assigned;
 const NEVER: &str =
     "role = \"any\"\nprompt = \"Nothing is left to do here: `orange step complete --summary done`.\"\n";
 
+/// How the names of the workflows of runs begin.
+const BEGINS: &str = "run-";
+
 /// The name of the workflow of a run. No other run has it, so that a mission of this name is found again after a kill.
 pub fn name(run: &str) -> String {
-    format!("run-{}", short_hash(run))
+    format!("{BEGINS}{}", short_hash(run))
+}
+
+/// Whether a workflow of this name is that of a run.
+pub fn is_of_run(workflow: &str) -> bool {
+    workflow.starts_with(BEGINS)
 }
 
 /// The beginning of a hash, for names.
