@@ -92,7 +92,7 @@ const EVENT: Recipe = Recipe {
     edits: &[
         before(
             "engine/journal/src/event.rs",
-            "    /// The task was restored from the trash.",
+            "    /// The task or mission was restored from the trash.",
             "    /// A person pinned the task.\n    \"task.pinned\" TaskPinned {\n        /// Who asked.\n        \
              actor: Actor,\n    },\n",
         ),

@@ -16,8 +16,8 @@ pub const COMMANDS: &[(&str, &[&str])] = &[
     (
         "mission",
         &[
-            "attach", "cancel", "continue", "help", "list", "logs", "ls", "pane", "retry", "show", "start",
-            "watch",
+            "attach", "cancel", "continue", "delete", "help", "list", "logs", "ls", "pane", "restore",
+            "retry", "show", "start", "watch",
         ],
     ),
     ("monitor", &[]),
@@ -77,9 +77,11 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("ls", &["all", "all-projects", "changes", "needs-me", "project", "status", "without-git"]),
     ("mission cancel", &["yes"]),
     ("mission continue", &["accept-failure", "execution", "intervene", "pause"]),
+    ("mission delete", &["dry-run", "yes"]),
     ("mission list", &["all", "all-projects", "needs-me", "project"]),
     ("mission ls", &["all", "all-projects", "needs-me", "project"]),
     ("mission pane", &["follow", "lines", "size", "spawn"]),
+    ("mission restore", &["backup", "dry-run"]),
     (
         "mission start",
         &["branch", "execution", "harness", "intervene", "no-notices", "project", "review-harness"],

@@ -341,13 +341,13 @@ events! {
         /// The folder.
         folder: String,
     },
-    /// The task was moved to the trash.
+    /// The task or mission was moved to the trash.
     "task.deleted" TaskDeleted {
         /// Who asked.
         #[serde(default)]
         actor: Actor,
     },
-    /// The task was restored from the trash.
+    /// The task or mission was restored from the trash.
     "task.restored" TaskRestored {
         /// Who asked.
         #[serde(default)]

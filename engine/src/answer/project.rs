@@ -28,7 +28,7 @@ pub struct ListedProject {
     pub backup_days: Option<u32>,
     /// The same for branches of finished tasks that are merged.
     pub branch_days: Option<u32>,
-    /// The same for deleted tasks.
+    /// The same for deleted tasks and missions.
     pub trash_days: Option<u32>,
     /// What else to do, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]

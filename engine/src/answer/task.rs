@@ -491,13 +491,13 @@ pub struct Waited {
     pub need: Option<Need>,
 }
 
-/// What `orange task delete` answers.
+/// What `orange task delete` and `orange mission delete` answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Deleted {
     /// True.
     pub success: Success,
-    /// The task's id.
+    /// Its id.
     pub id: String,
     /// Its folder in the trash.
     pub path: String,
@@ -506,16 +506,16 @@ pub struct Deleted {
     pub dry_run: bool,
 }
 
-/// What `orange task restore` answers.
+/// What `orange task restore` and `orange mission restore` answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Restored {
-    /// A deleted task is back.
+    /// A deleted task or mission is back.
     Task {
         /// True.
         success: Success,
-        /// The task's id.
+        /// Its id.
         id: String,
         /// Its status.
         status: String,
@@ -529,7 +529,7 @@ pub enum Restored {
     Branch {
         /// True.
         success: Success,
-        /// The task's id.
+        /// Its id.
         id: String,
         /// The branch.
         branch: String,

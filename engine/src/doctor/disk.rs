@@ -128,7 +128,7 @@ pub(super) fn garbage(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 pub(super) fn trash(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let home: &Home = &seen.app.home;
-    let tasks = list::deleted(home)?.len();
+    let deleted = list::deleted(home, &DirKind::ALL)?.len();
     let bytes = bytes_in(&home.trash())?;
-    Ok(vec![Finding::fine(format!("{tasks} deleted tasks, {}", size(bytes)))])
+    Ok(vec![Finding::fine(format!("{deleted} deleted tasks and missions, {}", size(bytes)))])
 }

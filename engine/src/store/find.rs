@@ -33,13 +33,13 @@ pub fn by_id(home: &Home, id: &str) -> Result<TaskDir> {
     list::with_id(home, &DirKind::ALL, None, id)?.pop().ok_or_else(|| unknown(DirKind::Task, id, &[]))
 }
 
-/// The deleted task of this name.
-pub fn deleted(home: &Home, name: &str) -> Result<TaskDir> {
-    let dirs = list::deleted(home)?;
+/// The deleted task or mission of this name.
+pub fn deleted(home: &Home, kind: DirKind, name: &str) -> Result<TaskDir> {
+    let dirs = list::deleted(home, &[kind])?;
     if let [dir] = &dirs.iter().filter(|dir| dir.id == name).collect::<Vec<_>>()[..] {
         return Ok((*dir).clone());
     }
-    among(DirKind::Task, list::journals_of(dirs), name, |_| true)
+    among(kind, list::journals_of(dirs), name, |_| true)
 }
 
 /// The error for a command about tasks that got a mission, or about missions that got a task.

@@ -50,6 +50,12 @@ impl DirKind {
     /// Both.
     pub const ALL: [DirKind; 2] = [DirKind::Task, DirKind::Mission];
 
+    /// The kind of a folder of the trash, where both are: its text says it.
+    pub fn of(folder: &Path) -> DirKind {
+        let is_mission = folder.join(DirKind::Mission.file()).symlink_metadata().is_ok();
+        if is_mission { DirKind::Mission } else { DirKind::Task }
+    }
+
     /// The word for it in messages.
     pub fn word(self) -> &'static str {
         match self {
@@ -228,7 +234,7 @@ impl Home {
         self.place("workflows")
     }
 
-    /// The folder of deleted tasks, with a folder for each project, and of what was set aside.
+    /// The folder of deleted tasks and missions, with a folder for each project, and of what was set aside.
     pub fn trash(&self) -> PathBuf {
         self.place("trash")
     }
@@ -238,9 +244,9 @@ impl Home {
         self.trash().join(".leaving")
     }
 
-    /// The folder of one deleted task, which need not exist.
-    pub fn deleted(&self, project: &str, id: &str) -> TaskDir {
-        TaskDir { path: self.trash().join(project).join(id), ..self.task(project, id) }
+    /// The folder in the trash of this task or mission, which need not exist.
+    pub fn deleted(&self, dir: &TaskDir) -> TaskDir {
+        TaskDir { path: self.trash().join(&dir.project).join(&dir.id), ..dir.clone() }
     }
 
     /// The folder for what no ref can hold of a worktree of this task or mission: nested repositories, and what was at the path

@@ -144,9 +144,12 @@ pub fn dirs(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec
     Ok(dirs)
 }
 
-/// The folders of every deleted task, in no order.
-pub fn deleted(home: &Home) -> Result<Vec<TaskDir>> {
-    below(&home.trash(), DirKind::Task, None)
+/// The folders of every deleted task or mission, in no order.
+pub fn deleted(home: &Home, kinds: &[DirKind]) -> Result<Vec<TaskDir>> {
+    let mut dirs = below(&home.trash(), DirKind::Task, None)?;
+    dirs.iter_mut().for_each(|dir| dir.kind = DirKind::of(&dir.path));
+    dirs.retain(|dir| kinds.contains(&dir.kind));
+    Ok(dirs)
 }
 
 fn below(folder: &Path, kind: DirKind, project: Option<&str>) -> Result<Vec<TaskDir>> {

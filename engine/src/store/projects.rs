@@ -45,7 +45,7 @@ pub struct Project {
     /// The same for branches of finished, merged tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch_days: Option<u32>,
-    /// The same for deleted tasks.
+    /// The same for deleted tasks and missions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trash_days: Option<u32>,
     /// What a person has set of what `orange.toml` could set, too.

@@ -1,21 +1,21 @@
-//! The trash: deleted tasks, until a person restores or removes them.
+//! The trash: deleted tasks and missions, until a person restores or removes them.
 
 use std::path::Path;
 
 use crate::store::create::lock_project;
 use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, atomic, home, list};
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result, fault, nofollow};
 
-/// Moves the folder of a task to the trash. Processes that wait for its lock learn that it is gone.
+/// Moves the folder of a task or mission to the trash. Processes that wait for its lock learn that it is gone.
 pub fn delete(home: &Home, locked: LockedTask) -> Result<TaskDir> {
     let dir = locked.dir().clone();
-    let there = home.deleted(&dir.project, &dir.id);
+    let there = home.deleted(&dir);
     rename(&dir.path, &there.path)?;
     drop(locked);
     Ok(there)
 }
 
-/// Restores a deleted task, after `restored` is in its journal. `admit` gets it and the tasks that now have its branch, and
+/// Restores a deleted task or mission, after `restored` is in its journal. `admit` gets it and the tasks that now have its branch, and
 /// may refuse; no other process creates a task of this project meanwhile.
 pub fn restore(
     home: &Home,
@@ -26,7 +26,7 @@ pub fn restore(
     let _lock = lock_project(home, &there.project)?;
     let (task, _) = Task::read(home, there)?;
     admit(&task, &list::of_branch(home, &there.project, &task.branch)?)?;
-    let dir = home.task(&there.project, &there.id);
+    let dir = home.dir(there.kind, &there.project, &there.id);
     let mut locked = LockedTask::lock(home, there)?;
     // A kill may have come between the event and the move.
     if locked.history().is_deleted {
@@ -43,9 +43,42 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
             .help("move that folder away"));
     }
     home::make_folder(new)?;
+    fault::step("move to", to.display());
     nofollow::rename(from, to).map_err(|cause| {
         Error::io("move", from, &cause).help(format!("it was to become {}", to.display()))
     })?;
     atomic::sync_folder(new)?;
     atomic::sync_folder(old)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{DirKind, find, tests};
+
+    #[test]
+    fn a_folder_of_the_trash_keeps_its_kind() {
+        let (_folder, home) = tests::home();
+        let task = delete(&home, tests::task(&home, "grind")).unwrap();
+        let mission = delete(&home, tests::mission(&home, "brew")).unwrap();
+        let deleted = |kinds: &[DirKind]| list::deleted(&home, kinds).unwrap();
+        assert_eq!(deleted(&[DirKind::Task]), std::slice::from_ref(&task));
+        assert_eq!(deleted(&[DirKind::Mission]), std::slice::from_ref(&mission));
+        assert_eq!(deleted(&DirKind::ALL).len(), 2);
+        assert_eq!(list::dirs(&home, &DirKind::ALL, None).unwrap(), []);
+        for name in [mission.id.as_str(), "brew"] {
+            assert_eq!(find::deleted(&home, DirKind::Mission, name).unwrap(), mission);
+            assert_eq!(find::deleted(&home, DirKind::Task, name).unwrap_err().kind, Kind::NotFound);
+        }
+    }
+
+    #[test]
+    fn nothing_is_moved_over_what_is_there() {
+        let (_folder, home) = tests::home();
+        let locked = tests::mission(&home, "brew");
+        let dir = locked.dir().clone();
+        std::fs::create_dir_all(home.deleted(&dir).path).unwrap();
+        assert_eq!(delete(&home, locked).unwrap_err().kind, Kind::Refused);
+        assert!(dir.task_md().exists());
+    }
 }

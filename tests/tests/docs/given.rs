@@ -38,6 +38,10 @@ pub(crate) enum Given {
     PausedMission,
     /// The same, and the mission has failed.
     FailedMission,
+    /// That mission was cancelled with work in its worktree; one stands in the repository.
+    CancelledMission,
+    /// The same, and it is deleted.
+    DeletedMission,
     /// A repository with `dev-task.toml`, its prompts, its scenarios and `mission.txt`, a script for it; with
     /// `flow.yml`, also in its folder `workflows`, both with scenarios beside them; with `walk.txt`, a
     /// script for it; and with `draft.yml`, in which checks find much.
@@ -102,6 +106,12 @@ impl Setting {
                 Setting { agent_of: Some(folder), ..place }
             }
             Given::PausedMission => place.with_failed_step(&[], "paused"),
+            Given::CancelledMission => place.with_cancelled_mission(),
+            Given::DeletedMission => {
+                let place = Setting::new(Given::CancelledMission);
+                place.orange(&["mission", "delete", "login", "--yes"]);
+                place
+            }
             Given::FailedMission => place.with_failed_step(&["--intervene", "never"], "failed"),
         }
     }
@@ -179,6 +189,15 @@ impl Setting {
             shown.contains(&format!("\"status\":\"{status}\"")) && shown.contains("\"tmux_session\":null")
         };
         place.world.until("the mission stops", is_there);
+        place
+    }
+
+    fn with_cancelled_mission(self) -> Setting {
+        let folder = self.folder.clone();
+        let (place, _) = self.with_agent("exec sleep 1000000").with_mission(&[]);
+        fs::write(place.folder.join("idea.txt"), "half an idea\n").unwrap();
+        let place = Setting { folder, ..place };
+        place.orange(&["mission", "cancel", "login", "--yes"]);
         place
     }
 

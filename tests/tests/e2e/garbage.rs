@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use crate::missions;
 use crate::task::Task;
 use crate::world::World;
 
@@ -122,6 +123,33 @@ fn a_deleted_task_goes_when_it_has_no_backup() {
     assert!(trash.join(&with.id).exists() && !trash.join(&without.id).exists());
     with.ok("restore", &["--backup", "1"]);
     with.ok("restore", &[]);
+}
+
+#[test]
+fn a_deleted_mission_goes_when_it_has_no_backup() {
+    let world = missions::world();
+    world.acts("build", "exec sleep 1000000");
+    let trash = world.home().join("trash/toy");
+    let [with, without] = ["with", "without"].map(|branch| {
+        let mission = world.start("toy", &["--branch", branch]);
+        mission.agent(1).begun();
+        if branch == "with" {
+            fs::write(mission.worktree().join("idea.txt"), "half an idea\n").unwrap();
+        }
+        mission.ok("cancel", &["--yes"]);
+        mission.is_left();
+        mission.ok("delete", &["--yes"]);
+        mission
+    });
+    assert_eq!(world.ok(&["gc", "--kind", "trash"]), json!([]));
+    for mission in [&with, &without] {
+        age(&trash.join(&mission.id).join("history.jsonl"), 100);
+    }
+    let removed = kinds(&world.ok(&["gc", "--kind", "trash", "--yes"]), &[]);
+    assert_eq!(removed, [format!("trash trash/toy/{}", without.id)]);
+    assert!(trash.join(&with.id).exists() && !trash.join(&without.id).exists());
+    assert_eq!(with.ok("restore", &["--backup", "1"])["branch"], "with-backup-1");
+    assert_eq!(with.ok("restore", &[])["status"], "cancelled");
 }
 
 #[test]

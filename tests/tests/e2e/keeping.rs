@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::missions;
 use crate::task::Task;
 use crate::world::World;
 
@@ -64,6 +65,63 @@ fn only_a_person_deletes_tasks_that_are_over_or_not_started() {
     task.ok("delete", &["--yes"]);
     assert!(has_branch(&world, "fix"));
     assert_eq!(world.git(&world.repo(), &["for-each-ref", "--format=x", "refs/orange/backup"]), "x");
+}
+
+#[test]
+fn a_deleted_mission_is_in_the_trash_and_comes_back() {
+    let world = missions::world();
+    let mission = world.start("toy", &["--branch", "fast"]);
+    missions::ends(&mission, "completed");
+    let task = world.create("fix", "Mend it", &["--no-spawn"]);
+    task.ok("delete", &["--yes"]);
+    let there = world.home().join("trash/toy").join(&mission.id);
+    assert_eq!(mission.ok("delete", &["--dry-run"])["path"], json!(there));
+    assert!(mission.folder().exists());
+    assert_eq!(mission.ok("delete", &["--yes"])["path"], json!(there));
+    assert!(mission.fails(3, "not_found", "show", &[]).contains(&mission.id));
+    for lists in ["mission", "task"] {
+        assert_eq!(world.ok(&[lists, "list", "--all"]), json!([]));
+    }
+    let looks = world.orange(&["doctor"]).out;
+    assert!(looks.contains("2 deleted tasks and missions"), "{looks}");
+    world.ok(&["monitor", "--once"]);
+
+    // Neither comes back as the other.
+    for (word, other) in [("task", &mission), ("mission", &task)] {
+        world.fails(3, "not_found", &[word, "restore", &other.id]);
+    }
+    world.fails(3, "not_found", &["mission", "restore", "slow"]);
+    assert_eq!(mission.ok("restore", &["--dry-run"])["status"], "completed");
+    assert!(there.exists());
+    let back = world.ok(&["mission", "restore", "fast"]);
+    assert_eq!((&back["status"], &back["path"]), (&json!("completed"), &mission.show()["path"]));
+    assert_eq!((mission.events_of("task.deleted").len(), mission.events_of("task.restored").len()), (1, 1));
+}
+
+#[test]
+fn only_a_person_deletes_missions_and_only_those_that_are_over() {
+    let world = missions::world();
+    world.acts("build", "exec sleep 1000000");
+    let mission = world.start("toy", &["--branch", "fast"]);
+    mission.agent(1).begun();
+    for more in [&["--yes"][..], &["--dry-run"]] {
+        let refused = mission.fails(1, "refused", "delete", more);
+        assert!(refused.contains(&format!("orange mission cancel {}", mission.id)), "{refused}");
+    }
+    fs::write(mission.worktree().join("half.txt"), "half\n").unwrap();
+    mission.ok("cancel", &["--yes"]);
+    assert!(mission.fails(2, "usage", "delete", &[]).contains("--yes"));
+    world.fails(3, "not_found", &["mission", "delete", "slow", "--yes"]);
+    assert!(
+        world.fails(3, "not_found", &["task", "delete", &mission.id, "--yes"]).contains("mission show"),
+        "it is no task"
+    );
+    let mut agent = mission.as_agent("worker", "1");
+    world.said(agent.args(["mission", "delete", &mission.id, "--yes"])).fails(1, "not_allowed");
+    assert_eq!(mission.ok("restore", &[])["branch"], "fast-backup-1");
+    mission.ok("delete", &["--yes"]);
+    assert!(has_branch(&world, "fast"));
+    assert_eq!(world.git(&world.repo(), &["show", "fast-backup-1:half.txt"]), "half");
 }
 
 #[test]

@@ -191,6 +191,8 @@ fn run_a_mission(world: &World) {
     asks(spawn + 1, &["fail", "--reason", "no network"]);
     mission.show();
     mission.ok("cancel", &["--yes"]);
+    mission.ok("delete", &["--yes"]);
+    mission.ok("restore", &[]);
     let lines: Vec<Value> = watched.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
     lines.iter().for_each(|line| answers::check(&["mission", "watch"], line));
     assert!(lines.iter().any(|line| line["type"] == "mission.paused"), "{lines:?}");

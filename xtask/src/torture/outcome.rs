@@ -289,7 +289,7 @@ impl Task {
 
     /// Whether it is a mission.
     pub(super) fn is_mission(&self) -> bool {
-        self.folder.components().any(|part| part.as_os_str() == "missions")
+        self.folder.join("MISSION.md").exists()
     }
 
     /// A value in its frontmatter.

@@ -93,6 +93,13 @@ pub(super) fn paused(world: &World, branch: &str) -> Result<()> {
     world.quiet()
 }
 
+/// A mission that a person has cancelled.
+pub(super) fn cancelled(world: &World, branch: &str) -> Result<()> {
+    mission(world, branch)?;
+    Task::named(world, branch)?.has_begun(world)?;
+    world.orange(&["mission", "cancel", branch, "--yes"]).map(drop)
+}
+
 /// Adds a commit with this tree to a branch, without a checkout.
 pub(super) fn commit_tree(world: &World, branch: &str, tree: &str) -> Result<()> {
     let own = world.path(PROJECT);

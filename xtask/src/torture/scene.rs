@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::outcome::Task;
 use super::prepare::{
-    LIMIT, ask, before, commit_on, commit_tree, create, mission, noted, patient, paused, solo, triage, write,
-    write_in,
+    LIMIT, ask, before, cancelled, commit_on, commit_tree, create, mission, noted, patient, paused, solo,
+    triage, write, write_in,
 };
 use super::world::World;
 use crate::Result;
@@ -516,6 +516,21 @@ pub(super) const SCENES: &[Scene] = &[
             world.must_be_kept(branch, &["half an idea\n"])
         },
         act: Act::Ask(&["mission", "cancel", "BRANCH", "--yes"]),
+        to: "cancelled",
+    },
+    Scene {
+        name: "mission: delete",
+        prepare: cancelled,
+        act: Act::Ask(&["mission", "delete", "BRANCH", "--yes"]),
+        to: "cancelled",
+    },
+    Scene {
+        name: "mission: restore",
+        prepare: |world, branch| {
+            cancelled(world, branch)?;
+            world.orange(&["mission", "delete", branch, "--yes"]).map(drop)
+        },
+        act: Act::Ask(&["mission", "restore", "BRANCH"]),
         to: "cancelled",
     },
 ];

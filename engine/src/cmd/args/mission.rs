@@ -113,6 +113,42 @@ Its branch stays, and work that is not committed is backed up, as with a task.")
         #[arg(long)]
         yes: bool,
     },
+    /// Move a mission that is over to the trash; its branch and its backups stay
+    #[command(after_help = "\
+Example:
+  orange mission delete login --yes
+
+A mission that is not over, or has a worktree or a session, is refused: cancel it first.")]
+    Delete {
+        /// Which mission.
+        #[command(flatten)]
+        mission: MissionName,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Bring a deleted mission back, or make a branch of work that was backed up
+    #[command(after_help = "\
+Examples:
+  orange mission restore login
+  orange mission restore login --backup 1
+
+A deleted mission comes back as it was. For any other mission, the backup of its worktree becomes a branch; worktrees and
+existing branches stay as they are. With several backups, `--backup` selects one.")]
+    Restore {
+        /// Which mission.
+        #[command(flatten)]
+        mission: MissionName,
+        /// Which backup: the last part of its ref
+        #[arg(long, value_name = "N")]
+        backup: Option<u32>,
+        /// Only say what would happen
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Bring a mission forward; what orange calls itself
     #[command(hide = true)]
     Advance {

@@ -175,7 +175,7 @@ Examples:
 Kinds, each with the age after which it is removed by default:
   backup      30 days   a backup of a finished task or mission, all of which is merged
   branch      30 days   a branch that was made for a task or mission, and is merged
-  trash       90 days   a deleted task that has no backup
+  trash       90 days   a deleted task or mission that has no backup
   definition  30 days   a former definition of a custom workflow that no task follows
   temporary             a file of a process that has died
 `orange project update` sets the ages of a project, and `orange monitor` applies them. Orange never

@@ -158,7 +158,7 @@ pub struct ProjectSettings {
     /// The same for merged branches of such tasks
     #[arg(long, value_name = "DAYS", value_parser = days)]
     pub branch_days: Option<Days>,
-    /// The same for deleted tasks without a backup
+    /// The same for deleted tasks and missions without a backup
     #[arg(long, value_name = "DAYS", value_parser = days)]
     pub trash_days: Option<Days>,
     /// A file or folder of the repository that each new worktree gets a copy of; once for each, or once as '' for none

@@ -14,6 +14,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
 use crate::cmd::task::cancel::confirm;
 use crate::cmd::task::watch::Out;
+use crate::cmd::task::{delete, restore};
 use crate::flow::mission::{Course, advance, answer};
 use crate::flow::session::{self, Session};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, find};
@@ -57,6 +58,13 @@ pub fn run(
             }
             let backed_up = answer::cancel(app, &dir)?;
             changed(app, &dir, "it is cancelled", backed_up)
+        }
+        MissionCommand::Delete { mission, yes, dry_run } => {
+            delete::run(app, &named_or_here(app, mission)?, *yes, *dry_run, as_json)
+        }
+        MissionCommand::Restore { mission, backup, dry_run } => {
+            let found = named_or_here(app, mission);
+            restore::run(app, DirKind::Mission, mission.name.as_deref(), found, *backup, *dry_run)
         }
         MissionCommand::Advance { id } => {
             advance::advance(app, &find::by_id(&app.home, id)?).map(|()| Answer::default())

@@ -4,7 +4,7 @@ mod answer;
 mod attach;
 pub mod cancel;
 mod create;
-mod delete;
+pub mod delete;
 mod diff;
 mod doings;
 mod edit;
@@ -15,7 +15,7 @@ mod merge;
 mod next;
 mod page;
 mod repaired;
-mod restore;
+pub mod restore;
 mod send;
 pub mod show;
 mod undo;
@@ -123,7 +123,14 @@ pub fn run(
         TaskCommand::Delete { task, yes, dry_run } => {
             many::each(app, task, |dir| delete::run(app, dir, *yes, *dry_run, as_json))
         }
-        TaskCommand::Restore { task, backup, dry_run } => restore::run(app, task, *backup, *dry_run),
+        TaskCommand::Restore { task, backup, dry_run } => restore::run(
+            app,
+            DirKind::Task,
+            task.name.as_deref(),
+            named_or_here(app, task),
+            *backup,
+            *dry_run,
+        ),
         TaskCommand::Undo { task, dry_run } => undo::run(app, task, *dry_run),
         TaskCommand::Migrate { task, to, workflow, dry_run } => changing(app, task, |dir| {
             let migrate = if *dry_run { flow::would_migrate } else { flow::migrate };

@@ -1,20 +1,28 @@
-//! `orange task restore`: out of the trash, or out of a backup.
+//! `orange task restore`, `orange mission restore`: out of the trash, or out of a backup.
 
-use super::named_or_here;
 use crate::Result;
 use crate::answer::{Restored, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
-use crate::cmd::args::TaskName;
 use crate::flow::restore::{Restoration, restore};
+use crate::store::{DirKind, TaskDir};
 
-/// Brings a deleted task back. For any other task, or with the number of a backup, makes a branch of the backup.
-pub fn run(app: &App, task: &TaskName, backup: Option<u32>, dry_run: bool) -> Result<Answer> {
-    match restore(app, task.name.as_deref(), named_or_here(app, task), backup, dry_run)? {
+/// Brings a deleted task or mission back. For any other one, or with the number of a backup, makes a branch of the backup. `found`
+/// is the one that has the name and is not deleted.
+pub fn run(
+    app: &App,
+    kind: DirKind,
+    name: Option<&str>,
+    found: Result<TaskDir>,
+    backup: Option<u32>,
+    dry_run: bool,
+) -> Result<Answer> {
+    match restore(app, kind, name, found, backup, dry_run)? {
         Restoration::Task(task) => {
-            let path = app.home.task(&task.project, &task.id).task_md().display().to_string();
+            let dir = app.home.dir(kind, &task.project, &task.id);
+            let path = dir.task_md().display().to_string();
             let verb = if dry_run { "would be" } else { "is" };
-            let text = format!("task {} {verb} back: {} ({})", task.id, task.branch, task.status());
+            let text = format!("{} {verb} back: {} ({})", dir.shown(), task.branch, task.status());
             let status = task.owned.status;
             Answer::of(&Restored::Task { success: Success, id: task.id, status, path, dry_run }, text)
         }

@@ -1,4 +1,4 @@
-//! Deletes a task.
+//! Deletes a task or a mission.
 
 use orange_core::Actor;
 
@@ -6,15 +6,18 @@ use crate::app::App;
 use crate::flow::snapshot::status_of;
 use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks::workspace;
-use crate::store::{Event, Set, Task, TaskDir, trash};
+use crate::store::{DirKind, Event, LockedTask, Set, Task, TaskDir, trash};
 use crate::{Error, Kind, Result};
 
-/// Moves a task to the trash with its journal, and returns its new folder. Its branch and its backups stay. Only a task that
-/// is finished or was never started, without a worktree and a session, can be deleted.
+/// Moves a task or mission to the trash with its journal, and returns its new folder. Its branch and its backups stay. Only a
+/// task that is finished or was never started, or a mission that is over, can be deleted, and neither with a worktree or a session.
 pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
-    app.caller.check_person("delete a task")?;
-    let mut locked = lock_recovered(app, dir)?;
-    check_idle(app, locked.task())?;
+    check_person(app, dir)?;
+    let mut locked = match dir.kind {
+        DirKind::Task => lock_recovered(app, dir)?,
+        DirKind::Mission => LockedTask::lock(&app.home, dir)?,
+    };
+    check_idle(app, dir, locked.task())?;
     workspace::give_back(app, locked.task())?;
     if !locked.history().is_deleted {
         locked.append(Event::TaskDeleted { actor: Actor::Human.into() }, Set::new())?;
@@ -22,21 +25,120 @@ pub fn delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
     trash::delete(&app.home, locked)
 }
 
-/// The folder in the trash that [`delete`] would give the task.
+/// The folder in the trash that [`delete`] would give it.
 pub fn would_delete(app: &App, dir: &TaskDir) -> Result<TaskDir> {
-    app.caller.check_person("delete a task")?;
-    check_idle(app, &TaskPreview::of(app, dir)?.task)?;
-    Ok(app.home.deleted(&dir.project, &dir.id))
+    check_person(app, dir)?;
+    let task = match dir.kind {
+        DirKind::Task => TaskPreview::of(app, dir)?.task,
+        DirKind::Mission => Task::read_last(&app.home, dir, 0)?.0,
+    };
+    check_idle(app, dir, &task)?;
+    Ok(app.home.deleted(dir))
 }
 
-fn check_idle(app: &App, task: &Task) -> Result<()> {
-    let machine = app.machine_of(&task.owned)?;
-    let status = status_of(machine, task)?;
+fn check_person(app: &App, dir: &TaskDir) -> Result<()> {
+    app.caller.check_person(&format!("delete a {}", dir.kind.word()))
+}
+
+fn check_idle(app: &App, dir: &TaskDir, task: &Task) -> Result<()> {
+    let may_go = is_at_an_end(app, dir, task)?;
     let has_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
-    if !has_something && (machine.state(status).terminal || status == machine.initial) {
+    if may_go && !has_something {
         return Ok(());
     }
     let holds = if has_something { ", and holds a workspace or a session" } else { "" };
-    Err(Error::new(Kind::Refused, format!("task {} is {}{holds}", task.id, task.status()))
-        .help(format!("cancel it first: `orange task cancel {}`", task.id)))
+    let cancel = || format!("cancel it first: {}", dir.command("cancel"));
+    // A mission that has completed cannot be cancelled.
+    let is_leaving = dir.kind == DirKind::Mission && app.is_done_with_worktree(task);
+    let help = if is_leaving {
+        "`orange monitor --once` gives that back; then repeat this".to_owned()
+    } else {
+        cancel()
+    };
+    Err(Error::new(Kind::Refused, format!("{} is {}{holds}", dir.shown(), task.status())).help(help))
+}
+
+/// Whether nothing more happens to it by itself.
+fn is_at_an_end(app: &App, dir: &TaskDir, task: &Task) -> Result<bool> {
+    if dir.kind == DirKind::Mission {
+        return Ok(app.is_over(task));
+    }
+    let machine = app.machine_of(&task.owned)?;
+    let status = status_of(machine, task)?;
+    Ok(machine.state(status).terminal || status == machine.initial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::caller::Caller;
+    use crate::flow::restore::{Restoration, restore};
+    use crate::flow::tests::MACHINES;
+    use crate::machines::Machines;
+    use crate::store::{find, tests};
+
+    fn lab(status: &str, workspace: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
+        let (folder, home) = tests::home();
+        let mut locked = tests::mission(&home, "brew");
+        locked.append(Event::Unknown, Set::new().status(status).workspace(workspace)).unwrap();
+        let dir = locked.dir().clone();
+        drop(locked);
+        let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
+        (folder, app, dir)
+    }
+
+    #[track_caller]
+    fn refuses(status: &str, workspace: Option<&str>, help: &str) {
+        let (_folder, app, dir) = lab(status, workspace);
+        for error in [would_delete(&app, &dir).unwrap_err(), delete(&app, &dir).unwrap_err()] {
+            assert_eq!(error.kind, Kind::Refused, "{status}");
+            assert!(error.help.contains(help), "{status}: {}", error.help);
+        }
+        assert!(dir.path.is_dir());
+    }
+
+    #[test]
+    fn a_mission_that_is_not_over_or_holds_something_stays() {
+        for status in ["pending", "running", "paused"] {
+            refuses(status, None, "orange mission cancel");
+        }
+        refuses("failed", Some("coffee--1"), "orange mission cancel");
+        refuses("completed", Some("coffee--1"), "orange monitor --once");
+    }
+
+    #[test]
+    fn a_mission_that_is_over_goes_to_the_trash_and_back() {
+        for status in ["completed", "failed", "cancelled"] {
+            let (_folder, app, dir) = lab(status, None);
+            assert_eq!(would_delete(&app, &dir).unwrap(), app.home.deleted(&dir));
+            let there = delete(&app, &dir).unwrap();
+            assert!(there == app.home.deleted(&dir) && !dir.path.exists());
+            let gone = || find::by_id(&app.home, &dir.id);
+            assert_eq!(gone().unwrap_err().kind, Kind::NotFound);
+            let back = |kind| restore(&app, kind, Some(&dir.id), gone(), None, false);
+            assert_eq!(back(DirKind::Task).unwrap_err().kind, Kind::NotFound);
+            let Ok(Restoration::Task(mission)) = back(DirKind::Mission) else { panic!("{status}") };
+            assert_eq!((mission.id.as_str(), mission.status()), (dir.id.as_str(), status));
+            assert_eq!(gone().unwrap(), dir);
+        }
+    }
+
+    #[test]
+    fn a_deletion_that_a_kill_has_interrupted_goes_on() {
+        let (_folder, app, dir) = lab("completed", None);
+        let deleted = Event::TaskDeleted { actor: Actor::Human.into() };
+        LockedTask::lock(&app.home, &dir).unwrap().append(deleted, Set::new()).unwrap();
+        let there = delete(&app, &dir).unwrap();
+        let journal = std::fs::read_to_string(there.history()).unwrap();
+        assert_eq!(journal.matches("task.deleted").count(), 1);
+    }
+
+    #[test]
+    fn an_agent_deletes_no_mission() {
+        let (_folder, mut app, dir) = lab("completed", None);
+        app.caller =
+            Caller::Agent { task: dir.id.clone(), spawn: Some(1), claim: Actor::Worker, secret: None };
+        let error = delete(&app, &dir).unwrap_err();
+        assert_eq!((error.kind, dir.path.is_dir()), (Kind::NotAllowed, true));
+    }
 }

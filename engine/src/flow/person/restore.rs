@@ -1,26 +1,27 @@
-//! Restores a deleted task, or the work in a backup.
+//! Restores a deleted task or mission, or the work in a backup.
 
 use orange_core::Actor;
 
 use crate::app::App;
 use crate::drive::git::{Backup, Git};
 use crate::flow::person::create::admit;
-use crate::store::{Event, Task, TaskDir, find, list, trash};
+use crate::store::{DirKind, Event, Task, TaskDir, find, list, trash};
 use crate::{Error, Kind, Result};
 
 /// What was restored.
 #[derive(Debug)]
 pub enum Restoration {
-    /// A deleted task.
+    /// A deleted task or mission.
     Task(Task),
-    /// The work in a backup of a task, on a branch of this name.
+    /// The work in a backup of a task or mission, on a branch of this name.
     Branch(String, Task, Backup),
 }
 
-/// Restores a deleted task; for any other task, and with the number of a backup, it makes a branch of the work in the backup.
-/// `found` is the task that has this name and is not deleted.
+/// Restores a deleted task or mission; for any other one, and with the number of a backup, it makes a branch of the work in the
+/// backup. `found` is the one that has this name and is not deleted.
 pub fn restore(
     app: &App,
+    kind: DirKind,
     name: Option<&str>,
     found: Result<TaskDir>,
     backup: Option<u32>,
@@ -34,7 +35,7 @@ pub fn restore(
         Err(error) if error.kind != Kind::NotFound => return Err(error),
         Err(error) => error,
     };
-    let there = find::deleted(&app.home, name.unwrap_or_default())
+    let there = find::deleted(&app.home, kind, name.unwrap_or_default())
         .map_err(|error| if error.kind == Kind::NotFound { missing } else { error })?;
     match backup {
         Some(_) => make_branch(app, &there, backup, dry_run),
@@ -42,7 +43,7 @@ pub fn restore(
     }
 }
 
-/// The deleted task of this name, where the other one that has it is over: it is the one that can come back.
+/// The deleted one of this name, where the other one that has it is over: it is the one that can come back.
 fn deleted_instead(
     app: &App,
     name: Option<&str>,
@@ -54,7 +55,7 @@ fn deleted_instead(
     if !app.is_over(&Task::read(&app.home, dir)?.0) {
         return Ok(None);
     }
-    match find::deleted(&app.home, name) {
+    match find::deleted(&app.home, dir.kind, name) {
         Err(error) if error.kind == Kind::NotFound => Ok(None),
         found => found.map(Some),
     }
@@ -62,7 +63,7 @@ fn deleted_instead(
 
 /// Refuses an unfinished task whose branch another unfinished one has.
 fn bring_back(app: &App, there: &TaskDir, dry_run: bool) -> Result<Restoration> {
-    app.caller.check_person("restore a task")?;
+    app.caller.check_person(&format!("restore a {}", there.kind.word()))?;
     if dry_run {
         let (task, _) = Task::read(&app.home, there)?;
         let others = list::of_branch(&app.home, &task.project, &task.branch)?;
@@ -80,24 +81,29 @@ fn make_branch(app: &App, dir: &TaskDir, number: Option<u32>, dry_run: bool) -> 
     let (task, _) = Task::read(&app.home, dir)?;
     let git = Git::at(&app.project_of(&task)?.path);
     let backups = git.backups(&task.id)?;
-    let backup = chosen(&task, &backups, number)?.clone();
+    let backup = chosen(dir, &task, &backups, number)?.clone();
     let wanted = format!("{}-backup-{}", task.branch, backup.number().unwrap_or_default());
     let branch = if dry_run { wanted } else { git.branch_at(&wanted, &backup.commit)? };
     Ok(Restoration::Branch(branch, task, backup))
 }
 
-fn chosen<'b>(task: &Task, backups: &'b [Backup], number: Option<u32>) -> Result<&'b Backup> {
-    let id = &task.id;
+fn chosen<'b>(dir: &TaskDir, task: &Task, backups: &'b [Backup], number: Option<u32>) -> Result<&'b Backup> {
+    let shown = dir.shown();
     let line = |backup: &Backup| format!("\n  {}  {}", backup.reference, backup.commit);
     let all: String = backups.iter().map(line).collect();
     match (backups, number) {
-        ([], _) => Err(Error::new(Kind::NotFound, format!("task {id} is not deleted and has no backup"))
+        ([], _) => Err(Error::new(Kind::NotFound, format!("{shown} is not deleted and has no backup"))
             .help(format!("its work is on its branch, {}", task.branch))),
         ([only], None) => Ok(only),
-        (_, None) => Err(Error::new(Kind::Usage, format!("task {id} has several backups:{all}"))
-            .help(format!("say which, by the last part of its ref: `orange task restore {id} --backup 1`"))),
+        (_, None) => {
+            Err(Error::new(Kind::Usage, format!("{shown} has several backups:{all}")).help(format!(
+                "say which, by the last part of its ref: `orange {} restore {} --backup 1`",
+                dir.kind.word(),
+                dir.id
+            )))
+        }
         (_, Some(number)) => backups.iter().find(|backup| backup.number() == Some(number)).ok_or_else(|| {
-            Error::new(Kind::NotFound, format!("task {id} has no backup {number}"))
+            Error::new(Kind::NotFound, format!("{shown} has no backup {number}"))
                 .help(format!("it has:{all}"))
         }),
     }

@@ -214,8 +214,8 @@ fn short(commit: &str) -> &str {
 
 /// The help for the name of a task that was deleted.
 pub fn deleted_first(app: &App, name: Option<&str>, error: Error) -> Error {
-    let is_deleted =
-        error.kind == Kind::NotFound && name.is_some_and(|name| find::deleted(&app.home, name).is_ok());
+    let is_deleted = error.kind == Kind::NotFound
+        && name.is_some_and(|name| find::deleted(&app.home, DirKind::Task, name).is_ok());
     if !is_deleted {
         return error;
     }

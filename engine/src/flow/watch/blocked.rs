@@ -85,7 +85,7 @@ pub fn check_circle(app: &App, dir: &TaskDir, blockers: &[String]) -> Result<()>
 
 /// A task by its id, also a deleted one.
 fn read(app: &App, id: &str) -> Option<Task> {
-    let dir = find::by_id(&app.home, id).ok().or_else(|| find::deleted(&app.home, id).ok())?;
+    let dir = find::by_id(&app.home, id).ok().or_else(|| find::deleted(&app.home, DirKind::Task, id).ok())?;
     Task::read_last(&app.home, &dir, 0).ok().map(|(task, _)| task)
 }
 

@@ -22,7 +22,7 @@ pub enum Kind {
     Backup,
     /// A branch that was created for a finished task, and is part of the default branch.
     Branch,
-    /// A deleted task without a backup.
+    /// A deleted task or mission without a backup.
     Trash,
     /// A definition of a custom workflow that no task follows.
     Definition,
@@ -71,7 +71,7 @@ enum Removable {
 /// What is known of all tasks.
 #[derive(Debug, Default)]
 struct Known {
-    /// Finished or deleted tasks.
+    /// Tasks and missions that are over or deleted.
     over: Vec<Over>,
     /// The ids of all other tasks, including unreadable ones.
     live: BTreeSet<String>,
@@ -231,7 +231,7 @@ impl Known {
         for dir in list::dirs(&app.home, &DirKind::ALL, None)? {
             known.add(app, dir, false);
         }
-        for dir in list::deleted(&app.home)? {
+        for dir in list::deleted(&app.home, &DirKind::ALL)? {
             known.add(app, dir, true);
         }
         Ok(known)
@@ -330,7 +330,7 @@ fn age_of(path: &Path) -> Duration {
     written.and_then(|written| SystemTime::now().duration_since(written).ok()).unwrap_or_default()
 }
 
-/// Moves a deleted task out of the trash before removing it, so that nobody restores half of it.
+/// Moves a deleted task or mission out of the trash before removing it, so that nobody restores half of it.
 fn remove_deleted(home: &Home, dir: &TaskDir) -> Result<()> {
     let leaving = home.leaving();
     home::make_folder(&leaving)?;

@@ -46,6 +46,9 @@ pub struct RunArgs {
     /// Give steps back while the disk has less than this many MB
     #[arg(long, value_name = "MB", default_value_t = 500)]
     pub least_free_mb: u64,
+    /// Days for which a crab keeps the missions of attempts that have ended; 0 keeps them for ever
+    #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    pub keep: u32,
     /// Seconds between two looks for agents that have died without a report
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub look: u64,
@@ -123,6 +126,7 @@ impl RunArgs {
             ("--harness", self.harness.clone()),
             ("--review-harness", self.review_harness.clone()),
             ("--least-free-mb", Some(self.least_free_mb.to_string())),
+            ("--keep", Some(self.keep.to_string())),
             ("--look", Some(self.look.to_string())),
             ("--fault-pause", Some(self.fault_pause.to_string())),
         ];
@@ -149,7 +153,8 @@ impl CrabArgs {
             Some(home) => home,
             None => own_folder()?.join("crabs").join(plain(&name)),
         };
-        let RunArgs { orange, harness, review_harness, agree, least_free_mb, look, fault_pause } = self.run;
+        let RunArgs { orange, harness, review_harness, agree, least_free_mb, keep, look, fault_pause } =
+            self.run;
         let tell: Tell = {
             let name = name.clone();
             // Nobody is left to read it when standard error is closed.
@@ -163,6 +168,7 @@ impl CrabArgs {
             harness: (harness, review_harness),
             agrees: agree,
             least_free_mb,
+            keep_days: Some(keep).filter(|days| *days > 0),
             times: Times {
                 look: Duration::from_secs(look),
                 fault: Duration::from_secs(fault_pause),
@@ -207,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_arguments_of_a_crab_are_handed_on() {
-        let words = ["x", "--agree", "--harness", "codex", "--orange", "/o", "--look", "1"];
+        let words = ["x", "--agree", "--harness", "codex", "--orange", "/o", "--look", "1", "--keep", "0"];
         let line = Line::parse_from(words);
         let again = Line::parse_from([vec!["x".to_owned()], line.run.words()].concat());
         assert_eq!(format!("{line:?}"), format!("{again:?}"));

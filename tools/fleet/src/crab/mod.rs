@@ -16,6 +16,7 @@ pub mod orange;
 pub mod program;
 pub mod push;
 pub mod repository;
+mod retention;
 pub mod texts;
 mod wait;
 mod work;
@@ -32,6 +33,7 @@ use self::files::Home;
 use self::job::Job;
 use self::line::Line;
 use self::orange::Engine;
+use self::retention::Removals;
 use self::work::{After, Worker};
 use crate::client::{Failed, Gateway};
 
@@ -62,6 +64,8 @@ pub struct Settings {
     pub agrees: bool,
     /// The millions of bytes that its disk must have for it.
     pub least_free_mb: u64,
+    /// For how many days it keeps the missions of attempts that have ended; for ever without a number.
+    pub keep_days: Option<u32>,
     /// The times that it keeps.
     pub times: Times,
     /// Says what happens.
@@ -101,6 +105,8 @@ struct Crab {
     faults: u32,
     /// The WebSocket on which it waits.
     line: Option<Line>,
+    /// The removals of old missions.
+    removals: Removals,
     /// Until then it polls, since WebSockets have failed.
     polls_until: Option<Instant>,
 }
@@ -143,7 +149,8 @@ impl Crab {
         let id = home.crab_id(|| Ok(format!("crab-{}", random()?)))?;
         let orange = Engine::new(settings.orange.clone(), home.folder());
         let beat = settings.times.beat;
-        Ok(Crab { settings, api, home, id, orange, beat, faults: 0, line: None, polls_until: None })
+        let removals = Removals::default();
+        Ok(Crab { settings, api, home, id, orange, beat, faults: 0, line: None, removals, polls_until: None })
     }
 
     fn tell(&self, text: &str) {
@@ -190,7 +197,7 @@ impl Crab {
     fn end_strangers(&self) -> Result<()> {
         let own = self.home.job()?.map(|job| workflow::name(&job));
         for (mission, workflow) in self.orange.unfinished()? {
-            if workflow.starts_with("run-") && Some(&workflow) != own.as_ref() {
+            if workflow::is_of_run(&workflow) && Some(&workflow) != own.as_ref() {
                 self.tell(&format!(
                     "ends the mission {mission}, which belongs to no job; its work is backed up"
                 ));

@@ -52,6 +52,19 @@ struct Named {
     workflow: String,
 }
 
+/// A mission in a list.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Listed {
+    /// Its id.
+    pub id: String,
+    /// The name of its workflow.
+    pub workflow: String,
+    /// Its status.
+    pub status: String,
+    /// When its file was last written; of one that has ended, about the time of its end.
+    pub updated_at: String,
+}
+
 impl Engine {
     /// This program with the home in this folder of a crab.
     pub fn new(program: PathBuf, crab_home: &Path) -> Engine {
@@ -115,9 +128,13 @@ impl Engine {
 
     /// The mission that follows this workflow, if there is one.
     pub fn mission_of(&self, workflow: &str) -> Result<Option<String>> {
+        Ok(self.missions()?.into_iter().find(|it| it.workflow == workflow).map(|it| it.id))
+    }
+
+    /// Every mission that can be read.
+    pub fn missions(&self) -> Result<Vec<Listed>> {
         let all: Vec<Value> = self.ask(&["mission", "list", "--all", "--all-projects"], "")?;
-        let mut readable = all.into_iter().filter_map(|it| serde_json::from_value::<Named>(it).ok());
-        Ok(readable.find(|it| it.workflow == workflow).map(|it| it.name))
+        Ok(all.into_iter().filter_map(|it| serde_json::from_value(it).ok()).collect())
     }
 
     /// The missions that are not over, with their workflows.
@@ -145,6 +162,17 @@ impl Engine {
     /// Ends a mission and its agent. The engine backs up what is not committed.
     pub fn cancel(&self, id: &str) -> Result<()> {
         self.ask::<Value>(&["mission", "cancel", id, "--yes"], "").map(drop)
+    }
+
+    /// Moves a mission that is over to the trash.
+    pub fn delete(&self, id: &str) -> Result<()> {
+        self.ask::<Value>(&["mission", "delete", id, "--yes"], "").map(drop)
+    }
+
+    /// Removes what missions have left for so many days and what is kept elsewhere: work that is not merged stays, and a mission
+    /// in the trash as long as it has a backup.
+    pub fn collect(&self, days: u32) -> Result<()> {
+        self.ask::<Value>(&["gc", "--older-than", &days.to_string(), "--yes"], "").map(drop)
     }
 
     /// Takes note of agents that have died without a report, of timeouts, and of limits that are over.

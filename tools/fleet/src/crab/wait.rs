@@ -21,6 +21,7 @@ impl Crab {
     pub(super) fn wait_for_work(&mut self) -> Result<Job> {
         let mut pause = RETRIES.0;
         loop {
+            self.remove_old();
             match self.messages() {
                 Ok(messages) => {
                     pause = RETRIES.0;

@@ -10,9 +10,17 @@ use super::job::Job;
 const NEVER: &str =
     "role = \"any\"\nprompt = \"Nothing is left to do here: `orange step complete --summary done`.\"\n";
 
+/// How the names of the workflows of jobs begin.
+const BEGINS: &str = "run-";
+
 /// The name of the workflow of a job. No other job has it, so that a mission of this name is found again after a kill.
 pub fn name(job: &Job) -> String {
-    format!("run-{}", short_hash(&format!("{}{}", job.run(), job.id)))
+    format!("{BEGINS}{}", short_hash(&format!("{}{}", job.run(), job.id)))
+}
+
+/// Whether a workflow of this name is that of a job.
+pub fn is_of_run(workflow: &str) -> bool {
+    workflow.starts_with(BEGINS)
 }
 
 /// The beginning of a hash, for names.

@@ -8,6 +8,7 @@ mod kills;
 mod leases;
 mod machine;
 mod pushes;
+mod retention;
 mod returns;
 mod runs;
 mod up;
