@@ -36,6 +36,8 @@ fn without_a_token_nothing_is_answered_but_healthz() {
 fn wrong_tokens_open_nothing() {
     let world = World::new();
     let good = world.admin.token.clone().unwrap();
+    let (rest, last) = good.split_at(good.len() - 1);
+    let other = if last == "0" { "1" } else { "0" };
     let with = |value: &str| world.nobody().header("Authorization", value).get("/v1/status");
     for wrong in [
         "",
@@ -44,7 +46,7 @@ fn wrong_tokens_open_nothing() {
         "Bearer x",
         &good,
         &format!("Basic {good}"),
-        &format!("Bearer {}0", &good[..good.len() - 1]),
+        &format!("Bearer {rest}{other}"),
     ] {
         with(wrong).refused(401, "unauthorized");
     }
