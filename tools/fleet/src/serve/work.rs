@@ -13,6 +13,7 @@ use super::beats::beat;
 use super::brief::brief;
 use super::connected::Connection;
 use super::connected::Notice;
+use super::doors::{Holder, unauthorized};
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::run::RunId;
@@ -23,6 +24,9 @@ pub const NOT_REGISTERED: u16 = 4404;
 
 /// A WebSocket is closed with this code when its crab has connected again.
 pub const REPLACED: u16 = 4409;
+
+/// A WebSocket is closed with this code when its token was revoked.
+pub const REVOKED: u16 = 4401;
 
 /// After how long a crab is parked again when the store did not answer.
 const PARK_AGAIN: Duration = Duration::from_secs(1);
@@ -56,11 +60,18 @@ enum End {
     Stopping,
 }
 
+const REVOKED_NOW: End = End::Closed(REVOKED, "the token was revoked");
+
 /// Serves the WebSocket of a crab until one of them goes away.
-pub async fn socket(gateway: Arc<Gateway>, mut socket: WebSocket, connection: Connection) {
+pub async fn socket(
+    gateway: Arc<Gateway>,
+    mut socket: WebSocket,
+    connection: Connection,
+    holder: Arc<Holder>,
+) {
     let counted = Arc::clone(&gateway);
     let _counted = counted.metrics.crab();
-    let mut line = Line { gateway, connection, park_at: None };
+    let mut line = Line { gateway, connection, holder, park_at: None };
     let end = line.serve(&mut socket).await;
     // An offer that comes meanwhile is made again.
     line.connection.leave().await;
@@ -86,6 +97,8 @@ pub async fn socket(gateway: Arc<Gateway>, mut socket: WebSocket, connection: Co
 struct Line {
     gateway: Arc<Gateway>,
     connection: Connection,
+    /// Who has opened it.
+    holder: Arc<Holder>,
     /// When it is parked again, since the store did not answer.
     park_at: Option<Instant>,
 }
@@ -104,12 +117,14 @@ impl Line {
             let done = tokio::select! {
                 _ = &mut stop => return End::Stopping,
                 notice = self.connection.next() => match notice {
+                    _ if !self.stands() => Err(REVOKED_NOW),
                     Some(notice) => self.notify(socket, notice).await,
                     None => Err(self.replaced()),
                 },
                 received = socket.recv() => {
                     heard = Instant::now();
                     match received {
+                        _ if !self.stands() => Err(REVOKED_NOW),
                         Some(Ok(Frame::Text(text))) => self.hear(socket, text.as_str()).await,
                         Some(Ok(Frame::Binary(_))) => self.refuse(socket, not_understood("it is binary")).await,
                         Some(Ok(Frame::Ping(_) | Frame::Pong(_))) => Ok(()),
@@ -117,6 +132,7 @@ impl Line {
                     }
                 },
                 _ = pings.tick() => match heard.elapsed() > every * PINGS {
+                    _ if !self.stands() => Err(REVOKED_NOW),
                     true => Err(End::Gone),
                     false => self.send(socket, Frame::Ping(axum::body::Bytes::new())).await,
                 },
@@ -126,6 +142,11 @@ impl Line {
                 return end;
             }
         }
+    }
+
+    /// Whether its token is still good for it.
+    fn stands(&self) -> bool {
+        self.gateway.tokens.stands(&self.holder)
     }
 
     /// Why the line is not the crab's any more.
@@ -212,6 +233,7 @@ pub async fn poll(
     gateway: &Arc<Gateway>,
     mut connection: Connection,
     wait: Duration,
+    holder: &Holder,
 ) -> Result<Vec<Message>, ApiError> {
     let until = Instant::now() + wait;
     let offers = match connection.park().await? {
@@ -244,6 +266,10 @@ pub async fn poll(
             }
         };
         let Some(notice) = notice else { return Ok(found) };
+        if !gateway.tokens.stands(holder) {
+            connection.leave().await;
+            return Err(unauthorized("the token was revoked"));
+        }
         found.extend(messages(gateway, &connection, notice).await?);
     }
     // An offer that is not taken here is made again.

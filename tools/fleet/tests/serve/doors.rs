@@ -60,8 +60,7 @@ fn a_token_is_worthless_as_soon_as_it_is_revoked() {
     let world = World::new();
     let person = world.with_rights(Rights::Person);
     person.get("/v1/status").ok(200);
-    let id = person.token.clone().unwrap().split('_').nth(1).unwrap().to_owned();
-    world.gateway.tokens.revoke(&id).unwrap();
+    world.revoke(&person);
     person.get("/v1/status").refused(401, "unauthorized");
 }
 

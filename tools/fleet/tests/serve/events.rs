@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
+use orange_fleet::serve::doors::Rights;
 use serde_json::{Value, json};
 
 use crate::world::{Client, World};
@@ -43,10 +44,20 @@ impl Reader {
     }
 
     /// Whether the stream ends, and is not cut off.
-    fn ends(mut self) -> bool {
+    fn ends(self) -> bool {
+        self.rest().ends_with("0\r\n\r\n")
+    }
+
+    /// Whether the stream ends before it has this word.
+    fn ends_without(self, word: &str) -> bool {
+        let rest = self.rest();
+        rest.ends_with("0\r\n\r\n") && !rest.contains(word)
+    }
+
+    fn rest(mut self) -> String {
         let mut rest = String::new();
         std::io::Read::read_to_string(&mut self.0, &mut rest).unwrap();
-        rest.ends_with("0\r\n\r\n")
+        rest
     }
 }
 
@@ -96,6 +107,17 @@ fn a_stream_of_one_mission_has_no_other() {
             break;
         }
     }
+}
+
+#[test]
+fn a_stream_ends_with_its_token() {
+    let world = World::new();
+    let colony = world.colony("coffee");
+    let people = world.with_rights(Rights::Reader);
+    let reader = Reader::new(&people, "/v1/events", "");
+    world.revoke(&people);
+    world.mission(&colony, "one");
+    assert!(reader.ends_without("mission.created"));
 }
 
 #[test]

@@ -71,6 +71,36 @@ fn a_crab_whose_connection_is_gone_gets_nothing() {
 }
 
 #[test]
+fn a_revoked_token_ends_what_it_has_opened() {
+    let it = colony();
+    let mut socket = it.parked("atlas", "worker");
+    it.world.revoke(&it.crabs);
+    it.world.mission(&it.id, "one");
+    assert_eq!(socket.closed(), 4401, "the crab does not get the step");
+    let others = it.world.crabs_of(&it.id);
+    others.register("coral", &it.id, "planner");
+    let mut socket = others.work("coral");
+    it.world.revoke(&others);
+    socket.park();
+    assert_eq!(socket.closed(), 4401);
+}
+
+#[test]
+fn a_poll_whose_token_was_revoked_gets_no_step() {
+    let it = colony();
+    it.crabs.register("atlas", &it.id, "worker");
+    let crabs = it.crabs.clone();
+    let body = json!({"wait_ms": 60_000});
+    let poll = std::thread::spawn(move || {
+        crabs.post("/v1/crabs/atlas/poll", &body).refused(401, "unauthorized");
+    });
+    it.is_soon("atlas", "idle");
+    it.world.revoke(&it.crabs);
+    it.world.mission(&it.id, "one");
+    poll.join().unwrap();
+}
+
+#[test]
 fn an_offer_that_was_not_accepted_is_made_again() {
     let it = colony();
     let mut socket = it.parked("atlas", "worker");

@@ -132,6 +132,12 @@ impl World {
         Client { token: Some(token), ..self.admin.clone() }
     }
 
+    /// Makes the token of this client worthless.
+    pub fn revoke(&self, client: &Client) {
+        let id = client.token.as_deref().and_then(|it| it.split('_').nth(1)).unwrap();
+        self.gateway.tokens.revoke(id).unwrap();
+    }
+
     /// A client without a token.
     pub fn nobody(&self) -> Client {
         Client { token: None, ..self.admin.clone() }

@@ -94,19 +94,21 @@ pub async fn admit(State(who): State<Who>, request: Request, next: Next) -> Resp
         .into_response()
 }
 
+/// The refusal of a call without a token that is good for anything.
+pub fn unauthorized(message: &str) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message).help(
+        "send `Authorization: Bearer TOKEN`; the gateway has made one in the file tokens/admin of its folder, and `orange-fleet token new` makes others",
+    )
+}
+
 /// Who holds the token of a request.
 fn holder(tokens: &Tokens, headers: &HeaderMap) -> Result<Holder, ApiError> {
-    let refused = |message: &str| {
-        ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", message).help(
-            "send `Authorization: Bearer TOKEN`; the gateway has made one in the file tokens/admin of its folder, and `orange-fleet token new` makes others",
-        )
-    };
     let Some(value) = headers.get(header::AUTHORIZATION) else {
-        return Err(refused("this call has no token"));
+        return Err(unauthorized("this call has no token"));
     };
     let presented = value.to_str().ok().and_then(bearer);
-    let presented = presented.ok_or_else(|| refused("the header Authorization has no bearer token"))?;
-    tokens.holder(presented).ok_or_else(|| refused("nobody has this token"))
+    let presented = presented.ok_or_else(|| unauthorized("the header Authorization has no bearer token"))?;
+    tokens.holder(presented).ok_or_else(|| unauthorized("nobody has this token"))
 }
 
 fn bearer(value: &str) -> Option<&str> {

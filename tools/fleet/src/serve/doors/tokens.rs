@@ -101,12 +101,17 @@ impl Tokens {
         Ok(tokens)
     }
 
+    /// The file with the administrator's token of a gateway's folder.
+    pub fn admin_file(gateway: &Path) -> PathBuf {
+        gateway.join("tokens").join(ADMIN)
+    }
+
     /// The administrator's token of a gateway's folder.
     ///
     /// # Errors
     /// It is not there, or cannot be read.
     pub fn admin(gateway: &Path) -> Result<String> {
-        let path = gateway.join("tokens").join(ADMIN);
+        let path = Tokens::admin_file(gateway);
         let read = fs::read_to_string(&path).map_err(|cause| Error::io("read the token", &path, &cause))?;
         Ok(read.trim().to_owned())
     }
@@ -186,6 +191,11 @@ impl Tokens {
         };
         let is_equal: bool = known.ct_eq(&hash).into();
         rights.filter(|_| is_equal).map(|rights| Holder { id: id.to_owned(), rights: rights.clone() })
+    }
+
+    /// Whether this token is still good for what it was.
+    pub fn stands(&self, holder: &Holder) -> bool {
+        self.rights_of(&holder.id).as_ref() == Some(&holder.rights)
     }
 
     /// What the token of this id is good for; `None` after it was revoked.

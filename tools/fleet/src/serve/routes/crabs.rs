@@ -214,7 +214,7 @@ pub(super) async fn work(
         .max_message_size(limits.message)
         .max_frame_size(limits.message);
     let connection = Connection::new(&gateway, &colony, &crab);
-    Ok(upgrade.on_upgrade(move |socket| work::socket(gateway, socket, connection)))
+    Ok(upgrade.on_upgrade(move |socket| work::socket(gateway, socket, connection, caller.holder)))
 }
 
 pub(super) async fn poll(
@@ -231,7 +231,7 @@ pub(super) async fn poll(
     let longest = gateway.settings.limits.poll;
     let wait = body.wait_ms.map_or(longest, |it| Duration::from_millis(it).min(longest));
     let connection = Connection::new(&gateway, &colony, &crab);
-    let messages = work::poll(&gateway, connection, wait).await?;
+    let messages = work::poll(&gateway, connection, wait, &caller.holder).await?;
     Ok(Json(Messages { messages }))
 }
 

@@ -16,9 +16,10 @@ use tokio::sync::watch;
 use super::Limit;
 use crate::host::Record;
 use crate::serve::answer::{RecordAnswer, Records};
+use crate::serve::doors::Holder;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
-use crate::serve::input::{Asked, Named};
+use crate::serve::input::{Asked, Caller, Named};
 
 /// How many records are read at a time for a stream.
 const CHUNK: u32 = 200;
@@ -39,14 +40,16 @@ pub(super) struct Query {
 
 pub(super) async fn all(
     State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
     headers: HeaderMap,
     Asked(query): Asked<Query>,
 ) -> Result<Response, ApiError> {
-    answer(gateway, &headers, query, None).await
+    answer(gateway, caller, &headers, query, None).await
 }
 
 pub(super) async fn of_mission(
     State(gateway): State<Arc<Gateway>>,
+    caller: Caller,
     Named(mission): Named<String>,
     headers: HeaderMap,
     Asked(query): Asked<Query>,
@@ -54,12 +57,13 @@ pub(super) async fn of_mission(
     if gateway.known(&mission).await?.is_none() {
         return Err(super::missions::unknown_mission(&mission));
     }
-    answer(gateway, &headers, query, Some(mission)).await
+    answer(gateway, caller, &headers, query, Some(mission)).await
 }
 
 /// A stream for who asks for one, which begins after the last record that the reader has; else a page.
 async fn answer(
     gateway: Arc<Gateway>,
+    caller: Caller,
     headers: &HeaderMap,
     query: Query,
     mission: Option<String>,
@@ -73,6 +77,7 @@ async fn answer(
     let reader = Reader {
         stopping: gateway.stopping.subscribe(),
         gateway,
+        holder: caller.holder,
         news,
         mission,
         after,
@@ -106,6 +111,7 @@ fn last_read(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
 /// Somebody who follows the records.
 struct Reader {
     gateway: Arc<Gateway>,
+    holder: Arc<Holder>,
     news: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
     mission: Option<String>,
@@ -130,6 +136,10 @@ impl Reader {
         let counted = Arc::clone(&self.gateway);
         let _counted = counted.metrics.follower();
         loop {
+            // A token can be revoked while its stream is open.
+            if !self.gateway.tokens.stands(&self.holder) {
+                return None;
+            }
             if let Some(record) = self.ready.next() {
                 self.after = record.seq;
                 return Some(record);
