@@ -36,16 +36,18 @@ struct Shared {
     changed: Condvar,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct State {
     lease: Lease,
+    /// Why the gateway refuses heartbeats, if it does.
+    refusal: Option<String>,
     is_over: bool,
 }
 
 impl Heart {
     /// Begins to beat, at once.
     pub fn start(api: Arc<Api>, crab: &str, run: &str, every: Duration) -> Heart {
-        let state = Mutex::new(State { lease: Lease::Unheard, is_over: false });
+        let state = Mutex::new(State { lease: Lease::Unheard, refusal: None, is_over: false });
         let (crab, run) = (crab.to_owned(), run.to_owned());
         let shared = Arc::new(Shared { api, crab, run, every, state, changed: Condvar::new() });
         let (beating, listening) = (Arc::clone(&shared), Arc::clone(&shared));
@@ -57,6 +59,11 @@ impl Heart {
     /// What the gateway said last.
     pub fn lease(&self) -> Lease {
         self.shared.locked().lease
+    }
+
+    /// Why the gateway refuses the heartbeats, if it does.
+    pub fn refusal(&self) -> Option<String> {
+        self.shared.locked().refusal.clone()
     }
 
     /// Asks the gateway now.
@@ -108,7 +115,10 @@ impl Shared {
         loop {
             self.beat();
             // After an outage the gateway hears of it before a lease ends.
-            let is_unheard = self.locked().lease == Lease::Unheard;
+            let is_unheard = {
+                let state = self.locked();
+                state.lease == Lease::Unheard && state.refusal.is_none()
+            };
             if self.is_over_after(if is_unheard { self.every.min(UNHEARD) } else { self.every }) {
                 return;
             }
@@ -151,14 +161,16 @@ impl Shared {
     }
 
     fn beat(&self) {
-        let lease = match self.api.beat(&self.crab, &self.run, self.every.min(PATIENCE)) {
-            Ok(true) => Lease::Held,
-            Ok(false) => Lease::Lost,
+        let (lease, refusal) = match self.api.beat(&self.crab, &self.run, self.every.min(PATIENCE)) {
+            Ok(true) => (Lease::Held, None),
+            Ok(false) => (Lease::Lost, None),
             // A crab that is not known there has no lease there.
-            Err(Failed::Refused { status: 404, .. }) => Lease::Lost,
-            Err(Failed::Refused { .. } | Failed::Unheard(_)) => Lease::Unheard,
+            Err(Failed::Refused { status: 404, .. }) => (Lease::Lost, None),
+            Err(Failed::Refused { message, .. }) => (Lease::Unheard, Some(message)),
+            Err(Failed::Unheard(_)) => (Lease::Unheard, None),
         };
         let mut state = self.locked();
+        state.refusal = refusal;
         // A lost lease stays lost.
         if state.lease != Lease::Lost {
             state.lease = lease;

@@ -212,7 +212,7 @@ impl Crab {
             After::Ended => self.faults = 0,
             After::GivenBack => {
                 // The gateway gives no steps to this crab before it registers again.
-                let pause = self.settings.times.fault * 2u32.saturating_pow(self.faults.min(5));
+                let pause = self.settings.times.fault * 2u32.saturating_pow(self.faults.min(2));
                 self.faults += 1;
                 self.tell(&format!("asks for no steps for {} s", pause.as_secs()));
                 std::thread::sleep(pause);

@@ -39,6 +39,9 @@ pub fn push(job: &Job, ready: &Ready, wanted: &dyn Wanted) -> Result<Pushed> {
     let worktree = Path::new(&ready.worktree);
     let git = Git::new(worktree, wanted);
     let branch = &job.assigned.branch;
+    if !worktree.is_dir() {
+        return Ok(Pushed::Unfit(format!("its worktree is gone: {}", worktree.display())));
+    }
     if let Some(why) = unfit(git)? {
         return Ok(Pushed::Unfit(why));
     }
@@ -205,14 +208,60 @@ fn send(
             git.said(&["update-ref", &tracking_ref(&job.assigned.branch), head])?;
             Ok(Pushed::Done { commit: head.to_owned(), notes })
         }
+        Ok(said) if is_final(&said.stderr) => {
+            git.text(&["update-ref", &kept_ref(head), head])?;
+            let why = format!("{REMOTE} does not take {}: {}", job.assigned.branch, said.stderr);
+            Ok(Pushed::Unfit(format!("{why}\nthe crab keeps the work of this attempt as {}", kept_ref(head))))
+        }
         Ok(said) => Ok(Pushed::NotNow(said.stderr)),
         Err(error) => Ok(Pushed::NotNow(error.one_line())),
     }
 }
 
+/// Whether the remote would refuse the same push again: one of its hooks says no, or a branch has the name of a folder of the other.
+fn is_final(complaint: &str) -> bool {
+    let is_in_the_way = |line: &str| line.contains("cannot lock ref") && line.contains("' exists");
+    complaint.lines().any(|line| line.contains("hook declined") || is_in_the_way(line))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(Debug)]
+    struct Always;
+
+    impl Wanted for Always {
+        fn is_wanted(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_worktree_that_is_gone_has_nothing_to_push() {
+        let ready = Ready { worktree: "/no/such/worktree".to_owned(), ..Ready::default() };
+        let pushed = push(&Job::default(), &ready, &Always).unwrap();
+        assert_eq!(pushed, Pushed::Unfit("its worktree is gone: /no/such/worktree".to_owned()));
+    }
+
+    #[test]
+    fn a_refusal_that_stays_differs_from_others() {
+        for complaint in [
+            " ! [remote rejected] aaa -> m/one (pre-receive hook declined)",
+            " ! [remote rejected] aaa -> m/one (protected branch hook declined)\nerror: failed to push some refs",
+            "remote: error: cannot lock ref 'refs/heads/a/b': 'refs/heads/a' exists; cannot create 'refs/heads/a/b'",
+        ] {
+            assert!(is_final(complaint), "{complaint}");
+        }
+        for complaint in [
+            "",
+            "fatal: unable to access 'https://example.org/': Could not resolve host",
+            " ! [rejected] aaa -> m/one (stale info)",
+            "remote: error: cannot lock ref 'refs/heads/a': is at bbb but expected ccc",
+        ] {
+            assert!(!is_final(complaint), "{complaint}");
+        }
+    }
 
     #[test]
     fn new_repositories_are_found_among_the_changes() {

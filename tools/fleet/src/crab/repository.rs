@@ -15,6 +15,10 @@ use super::job::Ready;
 use super::orange::Engine;
 use super::program::Wanted;
 
+/// The setting with the address of the remote, and the crab's note of it.
+const REMOTE_URL: &str = "remote.origin.url";
+const CLONED_FROM: &str = "orange-fleet.clonedFrom";
+
 /// How often the claim is tried while others change it.
 const ROUNDS: usize = 5;
 
@@ -70,7 +74,10 @@ impl Repositories<'_> {
             // A path of this machine is seen from where the crab was started.
             let here = std::env::current_dir().map_err(|cause| Error::io("find", folder, &cause))?;
             Git::new(&here, wanted).clone_into(&assigned.repository, &clone)?;
+            let git = Git::new(&clone, wanted);
+            git.text(&["config", CLONED_FROM, &git.text(&["config", REMOTE_URL])?])?;
         }
+        set_right(Git::new(&clone, wanted))?;
         Ok(clone)
     }
 
@@ -96,6 +103,19 @@ impl Repositories<'_> {
         }
         Err(Error::new(Kind::Locked, format!("others claim {} again and again", assigned.branch)))
     }
+}
+
+/// Gives the remote the address that it was cloned from: an agent may have changed it, and worktrees have the settings of their clone.
+fn set_right(git: Git<'_>) -> Result<()> {
+    // A clone of an older crab has no note of it.
+    let said = git.said(&["config", "--get", CLONED_FROM])?;
+    let address = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+    if address.is_empty() {
+        return Ok(());
+    }
+    git.text(&["config", "--replace-all", REMOTE_URL, &address])?;
+    // It need not be there.
+    git.said(&["config", "--unset-all", "remote.origin.pushurl"]).map(drop)
 }
 
 /// Fetches the branch of a mission and the branch that work starts from, as the remote has them now.

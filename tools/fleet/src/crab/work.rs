@@ -94,6 +94,9 @@ impl Worker<'_> {
                     continue;
                 }
             };
+            if let Some(why) = self.heart.refusal() {
+                self.tell_trouble(&format!("the gateway refuses its heartbeats: {why}"));
+            }
             let action = next(&self.job, &local, self.heart.lease());
             if action == Action::Forget {
                 return self.forget();
@@ -291,7 +294,7 @@ impl Worker<'_> {
         let Some(ready) = self.job.ready.clone() else { return Ok(()) };
         // Only the current attempt may push, and only the gateway knows which one that is.
         if self.heart.ask() != Lease::Held {
-            self.heart.wait(RETRIES.0);
+            self.heart.wait(if self.heart.refusal().is_some() { RETRIES.1 } else { RETRIES.0 });
             return Ok(());
         }
         let pushed = push::push(&self.job, &ready, &self.heart);

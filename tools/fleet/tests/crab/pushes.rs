@@ -27,6 +27,34 @@ fn an_agent_that_pushes_itself_is_no_stranger() {
 }
 
 #[test]
+fn what_the_remote_will_never_take_fails_at_once() {
+    let world = World::new();
+    let hook = world.path("toy.git/hooks/update");
+    std::fs::write(&hook, "#!/bin/sh\ncase $1 in refs/heads/*) echo 'signed commits only'; exit 1;; esac\n")
+        .unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let done = report(&world, "commit; complete PASS done");
+    assert_eq!(done["status"], "failed");
+    let why = done["summary"].as_str().unwrap();
+    assert!(why.contains("signed commits only") && why.contains("refs/orange-fleet/kept/"), "{why}");
+    assert_eq!(world.origin("m/one"), None);
+}
+
+#[test]
+fn a_remote_that_an_agent_has_changed_is_set_right() {
+    let world = World::new();
+    let crab = world.crab("atlas", &[]);
+    crab.acts("plan", "git remote set-url origin /nonexistent; exec sleep 100000");
+    world.gateway.assign(world.attempt("plan", 1));
+    crab.has_agent();
+    world.gateway.script().lost.insert("m.plan.1".to_owned());
+    crab.is_idle();
+    crab.acts("plan", "commit; complete PASS done");
+    world.gateway.assign(world.attempt("plan", 2));
+    assert_eq!(world.gateway.heard("/v1/runs/complete", 1)["status"], "completed");
+}
+
+#[test]
 fn a_branch_that_somebody_else_has_changed_is_left_alone() {
     let world = World::new();
     let crab = world.crab("atlas", &[]);
