@@ -58,6 +58,22 @@ pub enum Failed {
 /// What a call comes to.
 pub type Heard<T> = std::result::Result<T, Failed>;
 
+fn is_url(text: &str) -> bool {
+    let address = text.parse::<ureq::http::Uri>();
+    address.is_ok_and(|it| matches!(it.scheme_str(), Some("http" | "https")) && it.host().is_some())
+}
+
+/// What to do about a gateway that does not answer for this reason.
+fn help_for(why: &str) -> &'static str {
+    if why.contains("certificate") {
+        "`--authority FILE` names the certificate of an authority of your own"
+    } else if why.contains("http parse") {
+        "it may have TLS: then its address begins with `https://`"
+    } else {
+        "`orange-fleet serve` starts it, and `--gateway URL` names another one"
+    }
+}
+
 /// What `ureq` makes of a call.
 type Called = std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>;
 
@@ -79,7 +95,7 @@ impl Failed {
         match self {
             Failed::Unheard(why) => {
                 Error::new(Kind::Environment, format!("the gateway does not answer: {why}"))
-                    .help("`orange-fleet serve` starts it, and `--gateway URL` names another one; the same command again is safe")
+                    .help(help_for(&why))
             }
             Failed::Refused { status, message, help } => {
                 let kind = match status {
@@ -113,6 +129,12 @@ impl Client {
         if addresses.is_empty() {
             return Err(Error::new(Kind::Usage, "the address of the gateway is missing")
                 .help("name it with `--gateway URL`, or in ORANGE_FLEET_GATEWAY"));
+        }
+        if let Some(odd) = addresses.iter().find(|it| !is_url(it)) {
+            let message = format!("`{}` is no address of a gateway", odd.escape_debug());
+            return Err(
+                Error::new(Kind::Usage, message).help("write `https://HOST:PORT`, or `http://HOST:PORT`")
+            );
         }
         let config = Agent::config_builder().http_status_as_error(false).max_redirects(0);
         let authorities = authorities.as_deref().map(roots::read).transpose()?;

@@ -84,7 +84,15 @@ impl Client {
     /// The gateway refuses, or does not answer.
     pub fn post(&self, path: &str, body: &Value) -> Result<Value> {
         let key: String = random::bytes::<16>()?.iter().map(|it| format!("{it:02x}")).collect();
-        again(|| parse(&self.0.post(path, body, Some(&key), PATIENCE)?))
+        self.post_with(&key, path, body)
+    }
+
+    /// Has something happen once, however many commands ask for it with this key.
+    ///
+    /// # Errors
+    /// The gateway refuses, or does not answer.
+    pub fn post_with(&self, key: &str, path: &str, body: &Value) -> Result<Value> {
+        again(|| parse(&self.0.post(path, body, Some(key), PATIENCE)?))
     }
 }
 

@@ -75,9 +75,12 @@ pub struct StartArgs {
     /// The colony whose crabs do it
     #[arg(long, value_name = "NAME")]
     colony: String,
-    /// The branch to work on [default: one named after the mission]
+    /// The branch to work on, which no other mission of the colony has [default: one named after the mission]
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
+    /// A word of your own for this mission: the same command with the same one starts no second mission
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
     /// When it pauses, if not as the workflow says.
     #[command(flatten)]
     policy: PolicyArgs,
@@ -178,15 +181,32 @@ impl MissionCommand {
     }
 }
 
+/// A gateway that does not answer may have started the mission all the same.
+fn may_have_begun(error: Error) -> Error {
+    if error.kind != Kind::Environment {
+        return error;
+    }
+    let help = format!(
+        "{}; the mission may have begun: `orange-fleet mission list` shows it; with `--key KEY` the same command again starts no second one",
+        error.help
+    );
+    error.help(help)
+}
+
 impl StartArgs {
     fn run(self) -> Result<Said> {
-        let StartArgs { workflow, prompt, colony, branch, policy, client } = self;
+        let StartArgs { workflow, prompt, colony, branch, key, policy, client } = self;
         let prompt = if prompt == "-" { standard_input()? } else { prompt };
         let PolicyArgs { execution, intervene } = policy;
         let body = given(json!({
             "colony_id": colony, "workflow": workflow, "prompt": prompt, "branch": branch, "execution": execution, "intervene": intervene,
         }));
-        let json = client.client()?.post("/v1/missions", &body)?;
+        let (client, path) = (client.client()?, "/v1/missions");
+        let made = match &key {
+            Some(key) => client.post_with(key, path, &body),
+            None => client.post(path, &body).map_err(may_have_begun),
+        };
+        let json = made?;
         let text =
             format!("mission {} has begun, on branch {}", word(&json["mission_id"]), word(&json["branch"]));
         Ok(Said { text, json })

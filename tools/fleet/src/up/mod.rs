@@ -77,8 +77,12 @@ fn start(settings: &Settings, children: &mut Children, stop: &AtomicBool) -> Res
     let words = ["serve", "--dir", &shown, "--listen", &listen].map(str::to_owned);
     let words = words.into_iter().chain(settings.serve.iter().cloned()).collect();
     let address = children.add_gateway(words, stop)?;
-    let client =
-        ClientArgs { gateway: Some(address.clone()), dir: Some(gateway.clone()), ..ClientArgs::default() };
+    // A token in the environment is for another gateway.
+    let client = ClientArgs {
+        gateway: Some(address.clone()),
+        token_file: Some(Tokens::admin_file(&gateway)),
+        ..ClientArgs::default()
+    };
     let name = settings.colony.clone().unwrap_or_else(|| colony_name(&settings.repository));
     let body = json!({ "name": name, "repository": settings.repository, "base": settings.base });
     let made = client.client()?.post("/v1/colonies", &body)?;
