@@ -72,6 +72,9 @@ pub fn run(settings: &Settings) -> Result<()> {
 fn start(settings: &Settings, children: &mut Children, stop: &AtomicBool) -> Result<()> {
     let gateway = settings.folder.join("gateway");
     fs::create_dir_all(&gateway).map_err(|cause| Error::io("make", &gateway, &cause))?;
+    let name = settings.colony.clone().unwrap_or_else(|| colony_name(&settings.repository));
+    let of_colony = settings.folder.join("colony");
+    check_colony(&of_colony, &name)?;
     let shown = gateway.to_string_lossy().into_owned();
     let listen = settings.listen.to_string();
     let words = ["serve", "--dir", &shown, "--listen", &listen].map(str::to_owned);
@@ -83,9 +86,9 @@ fn start(settings: &Settings, children: &mut Children, stop: &AtomicBool) -> Res
         token_file: Some(Tokens::admin_file(&gateway)),
         ..ClientArgs::default()
     };
-    let name = settings.colony.clone().unwrap_or_else(|| colony_name(&settings.repository));
     let body = json!({ "name": name, "repository": settings.repository, "base": settings.base });
     let made = client.client()?.post("/v1/colonies", &body)?;
+    fs::write(&of_colony, format!("{name}\n")).map_err(|cause| Error::io("write", &of_colony, &cause))?;
     let colony = made["colony_id"].as_str().or(made["id"].as_str()).unwrap_or(&name).to_owned();
     let token = token(&gateway, &settings.folder, &colony)?;
     for (number, roles) in settings.crabs.iter().enumerate() {
@@ -103,6 +106,22 @@ fn start(settings: &Settings, children: &mut Children, stop: &AtomicBool) -> Res
         settings.crabs.len()
     ));
     Ok(())
+}
+
+/// Refuses another colony than that of before: its crabs would be the same ones, and end the agents that are at work for the first.
+fn check_colony(file: &Path, name: &str) -> Result<()> {
+    let before = match fs::read_to_string(file) {
+        Ok(before) => before,
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(cause) => return Err(Error::io("read", file, &cause)),
+    };
+    if before.trim() == name {
+        return Ok(());
+    }
+    let folder = file.parent().unwrap_or(file).display();
+    let message = format!("the crabs in {folder} work for the colony {}", before.trim());
+    Err(Error::new(Kind::Refused, message)
+        .help(format!("give the fleet of {name} a folder of its own with `--dir DIR`")))
 }
 
 fn watch(children: &mut Children, stop: &AtomicBool) -> Result<()> {

@@ -30,6 +30,8 @@ impl Up<'_> {
         ]);
         command.arg("--repository").arg(world.path("toy.git")).arg("--dir").arg(world.path("fleet"));
         command.arg("--home").arg(world.path("home"));
+        // It is for another gateway.
+        command.env("ORANGE_FLEET_TOKEN", "orange_other_token");
         command.arg("--orange").arg(orange()).stderr(log).stdout(Stdio::null());
         let up = Up { world, process: command.spawn().unwrap() };
         until("two crabs are registered", || up.log().matches(": registered in ").count() >= 2);
@@ -113,6 +115,19 @@ fn processes_end_with_a_killed_up() {
     let up = Up::start(&world);
     kill(up.process.id());
     until("nothing is left", || up.processes("crab").is_empty() && up.processes("serve").is_empty());
+}
+
+#[test]
+fn up_takes_no_crabs_away_from_their_colony() {
+    let world = World::new();
+    drop(Up::start(&world));
+    let mut command = world.command(env!("CARGO_BIN_EXE_orange-fleet"));
+    command.args(["up", "--crabs", "1", "--listen", "127.0.0.1:0"]);
+    command.arg("--repository").arg(world.path("other.git")).arg("--dir").arg(world.path("fleet"));
+    let said = command.output().unwrap();
+    assert_eq!(said.status.code(), Some(1));
+    let complaint = text(&said.stderr);
+    assert!(complaint.contains("work for the colony toy") && complaint.contains("--dir"), "{complaint}");
 }
 
 #[test]
