@@ -262,6 +262,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_address_is_a_url() {
+        let client = |address: &str| {
+            Client::new(Gateway { addresses: vec![address.to_owned()], ..Gateway::default() })
+        };
+        for address in ["http://127.0.0.1:8800", "https://fleet.example.org", "http://[::1]:8800/"] {
+            assert!(client(address).is_ok(), "{address}");
+        }
+        for address in ["localhost:8800", "fleet.example.org", "ftp://fleet.example.org", "http://", "a b"] {
+            let error = client(address).unwrap_err();
+            assert_eq!(error.kind, Kind::Usage, "{address}");
+            assert!(error.message.contains(address), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_help_is_about_what_is_wrong() {
+        let help = |why: &str| Failed::Unheard(why.to_owned()).into_error().help.clone();
+        assert!(help("invalid peer certificate: UnknownIssuer").contains("--authority"));
+        assert!(help("http parse fail: invalid HTTP version").contains("https://"));
+        assert!(help("Connection refused").contains("orange-fleet serve"));
+    }
+
+    #[test]
     fn only_a_refusal_of_the_gateway_is_one() {
         let said = r#"{"error": {"code": "x", "message": "no", "help": "do this"}}"#;
         let refused =

@@ -271,16 +271,30 @@ fn shown(mission: &Value) -> String {
         word(&mission["prompt"]).lines().next().unwrap_or_default(),
         rows(&mission["tasks"], &["step_id", "status", "attempt", "role", "result", "failure"])
     );
+    text.extend(mission["tasks"].as_array().into_iter().flatten().flat_map(said));
     if let Some(number) = mission["pause"]["number"].as_u64() {
         let id = word(&mission["mission_id"]);
-        text.push_str(&format!(
-            "\n\npaused ({}): {}\n",
-            word(&mission["pause"]["reason"]),
-            word(&mission["pause"]["message"])
-        ));
+        text.push_str(&format!("\n\n{}\n", paused(&mission["pause"])));
         text.push_str(&format!("`orange-fleet mission continue {id} --pause {number}` answers it"));
     }
     text
+}
+
+/// What the agent of a step has said last: the first line of its summary, and its warning.
+fn said(task: &Value) -> impl Iterator<Item = String> {
+    let step = word(&task["step_id"]);
+    let summary = word(&task["summary"]).lines().next().map(|line| format!("\n\n{step}: {line}"));
+    let warning = word(&task["warning"]);
+    let warning = (!warning.is_empty()).then(|| format!("\n\n{step} warns: {warning}"));
+    summary.into_iter().chain(warning)
+}
+
+fn paused(pause: &Value) -> String {
+    let (reason, message) = (word(&pause["reason"]), word(&pause["message"]));
+    match message {
+        "" => format!("paused after {}", word(&pause["step_id"])),
+        message => format!("paused ({reason}): {message}"),
+    }
 }
 
 /// An object without its empty values.

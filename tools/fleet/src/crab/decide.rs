@@ -68,7 +68,7 @@ pub enum Action {
 
 const GONE: &str = "the mission that this crab has started for it is gone";
 const CANCELLED: &str = "a person has cancelled its mission on the machine of the crab";
-const NO_WORKTREE: &str = "no worktree is free on the machine of the crab";
+const NO_WORKTREE: &str = "no worktree is free on the machine of the crab: `orange doctor` with the crab's ORANGE_HOME says what holds it";
 
 /// What comes next.
 pub fn next(job: &Job, local: &Local, lease: Lease) -> Action {

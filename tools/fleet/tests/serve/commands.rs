@@ -56,15 +56,17 @@ fn people_start_and_answer_missions() {
     ]);
     let mission = started["mission_id"].as_str().unwrap();
     assert!(program.says(&["mission", "list", "--status", "running"]).contains(mission));
+    let with_key = ["mission", "start", "dev-task", "Add tea", "--colony", "coffee", "--key", "tea"];
+    let [once, again] = [(); 2].map(|()| program.json(&with_key));
+    assert_eq!(once["mission_id"], again["mission_id"]);
+    program.says(&["mission", "cancel", once["mission_id"].as_str().unwrap()]);
     let client = &program.client;
     client.register("sage", "coffee", "any");
     let run = client.run("sage");
     client.complete("sage", &run, None).ok(200);
-    assert!(
-        program
-            .says(&["mission", "show", mission])
-            .contains(&format!("orange-fleet mission continue {mission} --pause 1"))
-    );
+    let shown = program.says(&["mission", "show", mission]);
+    assert!(shown.contains("\n\npaused after plan\n"), "{shown}");
+    assert!(shown.contains(&format!("orange-fleet mission continue {mission} --pause 1")), "{shown}");
     assert!(
         program
             .fails(&["mission", "continue", mission, "--pause", "7"], 1)
@@ -77,7 +79,7 @@ fn people_start_and_answer_missions() {
     assert!(program.says(&["mission", "runs", mission]).contains(&run));
     assert!(program.fails(&["mission", "retry", mission], 1).contains("only a failed one is tried again"));
     program.says(&["mission", "cancel", mission]);
-    assert!(program.says(&["status"]).contains("1 cancelled"));
+    assert!(program.says(&["status"]).contains("2 cancelled"));
     assert!(program.says(&["colony", "crabs"]).contains("sage"));
     assert!(
         program
