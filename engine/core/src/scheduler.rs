@@ -27,6 +27,9 @@ pub const ANY: &str = "any";
 /// After this many sweeps in a row without a heartbeat, a lease ends.
 pub const SILENT_SWEEPS: u8 = 3;
 
+/// What a step that was given back adds to its ticket, more than there are missions: it waits behind all that crabs may be able to start.
+pub const GIVEN_BACK: u64 = 1 << 40;
+
 /// After this many sweeps without a first heartbeat, an offer ends.
 pub const UNACCEPTED_SWEEPS: u8 = 2;
 
@@ -91,7 +94,7 @@ pub struct Item {
 pub struct Waiting {
     /// The step.
     pub item: Item,
-    /// The ticket of its mission: a smaller one is earlier.
+    /// The ticket of its mission, and [`GIVEN_BACK`] more for each time that it was given back: a smaller one is earlier.
     pub ticket: u64,
     /// The version of the mission that wanted it.
     pub version: u64,

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Effect, Lease, Refusal, SILENT_SWEEPS, Scheduler, UNACCEPTED_SWEEPS};
+use super::{Effect, GIVEN_BACK, Lease, Refusal, SILENT_SWEEPS, Scheduler, UNACCEPTED_SWEEPS, Waiting};
 use crate::plan::StepId;
 
 impl Scheduler {
@@ -32,7 +32,12 @@ impl Scheduler {
         if let Some(known) = self.crabs.get_mut(crab) {
             (known.is_parked, known.fault) = (false, Some(reason));
         }
-        Ok(if lease.is_running { vec![lost(&lease)] } else { vec![self.place(lease.back())] })
+        if lease.is_running {
+            return Ok(vec![lost(&lease)]);
+        }
+        let step = lease.back();
+        let ticket = step.ticket.saturating_add(GIVEN_BACK);
+        Ok(vec![self.place(Waiting { ticket, ..step })])
     }
 
     pub(super) fn sweep(&mut self) -> Vec<Effect> {

@@ -258,6 +258,19 @@ fn a_crab_gives_a_step_back_as_often_as_it_comes() {
 }
 
 #[test]
+fn a_step_that_cannot_start_keeps_no_other_waiting() {
+    let fleet = Fleet::new();
+    let _crab = fleet.world.crab("atlas", &["--role", "any", "--fault-pause", "0"]);
+    // The clone of the crab is on that branch.
+    let stuck = fleet.mission("main", &[]);
+    let events = format!("/v1/missions/{stuck}/events");
+    until("it has come back", || fleet.text(&events).contains("step.given-back"));
+    let other = fleet.mission("good/one", &[]);
+    fleet.becomes(&other, "completed");
+    assert_eq!(fleet.status(&stuck), "running");
+}
+
+#[test]
 fn a_cancelled_mission_ends_its_agent() {
     let fleet = Fleet::new();
     let crab = fleet.crab("any");

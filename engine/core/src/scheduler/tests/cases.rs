@@ -300,8 +300,12 @@ fn a_step_that_is_given_back_goes_to_another_crab() {
 }
 
 #[test]
-fn a_step_that_is_given_back_waits_in_its_old_place() {
-    check("register(A,any) park(A) want(m#1,x) want(n#1,x) back(A,m#1,no) | A<m#1 +n#1 +m#1 | m#1 n#1 |");
+fn a_step_that_is_given_back_waits_behind_others() {
+    check(
+        "register(A,any) park(A) want(m#1,x) want(n#1,x) back(A,m#1,no) | A<m#1 +n#1 +m#1 | n#1 m#1 |
+         register(A,any) park(A) back(A,n#1,no) | -n A<n#1 +n#1 | m#1 n#1 |
+         register(A,any) park(A) want(k#1,x) back(A,m#1,no) | -m A<m#1 +k#1 +m#1 | k#1 n#1 m#1 |",
+    );
 }
 
 #[test]

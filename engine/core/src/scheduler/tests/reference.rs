@@ -222,6 +222,9 @@ impl Reference {
     ) -> Result<Vec<Effect>, Refusal> {
         let job = self.held(crab, mission, attempt).ok_or(Refusal::NoSuchLease)?;
         let runs = job.holder.as_ref().is_some_and(|it| it.stage == Stage::Running);
+        if !runs {
+            job.ticket += 1 << 40;
+        }
         let heard = self.take_away(|it| it.crab == crab);
         let worker = self.worker(crab)?;
         (worker.waits, worker.fault) = (false, Some(reason.into()));
