@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::Console;
+use super::session::Session;
 
 /// How long news are collected before a page hears of them.
 const PACE: Duration = Duration::from_millis(250);
@@ -34,6 +36,8 @@ pub struct Wanted {
 /// One open page.
 struct Follower {
     console: Console,
+    /// The id of the token with which its person has signed in.
+    holder: String,
     news: watch::Receiver<u64>,
     after: u64,
     mission: Option<String>,
@@ -44,14 +48,20 @@ struct Follower {
 pub async fn events(
     State(console): State<Console>,
     Query(wanted): Query<Wanted>,
+    Extension(session): Extension<Session>,
     headers: HeaderMap,
 ) -> Response {
     let last = headers.get("last-event-id").and_then(|it| it.to_str().ok()?.parse().ok());
     let news = console.host.news();
     let after = last.or(wanted.after).unwrap_or_else(|| *news.borrow());
-    let follower = Follower { console, news, after, mission: wanted.mission, is_first: true };
+    let (holder, mission) = (session.holder, wanted.mission);
+    let follower = Follower { console, holder, news, after, mission, is_first: true };
     let events = stream::unfold(follower, |mut follower| async move {
         let event = follower.next().await?;
+        // A token can be revoked while its page is open.
+        if !follower.console.door.is_person(&follower.holder) {
+            return None;
+        }
         Some((Ok::<_, Infallible>(event), follower))
     });
     Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()

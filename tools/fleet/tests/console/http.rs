@@ -111,8 +111,12 @@ fn ends_with_its_token() {
     let token = gateway.new_token(Rights::Person);
     let visitor = Visitor::with(&gateway, &token);
     assert_eq!(visitor.get("/console").0, 200);
+    let news = visitor.agent.get(gateway.at("/console/events")).header("Cookie", &visitor.cookie);
+    let mut news = news.call().unwrap();
     gateway.revoke(&token);
     assert_eq!(visitor.get("/console").0, 303);
+    let heard = news.body_mut().read_to_string().unwrap();
+    assert!(!heard.contains("data:"), "an open page hears nothing any more: {heard}");
     for rights in [Rights::Reader, Rights::Crab { colony: "c".to_owned() }] {
         let token = gateway.new_token(rights);
         assert_eq!(Visitor::stranger(&gateway).post("/console/login", &[("token", &token)]).status(), 403);
