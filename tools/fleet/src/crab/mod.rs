@@ -197,7 +197,7 @@ impl Crab {
     fn end_strangers(&self) -> Result<()> {
         let own = self.home.job()?.map(|job| workflow::name(&job));
         for (mission, workflow) in self.orange.unfinished()? {
-            if workflow::is_of_run(&workflow) && Some(&workflow) != own.as_ref() {
+            if workflow::is_of_job(&workflow) && Some(&workflow) != own.as_ref() {
                 self.tell(&format!(
                     "ends the mission {mission}, which belongs to no job; its work is backed up"
                 ));
@@ -223,7 +223,7 @@ impl Crab {
     }
 }
 
-/// What nobody else has as an id.
+/// A random id, which nobody else has.
 fn random() -> Result<String> {
     let bytes = orange_engine::random::bytes::<10>()?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

@@ -218,7 +218,7 @@ fn send(
     }
 }
 
-/// Whether the remote would refuse the same push again: one of its hooks says no, or a branch has the name of a folder of the other.
+/// Whether the remote would refuse the same push again: one of its hooks says no, or another branch is in the way of its name.
 fn is_final(complaint: &str) -> bool {
     let is_in_the_way = |line: &str| line.contains("cannot lock ref") && line.contains("' exists");
     complaint.lines().any(|line| line.contains("hook declined") || is_in_the_way(line))

@@ -74,7 +74,7 @@ fn too_old<'m>(missions: &'m [Listed], own: Option<&str>, now: SystemTime, keep:
         let ended: Option<SystemTime> = OffsetDateTime::parse(&it.updated_at, &Rfc3339).ok().map(Into::into);
         ended.and_then(|ended| now.duration_since(ended).ok()).is_some_and(|age| age >= keep)
     };
-    let of_attempts = missions.iter().filter(|it| workflow::is_of_run(&it.workflow));
+    let of_attempts = missions.iter().filter(|it| workflow::is_of_job(&it.workflow));
     let of_others = of_attempts.filter(|it| Some(it.workflow.as_str()) != own);
     of_others.filter(is_over).filter(is_old).map(|it| it.id.as_str()).collect()
 }

@@ -19,7 +19,7 @@ pub fn name(job: &Job) -> String {
 }
 
 /// Whether a workflow of this name is that of a job.
-pub fn is_of_run(workflow: &str) -> bool {
+pub fn is_of_job(workflow: &str) -> bool {
     workflow.starts_with(BEGINS)
 }
 

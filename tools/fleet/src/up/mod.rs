@@ -88,7 +88,10 @@ fn start(settings: &Settings, children: &mut Children, stop: &AtomicBool) -> Res
     };
     let body = json!({ "name": name, "repository": settings.repository, "base": settings.base });
     let made = client.client()?.post("/v1/colonies", &body)?;
-    fs::write(&of_colony, format!("{name}\n")).map_err(|cause| Error::io("write", &of_colony, &cause))?;
+    let new = of_colony.with_extension("new");
+    fs::write(&new, format!("{name}\n"))
+        .and_then(|()| fs::rename(&new, &of_colony))
+        .map_err(|cause| Error::io("write", &of_colony, &cause))?;
     let colony = made["colony_id"].as_str().or(made["id"].as_str()).unwrap_or(&name).to_owned();
     let token = token(&gateway, &settings.folder, &colony)?;
     for (number, roles) in settings.crabs.iter().enumerate() {

@@ -193,7 +193,7 @@ impl Tokens {
         rights.filter(|_| is_equal).map(|rights| Holder { id: id.to_owned(), rights: rights.clone() })
     }
 
-    /// Whether this token is still good for what it was.
+    /// Whether this token is still good for the same calls.
     pub fn stands(&self, holder: &Holder) -> bool {
         self.rights_of(&holder.id).as_ref() == Some(&holder.rights)
     }
