@@ -9,6 +9,7 @@ pub mod console;
 pub mod crab;
 pub mod fault;
 pub mod host;
+pub mod lines;
 pub mod model;
 pub mod plans;
 pub mod serve;

@@ -1,6 +1,5 @@
 //! `orange-fleet crab`
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use serde_json::json;
 use super::Said;
 use crate::client::Gateway;
 use crate::crab::{self, Settings, Tell, Times, find_orange};
+use crate::lines;
 use crate::serve::settings::PORT;
 
 /// Where the gateway is, for a crab or a script.
@@ -157,8 +157,7 @@ impl CrabArgs {
             self.run;
         let tell: Tell = {
             let name = name.clone();
-            // Nobody is left to read it when standard error is closed.
-            Arc::new(move |text: &str| writeln!(std::io::stderr(), "{name}: {text}").unwrap_or_default())
+            Arc::new(move |text: &str| lines::to_stderr(&format!("{name}: {text}")))
         };
         Ok(Settings {
             gateway: self.gateway.gateway()?,

@@ -22,6 +22,7 @@ use orange_engine::{Error, Kind, Result};
 use serde_json::{Value, json};
 
 pub use self::client::{Client, ClientArgs};
+use crate::lines;
 
 /// Runs step workflows on many machines: a gateway keeps missions, and crabs run their steps
 #[derive(Debug, Parser)]
@@ -139,15 +140,14 @@ fn print(said: &Said, as_json: bool) -> Result<()> {
 }
 
 fn fail(error: &Error, as_json: bool) -> ExitCode {
-    // A closed output cannot show the error; the exit status still does.
     match as_json {
         true => {
             let error = json!({"error": {"code": error.kind, "message": error.message, "help": error.help}});
-            writeln!(io::stdout(), "{error}")
+            // A closed output cannot show the error; the exit status still does.
+            writeln!(io::stdout(), "{error}").unwrap_or_default();
         }
-        false => writeln!(io::stderr(), "error: {error}"),
+        false => lines::to_stderr(&format!("error: {error}")),
     }
-    .unwrap_or_default();
     ExitCode::from(error.kind.exit_status())
 }
 

@@ -1,6 +1,5 @@
 //! `orange-fleet up`
 
-use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use serde_json::json;
 
 use super::Said;
 use super::crab::{RunArgs, own_folder};
+use crate::lines;
 use crate::up::{self, Settings};
 
 /// `orange-fleet up …`
@@ -81,8 +81,7 @@ impl UpArgs {
             listen: self.listen,
             serve: serve.chain(prompts).chain(home).collect(),
             crab: self.run.words(),
-            // Nobody is left to read it when standard error is closed.
-            tell: Arc::new(|text: &str| writeln!(std::io::stderr(), "{text}").unwrap_or_default()),
+            tell: Arc::new(lines::to_stderr),
         })?;
         Ok(Said { text: String::new(), json: json!({ "stopped": true }) })
     }

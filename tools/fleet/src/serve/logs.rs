@@ -1,12 +1,12 @@
 //! Logs: one JSON object a line on standard error, with the time, the level, what happened, and what is known of it.
 
-use std::io::Write;
-
 use log::kv::{Key, Value, VisitSource};
 use log::{LevelFilter, Log, Metadata, Record};
 use serde_json::{Map, Value as Json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+
+use crate::lines;
 
 /// Writes records to standard error.
 struct Lines;
@@ -26,9 +26,7 @@ impl Log for Lines {
 
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
-            let line = line(record, OffsetDateTime::now_utc());
-            // Nobody is left to hear of a broken standard error.
-            std::io::stderr().lock().write_all(line.as_bytes()).unwrap_or_default();
+            lines::to_stderr(&line(record, OffsetDateTime::now_utc()));
         }
     }
 
@@ -45,9 +43,7 @@ fn line(record: &Record<'_>, now: OffsetDateTime) -> String {
         set("from", record.target().to_owned());
     }
     record.key_values().visit(&mut fields).unwrap_or_default();
-    let mut line = Json::Object(fields.0).to_string();
-    line.push('\n');
-    line
+    Json::Object(fields.0).to_string()
 }
 
 struct Fields(Map<String, Json>);
@@ -79,7 +75,7 @@ mod tests {
             .key_values(&values)
             .build();
         let now = OffsetDateTime::from_unix_timestamp(1_795_651_200).unwrap();
-        let expect = "{\"level\":\"warn\",\"message\":\"a request\\nwith lines\",\"path\":\"/v1/\\\"x\\\"\\n\",\"time\":\"2026-11-26T00:00:00Z\"}\n";
+        let expect = "{\"level\":\"warn\",\"message\":\"a request\\nwith lines\",\"path\":\"/v1/\\\"x\\\"\\n\",\"time\":\"2026-11-26T00:00:00Z\"}";
         assert_eq!(line(&record, now), expect);
     }
 }

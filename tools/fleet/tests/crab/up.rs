@@ -1,12 +1,14 @@
 //! `orange-fleet up`: a gateway and its crabs as processes that end together.
 
 use std::fs;
-use std::process::{Child, Stdio};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixDatagram;
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::world::{World, kill, orange, text, until};
+use crate::world::{PATIENCE, World, kill, orange, text, until};
 
 /// `orange-fleet up` with two crabs.
 struct Up<'w> {
@@ -17,6 +19,12 @@ struct Up<'w> {
 impl Up<'_> {
     fn start(world: &World) -> Up<'_> {
         let log = fs::File::create(world.path("up.log")).unwrap();
+        let up = Up { world, process: Up::command(world).stderr(log).spawn().unwrap() };
+        until("two crabs are registered", || up.log().matches(": registered in ").count() >= 2);
+        up
+    }
+
+    fn command(world: &World) -> Command {
         let mut command = world.command(env!("CARGO_BIN_EXE_orange-fleet"));
         command.args([
             "up",
@@ -32,10 +40,8 @@ impl Up<'_> {
         command.arg("--home").arg(world.path("home"));
         // It is for another gateway.
         command.env("ORANGE_FLEET_TOKEN", "orange_other_token");
-        command.arg("--orange").arg(orange()).stderr(log).stdout(Stdio::null());
-        let up = Up { world, process: command.spawn().unwrap() };
-        until("two crabs are registered", || up.log().matches(": registered in ").count() >= 2);
-        up
+        command.arg("--orange").arg(orange()).stdout(Stdio::null());
+        command
     }
 
     fn log(&self) -> String {
@@ -115,6 +121,24 @@ fn processes_end_with_a_killed_up() {
     let up = Up::start(&world);
     kill(up.process.id());
     until("nothing is left", || up.processes("crab").is_empty() && up.processes("serve").is_empty());
+}
+
+#[test]
+fn each_line_of_up_and_of_its_crabs_is_written_whole() {
+    let world = World::new();
+    // A message is what a process writes with one call.
+    let (ours, theirs) = UnixDatagram::pair().unwrap();
+    ours.set_read_timeout(Some(PATIENCE)).unwrap();
+    let process = Up::command(&world).stderr(OwnedFd::from(theirs)).spawn().unwrap();
+    let _up = Up { world: &world, process };
+    let mut registered = 0;
+    while registered < 2 {
+        let mut message = [0; 4096];
+        let length = ours.recv(&mut message).unwrap();
+        let written = text(&message[..length]);
+        assert!(written.ends_with('\n'), "{written:?} is not a whole line");
+        registered += usize::from(written.contains(": registered in "));
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::gateway::Gateway;
 
 /// How long anything may take before a test gives up: far more than it ever does, on a busy machine too.
-const PATIENCE: Duration = Duration::from_secs(180);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Everything that one test touches. It goes away with its end.
 pub(crate) struct World {
