@@ -27,6 +27,8 @@ pub enum Pushed {
     Unfit(String),
     /// Another attempt has the claim. The gateway decides which one counts.
     Claimed(Option<String>),
+    /// Something in the clone is in the way, such as a lock that a killed git has left, or a hook.
+    NotHere(String),
     /// The remote does not answer, or refuses for another reason.
     NotNow(String),
 }
@@ -213,6 +215,11 @@ fn send(
             let why = format!("{REMOTE} does not take {}: {}", job.assigned.branch, said.stderr);
             Ok(Pushed::Unfit(format!("{why}\nthe crab keeps the work of this attempt as {}", kept_ref(head))))
         }
+        Ok(said) if is_of_hook(said.status.code(), &said.stderr) => {
+            let output = String::from_utf8_lossy(&said.stdout);
+            let why = format!("the pre-push hook of the clone refuses {}", job.assigned.branch);
+            Ok(Pushed::NotHere(format!("{why}: {}{}", output, said.stderr)))
+        }
         Ok(said) => Ok(Pushed::NotNow(said.stderr)),
         Err(error) => Ok(Pushed::NotNow(error.one_line())),
     }
@@ -222,6 +229,11 @@ fn send(
 fn is_final(complaint: &str) -> bool {
     let is_in_the_way = |line: &str| line.contains("cannot lock ref") && line.contains("' exists");
     complaint.lines().any(|line| line.contains("hook declined") || is_in_the_way(line))
+}
+
+/// Whether the push has ended before it has reached the remote: git then says nothing about a branch. Without a remote, its status is 128.
+fn is_of_hook(status: Option<i32>, complaint: &str) -> bool {
+    status == Some(1) && !complaint.lines().any(|line| line.starts_with(" ! ["))
 }
 
 #[cfg(test)]
@@ -261,6 +273,15 @@ mod tests {
         ] {
             assert!(!is_final(complaint), "{complaint}");
         }
+    }
+
+    #[test]
+    fn a_hook_of_the_clone_differs_from_the_remote() {
+        let failed = "error: failed to push some refs to '/srv/git/toy.git'";
+        assert!(is_of_hook(Some(1), failed));
+        assert!(!is_of_hook(Some(1), &format!(" ! [rejected] aaa -> m/one (stale info)\n{failed}")));
+        assert!(!is_of_hook(Some(128), "fatal: Could not read from remote repository."));
+        assert!(!is_of_hook(None, ""));
     }
 
     #[test]

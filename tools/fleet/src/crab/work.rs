@@ -28,6 +28,9 @@ const FOR_WORKTREE: Duration = Duration::from_secs(60);
 /// How often something is tried that another process may prevent for a moment.
 const TRIES: u32 = 3;
 
+/// How often a push is tried that something in the clone is in the way of.
+const TRIES_HERE: u32 = 8;
+
 /// How often the transcript and the diff of an attempt are sent at most, and how long one sending may take.
 const SENDINGS: (u32, Duration) = (3, Duration::from_secs(10));
 
@@ -54,6 +57,8 @@ pub(super) struct Worker<'c> {
     /// When the push was first tried, and how long to wait for the next try.
     pushing: Option<(Instant, Duration)>,
     failures: u32,
+    /// How often something in the clone was in the way of the push.
+    hindered: u32,
     /// Another process had the job before.
     is_taken_up: bool,
     /// What was in the way last.
@@ -80,6 +85,7 @@ impl Worker<'_> {
             since: Instant::now(),
             pushing: None,
             failures: 0,
+            hindered: 0,
             is_taken_up,
             trouble: String::new(),
         }
@@ -298,7 +304,7 @@ impl Worker<'_> {
             return Ok(());
         }
         let pushed = push::push(&self.job, &ready, &self.heart);
-        match pushed.unwrap_or_else(|error| Pushed::NotNow(error.one_line())) {
+        match pushed.unwrap_or_else(|error| Pushed::NotHere(error.one_line())) {
             Pushed::Done { commit, notes } => {
                 self.tell(&format!("has pushed {commit} to {}", self.job.assigned.branch));
                 (self.job.pushed, self.job.notes) = (Some(commit), notes);
@@ -306,6 +312,7 @@ impl Worker<'_> {
             }
             Pushed::Unfit(why) => self.decide(unfit(local, &why)),
             Pushed::Claimed(other) => self.reclaim(&ready, other.as_deref()),
+            Pushed::NotHere(why) => self.push_here(local, &why),
             Pushed::NotNow(why) => self.push_later(local, &why),
         }
     }
@@ -316,6 +323,17 @@ impl Worker<'_> {
         }
         self.tell("takes the branch back from an attempt that is not current");
         push::reclaim(&self.job, ready, other, &self.heart).map(drop)
+    }
+
+    /// A lock or a full disk may be in the way for a moment. The next step would not get past it either.
+    fn push_here(&mut self, local: &Local, why: &str) -> Result<()> {
+        self.hindered += 1;
+        if self.hindered < TRIES_HERE {
+            return self.push_later(local, why);
+        }
+        let reason =
+            format!("the crab {} cannot push {}: {why}", self.crab.settings.name, self.job.assigned.branch);
+        self.decide(unfit(local, &reason))
     }
 
     fn push_later(&mut self, local: &Local, why: &str) -> Result<()> {

@@ -41,6 +41,20 @@ fn what_the_remote_will_never_take_fails_at_once() {
 }
 
 #[test]
+fn what_is_in_the_way_in_the_clone_fails_soon() {
+    let hook = r#"hooks="$(git rev-parse --git-common-dir)/hooks"; echo 'echo "tests fail"; exit 1' >"$hooks/pre-push"; chmod +x "$hooks/pre-push""#;
+    let lock = r#"echo more >more.txt; : >"$(git rev-parse --git-path index.lock)""#;
+    for (script, part) in [(hook, "tests fail"), (lock, "index.lock': File exists")] {
+        let world = World::new();
+        let done = report(&world, &format!("commit; {script}; complete PASS done"));
+        assert_eq!(done["status"], "failed");
+        let why = done["summary"].as_str().unwrap();
+        assert!(why.starts_with("the crab atlas cannot push m/one: ") && why.contains(part), "{why}");
+        assert_eq!((world.origin("m/one"), world.origin(CLAIM)), (None, None));
+    }
+}
+
+#[test]
 fn a_remote_that_an_agent_has_changed_is_set_right() {
     let world = World::new();
     let crab = world.crab("atlas", &[]);
