@@ -50,6 +50,11 @@ pub mod stored_plan {
     pub use crate::store::plan::{read, write};
 }
 
+/// Command lines that are refused, for programs with the same answers.
+pub mod refused_line {
+    pub use crate::cmd::args::{asks_for_json, usage as error};
+}
+
 /// Random bytes of the kernel.
 pub mod random {
     pub use crate::store::id::random as bytes;

@@ -22,7 +22,7 @@ pub use mission::{
 };
 pub use names::{TaskName, TaskNames};
 pub use notify::NotifyCommand;
-pub use parse::{Parsed, asks_for_json, parse};
+pub use parse::{Parsed, asks_for_json, parse, usage};
 pub use project::{ProjectCommand, ProjectSettings};
 pub use task::{
     AnswerArgs, Decision, ListArgs, LogsArgs, MergeArgs, PaneArgs, TaskCommand, UpdateArgs, WaitArgs,

@@ -84,7 +84,7 @@ pub fn asks_for_json(words: impl IntoIterator<Item = OsString>) -> bool {
 }
 
 /// clap's text as our error: its first paragraph is the message, the others are the help.
-fn usage(text: &str) -> Error {
+pub fn usage(text: &str) -> Error {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let (message, help) = text.split_once("\n\n").unwrap_or((text, ""));
     let lines =

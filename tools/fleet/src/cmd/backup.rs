@@ -36,6 +36,10 @@ impl BackupArgs {
     pub(super) fn run(self) -> Result<Said> {
         let BackupArgs { to, dir, store } = self;
         let store = Store::named(store.as_deref(), &folder(dir.as_deref())?)?;
+        if to.exists() {
+            return Err(Error::new(Kind::Refused, format!("{} is there already", to.display()))
+                .help("name a file that is not there"));
+        }
         let copied = match &store {
             Store::Sqlite(path) if !path.exists() => {
                 return Err(Error::new(Kind::NotFound, format!("there is no store {}", path.display()))

@@ -78,6 +78,14 @@ impl Client {
         again(|| parse(&self.0.get(path, PATIENCE)?))
     }
 
+    /// Removes something. It is asked once, since what is removed is not found again.
+    ///
+    /// # Errors
+    /// The gateway refuses, or does not answer.
+    pub fn delete(&self, path: &str) -> Result<()> {
+        self.0.delete(path, PATIENCE).map(drop).map_err(Failed::into_error)
+    }
+
     /// Has something happen, once even if the answer is lost.
     ///
     /// # Errors

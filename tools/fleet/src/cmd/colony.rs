@@ -51,6 +51,21 @@ Examples:
         #[command(flatten)]
         client: ClientArgs,
     },
+    /// Take a crab out of its colony whose machine is gone: its roles are free, and its step goes to another one
+    #[command(after_help = "\
+Example:
+  orange-fleet colony remove-crab crab-0mgd1x0s5000k3v9q2w1z
+
+`orange-fleet colony crabs` lists the ids. A crab that still runs ends its agent, backs its work up, and registers again; `orange-fleet crab --leave`
+on its machine takes it out for good.")]
+    RemoveCrab {
+        /// Its id
+        #[arg(value_name = "CRAB")]
+        crab: String,
+        /// The gateway.
+        #[command(flatten)]
+        client: ClientArgs,
+    },
 }
 
 impl ColonyCommand {
@@ -74,6 +89,10 @@ impl ColonyCommand {
                 let json = client.client()?.get(&format!("/v1/crabs?limit=500{of}"))?;
                 let text = rows(&json["crabs"], &["crab_id", "name", "roles", "status", "run_id", "fault"]);
                 Ok(Said { text, json })
+            }
+            ColonyCommand::RemoveCrab { crab, client } => {
+                client.client()?.delete(&format!("/v1/crabs/{}", encoded(&crab)))?;
+                Ok(Said { text: format!("{crab} has left its colony"), json: json!({ "removed": crab }) })
             }
         }
     }

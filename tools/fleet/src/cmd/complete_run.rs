@@ -59,6 +59,10 @@ impl CompleteRunArgs {
         let CompleteRunArgs { gateway, run_id, status, summary, result, warning, commit } = self;
         let summary = if summary == "-" { standard_input()? } else { summary };
         let summary = summary.trim_end().to_owned();
+        if status == Status::Failed && summary.is_empty() {
+            return Err(Error::new(Kind::Usage, "a run that has failed needs a reason")
+                .help("say with `--summary TEXT` why it has failed"));
+        }
         let verdict = match status {
             Status::Completed => Verdict::Completed { result, summary, warning },
             Status::Failed => Verdict::Failed { summary },

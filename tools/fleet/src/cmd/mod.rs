@@ -18,7 +18,7 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use orange_engine::{Error, Kind, Result};
+use orange_engine::{Error, Kind, Result, refused_line};
 use serde_json::{Value, json};
 
 pub use self::client::{Client, ClientArgs};
@@ -111,6 +111,9 @@ pub fn main() -> ExitCode {
     crate::up::follow_parent();
     let Cli { json, command } = match Cli::try_parse() {
         Ok(cli) => cli,
+        Err(wrong) if wrong.use_stderr() && refused_line::asks_for_json(std::env::args_os().skip(1)) => {
+            return fail(&refused_line::error(&wrong.to_string()), true);
+        }
         Err(wrong) => {
             // clap knows which of both outputs it belongs to; a closed one cannot show it.
             wrong.print().unwrap_or_default();

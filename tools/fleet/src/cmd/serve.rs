@@ -62,7 +62,7 @@ pub struct ServeArgs {
     #[arg(long, conflicts_with = "tls_cert")]
     insecure_plain_http: bool,
     /// A name under which it is reached, beside `localhost` and addresses
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
     host_name: Vec<String>,
     /// Seconds without a heartbeat, about, after which a step is given to another crab
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
@@ -125,6 +125,7 @@ impl ServeArgs {
             log::error!(file = file.display().to_string().as_str(), why = why.as_str(); "a workflow is not served");
         }
         if self.check {
+            Tokens::check(&settings.folder)?;
             store.check()?;
             return checked(&settings, &workflows);
         }
@@ -159,6 +160,12 @@ impl ServeArgs {
             ..Settings::new(folder)
         })
     }
+}
+
+fn host_name(text: &str) -> std::result::Result<String, String> {
+    let is_name = !text.is_empty() && !text.contains(['/', ':', ' ']);
+    let wrong = || "write the name alone, without `https://` and the port".to_owned();
+    is_name.then(|| text.to_owned()).ok_or_else(wrong)
 }
 
 fn checked(settings: &Settings, workflows: &Workflows) -> Result<Said> {

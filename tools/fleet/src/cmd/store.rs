@@ -87,6 +87,9 @@ impl Store {
         let mut lock = path.clone().into_os_string();
         lock.push(".lock");
         let lock = PathBuf::from(lock);
+        if let Some(folder) = lock.parent() {
+            std::fs::create_dir_all(folder).map_err(|cause| Error::io("make", folder, &cause))?;
+        }
         let opened = File::options().create(true).truncate(false).write(true).mode(0o600).open(&lock);
         let file = opened.map_err(|cause| Error::io("open", &lock, &cause))?;
         match file.try_lock() {

@@ -154,7 +154,7 @@ fn about_mission(refusal: &mission::Refusal) -> (StatusCode, &'static str, &'sta
             (StatusCode::CONFLICT, "other_pause", "look at what the mission asks now, and answer that pause")
         }
         Of::NothingToAccept => {
-            (StatusCode::CONFLICT, "nothing_to_accept", "continue without `accept_failure`")
+            (StatusCode::CONFLICT, "nothing_to_accept", "continue without accepting a failure")
         }
         Of::NotFailed(_) => (StatusCode::CONFLICT, "not_failed", FETCH),
         Of::NothingToRetry => (

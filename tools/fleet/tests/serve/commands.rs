@@ -1,5 +1,6 @@
 //! The commands for people, against a gateway that runs.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Output;
 
 use serde_json::Value;
@@ -81,6 +82,9 @@ fn people_start_and_answer_missions() {
     program.says(&["mission", "cancel", mission]);
     assert!(program.says(&["status"]).contains("2 cancelled"));
     assert!(program.says(&["colony", "crabs"]).contains("sage"));
+    assert_eq!(program.says(&["colony", "remove-crab", "sage"]), "sage has left its colony");
+    assert_eq!(program.says(&["colony", "crabs"]), "none");
+    assert!(program.fails(&["colony", "remove-crab", "sage"], 3).contains("no such crab"));
     assert!(
         program
             .fails(&["mission", "start", "dev-tsak", "x", "--colony", "coffee"], 3)
@@ -119,7 +123,7 @@ fn the_store_is_copied_while_the_gateway_runs() {
     program.says(&["colony", "create", "coffee", "--repository", "/srv/git/coffee.git"]);
     let copy = program.folder.path().join("copy.db");
     program.says(&["backup", copy.to_str().unwrap()]);
-    assert!(program.fails(&["backup", copy.to_str().unwrap()], 5).contains("exists"));
+    assert!(program.fails(&["backup", copy.to_str().unwrap()], 1).contains("is there already"));
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(&copy, folder.path().join("fleet.db")).unwrap();
     let restored = Program::at(folder, &[]);
@@ -176,6 +180,45 @@ fn a_check_says_what_would_not_be_served() {
     assert_eq!(output.status.code(), Some(6), "{output:?}");
     let output = check(&["--store", "mysql://x"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("is no store"), "{output:?}");
+}
+
+#[test]
+fn a_check_knows_what_the_start_would_refuse() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = folder.path().join("tokens");
+    std::fs::create_dir(&tokens).unwrap();
+    std::fs::write(tokens.join("admin"), "orange_admin_x").unwrap();
+    std::fs::set_permissions(tokens.join("admin"), PermissionsExt::from_mode(0o644)).unwrap();
+    let check = |more: &[&str]| {
+        let output =
+            command().args(["serve", "--check", "--dir"]).arg(folder.path()).args(more).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, complaint) = check(&[]);
+    assert!(status == Some(1) && complaint.contains("others may read the token"), "{complaint}");
+    let (status, complaint) = check(&["--host-name", "https://fleet.example.org"]);
+    assert!(status == Some(2) && complaint.contains("write the name alone"), "{complaint}");
+}
+
+#[test]
+fn a_store_may_have_a_folder_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("a/b/fleet.db");
+    drop(Program::new(&["--store", &format!("sqlite:{}", store.display())]));
+    assert!(store.is_file());
+}
+
+#[test]
+fn a_refused_line_is_json_where_that_is_asked_for() {
+    let output = command().args(["--json", "bogus"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["error"]["code"], "usage");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("bogus"), "{answer}");
+    let run = ["complete-run", "--gateway", "http://127.0.0.1:1", "--run-id", "m.a.1", "--status", "failed"];
+    let output = command().args(run).args(["--summary", " "]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("needs a reason"), "{output:?}");
 }
 
 #[test]

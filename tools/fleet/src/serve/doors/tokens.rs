@@ -101,6 +101,15 @@ impl Tokens {
         Ok(tokens)
     }
 
+    /// Whether a gateway can have the tokens of this folder. It changes nothing.
+    ///
+    /// # Errors
+    /// Others may read the administrator's token.
+    pub fn check(gateway: &Path) -> Result<()> {
+        let admin = Tokens::admin_file(gateway);
+        if admin.exists() { is_private(&admin) } else { Ok(()) }
+    }
+
     /// The file with the administrator's token of a gateway's folder.
     pub fn admin_file(gateway: &Path) -> PathBuf {
         gateway.join("tokens").join(ADMIN)
