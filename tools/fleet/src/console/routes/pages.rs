@@ -7,7 +7,7 @@ use super::{Answer, Console, Visit, count, missing, now, shown, unanswered};
 use crate::console::guard::Failed;
 use crate::console::view::colonies::{Colonies, Work};
 use crate::console::view::forms::Seal;
-use crate::console::view::inbox::Inbox;
+use crate::console::view::inbox::{Faulty, Inbox};
 use crate::console::view::missions::{Asked, Missions};
 use crate::console::view::start::{Filled, Start};
 use crate::console::view::workflows;
@@ -16,6 +16,9 @@ use crate::host::{ColonyState, MissionFilter, StoredMission};
 /// How many missions that wait the inbox shows, and how many that have failed.
 const WAITING: u32 = 20;
 const FAILED: u32 = 10;
+
+/// How many crabs with a fault the inbox shows.
+const FAULTY: usize = 10;
 
 /// How many missions a page of the list shows.
 const LISTED: u32 = 50;
@@ -32,8 +35,26 @@ pub(super) async fn inbox(visit: Visit) -> Answer {
         counts: (count(&counts.missions, "paused"), count(&counts.missions, "failed")),
         under_way: (count(&counts.missions, "running"), count(&counts.missions, "pending")),
         crabs: counts.crabs,
+        faulty: if counts.crabs[3] > 0 { with_fault(&visit).await? } else { Vec::new() },
     };
     shown(&inbox.page(), &frame)
+}
+
+/// The first crabs that cannot start steps.
+async fn with_fault(visit: &Visit) -> Result<Vec<Faulty>, Failed> {
+    let mut found = Vec::new();
+    for colony in visit.console.host.colonies().await.map_err(unanswered)? {
+        let Some(state) = visit.console.host.colony(&colony.id).await.map_err(unanswered)? else { continue };
+        for (id, crab) in &state.scheduler.crabs {
+            let Some(fault) = crab.fault.clone() else { continue };
+            let name = state.crabs.iter().find(|it| it.0 == *id).map_or(id, |it| &it.1).clone();
+            found.push(Faulty { name, colony: colony.id.clone(), fault });
+            if found.len() == FAULTY {
+                return Ok(found);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The newest missions with a status, whole, each with the seal of its form.

@@ -20,6 +20,19 @@ pub struct Inbox<'i> {
     pub under_way: (u64, u64),
     /// How many crabs there are, and how many of them have a step or a fault.
     pub crabs: [u64; 4],
+    /// Crabs that cannot start steps; not all of them, perhaps.
+    pub faulty: Vec<Faulty>,
+}
+
+/// A crab that cannot start steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Faulty {
+    /// Its name.
+    pub name: String,
+    /// The id of its colony.
+    pub colony: String,
+    /// Why it has given its last step back.
+    pub fault: String,
 }
 
 impl Inbox<'_> {
@@ -50,6 +63,13 @@ impl Inbox<'_> {
                 @for (stored, seal) in &self.failed { (has_failed(stored, seal)) }
                 (more(failed, self.failed.len(), "failed"))
             }
+            @if !self.faulty.is_empty() {
+                section #faulty aria-labelledby="faulty-title" {
+                    h2 #faulty-title { "Crabs with a fault" }
+                    p.note { "They give every step back until their machines are mended. The steps wait, or go to other crabs." }
+                    @for crab in &self.faulty { (at_fault(crab)) }
+                }
+            }
         }
     }
 
@@ -74,6 +94,15 @@ impl Inbox<'_> {
                 @if faulty > 0 { ", " strong { (faulty) " with a fault" } }
                 "."
             }
+        }
+    }
+}
+
+fn at_fault(crab: &Faulty) -> Markup {
+    html! {
+        p.why {
+            strong { a href={ "/console/colonies/" (crab.colony) } dir="auto" { (text::line(&crab.name)) } }
+            " " span.fault dir="auto" { (text::line(&crab.fault)) }
         }
     }
 }

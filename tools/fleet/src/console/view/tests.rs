@@ -7,7 +7,7 @@ use orange_core::scheduler::{Crab, Scheduler};
 
 use super::colonies::{Colonies, Work};
 use super::forms::Seal;
-use super::inbox::Inbox;
+use super::inbox::{Faulty, Inbox};
 use super::mission::MissionPage;
 use super::missions::{Asked, Missions};
 use super::start::{Filled, Start};
@@ -290,6 +290,7 @@ fn the_inbox_has_what_waits_before_what_has_failed() {
         counts,
         under_way,
         crabs: [4, 1, 2, 1],
+        faulty: vec![Faulty { name: "Sage".to_owned(), colony: "c1".to_owned(), fault: MARKUP.to_owned() }],
     };
     let text = words_of(&rendered(&inbox.page()));
     let parts = [
@@ -298,6 +299,8 @@ fn the_inbox_has_what_waits_before_what_has_failed() {
         "All 21 missions that are paused",
         "Failed (1)",
         "Run it again",
+        "Crabs with a fault",
+        "Sage &lt;script&gt;",
     ];
     let places: Vec<usize> =
         parts.iter().map(|it| text.find(it).unwrap_or_else(|| panic!("{it:?} is not in {text}"))).collect();
@@ -306,9 +309,12 @@ fn the_inbox_has_what_waits_before_what_has_failed() {
         text.contains("3 missions run, 0 wait to begin. 4 crabs: 2 at work, 1 free, 1 with a fault."),
         "{text}"
     );
-    let empty =
-        Inbox { waiting: Vec::new(), failed: Vec::new(), counts: (0, 0), under_way: (0, 0), crabs: [0; 4] };
-    assert!(words_of(&rendered(&empty.page())).contains("No mission waits for an answer."));
+    let empty = Inbox { waiting: Vec::new(), failed: Vec::new(), crabs: [0; 4], faulty: Vec::new(), ..inbox };
+    let text = words_of(&rendered(&empty.page()));
+    assert!(
+        text.contains("No mission waits for an answer.") && !text.contains("Crabs with a fault"),
+        "{text}"
+    );
 }
 
 #[test]
