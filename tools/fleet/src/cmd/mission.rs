@@ -272,6 +272,9 @@ fn shown(mission: &Value) -> String {
         rows(&mission["tasks"], &["step_id", "status", "attempt", "role", "result", "failure"])
     );
     text.extend(mission["tasks"].as_array().into_iter().flatten().flat_map(said));
+    if let Some(why) = mission["waits"].as_str() {
+        text.push_str(&format!("\n\nit waits: {why}"));
+    }
     if let Some(number) = mission["pause"]["number"].as_u64() {
         let id = word(&mission["mission_id"]);
         text.push_str(&format!("\n\n{}\n", paused(&mission["pause"])));

@@ -6,6 +6,7 @@ pub mod postgres;
 #[cfg(feature = "restate")]
 pub mod restate;
 pub mod sqlite;
+mod waits;
 
 use std::fmt;
 use std::future::Future;

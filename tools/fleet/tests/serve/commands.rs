@@ -56,6 +56,8 @@ fn people_start_and_answer_missions() {
         "step",
     ]);
     let mission = started["mission_id"].as_str().unwrap();
+    let waits = "it waits: the colony has no crab that takes a step of the role planner";
+    assert!(program.says(&["mission", "show", mission]).ends_with(waits));
     assert!(program.says(&["mission", "list", "--status", "running"]).contains(mission));
     let with_key = ["mission", "start", "dev-task", "Add tea", "--colony", "coffee", "--key", "tea"];
     let [once, again] = [(); 2].map(|()| program.json(&with_key));

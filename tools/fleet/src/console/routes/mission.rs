@@ -4,7 +4,7 @@ use axum::extract::{Path, Query};
 use orange_core::plan::{StepId, StepValues};
 use serde::Deserialize;
 
-use super::{Answer, Visit, missing, now, shown, unanswered};
+use super::{Answer, Visit, missing, names_of_crabs, now, shown, unanswered};
 use crate::console::guard::Failed;
 use crate::console::view::attempt::AttemptPage;
 use crate::console::view::attempts;
@@ -31,12 +31,12 @@ pub(super) struct Asked {
 pub(super) async fn page(visit: Visit, Path(id): Path<String>, Query(asked): Query<Asked>) -> Answer {
     let frame = visit.frame().await?;
     let stored = visit.mission(&id).await?;
-    let colonies = visit.console.host.colonies().await.map_err(unanswered)?;
-    let crabs = visit.crabs(&stored.row.colony).await?;
+    let state = visit.colony(&stored.row.colony).await?;
     let page = MissionPage {
         stored: &stored,
-        colony: colonies.iter().find(|it| it.id == stored.row.colony),
-        crabs: &crabs,
+        colony: state.as_ref().map(|it| &it.colony),
+        crabs: &names_of_crabs(state.as_ref()),
+        waits: state.as_ref().and_then(|it| it.why_waits(&stored)),
         said: said(&asked.said),
         seal: visit.seal(),
         now: now(),

@@ -22,7 +22,7 @@ use super::view::failed::Problem;
 use super::view::forms::Seal;
 use super::view::{Frame, Page};
 use super::{Console, assets, guard, live};
-use crate::host::{HostError, Millis, StoredMission, TextOf};
+use crate::host::{ColonyState, HostError, Millis, StoredMission, TextOf};
 
 /// The largest form: a prompt in which each byte takes three, and a little more.
 const MOST_BYTES: usize = 1_024 * 1_024;
@@ -111,11 +111,20 @@ impl Visit {
         self.console.host.text(of).await.map_err(unanswered)
     }
 
+    /// A colony as it stands.
+    async fn colony(&self, id: &str) -> Result<Option<ColonyState>, Failed> {
+        self.console.host.colony(id).await.map_err(unanswered)
+    }
+
     /// The crabs of a colony by id, with their names.
     async fn crabs(&self, colony: &str) -> Result<Vec<(String, String)>, Failed> {
-        let state = self.console.host.colony(colony).await.map_err(unanswered)?;
-        Ok(state.map(|it| it.crabs.into_iter().map(|it| (it.0, it.1)).collect()).unwrap_or_default())
+        Ok(names_of_crabs(self.colony(colony).await?.as_ref()))
     }
+}
+
+/// The crabs of a colony by id, with their names.
+fn names_of_crabs(state: Option<&ColonyState>) -> Vec<(String, String)> {
+    state.into_iter().flat_map(|it| &it.crabs).map(|it| (it.0.clone(), it.1.clone())).collect()
 }
 
 fn shown(page: &Page<'_>, frame: &Frame) -> Answer {

@@ -20,6 +20,8 @@ pub struct MissionPage<'m> {
     pub colony: Option<&'m Colony>,
     /// The crabs of the colony by id, with their names.
     pub crabs: &'m [(String, String)],
+    /// Why its next step has no crab, if it waits for one.
+    pub waits: Option<String>,
     /// What a person has just done to it.
     pub said: Option<&'m str>,
     /// The seal of its forms.
@@ -57,6 +59,7 @@ impl MissionPage<'_> {
             section #plan aria-labelledby="plan-title" {
                 h2 #plan-title { "Plan" }
                 p.now { (words::doing(plan, mission, self.holder())) }
+                @if let Some(why) = &self.waits { p.why #waits dir="auto" { "It waits since " (text::line(why)) "." } }
                 (picture::picture(plan, Some(mission)))
                 (steps(plan, mission, &address))
             }

@@ -77,8 +77,15 @@ fn seal() -> Seal<'static> {
 }
 
 fn page_of(stored: &StoredMission) -> String {
-    let page =
-        MissionPage { stored, colony: None, crabs: &[], said: None, seal: seal(), now: 1_770_000_120_000 };
+    let page = MissionPage {
+        stored,
+        colony: None,
+        crabs: &[],
+        waits: None,
+        said: None,
+        seal: seal(),
+        now: 1_770_000_120_000,
+    };
     rendered(&page.page())
 }
 
@@ -249,6 +256,7 @@ fn an_attempt_says_who_had_it_and_for_how_long() {
         stored: &stored,
         colony: None,
         crabs: &crabs,
+        waits: Some(format!("nobody {MARKUP}")),
         said: Some("Done."),
         seal: seal(),
         now: at,
@@ -260,6 +268,7 @@ fn an_attempt_says_who_had_it_and_for_how_long() {
         ),
         "{text}"
     );
+    assert!(text.contains("It waits since nobody &lt;script&gt;"), "{text}");
     assert!(text.contains("Commit 4f1c2d9e8b7a plan says") || text.contains("Commit 4f1c2d9e8b7a"), "{text}");
 }
 

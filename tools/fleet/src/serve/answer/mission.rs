@@ -58,6 +58,8 @@ pub struct MissionAnswer {
     pub intervene: &'static str,
     /// What it asks.
     pub pause: Option<PauseAnswer>,
+    /// Why its next step has no crab, if it waits for one; `GET` alone says it.
+    pub waits: Option<String>,
     /// Its steps, in the order of the workflow.
     pub tasks: Vec<TaskAnswer>,
     /// How many events it has accepted.
@@ -217,6 +219,7 @@ impl From<StoredMission> for MissionAnswer {
             execution: mission.policy.execution.as_str(),
             intervene: mission.policy.intervene.as_str(),
             pause: mission.pause.as_ref().map(|it| pause(it, plan, &mission)),
+            waits: None,
             tasks,
             version: row.version,
             created_at_ms: row.created,

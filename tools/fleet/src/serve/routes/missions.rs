@@ -178,7 +178,10 @@ pub(super) async fn show(
     State(gateway): State<Arc<Gateway>>,
     Named(id): Named<String>,
 ) -> Result<Json<MissionAnswer>, ApiError> {
-    Ok(Json(stored(&gateway, &id).await?.into()))
+    let stored = stored(&gateway, &id).await?;
+    let colony = gateway.host.colony(&stored.row.colony).await?;
+    let waits = colony.and_then(|it| it.why_waits(&stored));
+    Ok(Json(MissionAnswer { waits, ..stored.into() }))
 }
 
 pub(super) async fn tasks(
