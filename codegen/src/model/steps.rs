@@ -141,7 +141,11 @@ fn step(
     let name = fields.get("id").and_then(|it| decoder.string(&it))?;
     let role = role(decoder, scope, fields);
     let condition = fields.get("condition").and_then(|it| step_condition::condition(decoder, scope, &it));
-    let max_retries = fields.get("max_retries").and_then(|it| number(decoder, &it, 0..=MAX_TIMES));
+    let sends_back = fields.get("requeue").is_some();
+    let retries = fields.get("max_retries");
+    // A loop with a number that is refused has one all the same: nothing else says that it is missing.
+    let refused = retries.as_ref().filter(|_| sends_back).map(|it| Spanned::new(1, it.value.span));
+    let max_retries = retries.and_then(|it| number(decoder, &it, 0..=MAX_TIMES)).or(refused);
     let requeue = fields.get("requeue").map(|it| names(decoder, scope, &it, &B27));
     let reads = condition.iter().map(|it| it.step);
     let is_loop = max_retries.is_some_and(|it| it.value > 0);

@@ -224,6 +224,7 @@ fn broken_yaml_says_what_to_do() {
 #[test]
 fn broken_toml_says_where() {
     broken("a.toml", "a = 1\na = 2\n", "S03", "a", "the key `a` stands here a second time");
+    broken("a.toml", "[a]\nx = 1\n[a]\nx = 2\n", "S03", "a", "the key `a` stands here a second time");
     let conflict = "a = 1\n<<<<<<< HEAD\nb = 1\n=======\nb = 2\n>>>>>>> x\n";
     broken("a.toml", conflict, "S01", "<<<<<<<", "an unresolved merge conflict");
     broken("a.toml", "\u{feff}a = 1\nb\n", "S01", "", "key with no value, expected `=`");

@@ -98,8 +98,14 @@ impl Reader<'_> {
         let span = self.span(range.unwrap_or(0..0));
         if message == "duplicate key" {
             let key = &self.text[span.range()];
+            let before = self.text[..span.start as usize].trim_end();
+            let is_table = before.ends_with('[') && !before.ends_with("[[");
+            let help = match is_table {
+                true => format!("write `[[{key}]]` above each item of a list, or delete one of the two"),
+                false => "delete one of the two".to_owned(),
+            };
             return Diagnostic::new(&S03, span, format!("the key `{key}` stands here a second time"))
-                .help("delete one of the two");
+                .help(help);
         }
         if message.contains("recursion depth") {
             return limits::too_deep(span);

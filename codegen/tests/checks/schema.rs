@@ -396,5 +396,10 @@ fn step_workflows_have_a_schema() {
             "S04 «\"a\"» `a` stands here a second time",
         ]
     );
+    let back = "[[steps]]\nid = \"b\"\nprompt = \"fix it\"\ndepends_on = [\"a\"]\nrequeue = [\"a\"]\nmax_retries = 2000\n";
+    assert_eq!(
+        toml(&format!("{sound}{back}")),
+        ["S04 «2000» `max_retries` takes a number from 0 to 1000, and this is 2000"]
+    );
     assert_eq!(toml("[workflow]\nname = \"flow\"\n"), ["S08 «[workflow]» this file holds no workflow"]);
 }
