@@ -388,7 +388,7 @@ impl<'m> Walk<'m> {
                 Refusal::Rejected { rejection, .. } => Ok(Happened::Refused {
                     code: rejection.code(),
                     message: rejection.message(machine, view),
-                    help: rejection.help(machine, view),
+                    help: rejection.help(machine, view, "orange task update"),
                 }),
                 Refusal::HooksWait => Ok(Happened::Refused {
                     code: "hooks_wait",

@@ -127,8 +127,8 @@ impl Rejection {
         }
     }
 
-    /// What to do about it.
-    pub fn help(&self, machine: &Machine<'_>, view: &View<'_>) -> String {
+    /// What to do about it. `update` is the command that its reader changes a status with, such as `orange task update`.
+    pub fn help(&self, machine: &Machine<'_>, view: &View<'_>, update: &str) -> String {
         match *self {
             Rejection::NoTransition { from, .. } => {
                 if machine.state(from).terminal {
@@ -161,11 +161,11 @@ impl Rejection {
                 let fitting = candidates.enumerate().filter(|(at, it)| *at == 0 || !view.is_ruled_out(it));
                 let remedies = each_once(fitting.map(|(_, gates)| remedies(gates, view))).join(", or ");
                 let to = machine.state(to).name;
-                format!("{remedies}, then run `orange task update --status {to}` again")
+                format!("{remedies}, then run `{update} --status {to}` again")
             }
             Rejection::NotAsked { asker: Asker::Transition(id), .. } => {
                 let to = machine.state(machine.transition(id).to).name;
-                format!("`orange task update --status {to}` asks it")
+                format!("`{update} --status {to}` asks it")
             }
             Rejection::NotAsked { asker: Asker::Rule(_), .. } => "the end of the agent asks it".to_string(),
         }

@@ -130,7 +130,7 @@ pub(crate) fn view<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> V
 fn rejects(view: View<'_>, to: StateId, actor: Actor, message: &str, help: &str) {
     let rejection = MACHINE.decide(&view, to, actor).map(|decision| decision.transition).unwrap_err();
     assert_eq!(rejection.message(&MACHINE, &view), message);
-    assert_eq!(rejection.help(&MACHINE, &view), help);
+    assert_eq!(rejection.help(&MACHINE, &view, "orange task update"), help);
 }
 
 fn effects(decision: &Decision<'_>) -> Vec<(&'static str, Option<u32>)> {
@@ -461,7 +461,7 @@ fn every_gate_has_to_hold_and_each_that_does_not_is_named() {
             "`## Notes` is missing from TASK.md, and `## Handoff` in TASK.md has no line that begins with `RISKS:`"
         );
         assert_eq!(
-            rejection.help(machine, &view),
+            rejection.help(machine, &view, "orange task update"),
             "for `## Notes`: write it (at least one line); for `## Handoff`: write a line `RISKS: …` into it, then run `orange \
              task update --status agent-review` again"
         );
@@ -511,7 +511,7 @@ fn a_refusal_says_what_each_transition_of_a_pair_lacks() {
             "`## Review` in TASK.md has no verdict: no line with PASS or FAIL"
         );
         assert_eq!(
-            wrong.help(machine, &view),
+            wrong.help(machine, &view, "orange task update"),
             "write `Verdict: FAIL` as its first line, or write `Verdict: PASS` as its first line, then run `orange task update \
              --status working` again"
         );

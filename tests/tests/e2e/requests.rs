@@ -14,13 +14,15 @@ fn idle<'w>(world: &'w World) -> Task<'w> {
 }
 
 #[track_caller]
-fn check_gate(section: &str, message: &str, help: &str) {
+fn check_gate(section: &str, message: &str) {
     let world = World::new();
     let task = idle(&world);
     task.write(section);
     let before = task.events().len();
     let refused = task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
-    assert!(refused.contains(message) && refused.contains(help), "{refused}");
+    // The caller stands in no worktree.
+    let help = format!("then run `orange task update {} --status agent-review` again", task.id);
+    assert!(refused.contains(message) && refused.contains(&help), "{refused}");
     assert_eq!(
         (task.status().as_str(), task.events().len()),
         ("working", before),
@@ -30,12 +32,11 @@ fn check_gate(section: &str, message: &str, help: &str) {
 
 #[test]
 fn a_gate_says_what_is_missing_and_what_to_run_then() {
-    let help = "then run `orange task update --status agent-review` again";
-    check_gate("", "`## Handoff` is missing", help);
-    check_gate("## Handoff\n\n  \n## Notes\n\nx", "`## Handoff` in TASK.md is empty", help);
-    check_gate("```\n## Handoff\n\nDONE: a template\n```", "`## Handoff` is missing", help);
-    check_gate("<!--\n## Handoff\n\nDONE: a template\n-->", "`## Handoff` is missing", help);
-    check_gate("## Handoff\n\n<!-- DONE: what was done -->", "`## Handoff` in TASK.md is empty", help);
+    check_gate("", "`## Handoff` is missing");
+    check_gate("## Handoff\n\n  \n## Notes\n\nx", "`## Handoff` in TASK.md is empty");
+    check_gate("```\n## Handoff\n\nDONE: a template\n```", "`## Handoff` is missing");
+    check_gate("<!--\n## Handoff\n\nDONE: a template\n-->", "`## Handoff` is missing");
+    check_gate("## Handoff\n\n<!-- DONE: what was done -->", "`## Handoff` in TASK.md is empty");
 }
 
 #[test]

@@ -26,7 +26,12 @@ pub fn error(
         Refusal::Rejected { rejection, .. } => {
             let worktree = task.owned.workspace.as_ref().map(|name| app.home.workspace(name));
             let message = message(rejection, machine, view, history, worktree.as_deref());
-            Error::new(kind_of(rejection), message).help(rejection.help(machine, view))
+            // An agent stands in the worktree of its task, and its prompt names no id.
+            let update = match app.caller.task() {
+                Some(_) => "orange task update".to_owned(),
+                None => format!("orange task update {id}"),
+            };
+            Error::new(kind_of(rejection), message).help(rejection.help(machine, view, &update))
         }
         Refusal::NoState(command) => no_state(machine, command),
         Refusal::Started => refused(Kind::Refused).help(
