@@ -152,11 +152,13 @@ fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
 }
 
 fn fail(error: &Error, as_json: bool) -> ExitCode {
-    // A closed output cannot show the error; the exit status still does.
+    let to_stderr = || writeln!(io::stderr(), "error: {error}");
     match written(&Refusal { error }) {
-        Ok(json) if as_json => writeln!(io::stdout(), "{json}"),
-        Ok(_) | Err(_) => writeln!(io::stderr(), "error: {error}"),
+        // Where the answer cannot be written, its error cannot either.
+        Ok(json) if as_json => writeln!(io::stdout(), "{json}").or_else(|_| to_stderr()),
+        Ok(_) | Err(_) => to_stderr(),
     }
+    // Closed outputs cannot show the error; the exit status still does.
     .unwrap_or_default();
     ExitCode::from(error.kind.exit_status())
 }

@@ -146,6 +146,18 @@ fn a_home_that_is_read_only_is_reported_and_can_be_read() {
 }
 
 #[test]
+fn an_answer_that_cannot_be_written_is_said_elsewhere() {
+    let world = World::new();
+    for more in [&["task", "list"][..], &["--json", "task", "list"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let said = world.command(binary()).args(more).stdout(full).output().unwrap();
+        let complaint = crate::world::text(&said.stderr);
+        assert_eq!(said.status.code(), Some(5), "{complaint}");
+        assert!(complaint.contains("what was asked for is done"), "{complaint}");
+    }
+}
+
+#[test]
 fn a_clock_that_jumps_changes_no_order() {
     let world = World::new();
     let task = idle(&world);

@@ -146,8 +146,9 @@ fn fail(error: &Error, as_json: bool) -> ExitCode {
     match as_json {
         true => {
             let error = json!({"error": {"code": error.kind, "message": error.message, "help": error.help}});
-            // A closed output cannot show the error; the exit status still does.
-            writeln!(io::stdout(), "{error}").unwrap_or_default();
+            let written = writeln!(io::stdout(), "{error}");
+            // Where the answer cannot be written, its error cannot either.
+            written.unwrap_or_else(|_| lines::to_stderr(&error.to_string()));
         }
         false => lines::to_stderr(&format!("error: {error}")),
     }
