@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access, statvfs};
+use rustix::io::Errno;
 
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::process::Process;
@@ -34,9 +35,14 @@ pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     };
     let mut findings = Vec::new();
     let shown = root.display();
-    if access(root, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK).is_err() {
-        let finding = Finding::new(Level::Broken, format!("{shown} cannot be written"));
-        findings.push(finding.remedy(format!("make it yours: `chown -R $USER {shown}`")));
+    if let Err(cause) = access(root, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK) {
+        let finding = Finding::new(Level::Broken, format!("{shown} cannot be written: {cause}"));
+        findings.push(finding.remedy(match cause {
+            Errno::ROFS => {
+                "mount its file system for writing, or set ORANGE_HOME to a folder on another one".to_owned()
+            }
+            _ => format!("make it yours: `chown -R $USER {shown}`"),
+        }));
     }
     if found.permissions().mode() & 0o077 != 0 {
         let finding =

@@ -225,7 +225,7 @@ impl Git {
         let shown = worktree.display();
         if let Some(change) = self.changes(worktree)?.first() {
             return Err(refused(format!("{shown} has uncommitted work: {}", change.path.display())).help(
-                format!("commit it there, or throw it away with `git -C '{shown}' restore` and `clean`"),
+                format!("commit it there, or put it aside with `git -C '{shown}' stash --include-untracked`"),
             ));
         }
         match self.current_branch(worktree)? {
