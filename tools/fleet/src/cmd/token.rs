@@ -100,7 +100,7 @@ impl TokenCommand {
 impl NewArgs {
     fn run(self) -> Result<Said> {
         let NewArgs { colony, person, reader, client } = self;
-        let tokens = Tokens::open(&folder(client.dir.as_deref())?)?;
+        let tokens = Tokens::of_gateway(&folder(client.dir.as_deref())?)?;
         let (name, rights) = match (colony, person, reader) {
             (Some(name), _, _) => {
                 let colony = colony_id(&client, &name)?;
@@ -133,6 +133,6 @@ fn colony_id(client: &ClientArgs, name: &str) -> Result<String> {
 
 impl FolderArgs {
     fn tokens(&self) -> Result<Tokens> {
-        Tokens::open(&folder(self.dir.as_deref())?)
+        Tokens::of_gateway(&folder(self.dir.as_deref())?)
     }
 }

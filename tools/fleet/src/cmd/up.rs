@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use orange_engine::Result;
+use orange_engine::{Error, Kind, Result};
 use serde_json::json;
 
 use super::Said;
@@ -74,7 +74,7 @@ impl UpArgs {
         });
         up::run(&Settings {
             folder: self.dir.map_or_else(own_folder, Ok)?,
-            repository: here(self.repository),
+            repository: here(self.repository)?,
             base: self.base,
             colony: self.colony,
             crabs,
@@ -88,8 +88,35 @@ impl UpArgs {
 }
 
 /// A path of this machine as it is seen from every folder; an address of another one as it is.
-fn here(repository: String) -> String {
+fn here(repository: String) -> Result<String> {
     let path = PathBuf::from(&repository);
-    let found = if path.exists() { path.canonicalize().ok() } else { None };
-    found.map_or(repository, |it| it.display().to_string())
+    if let Ok(found) = path.canonicalize() {
+        return Ok(found.display().to_string());
+    }
+    if is_address(&repository) {
+        return Ok(repository);
+    }
+    let message = format!("there is no repository {}", repository.escape_debug());
+    Err(Error::new(Kind::NotFound, message)
+        .help("name a folder of this machine, or an address that git knows"))
+}
+
+/// Whether git takes this for an address: it has `://`, or a colon before the first slash.
+fn is_address(repository: &str) -> bool {
+    repository.contains("://") || repository.split('/').next().is_some_and(|it| it.contains(':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_there_is_no_repository() {
+        for address in ["https://example.org/toy.git", "git@example.org:toy.git", "file:///no/such/toy.git"] {
+            assert_eq!(here(address.to_owned()).unwrap(), address);
+        }
+        for folder in ["/no/such/toy.git", "no-such-toy", "./a:b"] {
+            assert_eq!(here(folder.to_owned()).unwrap_err().kind, Kind::NotFound, "{folder}");
+        }
+    }
 }

@@ -107,19 +107,22 @@ impl ApiError {
 /// Every refusal of a mission: the status, the code, and what to do next.
 fn about_mission(refusal: &mission::Refusal) -> (StatusCode, &'static str, &'static str) {
     use mission::Refusal as Of;
-    const FETCH: &str = "GET /v1/missions/{mission_id} says where the mission stands";
+    const FETCH: &str =
+        "`orange-fleet mission show` and GET /v1/missions/{mission_id} say where the mission stands";
     const LET_GO: &str = "end the agent of this run, and keep its work: the run belongs to nobody any more";
     match refusal {
-        Of::Closed(MissionStatus::Failed) => {
-            (StatusCode::CONFLICT, "closed", "POST /v1/missions/{mission_id}/retry runs it again")
-        }
+        Of::Closed(MissionStatus::Failed) => (
+            StatusCode::CONFLICT,
+            "closed",
+            "`orange-fleet mission retry` and POST /v1/missions/{mission_id}/retry run it again",
+        ),
         Of::Closed(_) => (StatusCode::CONFLICT, "closed", "start another mission"),
         Of::HasBegun => (StatusCode::CONFLICT, "has_begun", FETCH),
         Of::Pending => (StatusCode::CONFLICT, "pending", FETCH),
         Of::Paused => (
             StatusCode::CONFLICT,
             "paused",
-            "a person answers it with POST /v1/missions/{mission_id}/continue",
+            "a person answers it with `orange-fleet mission continue` or POST /v1/missions/{mission_id}/continue",
         ),
         Of::NoSuchStep => {
             (StatusCode::NOT_FOUND, "no_such_step", "GET /v1/tasks?mission= lists the steps of a mission")
@@ -148,7 +151,7 @@ fn about_mission(refusal: &mission::Refusal) -> (StatusCode, &'static str, &'sta
         Of::NotPaused => (
             StatusCode::CONFLICT,
             "not_paused",
-            "it may have been answered meanwhile; GET /v1/missions/{mission_id} says where it stands",
+            "it may have been answered meanwhile; `orange-fleet mission show` and GET /v1/missions/{mission_id} say where it stands",
         ),
         Of::OtherPause { .. } => {
             (StatusCode::CONFLICT, "other_pause", "look at what the mission asks now, and answer that pause")

@@ -181,7 +181,7 @@ impl Gateway {
         let help = suggest::help(asked, "colonies", names.iter().copied()).unwrap_or_else(|| {
             match names.is_empty() {
                 true => "make one first: `orange-fleet colony create NAME --repository URL`".to_owned(),
-                false => "GET /v1/colonies lists them".to_owned(),
+                false => "`orange-fleet colony list` and GET /v1/colonies list them".to_owned(),
             }
         });
         Err(ApiError::not_found("unknown_colony", format!("there is no colony `{}`", shown.escape_debug()))

@@ -147,6 +147,7 @@ fn up_takes_no_crabs_away_from_their_colony() {
     drop(Up::start(&world));
     let mut command = world.command(env!("CARGO_BIN_EXE_orange-fleet"));
     command.args(["up", "--crabs", "1", "--listen", "127.0.0.1:0"]);
+    world.git(".", &["init", "--quiet", "--bare", "other.git"]);
     command.arg("--repository").arg(world.path("other.git")).arg("--dir").arg(world.path("fleet"));
     let said = command.output().unwrap();
     assert_eq!(said.status.code(), Some(1));

@@ -203,6 +203,31 @@ fn a_check_knows_what_the_start_would_refuse() {
 }
 
 #[test]
+fn tokens_are_those_of_a_gateway_that_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = folder.path().join("gatway");
+    for words in [&["list"][..], &["revoke", "x"], &["new", "--person", "ada"]] {
+        let output = command().arg("token").args(words).arg("--dir").arg(&gateway).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("there is no gateway in"), "{output:?}");
+    }
+    assert!(!gateway.exists());
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_said_elsewhere() {
+    let program = Program::new(&[]);
+    for more in [&["status"][..], &["status", "--json"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = command();
+        command.args(more).arg("--dir").arg(program.folder.path()).args(["--gateway", &program.url]);
+        let output = command.stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(5), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write the answer"), "{output:?}");
+    }
+}
+
+#[test]
 fn a_store_may_have_a_folder_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("a/b/fleet.db");

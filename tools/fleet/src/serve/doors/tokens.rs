@@ -101,6 +101,19 @@ impl Tokens {
         Ok(tokens)
     }
 
+    /// The tokens of a gateway that has been started before. It makes none.
+    ///
+    /// # Errors
+    /// `not found` where no gateway has been started; those of [`Tokens::open`].
+    pub fn of_gateway(gateway: &Path) -> Result<Tokens> {
+        if !Tokens::admin_file(gateway).exists() {
+            let message = format!("there is no gateway in {}", gateway.display());
+            return Err(Error::new(Kind::NotFound, message)
+                .help("`--dir` names its folder; the first `orange-fleet serve` there makes the administrator's token"));
+        }
+        Tokens::open(gateway)
+    }
+
     /// Whether a gateway can have the tokens of this folder. It changes nothing.
     ///
     /// # Errors

@@ -273,8 +273,9 @@ pub(super) async fn stored(gateway: &Gateway, id: &str) -> Result<StoredMission,
 /// The answer about a mission that is not there.
 pub(super) fn unknown_mission(id: &str) -> ApiError {
     let shown: String = id.chars().take(LONGEST_ID).collect();
-    ApiError::not_found("unknown_mission", format!("there is no mission `{}`", shown.escape_debug()))
-        .help("GET /v1/missions lists them; those that ended long ago are removed")
+    ApiError::not_found("unknown_mission", format!("there is no mission `{}`", shown.escape_debug())).help(
+        "`orange-fleet mission list` and GET /v1/missions list them; those that ended long ago are removed",
+    )
 }
 
 fn execution(word: Option<&str>) -> Result<Option<Execution>, ApiError> {
