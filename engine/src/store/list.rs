@@ -110,17 +110,24 @@ pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Syn
     keys.into_iter().filter_map(|(_, place)| made[place].take()).collect()
 }
 
-/// The tasks and missions of a project that have this branch. Of the others only the text is read: people may change the branch there, so
-/// no index of branches could always be right.
+/// The tasks and missions of a project that have this branch, or one that git cannot have beside it. Of the others only the text is read:
+/// people may change the branch there, so no index of branches could always be right.
 pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
     let found = Mutex::new(Vec::new());
     in_parallel(dirs(home, &DirKind::ALL, Some(project))?, &|dir, buffer| {
-        if branch_of(&dir, buffer).is_none_or(|own| own == branch) {
+        if branch_of(&dir, buffer).is_none_or(|own| is_in_the_way(&own, branch)) {
             let listed = read(Known::read(dir, buffer), buffer);
-            locked(&found).extend((listed.branch().as_deref() == Some(branch)).then_some(listed.task));
+            let counts = listed.branch().is_some_and(|own| is_in_the_way(&own, branch));
+            locked(&found).extend(counts.then_some(listed.task));
         }
     });
     found.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
+}
+
+/// Whether git can have only one of two branches: they are the same, or a file and its folder, as `fix` and `fix/login`.
+fn is_in_the_way(one: &str, other: &str) -> bool {
+    let is_below = |one: &str, other: &str| one.strip_prefix(other).is_some_and(|it| it.starts_with('/'));
+    one == other || is_below(one, other) || is_below(other, one)
 }
 
 /// As [`of_branch`], without this task.

@@ -188,15 +188,15 @@ fn a_branch_that_somebody_has_checked_out_is_left_to_them() {
 
 #[test]
 fn a_branch_that_git_cannot_have_beside_another_takes_nothing() {
-    let world = World::new();
-    let tasks = ["fix", "fix/login/form"].map(|branch| world.create(branch, "Mend it", &["--no-spawn"]));
-    world.git(&world.repo(), &["branch", "fix/login"]);
-    for task in tasks {
+    for branch in ["fix", "fix/login/form"] {
+        let world = World::new();
+        let task = world.create(branch, "Mend it", &["--no-spawn"]);
+        world.git(&world.repo(), &["branch", "fix/login"]);
         let message = task.fails(1, "refused", "spawn", &[]);
         assert!(message.contains("beside the branch `fix/login`"), "{message}");
         assert_eq!(task.status(), "pending");
+        assert_eq!(world.ok(&["workspace", "list"]), json!([]));
     }
-    assert_eq!(world.ok(&["workspace", "list"]), json!([]));
 }
 
 #[test]

@@ -219,6 +219,10 @@ fn one_branch_has_one_task() {
     assert_eq!(world.ok(&["task", "list", "--all"]).as_array().unwrap().len(), 1);
     task.ok("cancel", &["--yes"]);
     world.ok(&["task", "create", "fix", "Again", "--no-spawn"]);
+    // Git has no branch of either task yet, and could not have both.
+    world.ok(&["task", "create", "brew/tea", "Make tea", "--no-spawn"]);
+    let above = world.fails(1, "refused", &["task", "create", "brew", "Make coffee", "--no-spawn"]);
+    assert!(above.contains("not `brew/tea`, nor above or below it"), "{above}");
 }
 
 #[test]

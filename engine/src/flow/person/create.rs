@@ -238,14 +238,17 @@ fn check_environment(app: &App, new: NewTask<'_>, spawn: Option<Spawn<'_>>) -> R
     git.check_identity()
 }
 
-/// Refuses a branch that an unfinished one of these tasks and missions has.
+/// Refuses a branch that an unfinished one of these tasks and missions has, or that git cannot have beside theirs.
 pub fn admit(app: &App, others: &[Task]) -> Result<()> {
     match others.iter().find(|task| !app.is_done_with_worktree(task)) {
         Some(task) => {
             let (word, id) = (task.kind.word(), &task.id);
             let message = format!("{word} {id} has the branch {} already", task.branch);
-            Err(Error::new(Kind::Refused, message)
-                .help(format!("choose another branch, or go on with that {word}")))
+            let help = format!(
+                "choose a branch that is not `{}`, nor above or below it, or go on with that {word}",
+                task.branch
+            );
+            Err(Error::new(Kind::Refused, message).help(help))
         }
         None => Ok(()),
     }

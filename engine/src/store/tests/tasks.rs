@@ -347,6 +347,9 @@ fn a_task_has_the_branch_of_its_file_or_of_its_creation() {
     check_branch("branch: fix", "fix", Ok(1));
     check_branch("branch: fix", "fix-2", Ok(0));
     check_branch("branch: fix-2 # renamed", "fix-2", Ok(1));
+    check_branch("branch: fix", "fix/login", Ok(1));
+    check_branch("branch: fix/login", "fix", Ok(1));
+    check_branch("branch: fix/login", "fix/logout", Ok(0));
     check_branch("branch: fix-2", "fix", Ok(0));
     check_branch("\"branch\" : \"f\\u0069x-2\"", "fix-2", Ok(1));
     check_branch("note: branch", "fix", Ok(1));
