@@ -222,9 +222,15 @@ fn broken_yaml_says_what_to_do() {
 }
 
 #[test]
+fn a_table_that_is_there_twice_may_be_meant_as_a_list() {
+    let help = |text: &str| parse(&Source::new("a.toml", text)).1[0].help.clone().unwrap();
+    assert!(help("[steps]\nid = 1\n[steps]\nid = 2\n").starts_with("write `[[steps]]` above each item"));
+    assert_eq!(help("a = 1\na = 2\n"), "delete one of the two");
+}
+
+#[test]
 fn broken_toml_says_where() {
     broken("a.toml", "a = 1\na = 2\n", "S03", "a", "the key `a` stands here a second time");
-    broken("a.toml", "[a]\nx = 1\n[a]\nx = 2\n", "S03", "a", "the key `a` stands here a second time");
     let conflict = "a = 1\n<<<<<<< HEAD\nb = 1\n=======\nb = 2\n>>>>>>> x\n";
     broken("a.toml", conflict, "S01", "<<<<<<<", "an unresolved merge conflict");
     broken("a.toml", "\u{feff}a = 1\nb\n", "S01", "", "key with no value, expected `=`");
