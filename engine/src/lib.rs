@@ -51,7 +51,7 @@ pub mod stored_plan {
 }
 
 /// Command lines that are refused, for programs with the same answers.
-pub mod refused_line {
+pub mod usage {
     pub use crate::cmd::args::{asks_for_json, usage as error};
 }
 

@@ -115,9 +115,9 @@ pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Syn
 pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
     let found = Mutex::new(Vec::new());
     in_parallel(dirs(home, &DirKind::ALL, Some(project))?, &|dir, buffer| {
-        if branch_of(&dir, buffer).is_none_or(|own| is_in_the_way(&own, branch)) {
+        if branch_of(&dir, buffer).is_none_or(|own| exclude_each_other(&own, branch)) {
             let listed = read(Known::read(dir, buffer), buffer);
-            let counts = listed.branch().is_some_and(|own| is_in_the_way(&own, branch));
+            let counts = listed.branch().is_some_and(|own| exclude_each_other(&own, branch));
             locked(&found).extend(counts.then_some(listed.task));
         }
     });
@@ -125,7 +125,7 @@ pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> 
 }
 
 /// Whether git can have only one of two branches: they are the same, or a file and its folder, as `fix` and `fix/login`.
-fn is_in_the_way(one: &str, other: &str) -> bool {
+pub fn exclude_each_other(one: &str, other: &str) -> bool {
     let is_below = |one: &str, other: &str| one.strip_prefix(other).is_some_and(|it| it.starts_with('/'));
     one == other || is_below(one, other) || is_below(other, one)
 }

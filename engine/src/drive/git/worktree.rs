@@ -7,6 +7,7 @@ use super::busy::Patience;
 use super::capture::Capture;
 use super::{BranchState, Git, Worktree, parse, refused};
 use crate::files::{is_empty, is_same};
+use crate::store::list;
 use crate::{Kind, Result};
 
 /// A worktree on the task's branch.
@@ -169,9 +170,7 @@ impl Git {
         let name = format!("refs/heads/{branch}");
         let above = name.match_indices('/').skip(2).map(|(at, _)| &name[..at]);
         let names: Vec<&str> = above.chain([&*name]).collect();
-        let below = format!("{name}/");
-        let is_in_the_way =
-            |other: &str| other != name && (names.contains(&other) || other.starts_with(&below));
+        let is_in_the_way = |other: &str| other != name && list::exclude_each_other(other, &name);
         match self.refs(&names)?.iter().find(|other| is_in_the_way(&other.name)) {
             Some(other) => {
                 let other = other.name.strip_prefix("refs/heads/").unwrap_or(&other.name);

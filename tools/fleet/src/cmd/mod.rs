@@ -18,7 +18,7 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use orange_engine::{Error, Kind, Result, refused_line};
+use orange_engine::{Error, Kind, Result, usage};
 use serde_json::{Value, json};
 
 pub use self::client::{Client, ClientArgs};
@@ -111,8 +111,8 @@ pub fn main() -> ExitCode {
     crate::up::follow_parent();
     let Cli { json, command } = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(wrong) if wrong.use_stderr() && refused_line::asks_for_json(std::env::args_os().skip(1)) => {
-            return fail(&refused_line::error(&wrong.to_string()), true);
+        Err(wrong) if wrong.use_stderr() && usage::asks_for_json(std::env::args_os().skip(1)) => {
+            return fail(&usage::error(&wrong.to_string()), true);
         }
         Err(wrong) => {
             // clap knows which of both outputs it belongs to; a closed one cannot show it.
@@ -143,14 +143,14 @@ fn print(said: &Said, as_json: bool) -> Result<()> {
 }
 
 fn fail(error: &Error, as_json: bool) -> ExitCode {
+    let to_stderr = || lines::to_stderr(&format!("error: {error}"));
     match as_json {
         true => {
-            let error = json!({"error": {"code": error.kind, "message": error.message, "help": error.help}});
-            let written = writeln!(io::stdout(), "{error}");
+            let json = json!({"error": {"code": error.kind, "message": error.message, "help": error.help}});
             // Where the answer cannot be written, its error cannot either.
-            written.unwrap_or_else(|_| lines::to_stderr(&error.to_string()));
+            writeln!(io::stdout(), "{json}").unwrap_or_else(|_| to_stderr());
         }
-        false => lines::to_stderr(&format!("error: {error}")),
+        false => to_stderr(),
     }
     ExitCode::from(error.kind.exit_status())
 }
