@@ -33,6 +33,13 @@ pub enum Pushed {
     NotNow(String),
 }
 
+impl Pushed {
+    /// What follows when git itself fails in the worktree. A full disk may have room again; the lock of a git that was killed stays.
+    pub fn failed(why: String) -> Pushed {
+        if why.contains(".lock': File exists") { Pushed::NotHere(why) } else { Pushed::NotNow(why) }
+    }
+}
+
 /// Commits and pushes. It does nothing twice, so that it can be repeated after a kill.
 ///
 /// # Errors
@@ -273,6 +280,14 @@ mod tests {
         ] {
             assert!(!is_final(complaint), "{complaint}");
         }
+    }
+
+    #[test]
+    fn a_lock_that_stays_differs_from_a_full_disk() {
+        let locked = "`git add --all`: fatal: Unable to create '/w/.git/index.lock': File exists.";
+        assert_eq!(Pushed::failed(locked.to_owned()), Pushed::NotHere(locked.to_owned()));
+        let full = "`git add --all`: fatal: write error: No space left on device";
+        assert_eq!(Pushed::failed(full.to_owned()), Pushed::NotNow(full.to_owned()));
     }
 
     #[test]

@@ -304,7 +304,7 @@ impl Worker<'_> {
             return Ok(());
         }
         let pushed = push::push(&self.job, &ready, &self.heart);
-        match pushed.unwrap_or_else(|error| Pushed::NotHere(error.one_line())) {
+        match pushed.unwrap_or_else(|error| Pushed::failed(error.one_line())) {
             Pushed::Done { commit, notes } => {
                 self.tell(&format!("has pushed {commit} to {}", self.job.assigned.branch));
                 (self.job.pushed, self.job.notes) = (Some(commit), notes);
@@ -325,7 +325,7 @@ impl Worker<'_> {
         push::reclaim(&self.job, ready, other, &self.heart).map(drop)
     }
 
-    /// A lock or a full disk may be in the way for a moment. The next step would not get past it either.
+    /// A lock may be held for a moment, and a hook may need what is away for a moment.
     fn push_here(&mut self, local: &Local, why: &str) -> Result<()> {
         self.hindered += 1;
         if self.hindered < TRIES_HERE {
