@@ -83,7 +83,7 @@ impl<'w> Fleet<'w> {
         let up = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let fleet = Fleet { world, up };
         world.until("the crabs are registered", || {
-            fleet.log().matches(": registered in ").count() >= ROLES.len() && fleet.address().is_some()
+            fleet.log().matches(": registered in ").count() == ROLES.len() && fleet.address().is_some()
         });
         fleet
     }

@@ -12,6 +12,11 @@ impl ColonyState {
         (!has_crab).then(|| self.why_no_crab(stored.plan.role(stored.plan.step(step).role)))?
     }
 
+    /// The name of a crab, or its id where that is all there is.
+    pub fn name_of<'c>(&'c self, crab: &'c str) -> &'c str {
+        self.crabs.iter().find(|it| it.0 == crab).map_or(crab, |it| it.1.as_str())
+    }
+
     fn why_no_crab(&self, role: &str) -> Option<String> {
         let takers = || self.scheduler.crabs.iter().filter(|(_, it)| it.takes(role));
         let able = || takers().map(|it| it.1).filter(|it| it.fault.is_none());
@@ -28,8 +33,7 @@ impl ColonyState {
         let faulty = takers().find_map(|(id, it)| Some((id, it.fault.as_deref()?)));
         Some(match faulty {
             Some((id, fault)) => {
-                let name = self.crabs.iter().find(|it| it.0 == *id).map_or(id, |it| &it.1);
-                format!("every crab that takes {role} has a fault; {name}: {fault}")
+                format!("every crab that takes {role} has a fault; {}: {fault}", self.name_of(id))
             }
             None => format!("the colony has no crab that takes {role}"),
         })

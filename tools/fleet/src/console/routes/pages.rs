@@ -47,7 +47,7 @@ async fn with_fault(visit: &Visit) -> Result<Vec<Faulty>, Failed> {
         let Some(state) = visit.console.host.colony(&colony.id).await.map_err(unanswered)? else { continue };
         for (id, crab) in &state.scheduler.crabs {
             let Some(fault) = crab.fault.clone() else { continue };
-            let name = state.crabs.iter().find(|it| it.0 == *id).map_or(id, |it| &it.1).clone();
+            let name = state.name_of(id).to_owned();
             found.push(Faulty { name, colony: colony.id.clone(), fault });
             if found.len() == FAULTY {
                 return Ok(found);
