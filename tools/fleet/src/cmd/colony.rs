@@ -1,7 +1,7 @@
 //! `orange-fleet colony`
 
 use clap::Subcommand;
-use orange_engine::Result;
+use orange_engine::{Error, Kind, Result};
 use serde_json::json;
 
 use super::client::{ClientArgs, encoded};
@@ -91,9 +91,15 @@ impl ColonyCommand {
                 Ok(Said { text, json })
             }
             ColonyCommand::RemoveCrab { crab, client } => {
-                client.client()?.delete(&format!("/v1/crabs/{}", encoded(&crab)))?;
+                let removed = client.client()?.delete(&format!("/v1/crabs/{}", encoded(&crab)));
+                removed.map_err(|error| if error.kind == Kind::NotFound { no_crab(&crab) } else { error })?;
                 Ok(Said { text: format!("{crab} has left its colony"), json: json!({ "removed": crab }) })
             }
         }
     }
+}
+
+fn no_crab(id: &str) -> Error {
+    Error::new(Kind::NotFound, format!("there is no crab `{}`", id.escape_debug()))
+        .help("`orange-fleet colony crabs` lists them, with their ids")
 }
