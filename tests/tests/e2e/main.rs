@@ -23,7 +23,6 @@ mod differing;
 mod doctor;
 mod drafting;
 mod dry_run;
-mod dry_runs;
 mod editing;
 mod every_step;
 mod exits;

@@ -1,4 +1,9 @@
 //! `cargo xtask torture`: kills, starves and confuses requests, and compares the results with undisturbed runs.
+//!
+//! The promises here: a request may be killed at any step of ours, `fault::step`, may be started twice, and may meet a full disk at
+//! any byte, and after one look of the monitor the task is as without it (`--steps`, the slice); the same at random moments, of random
+//! lives with kills of every kind of process (`--attack`); and for gateways, crabs and their network (`--fleet`). Tests of one kill
+//! each, at a program that `orange` calls, are `every_step` and `kills` in `tests/tests/e2e`.
 
 mod attack;
 mod attempt;
