@@ -52,6 +52,7 @@ mod pages;
 mod pairs;
 mod panes;
 mod persistent;
+mod planted;
 mod pool;
 mod pr;
 mod prepare;
