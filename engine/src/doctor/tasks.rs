@@ -7,14 +7,15 @@ use orange_core::mission::MissionStatus;
 
 use crate::answer::Agent;
 use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::drive::process;
 use crate::drive::tmux::Pane;
 use crate::error::Unfit;
 use crate::files::if_found;
 use crate::flow::activity;
 use crate::flow::doing::works_as;
+use crate::flow::observed::gone_unnoticed;
 use crate::flow::queue::Queue;
 use crate::flow::snapshot::status_of;
-use crate::hooks::agent_processes;
 use crate::nofollow;
 use crate::store::create::plan_hash;
 use crate::store::event::Event;
@@ -128,12 +129,14 @@ pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    process::check()?;
     let panes = seen.panes()?;
     let mut findings = Vec::new();
     for (dir, history) in histories(seen)? {
+        // The check of tasks reports files that cannot be read.
+        let gone = gone_unnoticed(seen.app, dir, &history, &seen.panes).unwrap_or_default();
         for agent in history.agents.values() {
-            // The check of tasks reports files that cannot be read.
-            if agent_processes::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
+            if gone.contains(&agent.spawn) {
                 let what = works_as(&agent.seat(), agent.step.as_deref(), agent.role.as_deref());
                 let message = format!("{}: agent {} ({what}) is gone, unnoticed", dir.shown(), agent.spawn);
                 findings.push(Finding::new(Level::Warning, message));

@@ -47,6 +47,7 @@ mod missions;
 mod monitors;
 mod needs;
 mod notifications;
+mod observed;
 mod odd;
 mod others;
 mod pages;

@@ -55,12 +55,12 @@ struct Given<'g> {
     with: fn(TaskFacts<'g>) -> TaskFacts<'g>,
 }
 
-fn given(status: StateId) -> Given<'static> {
+fn given<'g>(status: StateId) -> Given<'g> {
     Given { status, body: "", agents: &[], is_alive: false, with: |facts| facts }
 }
 
 const fn agent(doing: Doing<'static>) -> Agent<'static> {
-    Agent { spawn: 1, doing, since: Some("2026-01-02"), reason: "it is there" }
+    Agent { spawn: 1, doing, since: Some("2026-01-02"), reason: "it is there", asked_before: None }
 }
 
 const PERMISSION: Request<'_> =
@@ -172,6 +172,15 @@ fn agents_come_first_and_permissions_before_all() {
     let asked = "agent 1 has written ## Questions in TASK.md and waits for the answers";
     let body = "## Questions\n\nWhich?\n";
     check(Given { agents: WAITS, body, ..working }, Kind::Question, asked, &idle);
+    let begun_with = |text| [Agent { asked_before: super::questions(text), ..WAITS[0] }];
+    // These are an earlier agent's.
+    let agents = begun_with(body);
+    let idler = Given { agents: &agents, body, ..given(WORKING) };
+    check(idler, Kind::IdleWithoutArtifact, "agent 1 is there", &idle);
+    for earlier in ["## Questions\n\nWho?\n", "## Plan\n\nNone.\n"] {
+        let agents = begun_with(earlier);
+        check(Given { agents: &agents, body, ..given(WORKING) }, Kind::Question, asked, &idle);
+    }
     check(
         Given { agents: WORKS, body, ..working },
         Kind::Working,
