@@ -12,7 +12,7 @@ use crate::need::Kind;
 pub const MOST_TRIES: u8 = 5;
 
 /// How long a crash is seen before there is a message about it: who looks after it may be about to do so.
-pub const SETTLES: Duration = Duration::from_secs(2);
+pub const CRASH_LASTS: Duration = Duration::from_secs(2);
 
 const MINUTES_OF_A_DAY: u16 = 24 * 60;
 
@@ -89,7 +89,7 @@ impl Rules {
             }
             let quiet = if self.urgent.contains(&fact.kind) { 0 } else { self.quiet_for(clock) };
             let wait = fact.noted.map_or(Some(0), |noted| noted.waits(clock.now));
-            match wait.map(|wait| wait.max(quiet).max(fact.unsettled())) {
+            match wait.map(|wait| wait.max(quiet).max(fact.unproven())) {
                 None => {}
                 Some(0) => ready.push(place),
                 Some(wait) => due.later(wait),
@@ -115,9 +115,9 @@ impl Rules {
 
 impl Fact<'_> {
     /// How many seconds are left until it is believed.
-    fn unsettled(&self) -> u64 {
-        let settles = if self.kind == Kind::Crashed { SETTLES } else { Duration::ZERO };
-        let left = settles.saturating_sub(self.lasted);
+    fn unproven(&self) -> u64 {
+        let least = if self.kind == Kind::Crashed { CRASH_LASTS } else { Duration::ZERO };
+        let left = least.saturating_sub(self.lasted);
         left.as_secs() + u64::from(left.subsec_nanos() > 0)
     }
 }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     fn fact(kind: Kind) -> Fact<'static> {
-        Fact { kind, lasted: SETTLES, noted: None }
+        Fact { kind, lasted: CRASH_LASTS, noted: None }
     }
 
     fn noted(tries: u8, ago: u64, is_done: bool) -> Noted {
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_fact_is_sent_once() {
         let done = noted(1, 9999, true);
-        let facts = [Fact { kind: Kind::Stuck, lasted: SETTLES, noted: Some(&done) }];
+        let facts = [Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&done) }];
         check(&rules().due(&facts, None, at(0)), &[], None);
     }
 
@@ -250,18 +250,26 @@ mod tests {
         for (tries, pause) in [(1, 30), (2, 120), (3, 480), (4, 1920)] {
             let due = |ago| {
                 let noted = noted(tries, ago, false);
-                rules().due(&[Fact { kind: Kind::Stuck, lasted: SETTLES, noted: Some(&noted) }], None, at(0))
+                rules().due(
+                    &[Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&noted) }],
+                    None,
+                    at(0),
+                )
             };
             check(&due(pause - 1), &[], Some(1));
             check(&due(pause), &[&[0]], None);
         }
         let given_up = noted(MOST_TRIES, 999_999, false);
-        let facts = [Fact { kind: Kind::Stuck, lasted: SETTLES, noted: Some(&given_up) }];
+        let facts = [Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&given_up) }];
         check(&rules().due(&facts, None, at(0)), &[], None);
         // The clock was set back.
         let later = Noted { tries: 1, at: NOW + 5000, is_done: false };
         check(
-            &rules().due(&[Fact { kind: Kind::Stuck, lasted: SETTLES, noted: Some(&later) }], None, at(0)),
+            &rules().due(
+                &[Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&later) }],
+                None,
+                at(0),
+            ),
             &[&[0]],
             None,
         );

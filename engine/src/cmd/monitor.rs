@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use orange_core::notify::SETTLES;
+use orange_core::notify::CRASH_LASTS;
 
 use crate::Result;
 use crate::answer::{Failed, Happened, MonitorLook, Success};
@@ -65,7 +65,7 @@ fn notify(app: &App, notifier: &mut Notifier, waits: bool, look: &mut Look, paus
     let mut round = notifier.round(app);
     if waits
         && let Ok(Some(again)) = round
-        && again <= SETTLES
+        && again <= CRASH_LASTS
     {
         std::thread::sleep(again);
         round = notifier.round(app);

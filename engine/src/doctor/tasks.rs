@@ -205,9 +205,27 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             Err(error) => Finding::of(Level::Broken, &error),
         }));
     }
-    let queue = Queue::read(&seen.app.home)?;
-    for task in seen.tasks()? {
-        let what = queue.waits_for(seen.app, task);
+    let (queue, tasks) = (Queue::read(&seen.app.home)?, seen.tasks()?);
+    findings.extend(queue.without_monitor(seen.app, &tasks).into_iter().map(|name| {
+        let message = format!("the queue of {name} is automatic, and no monitor runs that starts its tasks");
+        let remedy = format!(
+            "leave `orange monitor` or the dashboard running, or start each with `orange task spawn`: `orange project update {name} --queue manual`"
+        );
+        Finding::new(Level::Warning, message).remedy(remedy)
+    }));
+    for project in queue.held_by_person(seen.app, &tasks) {
+        let (name, size) = (&project.name, project.pool_size);
+        let what = if size == 1 { "the worktree".to_owned() } else { format!("all {size} worktrees") };
+        let message = format!("{what} of {name}: held by work that waits for you, and tasks wait for one");
+        let remedy = format!(
+            "`orange task list --needs-me` lists that work; `orange project update {name} --release-when-waiting true` lends its worktrees to others meanwhile"
+        );
+        findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+    }
+    for task in tasks {
+        // The checks of harnesses and dialogs say what is to be done about it.
+        let forbidden = queue.forbids(seen.app, task).map(|why| format!("cannot start: {why}"));
+        let what = forbidden.or_else(|| queue.waits_for(seen.app, task));
         findings.extend(what.map(|what| Finding::fine(format!("task {} {what}", task.id))));
     }
     for mission in seen.unfinished()?.into_iter().filter(|it| it.kind == DirKind::Mission) {

@@ -290,3 +290,41 @@ fn the_monitor_that_runs_is_named() {
     drop(only);
     assert!(says().starts_with("none runs"), "{}", says());
 }
+
+/// A project in the folder of the ward, whose tasks a monitor starts.
+fn project(ward: &Ward) {
+    let project = Project {
+        name: "coffee".to_owned(),
+        path: ward.folder.path().to_owned(),
+        pool_size: 1,
+        queue: Some("auto".to_owned()),
+        ..Project::default()
+    };
+    projects::add(ward.home(), project).unwrap();
+}
+
+#[test]
+fn a_project_is_examined_before_its_first_task() {
+    let ward = Ward::new();
+    project(&ward);
+    ward.check("dialogs", "Broken claude in coffee has no answer whether it may");
+    ward.check("logins", "Broken claude in coffee");
+    // Nothing is on this one's PATH.
+    ward.check("harnesses", "Warning new tasks of coffee: `claude`");
+    fs::remove_file(ward.folder.path().join(".claude/skills/orange/SKILL.md")).unwrap();
+    ward.check("skills", "Warning claude has no orange skill");
+}
+
+#[test]
+fn an_automatic_queue_without_a_monitor_is_found() {
+    let ward = Ward::new();
+    project(&ward);
+    assert_eq!(ward.found("queue"), [""; 0], "nothing waits");
+    let mut locked = tests::task(ward.home(), "fix");
+    locked.append(Event::Unknown, Set::new().workflow("test", "")).unwrap();
+    drop(locked);
+    ward.check("queue", "Warning the queue of coffee is automatic, and no monitor runs");
+    let only = crate::flow::only_one::try_become(&ward.app).unwrap().unwrap();
+    assert!(ward.found("queue").iter().all(|found| !found.contains("no monitor runs")));
+    drop(only);
+}

@@ -34,6 +34,8 @@ pub struct Known<'k> {
     pub session: Session,
     /// What its start waits for.
     pub queued: Option<&'k str>,
+    /// Why its start would be refused, and what mends that.
+    pub forbidden: Option<&'k str>,
     /// Whether it has a worktree, or can have one.
     pub has_room: bool,
     /// What git is asked about work that is ready for a person.
@@ -55,7 +57,17 @@ impl<'k> Known<'k> {
     /// What was observed of a task that waits for nothing.
     pub fn of(dir: &'k TaskDir, observed: &'k Observed, git: AskGit) -> Known<'k> {
         let Observed { task, history, session, agents } = observed;
-        Known { dir, task, history, agents, session: *session, queued: None, has_room: true, git }
+        Known {
+            dir,
+            task,
+            history,
+            agents,
+            session: *session,
+            queued: None,
+            forbidden: None,
+            has_room: true,
+            git,
+        }
     }
 }
 
@@ -82,8 +94,9 @@ fn queued(app: &App, queue: Option<&Queue>, known: Known<'_>) -> Option<Need> {
     let task = known.task;
     let queue = queue.filter(|_| task.owned.workspace.is_none());
     let queued = queue.and_then(|queue| queue.waits_for(app, task));
+    let forbidden = queue.and_then(|queue| queue.forbids(app, task));
     let has_room = queue.is_none_or(|queue| queue.has_room(app, task));
-    of_task(app, &Known { queued: queued.as_deref(), has_room, ..known })
+    of_task(app, &Known { queued: queued.as_deref(), forbidden: forbidden.as_deref(), has_room, ..known })
 }
 
 /// What a task needs.
@@ -147,7 +160,7 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
 
 /// The facts that need no machine.
 fn facts<'f>(known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> {
-    let Known { dir, task, history, queued, has_room, .. } = *known;
+    let Known { dir, task, history, queued, forbidden, has_room, .. } = *known;
     TaskFacts {
         life: None,
         lost: None,
@@ -161,6 +174,7 @@ fn facts<'f>(known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> 
         unfinished: None,
         wait: wait(task, history),
         queued,
+        forbidden,
         has_room,
         hooks: None,
         attention: task.attention.as_deref(),

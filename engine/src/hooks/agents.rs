@@ -4,20 +4,17 @@ use std::ffi::{OsStr, OsString};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use orange_core::{
-    Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Permissions, Prompt, Value, Values, Workspace, need,
-};
+use orange_core::{Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Prompt, Value, Values, Workspace, need};
 use rustix::process::Pid;
 
 use crate::app::App;
 use crate::drive::git::Git;
-use crate::drive::harness::{Harness, shell_word};
-use crate::drive::process::{self, ProcessRoot, ProcessTree};
+use crate::drive::harness::shell_word;
+use crate::drive::process::{ProcessRoot, ProcessTree};
 use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
 use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
 use crate::hooks::{prepare, trace, workspace};
-use crate::setup;
 use crate::store::event::{Ending, Exited, Pass, Spawn};
 use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, secret};
 use crate::{Error, Kind, Result, caller, fault};
@@ -46,35 +43,6 @@ impl From<Occasion> for Start {
     fn from(occasion: Occasion) -> Start {
         Start { occasion, answers: None }
     }
-}
-
-/// Refuses a spawn that cannot work.
-///
-/// # Errors
-/// `environment`: tmux or the harness is missing, the harness would ask a question that nobody answers, or the process table
-/// cannot be read; `not_found`: there is no such harness; `refused`: the harness has no option for a model or an effort that the workflow names.
-pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn<'_>) -> Result<()> {
-    process::check()?;
-    app.tmux.check()?;
-    let harness = app.harness(spawn.harness_name(&task.harness, &task.review_harness))?;
-    check_harness(app, &harness, spawn)?;
-    let is_full = matches!(spawn.permissions, Permissions::Full);
-    let around = app.around()?;
-    setup::check(&app.home, &around, &harness.name, &app.project_of(task)?.path, is_full)?;
-    match spawn.workspace {
-        Workspace::Worktree => Ok(()),
-        Workspace::Folder => setup::check_folder(&app.home, &around, &harness.name, &app.home.workspaces()),
-    }
-}
-
-/// Refuses a harness whose program is not there, or that has no option for what the workflow says of this agent.
-///
-/// # Errors
-/// `environment`, and `refused`.
-pub fn check_harness(app: &App, harness: &Harness, spawn: &orange_core::Spawn<'_>) -> Result<()> {
-    harness.check(app.path())?;
-    harness.check_option("model", &harness.model, spawn.model)?;
-    harness.check_option("effort", &harness.effort, spawn.effort)
 }
 
 /// Starts an agent: writes its prompt and its secret, journals it, then has tmux run the wrapper (`orange agent run`), which

@@ -2,6 +2,7 @@
 //! the engine can finish a transition that a kill has interrupted by running its hooks again. A message without a
 //! reader is a failure, though.
 
+pub mod agent_check;
 pub mod agent_processes;
 pub mod agents;
 pub mod given;
@@ -120,7 +121,7 @@ fn check_spawns(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
         process::check()?;
     }
     let mut spawns = effects.iter().filter_map(|effect| effect.hook.spawn());
-    spawns.try_for_each(|spawn| agents::preflight(app, task, spawn))
+    spawns.try_for_each(|spawn| agent_check::preflight(app, task, spawn))
 }
 
 fn acquires(effects: &[Effect<'_>]) -> bool {

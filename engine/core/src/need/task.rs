@@ -39,6 +39,8 @@ pub struct TaskFacts<'f> {
     pub wait: Option<Wait<'f>>,
     /// What a start waits for, in words; `None` for a task that was started.
     pub queued: Option<&'f str>,
+    /// Why its start would be refused, and what mends that, if that is known.
+    pub forbidden: Option<&'f str>,
     /// Whether it has a worktree, or can have one.
     pub has_room: bool,
     /// Its hooks that wait.
@@ -130,8 +132,8 @@ impl<'f> TaskFacts<'f> {
 
     fn unstarted(&self) -> Option<Need<'f>> {
         let why = self.queued?;
-        Some(match self.attention {
-            Some(attention) => Need::new(Kind::Stuck, self.since(), attention),
+        Some(match self.forbidden.or(self.attention) {
+            Some(stuck) => Need::new(Kind::Stuck, self.since(), stuck),
             None => Need::new(Kind::Queued, self.since(), why),
         })
     }

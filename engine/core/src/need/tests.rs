@@ -97,6 +97,7 @@ fn answer(given: Given<'_>) -> (Option<Kind>, String, Vec<&'static str>) {
             unfinished: None,
             wait: None,
             queued: None,
+            forbidden: None,
             has_room: true,
             hooks: None,
             attention: None,
@@ -249,6 +250,23 @@ fn hooks_that_wait_leave_nothing_else_to_do() {
     let called = |it| TaskFacts { attention: Some("the push has failed"), ..it };
     let busy = Given { agents: WORKS, with: called, ..given(WORKING) };
     check(busy, Kind::HookFailed, "the push has failed", &["seen", "attach"]);
+}
+
+#[test]
+fn a_start_that_is_forbidden_is_stuck_and_not_offered() {
+    let why = "claude would ask a question; `orange setup --harness claude --yes` agrees to it";
+    let forbidden = Given {
+        with: |it| TaskFacts {
+            queued: Some("waits"),
+            forbidden: Some(
+                "claude would ask a question; `orange setup --harness claude --yes` agrees to it",
+            ),
+            attention: Some("not started"),
+            ..it
+        },
+        ..given(PENDING)
+    };
+    check(forbidden, Kind::Stuck, why, &[]);
 }
 
 #[test]

@@ -170,7 +170,9 @@ impl Around<'_> {
         let has_room = || self.queue.as_ref().is_none_or(|queue| queue.has_room(self.app, task));
         let has_room = owned.workspace.is_some() || has_room();
         let known = Known::of(dir, observed, self.git);
-        let need = need::of_task(self.app, &Known { queued: waits_for.as_deref(), has_room, ..known });
+        let forbidden = self.queue.as_ref().and_then(|queue| queue.forbids(self.app, task));
+        let (queued, forbidden) = (waits_for.as_deref(), forbidden.as_deref());
+        let need = need::of_task(self.app, &Known { queued, forbidden, has_room, ..known });
         let with_changes = |()| changed::size(self.app, task, history);
         let asked = (self.git == AskGit::Size).then_some(());
         TaskRow {

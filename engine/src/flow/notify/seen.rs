@@ -52,10 +52,12 @@ fn of(app: &App, listed: Listed, queue: Option<&Queue>, panes: &Panes<'_>) -> Op
         DirKind::Mission => need::of_mission(&dir, &observed, &Course::of(&dir, &observed.history).ok()?),
         DirKind::Task => {
             let queued = queue.and_then(|queue| queue.waits_for(app, task));
+            let forbidden = queue.and_then(|queue| queue.forbids(app, task));
             let has_room =
                 task.owned.workspace.is_some() || queue.is_none_or(|queue| queue.has_room(app, task));
             let known = Known::of(&dir, &observed, AskGit::Merge);
-            need::of_task(app, &Known { queued: queued.as_deref(), has_room, ..known })
+            let (queued, forbidden) = (queued.as_deref(), forbidden.as_deref());
+            need::of_task(app, &Known { queued, forbidden, has_room, ..known })
         }
     }?;
     let Observed { task, .. } = observed;

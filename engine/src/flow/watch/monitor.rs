@@ -176,7 +176,11 @@ fn look_at_mission(
     let gone: Vec<u32> = missing(dir, &history, || Ok(panes.as_deref().unwrap_or_default()))?;
     // One that was never started is no end without a word.
     let begun = |spawn: &u32| AgentProcesses::read(dir, *spawn).is_ok_and(|processes| processes.is_some());
-    let gone: Vec<u32> = gone.into_iter().filter(begun).collect();
+    let mut gone: Vec<u32> = gone.into_iter().filter(begun).collect();
+    // The report of its wrapper knows more of its end.
+    if !gone.is_empty() && process::is_reported(&dir.id, &gone)? {
+        gone.clear();
+    }
     let mut stories = look_at_agents(app, dir, &task, &history)?;
     stories.extend(mission::ended::look(app, dir, &gone)?);
     Ok(Some(stories))
