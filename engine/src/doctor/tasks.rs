@@ -11,11 +11,11 @@ use crate::drive::process;
 use crate::drive::tmux::Pane;
 use crate::error::Unfit;
 use crate::files::if_found;
-use crate::flow::activity;
 use crate::flow::doing::works_as;
 use crate::flow::observed::gone_unnoticed;
 use crate::flow::queue::Queue;
 use crate::flow::snapshot::status_of;
+use crate::flow::{abandoned, activity};
 use crate::nofollow;
 use crate::store::create::plan_hash;
 use crate::store::event::Event;
@@ -121,7 +121,8 @@ fn next_change(dir: &TaskDir) -> String {
 
 pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let pending = |(dir, history): (&TaskDir, TaskHistory)| {
-        let plan = history.open?.plan;
+        // One that is being carried out is no finding.
+        let plan = &abandoned(dir, &history)?.plan;
         let message = format!("{}: {} → {} is begun and not finished", dir.shown(), plan.from, plan.to);
         Some(Finding::new(Level::Warning, message))
     };

@@ -150,8 +150,12 @@ fn tasks_and_sessions_without_each_other_are_found() {
     locked.append(Event::AgentSpawned(spawn), Set::new()).unwrap();
     let plan = crate::store::event::Transition { from: "a".into(), to: "b".into(), ..Default::default() };
     locked.append(Event::TransitionStarted(plan), Set::new()).unwrap();
+    assert_eq!(ward.found("transitions"), [""; 0], "a process is at work on it");
     drop(locked);
     ward.check("sessions", "agent 1 (worker) is gone");
+    assert_eq!(ward.found("transitions"), [""; 0], "it was begun a moment ago");
+    let journal = fs::File::options().append(true).open(dir.history()).unwrap();
+    journal.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(60)).unwrap();
     ward.check("transitions", "a → b is begun");
     let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
     locked.append(Event::Unknown, Set::new().status("vanished")).unwrap();

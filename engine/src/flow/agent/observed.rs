@@ -222,6 +222,14 @@ mod tests {
     }
 
     #[test]
+    fn a_task_that_is_listed_is_not_read_twice() {
+        let ward = Ward::new();
+        let listed = crate::store::list(&ward.app.home, None).unwrap();
+        let task = listed[0].task.as_ref().unwrap();
+        assert_eq!(task.owned, ward.read().1.owned);
+    }
+
+    #[test]
     fn an_end_that_was_recorded_since_is_no_crash() {
         let ward = Ward::new();
         let before = ward.read();
