@@ -12,6 +12,7 @@ use crate::declared::DeclaredCaller;
 pub use crate::drive::exec::become_independent;
 use crate::drive::exec::{Call, Detached, GIT_VARIABLES};
 use crate::drive::harness::{self, Harness, OVERRIDES};
+use crate::drive::process;
 use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::progress::Progress;
@@ -60,7 +61,7 @@ impl App {
             caller,
             declared: None,
             folder: std::env::current_dir().map_err(|cause| unknown("the current folder", cause))?,
-            program: std::env::current_exe().map_err(|cause| unknown("where this program is", cause))?,
+            program: program()?,
             progress: Progress::default(),
             path: std::env::var_os("PATH").unwrap_or_default(),
             around: Around::read(),
@@ -273,6 +274,17 @@ fn with_first(folder: Option<&Path>, path: &OsStr) -> OsString {
     let others = std::env::split_paths(path).filter(|other| Some(other.as_path()) != folder);
     let folders = folder.map(PathBuf::from).into_iter().chain(others);
     std::env::join_paths(folders).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The file of this program, which the process table names.
+fn program() -> Result<PathBuf> {
+    std::env::current_exe().map_err(|cause| {
+        let unknown = || {
+            Error::new(Kind::Environment, format!("cannot tell where this program is: {cause}"))
+                .help("install it again: its file may have been removed")
+        };
+        process::check().err().unwrap_or_else(unknown)
+    })
 }
 
 #[cfg(test)]

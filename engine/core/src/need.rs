@@ -13,7 +13,7 @@ use alloc::string::String;
 
 pub use self::actions::Action;
 pub use self::mission::{MissionFacts, Pause};
-pub use self::task::{Hooks, Lost, PullRequest, TaskFacts};
+pub use self::task::{Hooks, Lost, PullRequest, TaskFacts, questions};
 use crate::Verdict;
 
 /// What is needed, the most urgent first. Those from [`Kind::Limit`] on need no person.
@@ -150,6 +150,8 @@ pub struct Agent<'f> {
     pub since: Option<&'f str>,
     /// The same as a sentence, such as `it is at its prompt`.
     pub reason: &'f str,
+    /// The [`fingerprint`](crate::fingerprint) of the questions that stood in the text before it began.
+    pub asked_before: Option<u64>,
 }
 
 /// What a living agent does, as far as a need depends on it.

@@ -4,11 +4,15 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use crate::need::Kind;
 
 /// How often a message is sent whose channel fails.
 pub const MOST_TRIES: u8 = 5;
+
+/// How long a crash is seen before there is a message about it: who looks after it may be about to do so.
+pub const CRASH_LASTS: Duration = Duration::from_secs(2);
 
 const MINUTES_OF_A_DAY: u16 = 24 * 60;
 
@@ -39,6 +43,8 @@ pub struct Quiet {
 pub struct Fact<'f> {
     /// Its kind.
     pub kind: Kind,
+    /// For how long it has been seen.
+    pub lasted: Duration,
     /// What is known of earlier messages about the same fact.
     pub noted: Option<&'f Noted>,
 }
@@ -82,7 +88,8 @@ impl Rules {
                 continue;
             }
             let quiet = if self.urgent.contains(&fact.kind) { 0 } else { self.quiet_for(clock) };
-            match fact.noted.map_or(Some(0), |noted| noted.waits(clock.now)).map(|wait| wait.max(quiet)) {
+            let wait = fact.noted.map_or(Some(0), |noted| noted.waits(clock.now));
+            match wait.map(|wait| wait.max(quiet).max(fact.unproven())) {
                 None => {}
                 Some(0) => ready.push(place),
                 Some(wait) => due.later(wait),
@@ -103,6 +110,15 @@ impl Rules {
     fn quiet_for(&self, clock: Clock) -> u64 {
         let (Some(quiet), Some(minute)) = (self.quiet, clock.minute) else { return 0 };
         quiet.left(minute).map_or(0, |minutes| u64::from(minutes) * 60)
+    }
+}
+
+impl Fact<'_> {
+    /// How many seconds are left until it is believed.
+    fn unproven(&self) -> u64 {
+        let least = if self.kind == Kind::Crashed { CRASH_LASTS } else { Duration::ZERO };
+        let left = least.saturating_sub(self.lasted);
+        left.as_secs() + u64::from(left.subsec_nanos() > 0)
     }
 }
 
@@ -181,7 +197,7 @@ mod tests {
     }
 
     fn fact(kind: Kind) -> Fact<'static> {
-        Fact { kind, noted: None }
+        Fact { kind, lasted: CRASH_LASTS, noted: None }
     }
 
     fn noted(tries: u8, ago: u64, is_done: bool) -> Noted {
@@ -210,8 +226,23 @@ mod tests {
     #[test]
     fn a_fact_is_sent_once() {
         let done = noted(1, 9999, true);
-        let facts = [Fact { kind: Kind::Stuck, noted: Some(&done) }];
+        let facts = [Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&done) }];
         check(&rules().due(&facts, None, at(0)), &[], None);
+    }
+
+    #[test]
+    fn a_crash_is_sent_once_it_has_lasted() {
+        let due = |kind, millis| {
+            let lasted = Duration::from_millis(millis);
+            rules().due(&[Fact { kind, lasted, noted: None }], None, at(0))
+        };
+        check(&due(Kind::Crashed, 0), &[], Some(2));
+        check(&due(Kind::Crashed, 1), &[], Some(2));
+        check(&due(Kind::Crashed, 1999), &[], Some(1));
+        check(&due(Kind::Crashed, 2000), &[&[0]], None);
+        check(&due(Kind::Permission, 0), &[&[0]], None);
+        let facts = [Fact { kind: Kind::Crashed, lasted: Duration::ZERO, noted: None }];
+        check(&night().due(&facts, None, at(7 * 60 - 1)), &[], Some(60));
     }
 
     #[test]
@@ -219,17 +250,29 @@ mod tests {
         for (tries, pause) in [(1, 30), (2, 120), (3, 480), (4, 1920)] {
             let due = |ago| {
                 let noted = noted(tries, ago, false);
-                rules().due(&[Fact { kind: Kind::Stuck, noted: Some(&noted) }], None, at(0))
+                rules().due(
+                    &[Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&noted) }],
+                    None,
+                    at(0),
+                )
             };
             check(&due(pause - 1), &[], Some(1));
             check(&due(pause), &[&[0]], None);
         }
         let given_up = noted(MOST_TRIES, 999_999, false);
-        let facts = [Fact { kind: Kind::Stuck, noted: Some(&given_up) }];
+        let facts = [Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&given_up) }];
         check(&rules().due(&facts, None, at(0)), &[], None);
         // The clock was set back.
         let later = Noted { tries: 1, at: NOW + 5000, is_done: false };
-        check(&rules().due(&[Fact { kind: Kind::Stuck, noted: Some(&later) }], None, at(0)), &[&[0]], None);
+        check(
+            &rules().due(
+                &[Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&later) }],
+                None,
+                at(0),
+            ),
+            &[&[0]],
+            None,
+        );
     }
 
     #[test]

@@ -5,7 +5,8 @@ use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::flow::attach::{Left, attach, has_session};
 use crate::flow::doing::works_as;
-use crate::flow::session::{self, Session};
+use crate::flow::observed::Observed;
+use crate::flow::session::Panes;
 use crate::store::event::{Event, Exited, Spawn, Waiting};
 use crate::store::{Record, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
@@ -89,8 +90,8 @@ fn whats_next(
 ) -> Result<String> {
     let mut lines = Vec::new();
     lines.extend(task.attention.as_ref().map(|attention| format!("attention: {}", one_line(attention, 300))));
-    let session = Session::of(dir, task, || app.tmux.panes());
-    lines.extend(session::unnoticed(dir, history, session));
+    let observed = Observed::of(app, dir, task.clone(), history.clone(), &Panes::of(app))?;
+    lines.extend(observed.unnoticed(dir));
     if let Some(Waiting { until, reason, .. }) = &history.waiting {
         lines.push(format!("An agent starts again at {until}: {}", one_line(reason, 200)));
     }

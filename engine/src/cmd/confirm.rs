@@ -2,7 +2,24 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
+use crate::app::App;
 use crate::{Error, Kind, Result};
+
+/// Asks a person at a terminal this question, to which no is the usual answer; `None` where nobody can be asked.
+pub fn ask(app: &App, question: &str, as_json: bool) -> Option<bool> {
+    let is_person = app.caller.check_person("answer a question").is_ok();
+    if as_json || !is_person || !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    asked(question).ok()
+}
+
+fn asked(question: &str) -> std::io::Result<bool> {
+    let mut answer = String::new();
+    write!(std::io::stderr(), "{question} [y/N] ")?;
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
 
 /// Asks this question. `unasked` is the refusal where nobody can be asked.
 ///
@@ -12,12 +29,9 @@ pub fn confirm(question: &str, unasked: String, help: &str, as_json: bool) -> Re
     if as_json || !std::io::stdin().is_terminal() {
         return Err(Error::new(Kind::Usage, unasked).help(help));
     }
-    let mut answer = String::new();
-    let asked = write!(std::io::stderr(), "{question} [y/N] ")
-        .and_then(|()| std::io::stdin().lock().read_line(&mut answer));
-    match asked {
-        Ok(_) if matches!(answer.trim(), "y" | "Y" | "yes") => Ok(()),
-        Ok(_) => Err(Error::new(Kind::Refused, "nothing was done")),
+    match asked(question) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::new(Kind::Refused, "nothing was done")),
         Err(cause) => Err(Error::new(Kind::Usage, format!("cannot ask: {cause}")).help(help)),
     }
 }

@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use orange_core::notify::CRASH_LASTS;
+
 use crate::Result;
 use crate::answer::{Failed, Happened, MonitorLook, Success};
 use crate::app::App;
@@ -57,9 +59,18 @@ pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) 
     }
 }
 
-/// Begins to send the messages that are due, and reports what came of earlier ones; a single look waits for its own.
+/// Begins to send the messages that are due, and reports what came of earlier ones; a single look waits for its own, and until a
+/// crash has lasted.
 fn notify(app: &App, notifier: &mut Notifier, waits: bool, look: &mut Look, pause: &mut Duration) {
-    match notifier.round(app) {
+    let mut round = notifier.round(app);
+    if waits
+        && let Ok(Some(again)) = round
+        && again <= CRASH_LASTS
+    {
+        std::thread::sleep(again);
+        round = notifier.round(app);
+    }
+    match round {
         Ok(again) => *pause = again.map_or(*pause, |again| again.max(SHORTEST).min(*pause)),
         Err(error) => look.errors.push(("notify".to_owned(), error.for_person().to_string())),
     }

@@ -17,7 +17,9 @@ use crate::{Error, Kind, Result};
 /// Runs it.
 pub fn run(app: &App, command: &ProjectCommand, as_json: bool) -> Result<Answer> {
     match command {
-        ProjectCommand::Add { path, name, settings } => add(app, path.as_ref(), name.as_deref(), settings),
+        ProjectCommand::Add { path, name, settings } => {
+            add(app, path.as_ref(), name.as_deref(), settings, as_json)
+        }
         ProjectCommand::List => list(app),
         ProjectCommand::Show { name } => show(app, name.as_deref()),
         ProjectCommand::Trust { name, yes, hash } => {
@@ -43,12 +45,28 @@ pub fn named_or_here(app: &App, name: Option<&str>) -> Result<Project> {
     }
 }
 
-fn add(app: &App, path: Option<&PathBuf>, name: Option<&str>, settings: &ProjectSettings) -> Result<Answer> {
+/// Without a word about the queue, a person at a terminal is asked once.
+fn add(
+    app: &App,
+    path: Option<&PathBuf>,
+    name: Option<&str>,
+    settings: &ProjectSettings,
+    as_json: bool,
+) -> Result<Answer> {
     let path = path.map_or_else(|| app.folder.clone(), |path| app.folder.join(path));
     let branch = settings.default_branch.as_deref();
-    let project = project::add(app, &path, name, branch, |project| set(project, settings))?;
-    answer(&project, format!("added {} ({})", project.name, project.path.display()), settings)
+    let mut project = project::add(app, &path, name, branch, |project| set(project, settings))?;
+    if settings.queue.is_none() && confirm::ask(app, QUEUE, as_json) == Some(true) {
+        let set = |project: &mut Project| project.queue = Some("auto".to_owned());
+        project = project::update(app, &project, None, None, set)?;
+    }
+    answer(&project, format!("added {} ({})", project.name, project.path.display()), true)
 }
+
+const QUEUE: &str = "\
+Tasks wait while all worktrees are taken. Without a yes, you start them
+(`orange task spawn`), or a merge does; `--queue auto` changes that later.
+Start them by `orange monitor` as soon as a worktree is free?";
 
 fn update(
     app: &App,
@@ -64,7 +82,7 @@ fn update(
     let branch = settings.default_branch.as_deref();
     let set = |project: &mut Project| set(project, settings);
     let project = project::update(app, &named_or_here(app, name)?, path.as_deref(), branch, set)?;
-    answer(&project, format!("updated {}", project.name), settings)
+    answer(&project, format!("updated {}", project.name), settings.queue.is_some())
 }
 
 fn set(project: &mut Project, settings: &ProjectSettings) {
@@ -157,9 +175,9 @@ fn to_listed(token: &Token) -> ListedToken {
 }
 
 /// The project with its present settings. A queue that has just become automatic needs a running monitor.
-fn answer(project: &Project, mut text: String, settings: &ProjectSettings) -> Result<Answer> {
+fn answer(project: &Project, mut text: String, is_new_queue: bool) -> Result<Answer> {
     let mut listed = to_answer(project);
-    if settings.queue.is_some() && project.is_auto() {
+    if is_new_queue && project.is_auto() {
         listed.hints = Some([AUTO]);
         text += &format!("\n{AUTO}");
     }

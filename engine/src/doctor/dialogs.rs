@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Result;
+use crate::doctor::programs::default_harnesses;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::setup::{self, Matter, Record, Remedy, skill};
 
@@ -20,9 +21,9 @@ pub(super) fn root(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 pub(super) fn skills(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let around = seen.app.around()?;
-    let names: BTreeSet<&str> = used(seen)?.into_iter().map(|(harness, _)| harness).collect();
+    let names: BTreeSet<String> = used(seen)?.into_iter().map(|(harness, _)| harness).collect();
     let findings = names.into_iter().filter_map(|name| {
-        let file = skill::missing(name, &around)?;
+        let file = skill::missing(&name, &around)?;
         let message = format!("{name} has no orange skill, which every prompt names: {}", file.display());
         let remedy = format!("`orange install --harness {name}` writes it");
         Some(Finding::new(Level::Warning, message).remedy(remedy))
@@ -30,11 +31,16 @@ pub(super) fn skills(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings.collect(), "agents have the orange skill"))
 }
 
-/// Each harness that an unfinished task or mission names, with its project.
-fn used<'s>(seen: &'s Seen<'_>) -> Result<BTreeSet<(&'s str, &'s str)>> {
+/// Each harness that an unfinished task or mission names, or a project for its new ones, with the project.
+fn used(seen: &Seen<'_>) -> Result<BTreeSet<(String, String)>> {
     let tasks = seen.unfinished()?.into_iter();
-    let both = tasks.flat_map(|task| [(&task.harness, &task.project), (&task.review_harness, &task.project)]);
-    Ok(both.map(|(harness, project)| (harness.as_str(), project.as_str())).collect())
+    let both = tasks.flat_map(|task| [&task.harness, &task.review_harness].map(|it| (it, &task.project)));
+    let mut used: BTreeSet<_> = both.map(|(harness, project)| (harness.clone(), project.clone())).collect();
+    for project in seen.projects()? {
+        let defaults = default_harnesses(seen, project)?;
+        used.extend(defaults.into_iter().map(|harness| (harness, project.name.clone())));
+    }
+    Ok(used)
 }
 
 /// The unanswered questions with these names.
@@ -43,9 +49,9 @@ fn open(seen: &Seen<'_>, names: &[&str], fine: &str) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (harness, name) in used(seen)? {
         let Some(project) = seen.projects()?.iter().find(|project| project.name == name) else { continue };
-        let matters = setup::matters(harness, &project.path, &record, &around)?;
+        let matters = setup::matters(&harness, &project.path, &record, &around)?;
         let open = matters.iter().filter(|matter| !matter.is_answered && names.contains(&matter.name));
-        findings.extend(open.map(|matter| found(harness, name, matter)));
+        findings.extend(open.map(|matter| found(&harness, &name, matter)));
     }
     Ok(or_fine(findings, fine))
 }

@@ -102,7 +102,7 @@ pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let held = files.iter().filter_map(|file| Some((file, lock::held_longer(file, home.patience())?)));
     // If the clock was set forwards, the signature may be older than the holder.
     let is_old = |holder: &Holder| {
-        let age = Process::alive(holder.pid).and_then(Process::age);
+        let age = Process::alive(holder.pid).ok().flatten().and_then(Process::age);
         age.is_none_or(|age| age >= home.patience())
     };
     let held = held.filter(|(_, holder)| is_old(holder));

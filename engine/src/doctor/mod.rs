@@ -11,6 +11,7 @@ mod worktrees;
 
 use crate::app::App;
 use crate::drive::tmux::Pane;
+use crate::flow::session::Panes;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, Listed, Task, list};
@@ -204,7 +205,7 @@ struct Seen<'o> {
     projects: Result<Vec<Project>>,
     listed: Result<Vec<Listed>>,
     slots: Result<Vec<Slot>>,
-    panes: Result<Vec<Pane>>,
+    panes: Panes<'o>,
 }
 
 impl Seen<'_> {
@@ -214,7 +215,7 @@ impl Seen<'_> {
             projects: projects::read(&app.home),
             listed: list::journals(&app.home, &DirKind::ALL, None).map(|known| list::each(known, Some)),
             slots: pool::read(&app.home),
-            panes: app.tmux.panes(),
+            panes: Panes::of(app),
         }
     }
 
@@ -244,6 +245,6 @@ impl Seen<'_> {
     }
 
     fn panes(&self) -> Result<&[Pane]> {
-        self.panes.as_deref().map_err(Clone::clone)
+        self.panes.all()
     }
 }

@@ -1,11 +1,14 @@
 //! Checks of the programs that agents need, and of the projects' repositories.
 
+use std::collections::BTreeSet;
+
 use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::exec::find_on_path;
 use crate::drive::git::{Git, TASK_FILE};
 use crate::drive::harness::{self, Harness};
 use crate::store::effective::effective;
+use crate::store::projects::Project;
 use crate::store::task::DEFAULT_HARNESS;
 
 pub(super) fn tmux(seen: &Seen<'_>) -> Result<Vec<Finding>> {
@@ -27,16 +30,35 @@ pub(super) fn gh(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     }])
 }
 
-/// Checks the harnesses of unfinished tasks and missions; of all others, one suffices.
+/// The harnesses of the new tasks of a project.
+pub(super) fn default_harnesses(seen: &Seen<'_>, project: &Project) -> Result<Vec<String>> {
+    let settings = effective(&seen.app.home, project)?;
+    Ok(vec![settings.worker().to_owned(), settings.reviewer().to_owned()])
+}
+
+/// Checks the harnesses of unfinished tasks and missions, and those of new tasks of each project; of all others, one suffices.
 pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let path = seen.app.path();
-    let mut used: Vec<&str> =
-        seen.unfinished()?.into_iter().flat_map(|task| seen.app.harnesses_of(task)).collect();
-    used.sort_unstable();
-    used.dedup();
-    let missing =
-        used.iter().filter_map(|name| seen.app.harness(name).and_then(|found| found.check(path)).err());
-    let mut broken: Vec<Finding> = missing.map(|error| Finding::of(Level::Broken, &error)).collect();
+    let flaw = |name: &String| seen.app.harness(name).and_then(|found| found.check(path)).err();
+    let tasks = seen.unfinished()?.into_iter();
+    let mut used: BTreeSet<String> =
+        tasks.flat_map(|task| seen.app.harnesses_of(task)).map(str::to_owned).collect();
+    let mut broken: Vec<Finding> =
+        used.iter().filter_map(flaw).map(|error| Finding::of(Level::Broken, &error)).collect();
+    for project in seen.projects()? {
+        for name in default_harnesses(seen, project)? {
+            if used.insert(name.clone()) {
+                let lacks = |error| {
+                    let finding = Finding::of(Level::Warning, &error);
+                    Finding {
+                        message: format!("new tasks of {}: {}", project.name, finding.message),
+                        ..finding
+                    }
+                };
+                broken.extend(flaw(&name).map(lacks));
+            }
+        }
+    }
     let known = harness::all(&seen.app.home.harnesses_toml())?;
     let there = known.iter().filter(|harness| harness.check(path).is_ok());
     let there: Vec<&str> = there.map(|harness| harness.name.as_str()).collect();
@@ -44,7 +66,7 @@ pub(super) fn harnesses(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let error = seen.app.harness(DEFAULT_HARNESS)?.check(path).err();
         return Ok(error.iter().map(|error| Finding::of(Level::Warning, error)).collect());
     }
-    let used = known.iter().filter(|harness| used.contains(&harness.name.as_str()));
+    let used = known.iter().filter(|harness| used.contains(&harness.name));
     broken.extend(
         used.filter(|harness| harness.check(path).is_ok()).filter_map(|harness| silent(seen, harness)),
     );

@@ -7,14 +7,15 @@ use orange_core::mission::MissionStatus;
 
 use crate::answer::Agent;
 use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::drive::process;
 use crate::drive::tmux::Pane;
 use crate::error::Unfit;
 use crate::files::if_found;
-use crate::flow::activity;
 use crate::flow::doing::works_as;
+use crate::flow::observed::gone_unnoticed;
 use crate::flow::queue::Queue;
 use crate::flow::snapshot::status_of;
-use crate::hooks::agent_processes;
+use crate::flow::{abandoned, activity};
 use crate::nofollow;
 use crate::store::create::plan_hash;
 use crate::store::event::Event;
@@ -120,7 +121,8 @@ fn next_change(dir: &TaskDir) -> String {
 
 pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let pending = |(dir, history): (&TaskDir, TaskHistory)| {
-        let plan = history.open?.plan;
+        // One that is being carried out is no finding.
+        let plan = &abandoned(dir, &history)?.plan;
         let message = format!("{}: {} → {} is begun and not finished", dir.shown(), plan.from, plan.to);
         Some(Finding::new(Level::Warning, message))
     };
@@ -128,12 +130,14 @@ pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    process::check()?;
     let panes = seen.panes()?;
     let mut findings = Vec::new();
     for (dir, history) in histories(seen)? {
+        // The check of tasks reports files that cannot be read.
+        let gone = gone_unnoticed(seen.app, dir, &history, &seen.panes).unwrap_or_default();
         for agent in history.agents.values() {
-            // The check of tasks reports files that cannot be read.
-            if agent_processes::is_alive(dir, agent, panes).is_ok_and(|is_alive| !is_alive) {
+            if gone.contains(&agent.spawn) {
                 let what = works_as(&agent.seat(), agent.step.as_deref(), agent.role.as_deref());
                 let message = format!("{}: agent {} ({what}) is gone, unnoticed", dir.shown(), agent.spawn);
                 findings.push(Finding::new(Level::Warning, message));
@@ -202,9 +206,27 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             Err(error) => Finding::of(Level::Broken, &error),
         }));
     }
-    let queue = Queue::read(&seen.app.home)?;
-    for task in seen.tasks()? {
-        let what = queue.waits_for(seen.app, task);
+    let (queue, tasks) = (Queue::read(&seen.app.home)?, seen.tasks()?);
+    findings.extend(queue.without_monitor(seen.app, &tasks).into_iter().map(|name| {
+        let message = format!("the queue of {name} is automatic, and no monitor runs that starts its tasks");
+        let remedy = format!(
+            "leave `orange monitor` or the dashboard running, or start each with `orange task spawn`: `orange project update {name} --queue manual`"
+        );
+        Finding::new(Level::Warning, message).remedy(remedy)
+    }));
+    for project in queue.held_by_person(seen.app, &tasks) {
+        let (name, size) = (&project.name, project.pool_size);
+        let what = if size == 1 { "the worktree".to_owned() } else { format!("all {size} worktrees") };
+        let message = format!("{what} of {name}: held by work that waits for you, and tasks wait for one");
+        let remedy = format!(
+            "`orange task list --needs-me` lists that work; `orange project update {name} --release-when-waiting true` lends its worktrees to others meanwhile"
+        );
+        findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+    }
+    for task in tasks {
+        // The checks of harnesses and dialogs say what is to be done about it.
+        let forbidden = queue.forbids(seen.app, task).map(|why| format!("cannot start: {why}"));
+        let what = forbidden.or_else(|| queue.waits_for(seen.app, task));
         findings.extend(what.map(|what| Finding::fine(format!("task {} {what}", task.id))));
     }
     for mission in seen.unfinished()?.into_iter().filter(|it| it.kind == DirKind::Mission) {

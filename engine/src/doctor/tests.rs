@@ -150,8 +150,12 @@ fn tasks_and_sessions_without_each_other_are_found() {
     locked.append(Event::AgentSpawned(spawn), Set::new()).unwrap();
     let plan = crate::store::event::Transition { from: "a".into(), to: "b".into(), ..Default::default() };
     locked.append(Event::TransitionStarted(plan), Set::new()).unwrap();
+    assert_eq!(ward.found("transitions"), [""; 0], "a process is at work on it");
     drop(locked);
     ward.check("sessions", "agent 1 (worker) is gone");
+    assert_eq!(ward.found("transitions"), [""; 0], "it was begun a moment ago");
+    let journal = fs::File::options().append(true).open(dir.history()).unwrap();
+    journal.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(60)).unwrap();
     ward.check("transitions", "a → b is begun");
     let mut locked = crate::store::LockedTask::lock(ward.home(), &dir).unwrap();
     locked.append(Event::Unknown, Set::new().status("vanished")).unwrap();
@@ -289,4 +293,42 @@ fn the_monitor_that_runs_is_named() {
     assert!(says().starts_with(&format!("process {} ", std::process::id())), "{}", says());
     drop(only);
     assert!(says().starts_with("none runs"), "{}", says());
+}
+
+/// A project in the folder of the ward, whose tasks a monitor starts.
+fn project(ward: &Ward) {
+    let project = Project {
+        name: "coffee".to_owned(),
+        path: ward.folder.path().to_owned(),
+        pool_size: 1,
+        queue: Some("auto".to_owned()),
+        ..Project::default()
+    };
+    projects::add(ward.home(), project).unwrap();
+}
+
+#[test]
+fn a_project_is_examined_before_its_first_task() {
+    let ward = Ward::new();
+    project(&ward);
+    ward.check("dialogs", "Broken claude in coffee has no answer whether it may");
+    ward.check("logins", "Broken claude in coffee");
+    // Nothing is on this one's PATH.
+    ward.check("harnesses", "Warning new tasks of coffee: `claude`");
+    fs::remove_file(ward.folder.path().join(".claude/skills/orange/SKILL.md")).unwrap();
+    ward.check("skills", "Warning claude has no orange skill");
+}
+
+#[test]
+fn an_automatic_queue_without_a_monitor_is_found() {
+    let ward = Ward::new();
+    project(&ward);
+    assert_eq!(ward.found("queue"), [""; 0], "nothing waits");
+    let mut locked = tests::task(ward.home(), "fix");
+    locked.append(Event::Unknown, Set::new().workflow("test", "")).unwrap();
+    drop(locked);
+    ward.check("queue", "Warning the queue of coffee is automatic, and no monitor runs");
+    let only = crate::flow::only_one::try_become(&ward.app).unwrap().unwrap();
+    assert!(ward.found("queue").iter().all(|found| !found.contains("no monitor runs")));
+    drop(only);
 }

@@ -2,12 +2,17 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
+use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use super::exec::Call;
 use super::process::{self, Process, ProcessRoot};
 use crate::{Error, Kind, Result, fault};
+
+/// The time between two looks while the process table cannot be read.
+const WITHOUT_TABLE: Duration = Duration::from_millis(500);
 
 /// How an agent ended: it exited with a code, or a signal ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +37,10 @@ pub fn run(
     process::adopt_orphans()?;
     let (mut child, group) = on_terminal(call, holder)?;
     let pid = Pid::from_child(&child);
-    let agent = Process::alive(pid.as_raw_nonzero().get());
-    let begun = agent.map_or(Ok(()), started);
+    let begun = Process::alive(pid.as_raw_nonzero().get()).and_then(|agent| agent.map_or(Ok(()), started));
     let waited = begun.and_then(|()| wait_unreaped(pid, lost));
     fault::step("clear up after", "the agent");
-    process::end(&[roots, &below(group)].concat())?;
+    process::end(&[roots, &below(group)?].concat())?;
     let ended = reap(&mut child)?;
     waited.map(|()| ended)
 }
@@ -69,9 +73,12 @@ fn wait_unreaped(agent: Pid, mut lost: impl FnMut(Pid)) -> Result<()> {
         if is_over()? {
             return Ok(());
         }
-        for orphan in
-            process::ended_children(rustix::process::getpid()).into_iter().filter(|pid| *pid != agent)
-        {
+        // While the process table cannot be read, the agent is not to end for that: ended children stay until it can.
+        let Ok(ended) = process::ended_children(rustix::process::getpid()) else {
+            thread::sleep(WITHOUT_TABLE);
+            continue;
+        };
+        for orphan in ended.into_iter().filter(|pid| *pid != agent) {
             waitable(WaitId::Pid(orphan), WaitIdOptions::NOHANG)?;
             lost(orphan);
         }
@@ -93,11 +100,11 @@ fn waitable(which: WaitId<'_>, options: WaitIdOptions) -> Result<bool> {
 
 /// The roots of an agent's processes by their position: its group, what is below this process, and the terminal's session if this
 /// process leads it, as in a tmux pane.
-fn below(group: Pid) -> Vec<ProcessRoot> {
+fn below(group: Pid) -> Result<Vec<ProcessRoot>> {
     let own = rustix::process::getpid();
-    let session = process::leads_session(own).then_some(ProcessRoot::Session(own));
-    let itself = Process::alive(own.as_raw_nonzero().get()).map(ProcessRoot::Process);
-    session.into_iter().chain(itself).chain([ProcessRoot::Group(group)]).collect()
+    let session = process::leads_session(own)?.then_some(ProcessRoot::Session(own));
+    let itself = Process::alive(own.as_raw_nonzero().get())?.map(ProcessRoot::Process);
+    Ok(session.into_iter().chain(itself).chain([ProcessRoot::Group(group)]).collect())
 }
 
 fn reap(child: &mut Child) -> Result<Ended> {
@@ -165,7 +172,7 @@ mod tests {
             "Some(0) None",
         );
         let pid = Pid::from_raw(fs::read_to_string(&note).unwrap().trim().parse().unwrap()).unwrap();
-        eventually("it is gone", || Process::alive(pid.as_raw_nonzero().get()).is_none());
+        eventually("it is gone", || Process::alive(pid.as_raw_nonzero().get()).unwrap().is_none());
     }
 
     /// Runs an agent in a tmux pane, types this at it, and gives what the one who attended it wrote down.

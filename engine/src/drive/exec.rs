@@ -383,10 +383,12 @@ pub fn become_independent() -> Result<()> {
     fault::step("become", "independent");
     match rustix::process::setsid() {
         Ok(_) => Ok(()),
-        Err(_) if process::leads_session(own) => Ok(()),
-        Err(cause) => {
-            Err(Error::new(Kind::Environment, format!("cannot leave the terminal's session: {cause}")))
-        }
+        Err(cause) => match process::leads_session(own)? {
+            true => Ok(()),
+            false => {
+                Err(Error::new(Kind::Environment, format!("cannot leave the terminal's session: {cause}")))
+            }
+        },
     }
 }
 

@@ -15,7 +15,7 @@ mod watch;
 
 pub use agent::ended::{End, ended, judge_exited};
 pub use agent::{
-    activity, asked, attach, doing, event, limit, pane, run, serve, session, transcript, waiting,
+    activity, asked, attach, doing, event, limit, observed, pane, run, serve, session, transcript, waiting,
 };
 pub use person::cancel::{cancel, would_cancel};
 pub use person::create_pr::{create_pr, would_create_pr};

@@ -11,11 +11,12 @@ use crate::app::App;
 use crate::drive::git::{Mergeable, Strategy};
 use crate::flow::definition::declared_id;
 use crate::flow::mission::{Course, view};
+use crate::flow::observed::Observed;
 use crate::flow::queue::Queue;
-use crate::flow::session::{self, Session};
+use crate::flow::session::{self, Panes, Session};
 use crate::flow::snapshot::status_of;
-use crate::flow::{Snapshot, abandoned, activity, changed};
-use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, task, transcripts};
+use crate::flow::{Snapshot, abandoned, changed};
+use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, transcripts};
 use crate::{Result, nofollow};
 
 /// What is known of a task or mission before its need is.
@@ -33,6 +34,8 @@ pub struct Known<'k> {
     pub session: Session,
     /// What its start waits for.
     pub queued: Option<&'k str>,
+    /// Why its start would be refused, and what mends that.
+    pub forbidden: Option<&'k str>,
     /// Whether it has a worktree, or can have one.
     pub has_room: bool,
     /// What git is asked about work that is ready for a person.
@@ -50,42 +53,40 @@ pub enum AskGit {
     Size,
 }
 
+impl<'k> Known<'k> {
+    /// What was observed of a task that waits for nothing.
+    pub fn of(dir: &'k TaskDir, observed: &'k Observed, git: AskGit) -> Known<'k> {
+        let Observed { task, history, session, agents } = observed;
+        Known {
+            dir,
+            task,
+            history,
+            agents,
+            session: *session,
+            queued: None,
+            forbidden: None,
+            has_room: true,
+            git,
+        }
+    }
+}
+
 /// What one task needs, by all that is known now.
-pub fn here(
-    app: &App,
-    dir: &TaskDir,
-    task: &Task,
-    history: &TaskHistory,
-    agents: &[Agent],
-    session: Session,
-) -> Option<Need> {
+pub fn here(app: &App, dir: &TaskDir, observed: &Observed) -> Option<Need> {
     // The pool is read from the journals of all tasks, so only if it matters.
-    let queue = task.owned.workspace.is_none().then(|| Queue::read(&app.home).ok()).flatten();
-    let (git, has_room) = (AskGit::Size, true);
-    let known = Known { dir, task, history, agents, session, queued: None, has_room, git };
-    queued(app, queue.as_ref(), known)
+    let is_without = observed.task.owned.workspace.is_none();
+    let queue = is_without.then(|| Queue::read(&app.home).ok()).flatten();
+    queued(app, queue.as_ref(), Known::of(dir, observed, AskGit::Size))
 }
 
 /// What a task or mission needs, which is read for that; `None` if it needs nothing. `queue` is that of all projects.
 pub fn look(app: &App, dir: &TaskDir, queue: Option<&Queue>) -> Result<Option<(Task, Need)>> {
-    let (task, journal) = Task::read_last(&app.home, dir, 0)?;
-    let history = journal.history();
-    let session = Session::of(dir, &task, || app.tmux.panes());
-    let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
+    let observed = Observed::read(app, dir, &Panes::of(app))?;
     let need = match dir.kind {
-        DirKind::Task => {
-            let (task, history, agents) = (&task, &history, &agents[..]);
-            let (queued_for, git) = (None, AskGit::Merge);
-            let known =
-                Known { dir, task, history, agents, session, queued: queued_for, has_room: true, git };
-            queued(app, queue, known)
-        }
-        DirKind::Mission => {
-            let course = Course::of(dir, &task::read_journal(dir)?.history())?;
-            of_mission(dir, &task, &history, &agents, session, &course)
-        }
+        DirKind::Task => queued(app, queue, Known::of(dir, &observed, AskGit::Merge)),
+        DirKind::Mission => of_mission(dir, &observed, &Course::of(dir, &observed.history)?),
     };
-    Ok(need.map(|need| (task, need)))
+    Ok(need.map(|need| (observed.task, need)))
 }
 
 /// What a task needs that may wait in this queue.
@@ -93,8 +94,9 @@ fn queued(app: &App, queue: Option<&Queue>, known: Known<'_>) -> Option<Need> {
     let task = known.task;
     let queue = queue.filter(|_| task.owned.workspace.is_none());
     let queued = queue.and_then(|queue| queue.waits_for(app, task));
+    let forbidden = queue.and_then(|queue| queue.forbids(app, task));
     let has_room = queue.is_none_or(|queue| queue.has_room(app, task));
-    of_task(app, &Known { queued: queued.as_deref(), has_room, ..known })
+    of_task(app, &Known { queued: queued.as_deref(), forbidden: forbidden.as_deref(), has_room, ..known })
 }
 
 /// What a task needs.
@@ -108,13 +110,13 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
         }
     };
     if let Some((why, can_cancel)) = &lost {
-        let agents = agents_of(known.agents);
+        let agents = agents_of(known.agents, history);
         let facts = TaskFacts { lost: Some(Lost { why, can_cancel: *can_cancel }), ..facts(known, &agents) };
         return facts.need().map(|need| answer(dir, None, &need, facts.actions(need.kind)));
     }
     let machine = machine.ok()?;
     let snapshot = Snapshot::of(app, machine, task, history).ok()?;
-    let agents = agents_of(known.agents);
+    let agents = agents_of(known.agents, history);
     let unnoticed = session::unnoticed(dir, history, session);
     let is_abandoned = abandoned(dir, history).is_some();
     let end = history.agents.is_empty().then_some(history.ending.as_ref()).flatten();
@@ -158,7 +160,7 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
 
 /// The facts that need no machine.
 fn facts<'f>(known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> {
-    let Known { dir, task, history, queued, has_room, .. } = *known;
+    let Known { dir, task, history, queued, forbidden, has_room, .. } = *known;
     TaskFacts {
         life: None,
         lost: None,
@@ -172,6 +174,7 @@ fn facts<'f>(known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> 
         unfinished: None,
         wait: wait(task, history),
         queued,
+        forbidden,
         has_room,
         hooks: None,
         attention: task.attention.as_deref(),
@@ -185,16 +188,10 @@ fn facts<'f>(known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> 
 }
 
 /// What a mission needs.
-pub fn of_mission(
-    dir: &TaskDir,
-    task: &Task,
-    history: &TaskHistory,
-    agents: &[Agent],
-    session: Session,
-    course: &Course,
-) -> Option<Need> {
-    let agents = agents_of(agents);
-    let unnoticed = session::unnoticed(dir, history, session);
+pub fn of_mission(dir: &TaskDir, observed: &Observed, course: &Course) -> Option<Need> {
+    let Observed { task, history, agents, .. } = observed;
+    let agents = agents_of(agents, history);
+    let unnoticed = observed.unnoticed(dir);
     let pause = course.pause(&dir.id);
     let failure = view::standing(course.plan, course);
     let facts = MissionFacts {
@@ -243,7 +240,7 @@ fn is_alive(machine: &Machine<'_>, known: &Known<'_>) -> Option<bool> {
     let Known { task, agents, session, .. } = known;
     let agent = machine.state_named(task.status()).map(|id| machine.state(id).agent);
     match session {
-        Session::Unknown => None,
+        Session::Changing | Session::Unknown => None,
         Session::Active if agents.is_empty() => Some(true),
         Session::Active => Some(agents.iter().any(|it| it.actor.known() == agent)),
         Session::Stopped | Session::Crashed | Session::Inactive => Some(false),
@@ -263,8 +260,12 @@ fn pull_request(task: &Task, history: &TaskHistory) -> Option<PullRequest> {
     Some(PullRequest { checks })
 }
 
-fn agents_of(agents: &[Agent]) -> Vec<need::Agent<'_>> {
-    agents.iter().map(agent_of).collect()
+fn agents_of<'a>(agents: &'a [Agent], history: &TaskHistory) -> Vec<need::Agent<'a>> {
+    let asked_before = |agent: &Agent| {
+        let asked = history.agents.get(&agent.spawn)?.asked.as_ref()?;
+        u64::from_str_radix(asked, 16).ok()
+    };
+    agents.iter().map(|agent| need::Agent { asked_before: asked_before(agent), ..agent_of(agent) }).collect()
 }
 
 fn agent_of(agent: &Agent) -> need::Agent<'_> {
@@ -289,7 +290,7 @@ fn agent_of(agent: &Agent) -> need::Agent<'_> {
         AgentState::Busy | AgentState::Unknown => Doing::Works,
     };
     let since = assessment.since.as_deref();
-    need::Agent { spawn: agent.spawn, doing, since, reason: &assessment.reason }
+    need::Agent { spawn: agent.spawn, doing, since, reason: &assessment.reason, asked_before: None }
 }
 
 /// The need as an answer.

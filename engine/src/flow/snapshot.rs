@@ -1,8 +1,8 @@
 //! A task as values for the core.
 
 use orange_core::{
-    Answer, Answers, Checks, Facts, Gate, Machine, Permissions, Program, Role, Seen, Spawn, StateId, View,
-    When, Workspace,
+    Answer, Answers, Checks, Facts, Gate, Hook, Machine, Permissions, Program, Role, Seen, Spawn, StateId,
+    View, When, Workspace,
 };
 
 use crate::app::App;
@@ -221,6 +221,12 @@ pub fn waits(app: &App, task: &Task) -> Option<Workspace> {
     let has_summary = !task.summary.trim().is_empty();
     let starts_in = || Some(machine.starts_in(status_of(machine, task).ok()?, has_summary));
     if is_to_start(machine, task).ok()? { starts_in() } else { None }
+}
+
+/// How the agent is started to which a task comes from the initial state, if the workflow starts one on the way to this state.
+pub fn first_spawn(machine: &'static Machine<'static>, to: StateId) -> Option<Spawn<'static>> {
+    let leading = machine.between(machine.initial, to).map(|id| machine.transition(id));
+    leading.flat_map(|it| it.hooks).find_map(Hook::spawn).copied()
 }
 
 /// Whether a task still has to get its workspace and an agent. A task whose hooks wait starts with these.

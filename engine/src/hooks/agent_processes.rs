@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::drive::process::{self, Process, ProcessRoot};
 use crate::drive::tmux::Pane;
 use crate::store::event::Spawn;
-use crate::store::{DirKind, LockedTask, TaskDir, atomic, home, secret};
+use crate::store::{DirKind, LockedTask, TaskDir, TaskHistory, atomic, home, secret};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
@@ -36,7 +36,7 @@ impl Room {
     /// Records this process as the wrapper of this agent.
     pub fn note(self, agent: Process) -> Result<()> {
         let own = rustix::process::getpid().as_raw_nonzero().get();
-        let Some(wrapper) = Process::alive(own) else { return Ok(()) };
+        let Some(wrapper) = Process::alive(own)? else { return Ok(()) };
         let processes = AgentProcesses { boot: process::boot(), wrapper, agent };
         let text = serde_json::to_vec(&processes)
             .map_err(|cause| Error::new(Kind::Environment, format!("cannot note process {own}: {cause}")))?;
@@ -64,8 +64,10 @@ impl AgentProcesses {
     /// How long ago the agent of this spawn has begun, independent of the clock; none if that was not recorded, or was
     /// before the system started.
     pub fn age(dir: &TaskDir, spawn: u32) -> Result<Option<Duration>> {
-        let processes = AgentProcesses::read(dir, spawn)?.filter(AgentProcesses::is_of_this_boot);
-        Ok(processes.and_then(|processes| processes.agent.age()))
+        match AgentProcesses::read(dir, spawn)? {
+            Some(processes) if processes.is_of_this_boot()? => Ok(processes.agent.age()),
+            Some(_) | None => Ok(None),
+        }
     }
 
     /// The records of all agents of the task whose end is not recorded yet.
@@ -88,25 +90,43 @@ impl AgentProcesses {
 
     /// Whether the agent is alive. It counts as alive while its wrapper runs, which may be ending processes of the agent
     /// before its report; a wrapper that was stopped reports nothing.
-    pub fn is_alive(&self) -> bool {
-        self.is_of_this_boot() && (self.agent.is_alive() || self.wrapper.is_running())
+    ///
+    /// # Errors
+    /// `environment` where the process table cannot be read: nobody is dead without proof.
+    pub fn is_alive(&self) -> Result<bool> {
+        Ok(self.is_of_this_boot()? && (self.agent.is_alive()? || self.wrapper.is_running()?))
     }
 
     /// The agent's process, if it is alive without its wrapper.
-    pub fn survivor(&self) -> Option<Process> {
-        (self.is_of_this_boot() && self.agent.is_alive() && !self.wrapper.is_alive()).then_some(self.agent)
+    ///
+    /// # Errors
+    /// As [`AgentProcesses::is_alive`].
+    pub fn survivor(&self) -> Result<Option<Process>> {
+        let is_alone = self.is_of_this_boot()? && self.agent.is_alive()? && !self.wrapper.is_alive()?;
+        Ok(is_alone.then_some(self.agent))
     }
 
     /// The agent of this spawn and its wrapper, each with all its descendants. A recorded process without the mark of this
     /// spawn is left out.
-    pub fn roots(&self, dir: &TaskDir, spawn: u32) -> Vec<ProcessRoot> {
-        let processes = if self.is_of_this_boot() { vec![self.wrapper, self.agent] } else { Vec::new() };
+    ///
+    /// # Errors
+    /// As [`AgentProcesses::is_alive`].
+    pub fn roots(&self, dir: &TaskDir, spawn: u32) -> Result<Vec<ProcessRoot>> {
+        let processes = if self.is_of_this_boot()? { vec![self.wrapper, self.agent] } else { Vec::new() };
         let marked = |process| ProcessRoot::Marked(process, dir.id.clone(), spawn);
-        processes.into_iter().map(marked).collect()
+        Ok(processes.into_iter().map(marked).collect())
     }
 
-    fn is_of_this_boot(&self) -> bool {
-        self.boot == process::boot()
+    fn is_of_this_boot(&self) -> Result<bool> {
+        let boot = process::boot();
+        if boot.is_empty() && !self.boot.is_empty() {
+            process::check()?;
+            let message = "the boot id of the system cannot be read";
+            return Err(Error::new(Kind::Environment, message).help(
+                "make `/proc/sys/kernel/random/boot_id` readable: it tells agents from those before a restart",
+            ));
+        }
+        Ok(self.boot == boot)
     }
 }
 
@@ -115,7 +135,35 @@ impl AgentProcesses {
 pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
     let in_its_pane =
         || panes.iter().any(|pane| pane.belongs_to(&dir.id) && is_alive_in(pane, &record.window));
-    Ok(AgentProcesses::read(dir, record.spawn)?.map_or_else(in_its_pane, |processes| processes.is_alive()))
+    AgentProcesses::read(dir, record.spawn)?
+        .map_or_else(|| Ok(in_its_pane()), |processes| processes.is_alive())
+}
+
+/// The agents that are on record as alive, and are not.
+///
+/// # Errors
+/// Those of `panes`, which are asked for only if an agent's processes are not on record; `environment` where the process table
+/// cannot be read.
+pub fn missing<P: AsRef<[Pane]>>(
+    dir: &TaskDir,
+    history: &TaskHistory,
+    panes: impl FnOnce() -> Result<P>,
+) -> Result<Vec<u32>> {
+    let mut noted = Vec::new();
+    for record in history.agents.values() {
+        noted.push((record, AgentProcesses::read(dir, record.spawn)?));
+    }
+    let panes = noted.iter().any(|(_, processes)| processes.is_none()).then(panes).transpose()?;
+    let panes = panes.as_ref().map(AsRef::as_ref).unwrap_or_default();
+    let mut missing = Vec::new();
+    for (record, processes) in noted {
+        let is_alive = match processes {
+            Some(processes) => processes.is_alive()?,
+            None => panes.iter().any(|pane| pane.belongs_to(&dir.id) && is_alive_in(pane, &record.window)),
+        };
+        missing.extend((!is_alive).then_some(record.spawn));
+    }
+    Ok(missing)
 }
 
 /// Refuses while an agent of the task is alive.
@@ -173,13 +221,13 @@ mod tests {
         let dir = Home::at(folder.path()).task("toy", "t1");
         assert_eq!(AgentProcesses::read(&dir, 3).unwrap(), None);
         assert_eq!(AgentProcesses::all(&dir).unwrap(), []);
-        let own = Process::alive(std::process::id().cast_signed()).unwrap();
+        let own = Process::alive(std::process::id().cast_signed()).unwrap().unwrap();
         assert_eq!(AgentProcesses::age(&dir, 3).unwrap(), None);
         let room = Room::make(&dir, 3).unwrap();
         assert_eq!(AgentProcesses::read(&dir, 3).unwrap(), None);
         room.note(own).unwrap();
         let processes = AgentProcesses::read(&dir, 3).unwrap().unwrap();
-        assert!(processes.is_alive() && processes.survivor().is_none());
+        assert!(processes.is_alive().unwrap() && processes.survivor().unwrap().is_none());
         assert_eq!(AgentProcesses::all(&dir).unwrap(), [processes]);
         // The times of a file are those of a clock that can be set.
         let file = fs::File::options().append(true).open(dir.agent(3)).unwrap();
@@ -194,17 +242,17 @@ mod tests {
 
     #[test]
     fn a_number_that_another_process_has_got_is_nobody() {
-        let own = Process::alive(std::process::id().cast_signed()).unwrap();
+        let own = Process::alive(std::process::id().cast_signed()).unwrap().unwrap();
         let older = Process { start: own.start - 1, ..own };
         let processes = AgentProcesses { boot: process::boot(), wrapper: older, agent: older };
-        assert!(!processes.is_alive() && processes.survivor().is_none());
+        assert!(!processes.is_alive().unwrap() && processes.survivor().unwrap().is_none());
         let survivor = AgentProcesses { agent: own, ..processes };
-        assert_eq!(survivor.survivor(), Some(own));
+        assert_eq!(survivor.survivor().unwrap(), Some(own));
         let before = AgentProcesses { boot: "another".to_owned(), ..survivor };
         assert!(
-            !before.is_alive()
-                && before.survivor().is_none()
-                && before.roots(&Home::at("/x").task("toy", "t1"), 1).is_empty()
+            !before.is_alive().unwrap()
+                && before.survivor().unwrap().is_none()
+                && before.roots(&Home::at("/x").task("toy", "t1"), 1).unwrap().is_empty()
         );
     }
 

@@ -4,20 +4,17 @@ use std::ffi::{OsStr, OsString};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use orange_core::{
-    Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Permissions, Prompt, Value, Values, Workspace,
-};
+use orange_core::{Actor, HarnessOf, Hook, Machine, ORIGIN_HEAD, Prompt, Value, Values, Workspace, need};
 use rustix::process::Pid;
 
 use crate::app::App;
 use crate::drive::git::Git;
-use crate::drive::harness::{Harness, shell_word};
+use crate::drive::harness::shell_word;
 use crate::drive::process::{ProcessRoot, ProcessTree};
 use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
 use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
 use crate::hooks::{prepare, trace, workspace};
-use crate::setup;
 use crate::store::event::{Ending, Exited, Pass, Spawn};
 use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, secret};
 use crate::{Error, Kind, Result, caller, fault};
@@ -46,34 +43,6 @@ impl From<Occasion> for Start {
     fn from(occasion: Occasion) -> Start {
         Start { occasion, answers: None }
     }
-}
-
-/// Refuses a spawn that cannot work.
-///
-/// # Errors
-/// `environment`: tmux or the harness is missing, or the harness would ask a question that nobody answers; `not_found`:
-/// there is no such harness; `refused`: the harness has no option for a model or an effort that the workflow names.
-pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn<'_>) -> Result<()> {
-    app.tmux.check()?;
-    let harness = app.harness(spawn.harness_name(&task.harness, &task.review_harness))?;
-    check_harness(app, &harness, spawn)?;
-    let is_full = matches!(spawn.permissions, Permissions::Full);
-    let around = app.around()?;
-    setup::check(&app.home, &around, &harness.name, &app.project_of(task)?.path, is_full)?;
-    match spawn.workspace {
-        Workspace::Worktree => Ok(()),
-        Workspace::Folder => setup::check_folder(&app.home, &around, &harness.name, &app.home.workspaces()),
-    }
-}
-
-/// Refuses a harness whose program is not there, or that has no option for what the workflow says of this agent.
-///
-/// # Errors
-/// `environment`, and `refused`.
-pub fn check_harness(app: &App, harness: &Harness, spawn: &orange_core::Spawn<'_>) -> Result<()> {
-    harness.check(app.path())?;
-    harness.check_option("model", &harness.model, spawn.model)?;
-    harness.check_option("effort", &harness.effort, spawn.effort)
 }
 
 /// Starts an agent: writes its prompt and its secret, journals it, then has tmux run the wrapper (`orange agent run`), which
@@ -185,7 +154,9 @@ pub fn take_answered(app: &App, locked: &mut LockedTask) -> Result<()> {
 /// Whether an agent was started, even if the process that asked tmux for it has died: by its mark on a pane, or by the
 /// record of its wrapper.
 fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
-    if AgentProcesses::read(locked.dir(), record.spawn)?.is_some_and(|processes| processes.is_alive()) {
+    if let Some(processes) = AgentProcesses::read(locked.dir(), record.spawn)?
+        && processes.is_alive()?
+    {
         return Ok(true);
     }
     Ok(app.tmux.panes_of(&locked.task().id)?.iter().any(|pane| is_alive_in(pane, &record.window)))
@@ -223,7 +194,7 @@ pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
     }
     let id = locked.dir().id.clone();
     let spawns: Vec<u32> = history.agents.keys().copied().collect();
-    let tree = ProcessTree::of([roots(locked, &spawns)?, vec![ProcessRoot::Task(id.clone())]].concat());
+    let tree = ProcessTree::of([roots(locked, &spawns)?, vec![ProcessRoot::Task(id.clone())]].concat())?;
     let killed = session.map_or(Ok(Vec::new()), |session| app.tmux.kill_session(&session, &id));
     end(tree, killed)?;
     gone(app, locked, &spawns, &Ending::Killed)?;
@@ -405,8 +376,8 @@ fn shown_by(locked: &LockedTask) -> String {
 
 /// What can be done about an agent whose window is gone.
 fn without_window(locked: &LockedTask, spawn: u32) -> Result<String> {
-    let survivor = AgentProcesses::read(locked.dir(), spawn)?.and_then(|processes| processes.survivor());
-    Ok(match survivor {
+    let processes = AgentProcesses::read(locked.dir(), spawn)?;
+    Ok(match processes.map(|processes| processes.survivor()).transpose()?.flatten() {
         Some(process) => {
             let cancel = locked.dir().command("cancel");
             format!("its window is gone: end it with `kill {}`, or everything with {cancel}", process.pid)
@@ -418,7 +389,7 @@ fn without_window(locked: &LockedTask, spawn: u32) -> Result<String> {
 fn kill_agent(app: &App, locked: &LockedTask, spawn: u32, window: &str) -> Result<()> {
     let id = &locked.dir().id;
     let tree =
-        ProcessTree::of([roots(locked, &[spawn])?, vec![ProcessRoot::Agent(id.clone(), spawn)]].concat());
+        ProcessTree::of([roots(locked, &[spawn])?, vec![ProcessRoot::Agent(id.clone(), spawn)]].concat())?;
     end(tree, app.tmux.kill_agent(id, window))
 }
 
@@ -426,11 +397,9 @@ fn kill_agent(app: &App, locked: &LockedTask, spawn: u32, window: &str) -> Resul
 fn roots(locked: &LockedTask, spawns: &[u32]) -> Result<Vec<ProcessRoot>> {
     let mut roots = Vec::new();
     for spawn in spawns {
-        roots.extend(
-            AgentProcesses::read(locked.dir(), *spawn)?
-                .map(|processes| processes.roots(locked.dir(), *spawn))
-                .unwrap_or_default(),
-        );
+        if let Some(processes) = AgentProcesses::read(locked.dir(), *spawn)? {
+            roots.extend(processes.roots(locked.dir(), *spawn)?);
+        }
     }
     Ok(roots)
 }
@@ -464,6 +433,7 @@ fn record(
     let seat = Seat { actor: spawn.actor().into(), name: spawn.reviewer.map(str::to_owned) };
     let resumes = occasion == Occasion::Respawn;
     let beginning = trace::beginning(app, locked, &harness, &seat, resumes)?;
+    let before = locked.history().agents_here.get(&seat);
     let session = task.owned.tmux_session.clone();
     Ok(Spawn {
         spawn: locked.history().last_spawn + 1,
@@ -484,6 +454,10 @@ fn record(
         resumed: beginning.resumed,
         not_resumed: beginning.not_resumed,
         stood: stood(machine, task, spawn.reviewer),
+        asked: match before.filter(|_| beginning.resumed) {
+            Some(before) => before.asked.clone(),
+            None => need::questions(&task.body).map(|hash| format!("{hash:016x}")),
+        },
         answers: None,
         model: model.map(str::to_owned),
         effort: effort.map(str::to_owned),

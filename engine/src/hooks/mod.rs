@@ -2,6 +2,7 @@
 //! the engine can finish a transition that a kill has interrupted by running its hooks again. A message without a
 //! reader is a failure, though.
 
+pub mod agent_check;
 pub mod agent_processes;
 pub mod agents;
 pub mod given;
@@ -21,6 +22,7 @@ use orange_core::{Action, Effect, Hook, Machine};
 use self::workspace::Room;
 use crate::app::App;
 use crate::drive::harness::shell_word;
+use crate::drive::process;
 use crate::store::{LockedTask, Set, Task, owed};
 use crate::{Error, Kind, Result};
 
@@ -101,8 +103,8 @@ fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) ->
     )
 }
 
-/// Refuses hooks that cannot work, before anything has changed: a harness, tmux or git that is missing or too old, a worktree
-/// that is not available. Returns the slot for the worktree that is going to be acquired.
+/// Refuses hooks that cannot work, before anything has changed: a harness, tmux or git that is missing or too old, a process table
+/// that cannot be read, a worktree that is not available. Returns the slot for the worktree that is going to be acquired.
 pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Option<Room>> {
     check_spawns(app, task, effects)?;
     if acquires(effects) { workspace::preflight(app, task) } else { Ok(None) }
@@ -115,8 +117,11 @@ pub fn dry_run(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
 }
 
 fn check_spawns(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<()> {
+    if effects.iter().any(|effect| matches!(effect.hook.action, Action::KillSession | Action::KillReviewer)) {
+        process::check()?;
+    }
     let mut spawns = effects.iter().filter_map(|effect| effect.hook.spawn());
-    spawns.try_for_each(|spawn| agents::preflight(app, task, spawn))
+    spawns.try_for_each(|spawn| agent_check::preflight(app, task, spawn))
 }
 
 fn acquires(effects: &[Effect<'_>]) -> bool {

@@ -75,13 +75,13 @@ impl<'p> ProgramRun<'p> {
         let ProgramRun { call, name, dir, number } = self;
         let copy = new_copy(dir, number)?;
         process::adopt_orphans()?;
-        let others = process::children();
+        let others = process::children()?;
         let late = call.late();
         let outcome = call.copied(KEPT, &copy, LONGEST_FILE).run_while(is_wanted);
         let has_succeeded = |run: &CallEnd| run.stopped.is_none() && run.output.success();
         if !outcome.as_ref().is_ok_and(has_succeeded) {
             // This includes processes that have left its group, or have lost their parent.
-            let left = process::children().into_iter().filter(|child| !others.contains(child));
+            let left = process::children()?.into_iter().filter(|child| !others.contains(child));
             process::end(&left.map(ProcessRoot::Process).collect::<Vec<_>>())?;
         }
         let CallEnd { output, stopped } = match outcome {

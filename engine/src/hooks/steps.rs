@@ -6,7 +6,7 @@ use orange_core::plan::{Plan, Step, StepId, StepValue, StepValues};
 
 use crate::app::App;
 use crate::drive::git::Git;
-use crate::drive::tmux;
+use crate::drive::{process, tmux};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agents, trace, workspace};
 use crate::setup;
@@ -54,6 +54,7 @@ impl Attempt<'_> {
 /// there is no such harness.
 pub fn preflight(app: &App, task: &Task, attempt: &Attempt<'_>) -> Result<()> {
     let is_full = attempt.step().permissions == orange_core::Permissions::Full;
+    process::check()?;
     app.tmux.check()?;
     let harness = app.harness(attempt.harness(task))?;
     harness.check(app.path())?;

@@ -58,7 +58,10 @@ impl Base {
 
     /// Whether a copy that was saved at this time is an older version, which a power cut brought back.
     pub fn is_older(&self, saved: SystemTime) -> bool {
-        nanoseconds(saved) <= self.saved && self.boot != clock::boot()
+        let boot = clock::boot();
+        // Where it is not known, nothing shows that there was a power cut.
+        let is_known = !boot.is_empty() && !self.boot.is_empty();
+        nanoseconds(saved) <= self.saved && is_known && self.boot != boot
     }
 }
 

@@ -20,9 +20,16 @@ fn report(task: &Task<'_>, spawn: u32, hold: bool, event: &Value) -> Child {
     child
 }
 
+/// The harness of the first agent reports this.
 #[track_caller]
 pub(crate) fn reports(task: &Task<'_>, event: &Value) {
-    let output = report(task, 1, false, event).wait_with_output().unwrap();
+    reports_of(task, 1, event);
+}
+
+/// The harness of the agent of this number reports this.
+#[track_caller]
+pub(crate) fn reports_of(task: &Task<'_>, spawn: u32, event: &Value) {
+    let output = report(task, spawn, false, event).wait_with_output().unwrap();
     assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
 }
 

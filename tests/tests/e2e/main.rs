@@ -46,6 +46,7 @@ mod missions;
 mod monitors;
 mod needs;
 mod notifications;
+mod observed;
 mod odd;
 mod others;
 mod pages;

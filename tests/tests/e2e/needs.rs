@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::activity::{asks, event, reports, tool};
+use crate::activity::{asks, event, reports, reports_of, tool};
 use crate::missions;
 use crate::task::{Task, kill};
 use crate::world::World;
@@ -213,6 +213,27 @@ fn an_agent_that_asks_what_to_do_has_a_question() {
     assert!(asked["why"].as_str().unwrap().contains("## Questions"), "{asked}");
     take(&world, &asked, "send");
     task.reaches("working");
+}
+
+#[test]
+fn the_questions_of_an_earlier_agent_are_not_those_of_the_next() {
+    let world = World::new();
+    let task = world.create("fix", "Mend it [agents: hang hang]", &[]);
+    task.agent(1).begun();
+    let ends_its_turn = |spawn| {
+        for name in ["SessionStart", "UserPromptSubmit", "Stop"] {
+            reports_of(&task, spawn, &event(name));
+        }
+    };
+    task.write("## Questions\n\nWhich one?\n");
+    ends_its_turn(1);
+    check(&world, &task, "question", "send attach restart cancel");
+    task.ok("restart", &["--fresh"]);
+    task.agent(2).begun();
+    ends_its_turn(2);
+    check(&world, &task, "idle-without-artifact", "send attach restart cancel");
+    task.write("## Questions\n\nWhich one? And when?\n");
+    check(&world, &task, "question", "send attach restart cancel");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 
+use crate::attach::Terminal;
 use crate::world::World;
 
 fn write(world: &World, text: &str) {
@@ -129,6 +130,27 @@ fn an_agent_trusts_and_changes_nothing() {
         world.said(task.as_agent("worker", "1").args(words)).fails(1, "not_allowed");
     }
     assert!(!world.home().join("trusted.json").exists());
+}
+
+#[test]
+fn a_person_at_a_terminal_is_asked_who_starts_waiting_tasks() {
+    let world = World::empty();
+    let queue = || world.ok(&["project", "list"])[0]["queue"].clone();
+    for (answer, expect) in [("n", "manual"), ("y", "auto")] {
+        let script = format!("cd '{}'; orange project add --name toy", world.repo().display());
+        let terminal = Terminal::plain(&world, &script);
+        terminal.shows("as soon as a worktree is free? [y/N]");
+        terminal.press(&[answer, "Enter"]);
+        terminal.shows("LEFT 0");
+        assert_eq!(queue(), expect);
+        world.ok(&["project", "remove", "toy"]);
+    }
+    let script = format!("cd '{}'; orange project add --name toy --queue auto", world.repo().display());
+    Terminal::plain(&world, &script).shows("LEFT 0");
+    assert_eq!(queue(), "auto", "nobody is asked");
+    world.ok(&["project", "remove", "toy"]);
+    // Standard input is no terminal here.
+    assert_eq!(world.ok(&["project", "add", "--name", "toy"])["queue"], "manual");
 }
 
 #[test]

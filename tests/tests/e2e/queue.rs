@@ -78,6 +78,26 @@ fn a_prevented_start_is_made_by_the_next_process() {
 }
 
 #[test]
+fn a_start_that_a_dialog_forbids_is_stuck_until_it_is_allowed() {
+    let world = World::new();
+    let need = || world.ok(&["task", "list"])[0]["need"].clone();
+    fs::write(world.path("home/.claude.json"), json!({"hasCompletedOnboarding": true}).to_string()).unwrap();
+    world.fails(5, "environment", &["task", "create", "fix", "Mend it [agents: hang]"]);
+    let stuck = need();
+    let why = stuck["why"].as_str().unwrap();
+    assert_eq!(stuck["kind"], "stuck", "{stuck}");
+    assert!(why.contains("trust") && why.contains("`orange setup --harness claude --yes`"), "{stuck}");
+    let actions = stuck["actions"].as_array().unwrap();
+    assert!(actions.iter().all(|action| action["name"] != "spawn"), "{stuck}");
+    let doctor = world.json(&["doctor"]).json().to_string();
+    assert!(doctor.contains("cannot start: claude would ask"), "{doctor}");
+    world.ok(&["setup", "--harness", "claude", "--yes"]);
+    assert_eq!(need()["kind"], "queued");
+    world.ok(&["task", "spawn", "fix"]);
+    assert_eq!(need()["kind"], "working");
+}
+
+#[test]
 fn a_task_waits_until_it_is_somebodys_part_to_start_it() {
     let world = World::new();
     let (working, waiting) = crowded(&world, 2);
@@ -86,11 +106,15 @@ fn a_task_waits_until_it_is_somebodys_part_to_start_it() {
         let row = listed.as_array().unwrap().iter().find(|row| row["id"] == waiting[0].id.as_str());
         row.unwrap()["waits_for"].as_str().unwrap_or_default().to_owned()
     };
-    assert_eq!(attention(), "waits for one of the 2 worktrees of toy");
+    assert_eq!(attention(), "waits: all 2 worktrees of toy are held by work that waits for you");
+    let doctor = world.ok(&["doctor"]).to_string();
+    assert!(doctor.contains("all 2 worktrees of toy: held by work that waits for you"), "{doctor}");
+    assert!(doctor.contains("--release-when-waiting true"), "{doctor}");
     working[0].ok("cancel", &["--yes"]);
     world.ok(&["monitor", "--once"]);
     assert_eq!(started(&waiting), [false, false], "a cancellation starts nothing");
-    assert!(attention().contains("orange task spawn"), "{}", attention());
+    let why = attention();
+    assert!(why.contains("`orange task spawn`") && why.contains("project update toy --queue auto"), "{why}");
     let doctor = world.orange(&["doctor"]).out;
     assert!(doctor.contains(&format!("task {} waits for", waiting[0].id)), "{doctor}");
 
@@ -99,6 +123,9 @@ fn a_task_waits_until_it_is_somebodys_part_to_start_it() {
     assert!(listed.out.contains(" --queue auto "), "{listed:?}");
     assert_eq!(changed["queue"], json!("auto"));
     assert!(changed["hints"][0].as_str().is_some_and(|hint| hint.contains("`orange monitor`")), "{changed}");
+    assert_eq!(attention(), "waits for `orange monitor`, and none runs");
+    let doctor = world.ok(&["doctor"]).to_string();
+    assert!(doctor.contains("the queue of toy is automatic, and no monitor runs"), "{doctor}");
     world.ok(&["monitor", "--once"]);
     waiting[0].reaches("working");
     assert_eq!(attention(), "");

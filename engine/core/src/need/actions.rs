@@ -134,7 +134,10 @@ impl<'f> TaskFacts<'f> {
             Group::Attach => when(!self.agents.is_empty(), Action::Attach),
             Group::Logs => when(self.has_logs, Action::Logs),
             Group::Spawn => when(
-                self.queued.is_some() && self.has_room && self.follows(Input::Spawn { by: Actor::Human }),
+                self.queued.is_some()
+                    && self.forbidden.is_none()
+                    && self.has_room
+                    && self.follows(Input::Spawn { by: Actor::Human }),
                 Action::Spawn,
             ),
             Group::Again => self.again(),

@@ -6,7 +6,7 @@ use alloc::string::String;
 use super::{Agent, Doing, Kind, Need, Wait, asked, idle, limited, working};
 use crate::{
     Actor, Actors, Checks, Condition, Facts, Machine, Outcome, REVIEW_ROUND, SectionGate, StateId, Verdict,
-    check_section, section,
+    check_section, fingerprint, section,
 };
 
 /// The section in which an agent asks a person something.
@@ -39,6 +39,8 @@ pub struct TaskFacts<'f> {
     pub wait: Option<Wait<'f>>,
     /// What a start waits for, in words; `None` for a task that was started.
     pub queued: Option<&'f str>,
+    /// Why its start would be refused, and what mends that, if that is known.
+    pub forbidden: Option<&'f str>,
     /// Whether it has a worktree, or can have one.
     pub has_room: bool,
     /// Its hooks that wait.
@@ -130,8 +132,8 @@ impl<'f> TaskFacts<'f> {
 
     fn unstarted(&self) -> Option<Need<'f>> {
         let why = self.queued?;
-        Some(match self.attention {
-            Some(attention) => Need::new(Kind::Stuck, self.since(), attention),
+        Some(match self.forbidden.or(self.attention) {
+            Some(stuck) => Need::new(Kind::Stuck, self.since(), stuck),
             None => Need::new(Kind::Queued, self.since(), why),
         })
     }
@@ -147,7 +149,7 @@ impl<'f> TaskFacts<'f> {
             return Some(match () {
                 () if is_crash_state => Need::of_agent(Kind::Stuck, agent),
                 () if machine.asks(status) => self.question(agent, facts),
-                () if has_questions(facts.view.body) => self.question(agent, facts),
+                () if agent.has_asked(facts.view.body) => self.question(agent, facts),
                 () => Need::of_agent(Kind::IdleWithoutArtifact, agent),
             });
         }
@@ -173,7 +175,7 @@ impl<'f> TaskFacts<'f> {
 
     fn question(&self, agent: &Agent<'f>, facts: &Facts<'_>) -> Need<'f> {
         let need = Need::of_agent(Kind::Question, agent);
-        let is_written = agent.doing == Doing::Waits && has_questions(facts.view.body);
+        let is_written = agent.doing == Doing::Waits && agent.has_asked(facts.view.body);
         let why =
             format!("agent {} has written {QUESTIONS} in TASK.md and waits for the answers", agent.spawn);
         if is_written { Need { why, ..need } } else { need }
@@ -231,8 +233,16 @@ impl<'f> TaskFacts<'f> {
     }
 }
 
-fn has_questions(body: &str) -> bool {
-    section(body, QUESTIONS).is_some_and(|content| !content.trim().is_empty())
+/// The [`fingerprint`] of the questions to a person in a text, if it has any.
+pub fn questions(body: &str) -> Option<u64> {
+    section(body, QUESTIONS).filter(|content| !content.trim().is_empty()).map(fingerprint)
+}
+
+impl Agent<'_> {
+    /// Whether it has written questions: those that stood there before it began are not its own.
+    fn has_asked(&self, body: &str) -> bool {
+        questions(body).is_some_and(|now| self.asked_before != Some(now))
+    }
 }
 
 impl Machine<'_> {

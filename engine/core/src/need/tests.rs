@@ -55,12 +55,12 @@ struct Given<'g> {
     with: fn(TaskFacts<'g>) -> TaskFacts<'g>,
 }
 
-fn given(status: StateId) -> Given<'static> {
+fn given<'g>(status: StateId) -> Given<'g> {
     Given { status, body: "", agents: &[], is_alive: false, with: |facts| facts }
 }
 
 const fn agent(doing: Doing<'static>) -> Agent<'static> {
-    Agent { spawn: 1, doing, since: Some("2026-01-02"), reason: "it is there" }
+    Agent { spawn: 1, doing, since: Some("2026-01-02"), reason: "it is there", asked_before: None }
 }
 
 const PERMISSION: Request<'_> =
@@ -97,6 +97,7 @@ fn answer(given: Given<'_>) -> (Option<Kind>, String, Vec<&'static str>) {
             unfinished: None,
             wait: None,
             queued: None,
+            forbidden: None,
             has_room: true,
             hooks: None,
             attention: None,
@@ -172,6 +173,15 @@ fn agents_come_first_and_permissions_before_all() {
     let asked = "agent 1 has written ## Questions in TASK.md and waits for the answers";
     let body = "## Questions\n\nWhich?\n";
     check(Given { agents: WAITS, body, ..working }, Kind::Question, asked, &idle);
+    let begun_with = |text| [Agent { asked_before: super::questions(text), ..WAITS[0] }];
+    // These are an earlier agent's.
+    let agents = begun_with(body);
+    let idler = Given { agents: &agents, body, ..given(WORKING) };
+    check(idler, Kind::IdleWithoutArtifact, "agent 1 is there", &idle);
+    for earlier in ["## Questions\n\nWho?\n", "## Plan\n\nNone.\n"] {
+        let agents = begun_with(earlier);
+        check(Given { agents: &agents, body, ..given(WORKING) }, Kind::Question, asked, &idle);
+    }
     check(
         Given { agents: WORKS, body, ..working },
         Kind::Working,
@@ -240,6 +250,23 @@ fn hooks_that_wait_leave_nothing_else_to_do() {
     let called = |it| TaskFacts { attention: Some("the push has failed"), ..it };
     let busy = Given { agents: WORKS, with: called, ..given(WORKING) };
     check(busy, Kind::HookFailed, "the push has failed", &["seen", "attach"]);
+}
+
+#[test]
+fn a_start_that_is_forbidden_is_stuck_and_not_offered() {
+    let why = "claude would ask a question; `orange setup --harness claude --yes` agrees to it";
+    let forbidden = Given {
+        with: |it| TaskFacts {
+            queued: Some("waits"),
+            forbidden: Some(
+                "claude would ask a question; `orange setup --harness claude --yes` agrees to it",
+            ),
+            attention: Some("not started"),
+            ..it
+        },
+        ..given(PENDING)
+    };
+    check(forbidden, Kind::Stuck, why, &[]);
 }
 
 #[test]

@@ -43,6 +43,9 @@ objects! {
         /// The content of the sections that must have a verdict: that content is not this agent's.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         stood: Vec<Pass>,
+        /// The fingerprint of the questions to a person that stood in the text when its conversation began: they are not this agent's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        asked: Option<String>,
         /// The call for attention that a person answers with this agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         answers: Option<String>,

@@ -9,9 +9,10 @@ use crate::cmd::args::MissionListArgs;
 use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
 use crate::flow::mission::Course;
-use crate::flow::session::Session;
-use crate::flow::{activity, need};
-use crate::store::{Listed, Task, TaskDir, TaskHistory, list, task};
+use crate::flow::need;
+use crate::flow::observed::Observed;
+use crate::flow::session::Panes;
+use crate::store::{Listed, TaskDir, list, task};
 use crate::{Result, fault};
 
 /// Lists missions, what needs a person first; unfinished ones unless `all` is asked for. One that has failed is listed: it may be
@@ -23,7 +24,8 @@ pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
         let task = listed.task.as_ref();
         args.all || task.map_or(true, |task| !app.is_done_with_worktree(task))
     };
-    let rows = listed.into_iter().filter(is_shown).map(|listed| row(app, listed));
+    let panes = Panes::of(app);
+    let rows = listed.into_iter().filter(is_shown).map(|listed| row(app, listed, &panes));
     let rows = rows.filter(|row| !args.needs_me || needs_person(row)).map(|row| (rank(&row), row)).collect();
     let missions = in_order(rows);
     if missions.is_empty() {
@@ -54,12 +56,13 @@ fn needs_person(mission: &ListedMission) -> bool {
     }
 }
 
-fn row(app: &App, Listed { dir, task }: Listed) -> ListedMission {
+fn row(app: &App, Listed { dir, task }: Listed, panes: &Panes<'_>) -> ListedMission {
     let branch = task.as_ref().ok().map(|task| task.branch.clone());
     let read = task.and_then(|task| {
         let history = task::read_journal_last(&dir, 0)?.history();
-        let course = Course::of(&dir, &history)?;
-        Ok(readable(app, &dir, task, &history, &course))
+        let observed = Observed::of(app, &dir, task, history, panes)?;
+        let course = Course::of(&dir, &observed.history)?;
+        Ok(readable(&dir, observed, &course))
     });
     match read {
         Ok(row) => ListedMission::Readable(Box::new(row)),
@@ -69,11 +72,11 @@ fn row(app: &App, Listed { dir, task }: Listed) -> ListedMission {
     }
 }
 
-fn readable(app: &App, dir: &TaskDir, task: Task, history: &TaskHistory, course: &Course) -> MissionRow {
-    let session = Session::of(dir, &task, || app.tmux.panes());
-    let agents = activity::of_task(app, dir, &task, history, || app.tmux.panes().ok());
+fn readable(dir: &TaskDir, observed: Observed, course: &Course) -> MissionRow {
+    let need = need::of_mission(dir, &observed, course);
+    let Observed { task, .. } = observed;
     MissionRow {
-        need: need::of_mission(dir, &task, history, &agents, session, course),
+        need,
         step: course.current().map(|step| course.name(step)),
         pause: course.pause(&task.id),
         id: task.id,

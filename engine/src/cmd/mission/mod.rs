@@ -16,7 +16,8 @@ use crate::cmd::task::cancel::confirm;
 use crate::cmd::task::watch::Out;
 use crate::cmd::task::{delete, restore};
 use crate::flow::mission::{Course, advance, answer};
-use crate::flow::session::{self, Session};
+use crate::flow::observed::Observed;
+use crate::flow::session::Panes;
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, find};
 use crate::{Error, Kind, Result};
 
@@ -86,9 +87,8 @@ fn go_on(app: &App, args: &ContinueArgs) -> Result<Answer> {
 
 /// Adds the end of an agent that nobody has taken note of: until then, the mission does not go on.
 fn with_unnoticed(app: &App, dir: &TaskDir, error: Error) -> Error {
-    let Ok((task, journal)) = Task::read(&app.home, dir) else { return error };
-    let session = Session::of(dir, &task, || app.tmux.panes());
-    match session::unnoticed(dir, &journal.history(), session) {
+    let Ok(observed) = Observed::read(app, dir, &Panes::of(app)) else { return error };
+    match observed.unnoticed(dir) {
         Some(what) => error.help(what),
         None => error,
     }

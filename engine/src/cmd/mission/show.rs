@@ -5,19 +5,21 @@ use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::task::show::{agent_lines, need_lines, waiting_line};
 use crate::flow::mission::{Course, view};
-use crate::flow::session::{self, Session};
-use crate::flow::{activity, need};
+use crate::flow::need;
+use crate::flow::observed::Observed;
+use crate::flow::session::Panes;
 use crate::store::{Task, TaskDir};
 use crate::{Result, fault};
 
 /// Shows a mission: its steps, attempts and results, and what it asks a person.
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&app.home, dir)?;
-    let history = journal.history();
-    let course = Course::of(dir, &history)?;
-    let session = Session::of(dir, &task, || app.tmux.panes());
+    let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
+    let course = Course::of(dir, &observed.history)?;
+    let need = need::of_mission(dir, &observed, &course);
+    let unnoticed = observed.unnoticed(dir);
+    let Observed { task, history, session, agents } = observed;
     let project = app.project_of(&task);
-    let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
     let restoring = project.map(|project| view::restoring(&project.path, &task, &history));
     let shown = ShownMission {
         restoring: restoring.unwrap_or_default(),
@@ -31,8 +33,8 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
         steps: course.steps(&dir.id, &history),
         worktree: task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string()),
         session: session.as_str(),
-        unnoticed: session::unnoticed(dir, &history, session),
-        need: need::of_mission(dir, &task, &history, &agents, session, &course),
+        unnoticed,
+        need,
         agents,
         path: dir.task_md().display().to_string(),
         waiting_until: task.owned.waiting_until,

@@ -4,18 +4,20 @@ use std::time::SystemTime;
 
 use orange_core::Machine;
 
-use crate::answer::{ListedTask, TaskRow};
+use crate::answer::{ListedTask, Spending, TaskRow};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table, written};
 use crate::cmd::args::ListArgs;
 use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
+use crate::flow::activity::may_have_agents;
 use crate::flow::need::{self, AskGit, Known};
+use crate::flow::observed::Observed;
 use crate::flow::queue::Queue;
-use crate::flow::session::{self, Panes, Session};
+use crate::flow::session::{self, Panes};
 use crate::flow::{activity, changed};
 use crate::store::pool::Saved;
-use crate::store::{DirKind, Listed, Owned, Task, TaskDir, TaskHistory, list, projects, suggest, task};
+use crate::store::{DirKind, Listed, Owned, Task, TaskDir, list, projects, suggest, task};
 use crate::{Error, Kind, Result, fault};
 
 /// Lists tasks, what needs a person first, and of that what has waited longest; unfinished ones unless `all` or a status is asked for.
@@ -38,9 +40,11 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let around = Around { app, panes: Panes::of(app), queue, git: asked_of(args) };
     known.retain(|one| one.dir.kind == DirKind::Task && one.may_be(is_wanted));
     let is_asked = |row: &ListedTask<'_>| !args.needs_me || needs_person(row);
+    let observed = |it: Listed| is_shown(&it).then(|| around.observe(it)).flatten();
     if as_json {
         let rows = list::each(known, |it| {
-            let row = is_shown(&it).then(|| around.listed(&it)).filter(is_asked)?;
+            let (dir, observed) = observed(it)?;
+            let row = Some(around.listed(&dir, &observed)).filter(is_asked)?;
             Some((rank(&row), written(&row)))
         });
         let rows = in_order(rows).into_iter().collect::<Result<Vec<_>>>()?;
@@ -50,7 +54,8 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let now = fault::now();
     let shape = Shape { width, has_project: project.is_none() && has_several(app), now };
     let rows = list::each(known, |it| {
-        let row = is_shown(&it).then(|| around.listed(&it)).filter(is_asked)?;
+        let (dir, observed) = observed(it)?;
+        let row = Some(around.listed(&dir, &observed)).filter(is_asked)?;
         Some((rank(&row), shape.row(&row)))
     });
     let rows = in_order(rows);
@@ -127,39 +132,53 @@ struct Around<'o> {
 }
 
 impl Around<'_> {
-    fn listed<'l>(&self, listed: &'l Listed) -> ListedTask<'l> {
-        let Listed { dir, task } = listed;
-        match task {
-            Ok(task) => ListedTask::Readable(Box::new(self.row(dir, task))),
+    /// A task with its agents; `None` if it was deleted meanwhile.
+    fn observe(&self, Listed { dir, task }: Listed) -> Option<(TaskDir, Result<Observed>)> {
+        let observed = task.and_then(|task| {
+            // A task that waits for its start has no agent and no transition, so its journal is not read: there may be thousands.
+            if self.is_plain(&task) {
+                return Ok(Observed::unstarted(task));
+            }
+            let history = task::read_journal(&dir)?.history();
+            Observed::of(self.app, &dir, task, history, &self.panes)
+        });
+        let is_gone = observed.as_ref().is_err_and(|error| error.kind == Kind::NotFound);
+        (!is_gone).then_some((dir, observed))
+    }
+
+    fn is_plain(&self, task: &Task) -> bool {
+        let is_first = |machine: &Machine<'_>| {
+            machine.state_named(task.status()).is_some_and(|state| state == machine.initial)
+        };
+        let waits = !may_have_agents(task) && self.app.machine_of(&task.owned).is_ok_and(is_first);
+        waits && task.owned.hooks_wait.is_none()
+    }
+
+    fn listed<'l>(&self, dir: &'l TaskDir, observed: &'l Result<Observed>) -> ListedTask<'l> {
+        match observed {
+            Ok(observed) => ListedTask::Readable(Box::new(self.row(dir, observed))),
             Err(error) => ListedTask::Unreadable { id: &dir.id, project: &dir.project, error },
         }
     }
 
-    fn row<'l>(&self, dir: &TaskDir, task: &'l Task) -> TaskRow<'l> {
+    fn row<'l>(&self, dir: &TaskDir, observed: &'l Observed) -> TaskRow<'l> {
+        let Observed { task, history, session, agents } = observed;
         let owned = &task.owned;
-        let session = Session::of(dir, task, || self.panes.all());
-        let history = self.history(dir, task, session).unwrap_or_default();
-        let panes = || self.panes.all().ok().map(<[_]>::to_vec);
-        let (agents, spent) = activity::overview(self.app, dir, task, &history, panes);
+        let spent =
+            (!agents.is_empty()).then(|| Spending::from(&activity::spent(self.app, dir, task, history)));
         let waits_for = self.waits_for(task);
         let has_room = || self.queue.as_ref().is_none_or(|queue| queue.has_room(self.app, task));
-        let known = Known {
-            dir,
-            task,
-            history: &history,
-            agents: &agents,
-            session,
-            queued: waits_for.as_deref(),
-            has_room: owned.workspace.is_some() || has_room(),
-            git: self.git,
-        };
-        let need = need::of_task(self.app, &known);
-        let with_changes = |()| changed::size(self.app, task, &history);
+        let has_room = owned.workspace.is_some() || has_room();
+        let known = Known::of(dir, observed, self.git);
+        let forbidden = self.queue.as_ref().and_then(|queue| queue.forbids(self.app, task));
+        let (queued, forbidden) = (waits_for.as_deref(), forbidden.as_deref());
+        let need = need::of_task(self.app, &Known { queued, forbidden, has_room, ..known });
+        let with_changes = |()| changed::size(self.app, task, history);
         let asked = (self.git == AskGit::Size).then_some(());
         TaskRow {
             need,
             changes: asked.map(with_changes),
-            pr: asked.map(|()| changed::pull_request(self.app, task, &history)),
+            pr: asked.map(|()| changed::pull_request(self.app, task, history)),
             other_branch: asked.map(|()| changed::other_branch(self.app, task)),
             id: &task.id,
             project: &task.project,
@@ -173,28 +192,17 @@ impl Around<'_> {
             workspace: owned.workspace.as_deref(),
             tmux_session: owned.tmux_session.as_deref(),
             session: session.as_str(),
-            agents,
+            agents: agents.clone(),
             spent,
             attention: task.attention.as_deref(),
-            unnoticed: session::unnoticed(dir, &history, session),
-            your_turn: session::your_turn(self.app, task, session),
+            unnoticed: observed.unnoticed(dir),
+            your_turn: session::your_turn(self.app, task, *session),
             waits_for,
             priority: task.priority,
             blocked_by: &task.blocked_by,
             waiting_until: owned.waiting_until.as_deref(),
             updated_at: &task.updated_at,
         }
-    }
-
-    /// The sum of its journal. A task that waits for its start has no agent and no transition, so its journal is not read: there
-    /// may be thousands.
-    fn history(&self, dir: &TaskDir, task: &Task, session: Session) -> Option<TaskHistory> {
-        let is_first = |machine: &Machine<'_>| {
-            machine.state_named(task.status()).is_some_and(|state| state == machine.initial)
-        };
-        let waits = session == Session::Inactive && self.app.machine_of(&task.owned).is_ok_and(is_first);
-        let is_plain = waits && task.owned.hooks_wait.is_none();
-        Some((!is_plain).then(|| task::read_journal(dir).ok()).flatten()?.history())
     }
 
     fn waits_for(&self, task: &Task) -> Option<String> {

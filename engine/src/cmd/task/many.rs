@@ -7,9 +7,10 @@ use crate::answer::FailedTask;
 use crate::app::App;
 use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{Filter, TaskName, TaskNames};
-use crate::flow::session::Session;
-use crate::flow::{activity, need};
-use crate::store::{self, Task, TaskDir, list};
+use crate::flow::need;
+use crate::flow::observed::Observed;
+use crate::flow::session::Panes;
+use crate::store::{self, TaskDir, list};
 use crate::{Error, Kind, Result};
 
 /// Runs a command that changes tasks, as `changing` does for one.
@@ -66,11 +67,7 @@ fn selected(app: &App, filter: &Filter) -> Result<Vec<(String, Result<TaskDir>)>
 
 /// The kind of what a task needs; empty if it needs nothing.
 fn need_of(app: &App, dir: &TaskDir) -> Result<&'static str> {
-    let (task, journal) = Task::read(&app.home, dir)?;
-    let history = journal.history();
-    let session = Session::of(dir, &task, || app.tmux.panes());
-    let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
-    let need = need::here(app, dir, &task, &history, &agents, session);
+    let need = need::here(app, dir, &Observed::read(app, dir, &Panes::of(app))?);
     Ok(need.map_or("", |need| need.kind))
 }
 

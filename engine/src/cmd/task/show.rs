@@ -12,9 +12,10 @@ use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::needs::why;
 use crate::flow::definition::compare;
 use crate::flow::doing::words;
+use crate::flow::observed::Observed;
 use crate::flow::queue::Queue;
 use crate::flow::refusal::short;
-use crate::flow::session::{self, Session};
+use crate::flow::session::{self, Panes};
 use crate::flow::snapshot::status_of;
 use crate::flow::{activity, need};
 use crate::store::event::{Event, Exited, Pass, Waiting};
@@ -31,17 +32,17 @@ const SHOWN_TO_PEOPLE: usize = 10;
 /// Shows a task: its fields, its body's sections, its history, what needs attention.
 pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
     let (task, journal) = Task::read_last(&app.home, dir, if all { usize::MAX } else { SHOWN })?;
-    let session = Session::of(dir, &task, || app.tmux.panes());
-    let history = journal.history();
-    let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
+    let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
+    let need = need::here(app, dir, &observed);
+    let unnoticed = observed.unnoticed(dir);
+    let Observed { task, history, session, agents } = observed;
     let spent = Spending::from(&activity::spent(app, dir, &task, &history));
-    let need = need::here(app, dir, &task, &history, &agents, session);
     let shown = ShownTask {
         workflow_note: workflow_note(app, &task),
         need,
         waits_for: Queue::read(&app.home).ok().and_then(|queue| queue.waits_for(app, &task)),
         session: session.as_str(),
-        unnoticed: session::unnoticed(dir, &history, session),
+        unnoticed,
         your_turn: session::your_turn(app, &task, session),
         agents,
         spent,

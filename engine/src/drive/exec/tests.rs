@@ -52,7 +52,7 @@ fn a_program_that_does_not_end_is_killed_with_all_it_started() {
     let error = cut_short(|| sh(&script), || noted().ends_with('\n'));
     assert!(error.message.contains("did not end"), "{error}");
     let pid: i32 = noted().trim().parse().unwrap();
-    eventually("the grandchild ends", || process::Process::alive(pid).is_none());
+    eventually("the grandchild ends", || process::Process::alive(pid).unwrap().is_none());
 }
 
 #[test]

@@ -166,7 +166,7 @@ impl Capture {
     /// The error about a worktree whose files keep changing.
     pub(super) fn restless(&self, written: Option<&Path>) -> Error {
         let what = written.map(|path| format!(" (the last was {})", path.display())).unwrap_or_default();
-        let who = named(&process::users(&self.worktree));
+        let who = process::users(&self.worktree).map(|users| named(&users)).unwrap_or_default();
         let shown = self.worktree.display();
         refused(format!("{shown} cannot be given back: files are written there all the time{what}{who}"))
             .help(REMEDY)
@@ -187,7 +187,7 @@ const REMEDY: &str = "end what writes there, then `orange workspace gc` gives it
 pub(super) fn until_nobody_writes(folder: &Path, worktree: &Path) -> Result<()> {
     let start = Instant::now();
     loop {
-        let writers = process::writers(folder);
+        let writers = process::writers(folder)?;
         if writers.is_empty() {
             return Ok(());
         }

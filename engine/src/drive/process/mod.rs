@@ -55,19 +55,29 @@ pub struct ProcessTree {
 }
 
 /// Ends every process of these roots, as [`ProcessTree::end`].
+///
+/// # Errors
+/// As there.
 pub fn end(roots: &[ProcessRoot]) -> Result<()> {
-    ProcessTree::of(roots.to_vec()).end()
+    ProcessTree::of(roots.to_vec())?.end()
 }
 
 impl Process {
     /// The process of this id, unless it has ended.
-    pub fn alive(pid: i32) -> Option<Process> {
-        table::stat(pid).filter(|stat| !stat.has_ended()).map(|stat| Process { pid, start: stat.start })
+    ///
+    /// # Errors
+    /// `environment` where the process table cannot be read: that proves no end.
+    pub fn alive(pid: i32) -> Result<Option<Process>> {
+        let stat = table::stat(pid)?.filter(|stat| !stat.has_ended());
+        Ok(stat.map(|stat| Process { pid, start: stat.start }))
     }
 
     /// Whether it has not ended; a zombie has.
-    pub fn is_alive(self) -> bool {
-        Process::alive(self.pid) == Some(self)
+    ///
+    /// # Errors
+    /// As [`Process::alive`].
+    pub fn is_alive(self) -> Result<bool> {
+        Ok(Process::alive(self.pid)? == Some(self))
     }
 
     /// Its age, by a clock that cannot be set.
@@ -80,17 +90,23 @@ impl Process {
     }
 
     /// Whether it is alive and not stopped by a signal.
-    pub fn is_running(self) -> bool {
-        self.is_alive() && table::stat(self.pid).is_some_and(|stat| !stat.is_stopped())
+    ///
+    /// # Errors
+    /// As [`Process::alive`].
+    pub fn is_running(self) -> Result<bool> {
+        Ok(self.is_alive()? && table::stat(self.pid)?.is_some_and(|stat| !stat.is_stopped()))
     }
 }
 
 impl ProcessTree {
     /// The current processes of these roots.
-    pub fn of(roots: Vec<ProcessRoot>) -> ProcessTree {
+    ///
+    /// # Errors
+    /// `environment` where the process table cannot be read.
+    pub fn of(roots: Vec<ProcessRoot>) -> Result<ProcessTree> {
         let mut tree = ProcessTree { roots, seen: BTreeSet::new() };
-        tree.look();
-        tree
+        tree.look()?;
+        Ok(tree)
     }
 
     /// The same with more roots.
@@ -101,14 +117,17 @@ impl ProcessTree {
 
     /// Ends all of them: terminates them, kills the rest after two seconds, and returns when none is left.
     ///
-    /// Without `/proc`, it finds only the process groups of the leaders of sessions and groups.
+    /// On a system without a process table, it finds only the process groups of the leaders of sessions and groups.
+    ///
+    /// # Errors
+    /// `environment` where the process table cannot be read, or a process does not end.
     pub fn end(mut self) -> Result<()> {
         for signal in [Signal::TERM, Signal::KILL] {
-            if self.ends_by(signal) {
+            if self.ends_by(signal)? {
                 return Ok(());
             }
         }
-        let left: Vec<String> = self.look().iter().map(|process| process.pid.to_string()).collect();
+        let left: Vec<String> = self.look()?.iter().map(|process| process.pid.to_string()).collect();
         let message = format!("processes that do not end when killed: {}", left.join(", "));
         Err(Error::new(Kind::Environment, message).help(format!(
             "they wait for the system, as for a disk that does not answer: `ps -o pid,stat,wchan,args -p {}` says more",
@@ -117,16 +136,16 @@ impl ProcessTree {
     }
 
     /// Sends a signal to each once, including new ones; returns whether all ended within the grace.
-    fn ends_by(&mut self, signal: Signal) -> bool {
+    fn ends_by(&mut self, signal: Signal) -> Result<bool> {
         let until = Instant::now() + GRACE;
         let (mut signalled, mut pause) = (BTreeSet::new(), Duration::from_millis(1));
         loop {
-            let left = self.look();
+            let left = self.look()?;
             if left.is_empty() {
-                return true;
+                return Ok(true);
             }
             if Instant::now() >= until {
-                return false;
+                return Ok(false);
             }
             fault::step("end", "processes");
             for process in left.into_iter().filter(|process| signalled.insert(*process)) {
@@ -138,8 +157,8 @@ impl ProcessTree {
     }
 
     /// Those that are alive.
-    fn look(&mut self) -> Vec<Process> {
-        let Some(table) = Table::read() else { return leaders(&self.roots) };
+    fn look(&mut self) -> Result<Vec<Process>> {
+        let Some(table) = Table::read()? else { return Ok(leaders(&self.roots)) };
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let is_seed = |process: &Process| {
             self.seen.contains(process) || self.roots.iter().any(|root| root.has(&table, *process))
@@ -156,7 +175,7 @@ impl ProcessTree {
         }
         left.retain(|process| process.pid != own);
         self.seen.extend(&left);
-        left
+        Ok(left)
     }
 }
 
@@ -178,17 +197,41 @@ impl ProcessRoot {
 
 /// Whether this process leads a session. In a container `getsid` returns 0 for a session from outside, which is no process id, so
 /// it is not used.
-pub fn leads_session(pid: Pid) -> bool {
-    match table::stat(pid.as_raw_nonzero().get()) {
+///
+/// # Errors
+/// `environment` where the process table cannot be read.
+pub fn leads_session(pid: Pid) -> Result<bool> {
+    Ok(match table::stat(pid.as_raw_nonzero().get())? {
         Some(stat) => stat.session == pid.as_raw_nonzero().get(),
         None => cfg!(not(target_os = "linux")) && rustix::process::getsid(Some(pid)) == Ok(pid),
-    }
+    })
 }
 
 /// The zombies among the children of this process.
-pub fn ended_children(parent: Pid) -> Vec<Pid> {
-    let table = Table::read().unwrap_or_default();
-    table.ended_children(parent.as_raw_nonzero().get()).filter_map(Pid::from_raw).collect()
+///
+/// # Errors
+/// `environment` where the process table cannot be read.
+pub fn ended_children(parent: Pid) -> Result<Vec<Pid>> {
+    let table = Table::read()?.unwrap_or_default();
+    Ok(table.ended_children(parent.as_raw_nonzero().get()).filter_map(Pid::from_raw).collect())
+}
+
+/// Whether a process is recording the end of one of these agents of a task.
+///
+/// # Errors
+/// `environment` where the process table cannot be read.
+pub fn is_reported(task: &str, spawns: &[u32]) -> Result<bool> {
+    let table = Table::read()?.unwrap_or_default();
+    let reports = |process: Process| spawns.iter().any(|spawn| table::reports_end(process.pid, task, *spawn));
+    Ok(table.alive().any(reports))
+}
+
+/// Refuses where the process table cannot be read: nothing is started or ended without it.
+///
+/// # Errors
+/// `environment`.
+pub fn check() -> Result<()> {
+    table::check()
 }
 
 /// Whether it is a process of the engine: any process can set the variable, so its program counts, too, ours or a tmux.
@@ -206,9 +249,13 @@ pub fn adopt_orphans() -> Result<()> {
 }
 
 /// The children of this process, including adopted ones.
-pub fn children() -> BTreeSet<Process> {
+///
+/// # Errors
+/// `environment` where the process table cannot be read.
+pub fn children() -> Result<BTreeSet<Process>> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    Table::read().map(|table| table.children(own).collect()).unwrap_or_default()
+    let table = Table::read()?.unwrap_or_default();
+    Ok(table.children(own).collect())
 }
 
 /// Sends a signal; a process that is gone is no error. A negative number means a group.
@@ -247,12 +294,12 @@ mod tests {
     fn a_session_is_found_and_ended() {
         let mut leader = Command::new("setsid").args(["sleep", "1000"]).spawn().unwrap();
         let pid = Pid::from_child(&leader);
-        eventually("it leads its session", || leads_session(pid));
+        eventually("it leads its session", || leads_session(pid).unwrap());
         let number = pid.as_raw_nonzero().get();
-        let mut tree = ProcessTree::of(vec![ProcessRoot::Session(pid)]);
-        assert_eq!(tree.look(), [Process::alive(number).unwrap()]);
+        let mut tree = ProcessTree::of(vec![ProcessRoot::Session(pid)]).unwrap();
+        assert_eq!(tree.look().unwrap(), [Process::alive(number).unwrap().unwrap()]);
         tree.end().unwrap();
         leader.wait().unwrap();
-        assert!(!leads_session(pid));
+        assert!(!leads_session(pid).unwrap());
     }
 }

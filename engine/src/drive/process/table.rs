@@ -2,9 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, ErrorKind};
+
+use rustix::io::Errno;
 
 use super::Process;
-use crate::caller;
+use crate::{Error, Kind, Result, caller};
+
+/// Linux has the table in `/proc`; the other systems have none there.
+const IS_EXPECTED: bool = cfg!(target_os = "linux");
 
 /// Every process, by number.
 #[derive(Clone, Debug, Default)]
@@ -24,13 +30,22 @@ pub(super) struct Stat {
 pub(super) struct Environment(Vec<u8>);
 
 impl Table {
-    /// The current table; `None` without `/proc`.
-    pub(super) fn read() -> Option<Table> {
-        let entries = fs::read_dir("/proc").ok()?;
-        let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    /// The current table; `None` on a system that has none.
+    ///
+    /// # Errors
+    /// `environment` where it cannot be read, or does not even show this process.
+    pub(super) fn read() -> Result<Option<Table>> {
+        if !IS_EXPECTED {
+            return Ok(None);
+        }
         let mut table = BTreeMap::new();
-        table.extend(pids.filter_map(|pid| Some((pid, stat(pid)?))));
-        Some(Table(table))
+        for entry in fs::read_dir("/proc").map_err(|cause| unreadable(&cause))? {
+            let name = entry.map_err(|cause| unreadable(&cause))?.file_name();
+            let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+            table.extend(look(pid)?.map(|stat| (pid, stat)));
+        }
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        if table.contains_key(&own) { Ok(Some(Table(table))) } else { Err(without_itself()) }
     }
 
     /// The processes that have not ended.
@@ -81,8 +96,56 @@ impl Environment {
     }
 }
 
-pub(super) fn stat(pid: i32) -> Option<Stat> {
-    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+/// One process; `None` if the table shows that there is none, or on a system without a table.
+///
+/// # Errors
+/// `environment` where the table cannot be read: then nothing proves that the process is gone.
+pub(super) fn stat(pid: i32) -> Result<Option<Stat>> {
+    match look(pid)? {
+        Some(stat) => Ok(Some(stat)),
+        None => check().map(|()| None),
+    }
+}
+
+/// Refuses where the table cannot be read, or does not even show this process.
+///
+/// # Errors
+/// `environment`.
+pub(super) fn check() -> Result<()> {
+    if !IS_EXPECTED {
+        return Ok(());
+    }
+    match fs::read("/proc/self/stat") {
+        Ok(line) if parse(&line).is_some() => Ok(()),
+        Ok(_) => Err(without_itself()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Err(without_itself()),
+        Err(cause) => Err(unreadable(&cause)),
+    }
+}
+
+/// A process in the table, if that shows it.
+fn look(pid: i32) -> Result<Option<Stat>> {
+    match fs::read(format!("/proc/{pid}/stat")) {
+        Ok(line) => Ok(parse(&line)),
+        // Where it may not be read, it is of another user.
+        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => Ok(None),
+        Err(cause) if cause.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(None),
+        Err(cause) => Err(unreadable(&cause)),
+    }
+}
+
+fn unreadable(cause: &io::Error) -> Error {
+    unknown(&format!("/proc: {cause}"))
+}
+
+fn without_itself() -> Error {
+    unknown("/proc does not even show this process")
+}
+
+fn unknown(why: &str) -> Error {
+    Error::new(Kind::Environment, format!("the process table cannot be read: {why}")).help(
+        "mount it (`mount -t proc proc /proc`) and try again: until then nothing shows which agents are alive, and none is started or ended",
+    )
 }
 
 /// The environment of a process; empty for another user's, or one that is gone.
@@ -103,6 +166,15 @@ pub(super) fn is_marked(pid: i32, task: &str, spawn: u32) -> bool {
     let spawn_word = spawn.to_string();
     let wrapper = ["agent", "run", "--task", task, "--spawn", &spawn_word].map(str::as_bytes);
     words.windows(wrapper.len()).any(|some| some == wrapper) || is_agent(pid, task, spawn)
+}
+
+/// Whether it is the process that records the end of this agent.
+pub(super) fn reports_end(pid: i32, task: &str, spawn: u32) -> bool {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
+    let spawn_word = format!("--spawn={spawn}");
+    let report = ["agent", "ended", "--task", task, &spawn_word].map(str::as_bytes);
+    words.windows(report.len()).any(|some| some == report)
 }
 
 /// Whether it runs the program of this process, even if the file has been replaced.

@@ -6,11 +6,14 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use super::table;
+use crate::Result;
 use crate::files::real;
 
 /// Whether a process has this file open, or is one of a program whose name begins with `program` in a folder for which `is_around`
-/// holds; its folder may be unreadable, which counts, too. `None` without `/proc`.
+/// holds; its folder may be unreadable, which counts, too. `None` where the process table cannot be read.
 pub fn may_use(file: &Path, program: &str, is_around: &dyn Fn(&Path) -> bool) -> Option<bool> {
+    table::check().ok()?;
     let mut entries = fs::read_dir("/proc").ok()?.flatten().map(|entry| entry.path());
     let uses_it =
         |process: &Path| has_open(process, file) || runs(process, program) && may_stand(process, is_around);
@@ -30,24 +33,28 @@ impl fmt::Display for User {
     }
 }
 
-/// The other processes of this user that have a file below this folder open for writing; none without `/proc`.
-pub fn writers(folder: &Path) -> Vec<User> {
+/// The other processes of this user that have a file below this folder open for writing; none on a system without a process table.
+///
+/// # Errors
+/// `environment` where the process table cannot be read.
+pub fn writers(folder: &Path) -> Result<Vec<User>> {
     let folder = real(folder);
     those(&|process| has_open_below(process, &folder, &|descriptor| is_for_writing(process, descriptor)))
 }
 
 /// The processes that have any file below this folder open, or are in it; as [`writers`].
-pub fn users(folder: &Path) -> Vec<User> {
+pub fn users(folder: &Path) -> Result<Vec<User>> {
     let folder = real(folder);
     let stands = |process: &Path| fs::read_link(process.join("cwd")).is_ok_and(|at| at.starts_with(&folder));
     those(&|process| stands(process) || has_open_below(process, &folder, &|_| true))
 }
 
-fn those(wanted: &dyn Fn(&Path) -> bool) -> Vec<User> {
+fn those(wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<User>> {
+    table::check()?;
     let own = std::process::id().to_string();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
     let others = entries.filter(|entry| is_process(entry) && !entry.ends_with(&own));
-    others.filter(|process| wanted(process)).filter_map(|process| user(&process)).collect()
+    Ok(others.filter(|process| wanted(process)).filter_map(|process| user(&process)).collect())
 }
 
 fn user(process: &Path) -> Option<User> {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use orange_core::{Actor, Machine, Rejection, View};
 
-use crate::answer::{Agent, AgentState, Spending};
+use crate::answer::{Agent, AgentState};
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
@@ -37,20 +37,6 @@ pub fn spent(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> BT
         }
     }
     all
-}
-
-/// What the living agents of a task do, the one first that needs somebody most, and what its agents have taken. Without a living
-/// one, nothing is read.
-pub fn overview(
-    app: &App,
-    dir: &TaskDir,
-    task: &Task,
-    history: &TaskHistory,
-    panes: impl Fn() -> Option<Vec<Pane>>,
-) -> (Vec<Agent>, Option<Spending>) {
-    let agents = of_task(app, dir, task, history, panes);
-    let spent = (!agents.is_empty()).then(|| Spending::from(&spent(app, dir, task, history)));
-    (agents, spent)
 }
 
 /// The activity of the task's living agents, the one first that needs somebody most. `panes` is called only if a screen matters.
@@ -184,7 +170,9 @@ pub fn at_its_end(dir: &TaskDir, spawn: u32, reason: &str) -> Option<Event> {
 }
 
 fn is_alive(dir: &TaskDir, record: &Spawn) -> bool {
-    AgentProcesses::read(dir, record.spawn).ok().flatten().is_some_and(|processes| processes.is_alive())
+    let processes = AgentProcesses::read(dir, record.spawn).ok().flatten();
+    // Of one that cannot be looked for nobody knows what it does; its session is `unknown`.
+    processes.is_some_and(|processes| processes.is_alive().unwrap_or(false))
 }
 
 /// Limits a time to the agent's age, in case the clock was set forwards.

@@ -50,7 +50,8 @@ pub fn known(notes: &[Note], spawn: u32) -> Activity {
 /// Whether the process that waits for the answer is alive; a request without one is on the screen alone.
 pub fn is_asked(note: &Note) -> bool {
     match (note.pid, note.start) {
-        (Some(pid), Some(start)) => Process { pid, start }.is_alive(),
+        // Nothing proves its end where the process table cannot be read.
+        (Some(pid), Some(start)) => Process { pid, start }.is_alive().unwrap_or(true),
         (None, _) | (_, None) => true,
     }
 }

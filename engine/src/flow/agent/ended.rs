@@ -370,7 +370,8 @@ impl<'e> Evidence<'e> {
 /// Whether another agent of the task is alive, or may be because it has not begun.
 fn is_beside(locked: &LockedTask, end: &End) -> Result<bool> {
     for other in locked.history().agents.keys().filter(|spawn| **spawn != end.spawn) {
-        if AgentProcesses::read(locked.dir(), *other)?.is_none_or(|processes| processes.is_alive()) {
+        let processes = AgentProcesses::read(locked.dir(), *other)?;
+        if processes.map_or(Ok(true), |processes| processes.is_alive())? {
             return Ok(true);
         }
     }

@@ -49,7 +49,7 @@ pub(super) fn wake_up(app: &App, dir: &TaskDir, spawn: u32) -> Result<()> {
 /// Notes the request with a name and waits for the answer: from a person by `orange task answer`, or on the agent's screen,
 /// where the harness shows its own dialog meanwhile.
 fn ask(dir: &TaskDir, note: Note) -> Result<Option<Answer>> {
-    let own = Process::alive(rustix::process::getpid().as_raw_nonzero().get());
+    let own = Process::alive(rustix::process::getpid().as_raw_nonzero().get())?;
     let Some(own) = own else { return append(dir, &note).map(|()| None) };
     home::make_folder(&dir.answers())?;
     let changes = Changes::of(&[&dir.path, &dir.answers()]);
@@ -82,8 +82,9 @@ fn ask(dir: &TaskDir, note: Note) -> Result<Option<Answer>> {
 
 /// Whether the agent lives and nothing has happened that only happens after an answer.
 fn is_open(dir: &TaskDir, spawn: u32, request: &str) -> bool {
-    let is_alive =
-        AgentProcesses::read(dir, spawn).ok().flatten().is_some_and(|processes| processes.is_alive());
+    let processes = AgentProcesses::read(dir, spawn).ok().flatten();
+    // Nothing proves its end where the process table cannot be read.
+    let is_alive = processes.is_some_and(|processes| processes.is_alive().unwrap_or(true));
     let activity = Activity::of(&activity::read(dir), spawn);
     is_alive && activity.asked.iter().any(|note| note.request.as_deref() == Some(request))
 }

@@ -7,6 +7,7 @@ pub mod doing;
 pub mod ended;
 pub mod event;
 pub mod limit;
+pub mod observed;
 pub mod pane;
 pub mod run;
 pub mod serve;

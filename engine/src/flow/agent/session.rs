@@ -23,6 +23,8 @@ pub enum Session {
     Crashed,
     /// There is none.
     Inactive,
+    /// An agent of it is being started, or an end is being recorded.
+    Changing,
     /// Neither tmux nor what is on record can tell.
     Unknown,
 }
@@ -30,14 +32,20 @@ pub enum Session {
 impl Session {
     /// The session of this task. Where it can have no agents, nothing is looked for; where its agents' processes are on
     /// record, tmux is not asked for its `panes`.
-    pub fn of<P: AsRef<[Pane]>>(dir: &TaskDir, task: &Task, panes: impl FnOnce() -> Result<P>) -> Session {
+    ///
+    /// The task may have gone on since it was read: [`Observed`](crate::flow::observed::Observed) says what holds of both.
+    pub(super) fn of<P: AsRef<[Pane]>>(
+        dir: &TaskDir,
+        task: &Task,
+        panes: impl FnOnce() -> Result<P>,
+    ) -> Session {
         if !may_have_agents(task) {
             return Session::Inactive;
         }
         let is_agent_s = |pane: &Pane| pane.belongs_to(&task.id) && pane.agent.is_some() && !pane.dead;
         let is_active = AgentProcesses::all(dir).and_then(|processes| match processes[..] {
             [] => panes().map(|panes| panes.as_ref().iter().any(is_agent_s)),
-            [..] => Ok(processes.iter().any(AgentProcesses::is_alive)),
+            [..] => any_alive(&processes),
         });
         match is_active {
             Ok(true) => Session::Active,
@@ -55,9 +63,18 @@ impl Session {
             Session::Stopped => "stopped",
             Session::Crashed => "crashed",
             Session::Inactive => "inactive",
-            Session::Unknown => "unknown",
+            Session::Changing | Session::Unknown => "unknown",
         }
     }
+}
+
+fn any_alive(processes: &[AgentProcesses]) -> Result<bool> {
+    for one in processes {
+        if one.is_alive()? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether the end of its agent is to be looked after: a mission that does not run ends its agent itself.
@@ -167,7 +184,7 @@ mod tests {
         let (_folder, home) = tests::home();
         let mut locked = tests::task(&home, "fix");
         locked.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
-        let own = crate::drive::process::Process::alive(std::process::id().cast_signed()).unwrap();
+        let own = crate::drive::process::Process::alive(std::process::id().cast_signed()).unwrap().unwrap();
         Room::make(locked.dir(), 1).unwrap().note(own).unwrap();
         check(&locked, Err(Error::new(Kind::Environment, "tmux says nothing")), Session::Active);
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use orange_core::need::Kind as NeedKind;
 use orange_core::notify::{Clock, Fact};
@@ -24,6 +24,8 @@ use crate::{Result, fault};
 pub struct Notifier {
     shared: Option<Arc<Shared>>,
     running: BTreeMap<String, JoinHandle<()>>,
+    /// Since when each fact of now has been seen.
+    since: BTreeMap<String, Instant>,
     reports: (Sender<Report>, Receiver<Report>),
     failed: Option<String>,
 }
@@ -41,7 +43,13 @@ struct Shared {
 
 impl Default for Notifier {
     fn default() -> Notifier {
-        Notifier { shared: None, running: BTreeMap::new(), reports: channel(), failed: None }
+        Notifier {
+            shared: None,
+            running: BTreeMap::new(),
+            since: BTreeMap::new(),
+            reports: channel(),
+            failed: None,
+        }
     }
 }
 
@@ -71,6 +79,7 @@ impl Notifier {
         }
         let seen: Vec<Seen> = seen::all(app)?;
         let shared = self.shared(app)?;
+        let lasted = self.lasted(&seen);
         self.running.retain(|_, thread| !thread.is_finished());
         let clock = clock_for(&channels);
         shared.forget(&channels, &seen, clock.now)?;
@@ -79,7 +88,7 @@ impl Notifier {
             if self.running.contains_key(&channel.name) {
                 continue;
             }
-            let due = shared.due(&channel, &seen, clock);
+            let due = shared.due(&channel, &seen, &lasted, clock);
             again = [again, due.again].into_iter().flatten().min();
             let batches: Vec<Batch> = due.messages.iter().map(|places| Batch::of(&seen, places)).collect();
             if batches.is_empty() {
@@ -91,6 +100,15 @@ impl Notifier {
             self.running.insert(name, thread);
         }
         Ok(again.map(Duration::from_secs))
+    }
+
+    /// For how long each fact has been seen.
+    fn lasted(&mut self, seen: &[Seen]) -> Vec<Duration> {
+        let now = Instant::now();
+        let marks: Vec<String> = seen.iter().map(Seen::mark).collect();
+        self.since.retain(|mark, _| marks.contains(mark));
+        let since = marks.into_iter().map(|mark| *self.since.entry(mark).or_insert(now));
+        since.map(|since| now.duration_since(since)).collect()
     }
 
     /// What came of messages since the last call.
@@ -135,12 +153,19 @@ impl Shared {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn due(&self, channel: &Channel, seen: &[Seen], clock: Clock) -> orange_core::notify::Due {
+    fn due(
+        &self,
+        channel: &Channel,
+        seen: &[Seen],
+        lasted: &[Duration],
+        clock: Clock,
+    ) -> orange_core::notify::Due {
         let sent = self.sent();
         let noted: Vec<_> = seen.iter().map(|it| sent.noted(&channel.name, &it.mark())).collect();
         let kind = |seen: &Seen| NeedKind::ALL.into_iter().find(|kind| kind.as_str() == seen.need.kind);
-        let facts = seen.iter().zip(&noted).map(|(seen, noted)| Fact {
+        let facts = seen.iter().zip(&noted).zip(lasted).map(|((seen, noted), lasted)| Fact {
             kind: kind(seen).unwrap_or(NeedKind::Working),
+            lasted: *lasted,
             noted: noted.as_ref(),
         });
         let last = sent.channels.get(&channel.name).and_then(|sent| sent.last);

@@ -3,11 +3,11 @@
 use crate::Result;
 use crate::answer::Need;
 use crate::app::App;
-use crate::flow::activity;
 use crate::flow::mission::Course;
 use crate::flow::need::{self, AskGit, Known};
+use crate::flow::observed::Observed;
 use crate::flow::queue::Queue;
-use crate::flow::session::{Panes, Session};
+use crate::flow::session::Panes;
 use crate::store::pool::Saved;
 use crate::store::{DirKind, Listed, TaskDir, list, task};
 
@@ -46,23 +46,20 @@ fn of(app: &App, listed: Listed, queue: Option<&Queue>, panes: &Panes<'_>) -> Op
     let Listed { dir, task } = listed;
     let task = task.ok().filter(|task| !app.is_done_with_worktree(task))?;
     let history = task::read_journal(&dir).ok()?.history();
-    let session = Session::of(&dir, &task, || panes.all());
-    let agents = activity::of_task(app, &dir, &task, &history, || panes.all().ok().map(<[_]>::to_vec));
+    let observed = Observed::of(app, &dir, task, history, panes).ok()?;
+    let task = &observed.task;
     let need = match dir.kind {
-        DirKind::Mission => {
-            let course = Course::of(&dir, &history).ok()?;
-            need::of_mission(&dir, &task, &history, &agents, session, &course)
-        }
+        DirKind::Mission => need::of_mission(&dir, &observed, &Course::of(&dir, &observed.history).ok()?),
         DirKind::Task => {
-            let queued = queue.and_then(|queue| queue.waits_for(app, &task));
+            let queued = queue.and_then(|queue| queue.waits_for(app, task));
+            let forbidden = queue.and_then(|queue| queue.forbids(app, task));
             let has_room =
-                task.owned.workspace.is_some() || queue.is_none_or(|queue| queue.has_room(app, &task));
-            let (task, history, agents, queued) = (&task, &history, &agents[..], queued.as_deref());
-            need::of_task(
-                app,
-                &Known { dir: &dir, task, history, agents, session, queued, has_room, git: AskGit::Merge },
-            )
+                task.owned.workspace.is_some() || queue.is_none_or(|queue| queue.has_room(app, task));
+            let known = Known::of(&dir, &observed, AskGit::Merge);
+            let (queued, forbidden) = (queued.as_deref(), forbidden.as_deref());
+            need::of_task(app, &Known { queued, forbidden, has_room, ..known })
         }
     }?;
+    let Observed { task, .. } = observed;
     Some(Seen { dir, branch: task.branch, summary: task.summary, need })
 }

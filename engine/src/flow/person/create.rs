@@ -5,9 +5,9 @@ use orange_core::{Actor, Hook, Machine, Spawn, StateId};
 use crate::app::App;
 use crate::drive::git::{BranchState, Git};
 use crate::flow::request::{Goal, request};
-use crate::flow::snapshot::state_named;
+use crate::flow::snapshot::{first_spawn, state_named};
 use crate::flow::{blocked, spawn};
-use crate::hooks::{agents, pull_request};
+use crate::hooks::{agent_check, pull_request};
 use crate::store::projects::Project;
 use crate::store::{self, Draft, Task, TaskDir, list};
 use crate::{Error, Kind, Result};
@@ -94,7 +94,7 @@ fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, St
     if new.no_spawn {
         check_can_wait(machine, start)?;
     } else if starts_agent(machine, start) {
-        check_environment(app, new, first_spawn(machine, new, start))?;
+        check_environment(app, new, first_agent(machine, new, start))?;
     }
 
     let draft = Draft { blocked_by, ..draft(app, machine, new, begins_in(machine, start)) };
@@ -195,14 +195,13 @@ fn check_work(machine: &Machine<'_>, new: NewTask<'_>, start: Start) -> Result<(
 }
 
 /// How the first agent is started, if the workflow says.
-fn first_spawn(machine: &'static Machine<'static>, new: NewTask<'_>, start: Start) -> Option<Spawn<'static>> {
+fn first_agent(machine: &'static Machine<'static>, new: NewTask<'_>, start: Start) -> Option<Spawn<'static>> {
     let to = match start {
         Start::In(state) => return machine.state(state).respawn.as_ref().and_then(Hook::spawn).copied(),
         Start::To(state) => Some(state),
         Start::Spawn => machine.start(new.summary.is_some()),
     };
-    let leading = machine.between(machine.initial, to?).map(|id| machine.transition(id));
-    leading.flat_map(|it| it.hooks).find_map(Hook::spawn).copied()
+    first_spawn(machine, to?)
 }
 
 fn starts_agent(machine: &Machine<'_>, start: Start) -> bool {
@@ -229,7 +228,7 @@ fn check_environment(app: &App, new: NewTask<'_>, spawn: Option<Spawn<'_>>) -> R
     match spawn {
         Some(spawn) => {
             let harness = app.harness(spawn.harness_name(new.harness, new.review_harness))?;
-            agents::check_harness(app, &harness, &spawn)?;
+            agent_check::check_harness(app, &harness, &spawn)?;
         }
         None => app.harness(new.harness)?.check(app.path())?,
     }

@@ -8,6 +8,7 @@ use crate::flow::TaskPreview;
 use crate::flow::life;
 use crate::flow::lock_with_worktree;
 use crate::flow::snapshot::status_of;
+use crate::hooks::agent_check;
 use crate::hooks::agent_processes::is_alive;
 use crate::hooks::agents::{self, Occasion, Start};
 use crate::store::{LockedTask, Task, TaskDir, TaskHistory, event};
@@ -136,6 +137,6 @@ fn startable(
         return Err(Error::new(Kind::NotRespawnable, "no agent is to be started here"));
     }
     let mut spawns = effects.iter().filter_map(|effect| effect.hook.spawn());
-    spawns.try_for_each(|spawn| agents::preflight(app, task, spawn))?;
+    spawns.try_for_each(|spawn| agent_check::preflight(app, task, spawn))?;
     Ok(effects)
 }

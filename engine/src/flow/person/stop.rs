@@ -6,6 +6,7 @@
 use orange_core::Actor;
 
 use crate::app::App;
+use crate::drive::process;
 use crate::flow::person::respawn;
 use crate::flow::snapshot::status_of;
 use crate::flow::{TaskPreview, lock_recovered};
@@ -17,6 +18,7 @@ use crate::{Error, Kind, Result, fault};
 /// Ends the agents of a task, and cancels the next start. Returns their numbers; none if the task is already stopped.
 pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {
     app.caller.check_person("stop a task's agents")?;
+    process::check()?;
     let mut locked = lock_recovered(app, dir)?;
     let spawns = to_end(app, locked.task(), locked.history())?;
     if spawns.is_empty() && locked.history().waiting.is_none() {
@@ -48,6 +50,7 @@ fn to_end(app: &App, task: &Task, history: &TaskHistory) -> Result<Vec<u32>> {
 /// those that have not judged. Returns the records of their starts. An agent that cannot be started again is not ended.
 pub fn restart(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spawn>> {
     app.caller.check_person("restart a task's agent")?;
+    process::check()?;
     let mut locked = lock_recovered(app, dir)?;
     let machine = app.machine_of(&locked.task().owned)?;
     respawn::restartable(app, machine, locked.task(), locked.history())?;

@@ -7,6 +7,7 @@ use orange_core::Workspace;
 use orange_core::mission::MissionStatus;
 
 use crate::app::App;
+use crate::drive::process;
 use crate::drive::tmux::Pane;
 use crate::flow::agent::ended::{self, End, ended_or_begun};
 use crate::flow::mission;
@@ -15,8 +16,8 @@ use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
 use crate::flow::watch::lend::Lending;
 use crate::flow::{activity, ask, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
-use crate::hooks::agent_processes::AgentProcesses;
-use crate::hooks::{agent_processes, agents};
+use crate::hooks::agent_processes::{AgentProcesses, missing};
+use crate::hooks::agents;
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
 use crate::{Kind, Result, fault};
 
@@ -33,7 +34,11 @@ pub struct Look {
 
 /// Checks every task, then the pull requests that are due, and once an hour the leftovers. A failure of one task does not stop
 /// the others.
+///
+/// # Errors
+/// `environment` where the process table cannot be read: nothing would prove the end of an agent.
 pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
+    process::check()?;
     let mut look = Look::default();
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
     let mut lending = Lending::default();
@@ -136,7 +141,7 @@ fn watch(
         *panes = Some(believable_panes(app)?);
     }
     stories.extend(look_at_agents(app, dir, task, history)?);
-    for spawn in missing(dir, history, panes.as_deref().unwrap_or_default())? {
+    for spawn in missing(dir, history, || Ok(panes.as_deref().unwrap_or_default()))? {
         // The check before the lock may be outdated, so it is repeated under the lock.
         if is_still_missing(app, dir, spawn)? {
             let end = End { spawn, reason: "its pane is gone".to_owned(), ..End::default() };
@@ -168,10 +173,14 @@ fn look_at_mission(
     if panes.is_none() && !history.agents.is_empty() {
         *panes = Some(believable_panes(app)?);
     }
-    let gone: Vec<u32> = missing(dir, &history, panes.as_deref().unwrap_or_default())?;
+    let gone: Vec<u32> = missing(dir, &history, || Ok(panes.as_deref().unwrap_or_default()))?;
     // One that was never started is no end without a word.
     let begun = |spawn: &u32| AgentProcesses::read(dir, *spawn).is_ok_and(|processes| processes.is_some());
-    let gone: Vec<u32> = gone.into_iter().filter(begun).collect();
+    let mut gone: Vec<u32> = gone.into_iter().filter(begun).collect();
+    // The report of its wrapper knows more of its end.
+    if !gone.is_empty() && process::is_reported(&dir.id, &gone)? {
+        gone.clear();
+    }
     let mut stories = look_at_agents(app, dir, &task, &history)?;
     stories.extend(mission::ended::look(app, dir, &gone)?);
     Ok(Some(stories))
@@ -208,20 +217,11 @@ fn is_left_over(app: &App, task: &Task) -> bool {
     is_left && app.is_over(task)
 }
 
-fn missing(dir: &TaskDir, history: &TaskHistory, panes: &[Pane]) -> Result<Vec<u32>> {
-    let mut missing = Vec::new();
-    for agent in history.agents.values() {
-        if !agent_processes::is_alive(dir, agent, panes)? {
-            missing.push(agent.spawn);
-        }
-    }
-    Ok(missing)
-}
-
-/// If it is missing, what is left of it is ended.
+/// If it is missing, what is left of it is ended. One whose wrapper has reported its end is left to that report, which knows more.
 fn is_still_missing(app: &App, dir: &TaskDir, spawn: u32) -> Result<bool> {
     let open = lock_recovered(app, dir)?;
-    let is_missing = missing(dir, open.history(), &app.tmux.panes()?)?.contains(&spawn);
+    let is_missing = missing(dir, open.history(), || app.tmux.panes())?.contains(&spawn)
+        && !process::is_reported(&dir.id, &[spawn])?;
     if is_missing {
         agents::clear_away(app, &open, spawn)?;
     }

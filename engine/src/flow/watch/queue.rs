@@ -1,36 +1,56 @@
 //! The waiting tasks of a project: what they wait for, and what starts them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use orange_core::Workspace;
 use orange_core::mission::MissionStatus;
+use orange_core::{Hook, Machine, Spawn, Workspace};
 
 use crate::Result;
 use crate::app::App;
 use crate::flow::blocked::Blocked;
-use crate::flow::snapshot::waits;
-use crate::hooks::workspace;
+use crate::flow::only_one;
+use crate::flow::snapshot::{first_spawn, status_of, waits};
+use crate::hooks::{agent_check, workspace};
 use crate::store::list::{self, Known};
 use crate::store::pool::{self, Saved, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Home, Task, TaskDir, owed};
+use crate::store::{DirKind, Home, Task, TaskDir, owed, task};
 
 /// The data that decide which task waits for what, read once and without a lock.
 #[derive(Debug)]
 pub struct Queue {
     projects: Vec<Project>,
     slots: Vec<Slot>,
+    looked: Looked,
 }
+
+/// What is looked at only where a task waits, and once.
+#[derive(Debug, Default)]
+struct Looked {
+    has_monitor: OnceLock<bool>,
+    /// By project: whether a person is waited for in all of its worktrees.
+    held: Mutex<BTreeMap<String, bool>>,
+    /// By project, harness, permissions and place: why no such agent could be started.
+    forbidden: Mutex<BTreeMap<Start, Option<String>>>,
+}
+
+/// A project, a harness, whether the agent may do everything, and whether it works in a plain folder.
+type Start = (String, String, bool, bool);
 
 impl Queue {
     /// The current projects and pool.
     pub fn read(home: &Home) -> Result<Queue> {
-        Ok(Queue { projects: projects::read(home)?, slots: pool::read(home)? })
+        Ok(Queue::with(projects::read(home)?, pool::read(home)?))
     }
 
     /// The same from the pool's file and the journals of these tasks, for projects all of whose tasks are among them.
     pub fn of(home: &Home, saved: Saved, known: &[Known]) -> Result<Queue> {
-        Ok(Queue { projects: projects::read(home)?, slots: saved.slots(known)? })
+        Ok(Queue::with(projects::read(home)?, saved.slots(known)?))
+    }
+
+    fn with(projects: Vec<Project>, slots: Vec<Slot>) -> Queue {
+        Queue { projects, slots, looked: Looked::default() }
     }
 
     /// Whether a task without a worktree could have one now, or needs none to be started.
@@ -57,17 +77,110 @@ impl Queue {
         }
         let size = (project.name.as_str(), project.pool_size);
         let is_full = || pool::check_room(&app.home, &self.slots, size, &task.id).is_err();
-        Some(if place == Workspace::Worktree && is_full() {
-            match project.pool_size {
-                1 => format!("waits for the worktree of {}", project.name),
-                size => format!("waits for one of the {size} worktrees of {}", project.name),
+        if place == Workspace::Worktree && is_full() {
+            return Some(full(project, self.is_held_by_person(app, project)));
+        }
+        Some(match (project.is_auto(), self.has_monitor(app)) {
+            (true, true) => "waits for `orange monitor`, which starts it at its next look".to_owned(),
+            (true, false) => "waits for `orange monitor`, and none runs".to_owned(),
+            (false, _) => {
+                let name = &project.name;
+                format!(
+                    "waits for `orange task spawn`: the queue of {name} is manual (`orange project update {name} --queue auto` changes that)"
+                )
             }
-        } else if project.is_auto() {
-            "waits for `orange monitor`, which is going to start it".to_owned()
-        } else {
-            "waits for `orange task spawn`, or for a task that makes room for it".to_owned()
         })
     }
+
+    /// Why the start of an unstarted task would be refused, whenever that comes, and what mends it; `None` for any other task, and
+    /// for one that others block.
+    pub fn forbids(&self, app: &App, task: &Task) -> Option<String> {
+        let place = waits(app, task).filter(|_| Blocked::of(app, task).is_none())?;
+        let machine = app.machine_of(&task.owned).ok()?;
+        let spawn = first_agent(machine, task)?;
+        let harness = spawn.harness_name(&task.harness, &task.review_harness).to_owned();
+        let is_full = agent_check::is_full(&spawn);
+        let start = (task.project.clone(), harness, is_full, place == Workspace::Folder);
+        let why = || agent_check::permitted(app, task, &spawn).err().map(|error| error.one_line());
+        guard(&self.looked.forbidden).entry(start).or_insert_with(why).clone()
+    }
+
+    /// The projects with automatic queues in which tasks wait for a monitor while none runs.
+    pub fn without_monitor<'q>(&'q self, app: &App, tasks: &[&Task]) -> Vec<&'q str> {
+        let waits = |project: &&Project| {
+            project.is_auto()
+                && tasks
+                    .iter()
+                    .any(|task| task.project == project.name && waits_for_room(app, task).is_some())
+        };
+        let waiting = self.projects.iter().filter(waits).map(|project| project.name.as_str());
+        if self.has_monitor(app) { Vec::new() } else { waiting.collect() }
+    }
+
+    /// The projects in which tasks wait for a worktree, and all worktrees are held by work that waits for a person.
+    pub fn held_by_person<'q>(&'q self, app: &App, tasks: &[&Task]) -> Vec<&'q Project> {
+        let waits = |project: &&Project| {
+            let wants = |task: &&Task| waits_for_room(app, task) == Some(Workspace::Worktree);
+            let one = tasks.iter().copied().filter(|task| task.project == project.name).find(wants);
+            let size = (project.name.as_str(), project.pool_size);
+            one.is_some_and(|task| pool::check_room(&app.home, &self.slots, size, &task.id).is_err())
+        };
+        self.projects.iter().filter(waits).filter(|project| self.is_held_by_person(app, project)).collect()
+    }
+
+    fn has_monitor(&self, app: &App) -> bool {
+        *self.looked.has_monitor.get_or_init(|| only_one::holder(app).is_some())
+    }
+
+    fn is_held_by_person(&self, app: &App, project: &Project) -> bool {
+        let look = || {
+            let mut holders = self.slots.iter().filter(|slot| slot.project == project.name);
+            holders.all(|slot| slot.task.as_ref().is_some_and(|id| waits_for_person(app, &project.name, id)))
+        };
+        *guard(&self.looked.held).entry(project.name.clone()).or_insert_with(look)
+    }
+}
+
+fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// That all worktrees of a project are taken, in words.
+fn full(project: &Project, is_held_by_person: bool) -> String {
+    let name = &project.name;
+    match (project.pool_size, is_held_by_person) {
+        (1, true) => format!("waits: the worktree of {name} is held by work that waits for you"),
+        (size, true) => format!("waits: all {size} worktrees of {name} are held by work that waits for you"),
+        (1, false) => format!("waits for the worktree of {name}"),
+        (size, false) => format!("waits for one of the {size} worktrees of {name}"),
+    }
+}
+
+/// How the agent of an unstarted task is started, if its workflow says.
+fn first_agent(machine: &'static Machine<'static>, task: &Task) -> Option<Spawn<'static>> {
+    let status = status_of(machine, task).ok()?;
+    if status != machine.initial {
+        return machine.state(status).respawn.as_ref().and_then(Hook::spawn).copied();
+    }
+    first_spawn(machine, machine.start(!task.summary.trim().is_empty())?)
+}
+
+/// Whether only a person leads on the task or mission of this id, which holds a worktree, and no agent of it works.
+fn waits_for_person(app: &App, project: &str, id: &str) -> bool {
+    let dir = list::with_id(&app.home, &DirKind::ALL, Some(project), id).unwrap_or_default().pop();
+    let read = dir.and_then(|dir| Some((dir.kind, task::read_journal_last(&dir, 0).ok()?.history())));
+    let Some((kind, history)) = read else { return false };
+    let is_quiet = history.agents.is_empty() && history.open.is_none() && history.waiting.is_none();
+    let status = history.owned.status.as_str();
+    is_quiet
+        && match kind {
+            DirKind::Task => app.machine_of(&history.owned).is_ok_and(|machine| {
+                machine.state_named(status).is_some_and(|state| machine.state(state).waits_for_human)
+            }),
+            DirKind::Mission => {
+                [MissionStatus::Paused, MissionStatus::Failed].iter().any(|it| it.as_str() == status)
+            }
+        }
 }
 
 /// Where the agent of an unstarted task is to work that waits for nothing but its turn; `None` for any other task.
@@ -175,5 +288,23 @@ pub fn begin_mission(app: &App, project: &str) -> Result<()> {
     match workspace::is_free(app, project, &dir.id)? {
         true => app.start_detached(&["mission", "advance", &dir.id], &dir),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taken_worktrees_are_held_by_work_or_by_a_person() {
+        let project = |pool_size| Project { name: "coffee".to_owned(), pool_size, ..Project::default() };
+        let four = "waits: all 4 worktrees of coffee are held by work that waits for you";
+        assert_eq!(full(&project(4), true), four);
+        assert_eq!(full(&project(4), false), "waits for one of the 4 worktrees of coffee");
+        assert_eq!(
+            full(&project(1), true),
+            "waits: the worktree of coffee is held by work that waits for you"
+        );
+        assert_eq!(full(&project(1), false), "waits for the worktree of coffee");
     }
 }

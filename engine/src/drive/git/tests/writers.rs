@@ -113,7 +113,9 @@ fn who_keeps_a_file_open_to_write_it_is_named() {
         .stdin(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    crate::drive::testing::eventually("it has the file open", || !process::writers(&folder).is_empty());
+    crate::drive::testing::eventually("it has the file open", || {
+        !process::writers(&folder).unwrap().is_empty()
+    });
     let pid = writer.id().to_string();
     let error = lab.released(1).unwrap_err();
     assert!(error.kind == Kind::Refused && error.message.contains(&pid), "{error}");

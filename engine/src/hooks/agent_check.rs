@@ -1,0 +1,51 @@
+//! What refuses the start of an agent before anything has changed.
+
+use orange_core::{Permissions, Workspace};
+
+use crate::Result;
+use crate::app::App;
+use crate::drive::harness::Harness;
+use crate::drive::process;
+use crate::setup;
+use crate::store::Task;
+
+/// Refuses a spawn that cannot work.
+///
+/// # Errors
+/// `environment`: tmux or the harness is missing, the harness would ask a question that nobody answers, or the process table
+/// cannot be read; `not_found`: there is no such harness; `refused`: the harness has no option for a model or an effort that the workflow names.
+pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn<'_>) -> Result<()> {
+    process::check()?;
+    app.tmux.check()?;
+    permitted(app, task, spawn)
+}
+
+/// Whether an agent may do everything.
+pub fn is_full(spawn: &orange_core::Spawn<'_>) -> bool {
+    matches!(spawn.permissions, Permissions::Full)
+}
+
+/// Refuses a spawn whose harness is missing, or would ask a question that nobody answers.
+///
+/// # Errors
+/// As [`preflight`].
+pub fn permitted(app: &App, task: &Task, spawn: &orange_core::Spawn<'_>) -> Result<()> {
+    let harness = app.harness(spawn.harness_name(&task.harness, &task.review_harness))?;
+    check_harness(app, &harness, spawn)?;
+    let around = app.around()?;
+    setup::check(&app.home, &around, &harness.name, &app.project_of(task)?.path, is_full(spawn))?;
+    match spawn.workspace {
+        Workspace::Worktree => Ok(()),
+        Workspace::Folder => setup::check_folder(&app.home, &around, &harness.name, &app.home.workspaces()),
+    }
+}
+
+/// Refuses a harness whose program is not there, or that has no option for what the workflow says of this agent.
+///
+/// # Errors
+/// `environment`, and `refused`.
+pub fn check_harness(app: &App, harness: &Harness, spawn: &orange_core::Spawn<'_>) -> Result<()> {
+    harness.check(app.path())?;
+    harness.check_option("model", &harness.model, spawn.model)?;
+    harness.check_option("effort", &harness.effort, spawn.effort)
+}
