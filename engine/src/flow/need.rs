@@ -50,7 +50,7 @@ pub enum AskGit {
     Size,
 }
 
-/// What one task needs, by all that is known now.
+/// What one task needs, by all that is known now. `queue` is the one [about it](Queue::about).
 pub fn here(
     app: &App,
     dir: &TaskDir,
@@ -58,12 +58,11 @@ pub fn here(
     history: &TaskHistory,
     agents: &[Agent],
     session: Session,
+    queue: Option<&Queue>,
 ) -> Option<Need> {
-    // The pool is read from the journals of all tasks, so only if it matters.
-    let queue = task.owned.workspace.is_none().then(|| Queue::read(&app.home).ok()).flatten();
     let (git, has_room) = (AskGit::Size, true);
     let known = Known { dir, task, history, agents, session, queued: None, has_room, git };
-    queued(app, queue.as_ref(), known)
+    queued(app, queue, known)
 }
 
 /// What a task or mission needs, which is read for that; `None` if it needs nothing. `queue` is that of all projects.

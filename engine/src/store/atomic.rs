@@ -10,7 +10,7 @@ use rustix::fs::{OFlags, RenameFlags};
 
 use crate::error::Unfit;
 use crate::files::real;
-use crate::nofollow;
+use crate::nofollow::{self, Stamp};
 use crate::store::regular;
 use crate::{Error, Result, fault};
 
@@ -75,6 +75,33 @@ pub(crate) fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
     fill(&staged.temporary, contents, None, Wait::No).map_err(fail)?;
     fault::step("rename to", path.display());
     nofollow::rename(&staged.temporary, path).map_err(fail)
+}
+
+/// A file that is being replaced: its new contents come from what is read after its stamp.
+pub(crate) struct Begun {
+    staged: Staged,
+    file: fs::File,
+    /// The stamp of the temporary file: its time is that of the file system.
+    pub(crate) stamp: Stamp,
+}
+
+/// Begins to replace a file.
+pub(crate) fn begin(path: &Path) -> std::io::Result<Begun> {
+    let staged = Staged { temporary: temporary(path), target: path.to_owned() };
+    fault::step("create", staged.temporary.display());
+    let file = nofollow::open(&staged.temporary, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
+    let stamp = Stamp::of_file(&file)?;
+    Ok(Begun { staged, file, stamp })
+}
+
+impl Begun {
+    /// Replaces the file, without waiting for the disk: after a power cut, it may be empty, cut off, or an older one.
+    pub(crate) fn finish(mut self, contents: &[u8]) -> std::io::Result<()> {
+        fault::step("write", self.staged.temporary.display());
+        self.file.write_all(contents)?;
+        fault::step("rename to", self.staged.target.display());
+        nofollow::rename(&self.staged.temporary, &self.staged.target)
+    }
 }
 
 /// Removes a file, if it exists.

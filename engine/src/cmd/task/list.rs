@@ -14,6 +14,7 @@ use crate::flow::need::{self, AskGit, Known};
 use crate::flow::queue::Queue;
 use crate::flow::session::{self, Panes, Session};
 use crate::flow::{activity, changed};
+use crate::store::list::Brevity;
 use crate::store::pool::Saved;
 use crate::store::{DirKind, Listed, Owned, Task, TaskDir, TaskHistory, list, projects, suggest, task};
 use crate::{Error, Kind, Result, fault};
@@ -38,9 +39,10 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let around = Around { app, panes: Panes::of(app), queue, git: asked_of(args) };
     known.retain(|one| one.dir.kind == DirKind::Task && one.may_be(is_wanted));
     let is_asked = |row: &ListedTask<'_>| !args.needs_me || needs_person(row);
+    let is_brief = |owned: &Owned| around.is_brief(owned);
     if as_json {
-        let rows = list::each(known, |it| {
-            let row = is_shown(&it).then(|| around.listed(&it)).filter(is_asked)?;
+        let rows = list::each_briefly(known, is_brief, |it, brevity| {
+            let row = is_shown(&it).then(|| around.listed(&it, brevity)).filter(is_asked)?;
             Some((rank(&row), written(&row)))
         });
         let rows = in_order(rows).into_iter().collect::<Result<Vec<_>>>()?;
@@ -49,8 +51,8 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let width = screen::width();
     let now = fault::now();
     let shape = Shape { width, has_project: project.is_none() && has_several(app), now };
-    let rows = list::each(known, |it| {
-        let row = is_shown(&it).then(|| around.listed(&it)).filter(is_asked)?;
+    let rows = list::each_briefly(known, is_brief, |it, brevity| {
+        let row = is_shown(&it).then(|| around.listed(&it, brevity)).filter(is_asked)?;
         Some((rank(&row), shape.row(&row)))
     });
     let rows = in_order(rows);
@@ -127,18 +129,34 @@ struct Around<'o> {
 }
 
 impl Around<'_> {
-    fn listed<'l>(&self, listed: &'l Listed) -> ListedTask<'l> {
+    /// Whether the row of a settled task with these values needs neither its body nor its journal: it is over, or waits for its start.
+    fn is_brief(&self, owned: &Owned) -> bool {
+        let is_over = self.app.is_end(DirKind::Task, owned);
+        self.git != AskGit::Size && (is_over || owned.hooks_wait.is_none() && self.is_first(owned))
+    }
+
+    fn is_first(&self, owned: &Owned) -> bool {
+        let is_first = |machine: &Machine<'_>| {
+            machine.state_named(&owned.status).is_some_and(|state| state == machine.initial)
+        };
+        self.app.machine_of(owned).is_ok_and(is_first)
+    }
+
+    fn listed<'l>(&self, listed: &'l Listed, brevity: Brevity) -> ListedTask<'l> {
         let Listed { dir, task } = listed;
         match task {
-            Ok(task) => ListedTask::Readable(Box::new(self.row(dir, task))),
+            Ok(task) => ListedTask::Readable(Box::new(self.row(dir, task, brevity))),
             Err(error) => ListedTask::Unreadable { id: &dir.id, project: &dir.project, error },
         }
     }
 
-    fn row<'l>(&self, dir: &TaskDir, task: &'l Task) -> TaskRow<'l> {
+    fn row<'l>(&self, dir: &TaskDir, task: &'l Task, brevity: Brevity) -> TaskRow<'l> {
         let owned = &task.owned;
         let session = Session::of(dir, task, || self.panes.all());
-        let history = self.history(dir, task, session).unwrap_or_default();
+        let history = match brevity {
+            Brevity::Brief => TaskHistory::default(),
+            Brevity::Whole => self.history(dir, task, session).unwrap_or_default(),
+        };
         let panes = || self.panes.all().ok().map(<[_]>::to_vec);
         let (agents, spent) = activity::overview(self.app, dir, task, &history, panes);
         let waits_for = self.waits_for(task);
@@ -189,10 +207,7 @@ impl Around<'_> {
     /// The sum of its journal. A task that waits for its start has no agent and no transition, so its journal is not read: there
     /// may be thousands.
     fn history(&self, dir: &TaskDir, task: &Task, session: Session) -> Option<TaskHistory> {
-        let is_first = |machine: &Machine<'_>| {
-            machine.state_named(task.status()).is_some_and(|state| state == machine.initial)
-        };
-        let waits = session == Session::Inactive && self.app.machine_of(&task.owned).is_ok_and(is_first);
+        let waits = session == Session::Inactive && self.is_first(&task.owned);
         let is_plain = waits && task.owned.hooks_wait.is_none();
         Some((!is_plain).then(|| task::read_journal(dir).ok()).flatten()?.history())
     }

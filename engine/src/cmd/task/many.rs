@@ -7,9 +7,10 @@ use crate::answer::FailedTask;
 use crate::app::App;
 use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{Filter, TaskName, TaskNames};
+use crate::flow::queue::Queue;
 use crate::flow::session::Session;
 use crate::flow::{activity, need};
-use crate::store::{self, Task, TaskDir, list};
+use crate::store::{DirKind, Owned, Task, TaskDir, list};
 use crate::{Error, Kind, Result};
 
 /// Runs a command that changes tasks, as `changing` does for one.
@@ -49,15 +50,18 @@ fn named(app: &App, name: &str) -> Result<TaskDir> {
 
 /// The tasks that have the values of a filter, oldest first. Finished ones are meant where a status is named.
 fn selected(app: &App, filter: &Filter) -> Result<Vec<(String, Result<TaskDir>)>> {
-    let listed = store::list(&app.home, None)?;
+    let is_meant = |owned: &Owned| {
+        Filter::has(&filter.status, &owned.status)
+            && Filter::has(&filter.workflow, &owned.workflow)
+            && (!filter.status.is_empty() || !app.is_end(DirKind::Task, owned))
+    };
+    let mut known = list::journals(&app.home, &[DirKind::Task], None)?;
+    known.retain(|one| Filter::has(&filter.project, &one.dir.project) && one.may_be(is_meant));
     let mut found = Vec::new();
-    for list::Listed { dir, task } in listed {
+    for list::Listed { dir, task } in list::each(known, Some) {
         let Ok(task) = task else { continue };
-        let is_meant = Filter::has(&filter.status, task.status())
-            && Filter::has(&filter.project, &task.project)
-            && Filter::has(&filter.workflow, &task.owned.workflow);
-        let is_meant = is_meant && (!filter.status.is_empty() || !app.is_over(&task));
-        if is_meant && (filter.need.is_empty() || Filter::has(&filter.need, need_of(app, &dir)?)) {
+        if is_meant(&task.owned) && (filter.need.is_empty() || Filter::has(&filter.need, need_of(app, &dir)?))
+        {
             found.push((dir.id.clone(), Ok(dir)));
         }
     }
@@ -70,7 +74,8 @@ fn need_of(app: &App, dir: &TaskDir) -> Result<&'static str> {
     let history = journal.history();
     let session = Session::of(dir, &task, || app.tmux.panes());
     let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
-    let need = need::here(app, dir, &task, &history, &agents, session);
+    let queue = Queue::about(app, &task);
+    let need = need::here(app, dir, &task, &history, &agents, session, queue.as_ref());
     Ok(need.map_or("", |need| need.kind))
 }
 

@@ -35,11 +35,12 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
     let history = journal.history();
     let agents = activity::of_task(app, dir, &task, &history, || app.tmux.panes().ok());
     let spent = Spending::from(&activity::spent(app, dir, &task, &history));
-    let need = need::here(app, dir, &task, &history, &agents, session);
+    let queue = Queue::about(app, &task);
+    let need = need::here(app, dir, &task, &history, &agents, session, queue.as_ref());
     let shown = ShownTask {
         workflow_note: workflow_note(app, &task),
         need,
-        waits_for: Queue::read(&app.home).ok().and_then(|queue| queue.waits_for(app, &task)),
+        waits_for: queue.and_then(|queue| queue.waits_for(app, &task)),
         session: session.as_str(),
         unnoticed: session::unnoticed(dir, &history, session),
         your_turn: session::your_turn(app, &task, session),

@@ -36,8 +36,9 @@ impl Seen {
 /// The needs, oldest task first. A task that cannot be read has none here: the monitor reports it.
 pub fn all(app: &App) -> Result<Vec<Seen>> {
     let saved = Saved::read(&app.home);
-    let known = list::journals(&app.home, &DirKind::ALL, None)?;
+    let mut known = list::journals(&app.home, &DirKind::ALL, None)?;
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
+    known.retain(|one| one.may_be(|owned| !app.is_done(one.dir.kind, owned)));
     let panes = Panes::of(app);
     Ok(list::each(known, |listed| of(app, listed, queue.as_ref(), &panes)))
 }
