@@ -171,9 +171,22 @@ pub fn sweep(folder: &Path) {
 
 /// The temporary files of killed writers in this folder; none if the folder cannot be read.
 pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
-    let entries: Vec<DirEntry> = nofollow::entries(folder).unwrap_or_default();
+    left_in(&nofollow::entries(folder).unwrap_or_default())
+}
+
+/// The same, and those in the folder of this name in it, if there is one.
+pub fn leftovers_with(folder: &Path, inner: &str) -> Vec<PathBuf> {
+    let entries = nofollow::entries(folder).unwrap_or_default();
+    let mut found = left_in(&entries);
+    if let Some(inner) = entries.iter().find(|entry| entry.file_name() == inner) {
+        found.extend(leftovers(&inner.path()));
+    }
+    found
+}
+
+fn left_in(entries: &[DirEntry]) -> Vec<PathBuf> {
     let is_left = |name: &std::ffi::OsStr| name.to_str().and_then(writer).is_some_and(|pid| !is_alive(pid));
-    entries.iter().filter(|entry| is_left(&entry.file_name())).map(|entry| entry.path()).collect()
+    entries.iter().filter(|entry| is_left(&entry.file_name())).map(DirEntry::path).collect()
 }
 
 /// Makes renames and new names in this folder survive a power cut.

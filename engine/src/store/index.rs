@@ -13,7 +13,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
 
-pub use self::facts::{JournalFacts, TextFacts};
+pub use self::facts::{EngineKeys, JournalFacts, Settled, TextFacts};
 use crate::nofollow::{self, Folder, Stamp};
 use crate::store::many::in_order;
 use crate::store::{DirKind, TaskDir, atomic};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::files::entries;
 use crate::store::frontmatter::Document;
-use crate::store::index::{self, Asked, JournalFacts, TextFacts};
+use crate::store::index::{self, Asked, JournalFacts, Settled, TextFacts};
 use crate::store::many::{are_many, contents, in_parallel, locked};
 use crate::store::task::{self, Task};
 use crate::store::{DirKind, Home, Name, Owned, TaskDir, regular};
@@ -42,13 +42,13 @@ pub struct Known {
     pub dir: TaskDir,
     /// The sum of its journal; `None` if only a full read finds it.
     owned: Option<Arc<Owned>>,
-    /// Whether it is known to have no open transition and no agent.
-    is_settled: bool,
+    /// That it is known to be settled.
+    settled: Option<Settled>,
 }
 
 impl Known {
     fn new((dir, facts): (TaskDir, JournalFacts)) -> Known {
-        Known { dir, owned: facts.owned, is_settled: facts.is_settled }
+        Known { dir, owned: facts.owned, settled: facts.settled }
     }
 
     /// Whether it may match; a task that needs a full read always may.
@@ -138,10 +138,12 @@ pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Syn
 /// As [`each`], of which a settled task whose values `is_brief` admits may come without its body. `make` learns whether it does.
 pub fn each_briefly<R: Send>(
     known: Vec<Known>,
-    is_brief: impl Fn(&Owned) -> bool,
+    is_brief: impl Fn(DirKind, &Owned) -> bool,
     make: impl Fn(Listed, Brevity) -> Option<R> + Sync,
 ) -> Vec<R> {
-    let is_brief = |one: &Known| one.is_settled && one.owned.as_deref().is_some_and(&is_brief);
+    let is_brief = |one: &Known| {
+        one.settled.is_some() && one.owned.as_deref().is_some_and(|owned| is_brief(one.dir.kind, owned))
+    };
     let (brief, whole): (Vec<Known>, Vec<Known>) = known.into_iter().partition(is_brief);
     let dirs: Vec<TaskDir> = brief.iter().map(|known| known.dir.clone()).collect();
     let texts = index::facts(&dirs, Asked::Some).into_iter().map(Some);
@@ -150,10 +152,10 @@ pub fn each_briefly<R: Send>(
 }
 
 /// How much of a task has been read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Brevity {
-    /// All but its body. It has no open transition and no agent.
-    Brief,
+    /// All but its body: its journal is settled.
+    Brief(Settled),
     /// All of it.
     Whole,
 }
@@ -166,7 +168,7 @@ fn in_their_order<R: Send>(
     let are_many = are_many(&all);
     in_parallel(all, are_many, &|(known, text), buffer| {
         let (listed, brevity) = match text.and_then(|text| briefly(&known, &text)) {
-            Some(listed) => (listed, Brevity::Brief),
+            Some((listed, settled)) => (listed, Brevity::Brief(settled)),
             None => (read(known, buffer), Brevity::Whole),
         };
         let key = sort_key(&listed);
@@ -261,10 +263,10 @@ fn read(Known { dir, owned, .. }: Known, buffer: &mut Vec<u8>) -> Listed {
     Listed { dir, task }
 }
 
-fn briefly(known: &Known, text: &TextFacts) -> Option<Listed> {
-    let owned = known.owned.as_deref()?.clone();
-    let task = text.task(&known.dir, owned)?;
-    Some(Listed { dir: known.dir.clone(), task: Ok(task) })
+/// A settled task without its body, by the indexes alone.
+fn briefly(known: &Known, text: &TextFacts) -> Option<(Listed, Settled)> {
+    let task = text.task(&known.dir, known.owned.as_deref()?.clone())?;
+    Some((Listed { dir: known.dir.clone(), task: Ok(task) }, known.settled.clone()?))
 }
 
 fn quickly(dir: &TaskDir, owned: Owned, buffer: &mut Vec<u8>) -> Option<Task> {

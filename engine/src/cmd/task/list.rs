@@ -39,10 +39,10 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let around = Around { app, panes: Panes::of(app), queue, git: asked_of(args) };
     known.retain(|one| one.dir.kind == DirKind::Task && one.may_be(is_wanted));
     let is_asked = |row: &ListedTask<'_>| !args.needs_me || needs_person(row);
-    let is_brief = |owned: &Owned| around.is_brief(owned);
+    let is_brief = |_, owned: &Owned| around.is_brief(owned);
     if as_json {
         let rows = list::each_briefly(known, is_brief, |it, brevity| {
-            let row = is_shown(&it).then(|| around.listed(&it, brevity)).filter(is_asked)?;
+            let row = is_shown(&it).then(|| around.listed(&it, &brevity)).filter(is_asked)?;
             Some((rank(&row), written(&row)))
         });
         let rows = in_order(rows).into_iter().collect::<Result<Vec<_>>>()?;
@@ -52,7 +52,7 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let now = fault::now();
     let shape = Shape { width, has_project: project.is_none() && has_several(app), now };
     let rows = list::each_briefly(known, is_brief, |it, brevity| {
-        let row = is_shown(&it).then(|| around.listed(&it, brevity)).filter(is_asked)?;
+        let row = is_shown(&it).then(|| around.listed(&it, &brevity)).filter(is_asked)?;
         Some((rank(&row), shape.row(&row)))
     });
     let rows = in_order(rows);
@@ -142,7 +142,7 @@ impl Around<'_> {
         self.app.machine_of(owned).is_ok_and(is_first)
     }
 
-    fn listed<'l>(&self, listed: &'l Listed, brevity: Brevity) -> ListedTask<'l> {
+    fn listed<'l>(&self, listed: &'l Listed, brevity: &Brevity) -> ListedTask<'l> {
         let Listed { dir, task } = listed;
         match task {
             Ok(task) => ListedTask::Readable(Box::new(self.row(dir, task, brevity))),
@@ -150,11 +150,11 @@ impl Around<'_> {
         }
     }
 
-    fn row<'l>(&self, dir: &TaskDir, task: &'l Task, brevity: Brevity) -> TaskRow<'l> {
+    fn row<'l>(&self, dir: &TaskDir, task: &'l Task, brevity: &Brevity) -> TaskRow<'l> {
         let owned = &task.owned;
         let session = Session::of(dir, task, || self.panes.all());
         let history = match brevity {
-            Brevity::Brief => TaskHistory::default(),
+            Brevity::Brief(_) => TaskHistory::default(),
             Brevity::Whole => self.history(dir, task, session).unwrap_or_default(),
         };
         let panes = || self.panes.all().ok().map(<[_]>::to_vec);

@@ -23,6 +23,11 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// These projects and this pool.
+    pub fn new(projects: Vec<Project>, slots: Vec<Slot>) -> Queue {
+        Queue { projects, slots }
+    }
+
     /// The current projects and pool.
     pub fn read(home: &Home) -> Result<Queue> {
         Ok(Queue { projects: projects::read(home)?, slots: pool::read(home)? })

@@ -1,10 +1,11 @@
 //! What indexes keep of journals and texts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use orange_journal::fold::owned;
 use orange_journal::read::parse;
+use serde::{Deserialize, Serialize};
 
 use crate::store::frontmatter::Document;
 use crate::store::index::Fact;
@@ -16,8 +17,38 @@ use crate::store::{DirKind, Owned, Set, Task, TaskDir, journal, regular};
 pub struct JournalFacts {
     /// The sum of the journal; `None` if only a full read finds it. Most tasks that are over share theirs.
     pub owned: Option<Arc<Owned>>,
-    /// Whether it has no open transition and no agent whose end is not recorded, and is known not to.
-    pub is_settled: bool,
+    /// That it is known to be settled.
+    pub settled: Option<Settled>,
+}
+
+/// That a journal was read whole: it has no open transition, no agent whose end is not recorded, no worktree and no session, and its
+/// last line is whole. With what else is asked of such journals, as its line in an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled(Box<str>);
+
+/// What is asked of settled journals.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Last {
+    /// The time of its last record.
+    pub ends: String,
+    /// The branches that the engine created.
+    pub made: Vec<String>,
+}
+
+impl Settled {
+    /// What is asked of it; `None` if the index does not say it.
+    pub fn last(&self) -> Option<Last> {
+        serde_json::from_str(&self.0).ok()
+    }
+
+    fn of(bytes: &[u8]) -> Option<Settled> {
+        let journal = parse(bytes).ok()?;
+        let history = journal.history();
+        let is_settled = history.open.is_none() && history.agents.is_empty() && journal.torn.is_none();
+        let ends = journal.records.last().filter(|_| is_settled)?.timestamp.clone();
+        let last = Last { ends, made: history.made.into_keys().collect() };
+        serde_json::to_string(&last).ok().map(|line| Settled(line.into()))
+    }
 }
 
 /// What a text says without its body.
@@ -51,40 +82,26 @@ impl Fact for JournalFacts {
         };
         let Some(owned) = owned(bytes) else { return JournalFacts::default() };
         let is_free = owned.workspace.is_none() && owned.tmux_session.is_none();
-        let is_settled = is_kept && is_free && is_settled(bytes);
-        JournalFacts { owned: Some(Arc::new(owned)), is_settled }
+        let settled = (is_kept && is_free).then(|| Settled::of(bytes)).flatten();
+        JournalFacts { owned: Some(Arc::new(owned)), settled }
     }
 
     fn encode(&self) -> Option<String> {
         let owned = self.owned.as_deref()?;
         let set = serde_json::to_string(&set_of(owned)).ok()?;
-        let word = if self.is_settled { SETTLED } else { UNSETTLED };
-        (owned_of(&set).as_ref() == Some(owned)).then(|| format!("{word}\t{set}"))
+        let settled = self.settled.as_ref().map_or("", |settled| &settled.0);
+        (owned_of(&set).as_ref() == Some(owned)).then(|| format!("{settled}\t{set}"))
     }
 
     fn decode(line: &str, shared: &mut Self::Shared) -> Option<JournalFacts> {
-        let (word, set) = line.split_once('\t')?;
-        let is_settled = match word {
-            SETTLED => true,
-            UNSETTLED => false,
-            _ => return None,
-        };
+        let (settled, set) = line.split_once('\t')?;
+        let settled = (!settled.is_empty()).then(|| Settled(settled.into()));
         if !shared.contains_key(set) {
             shared.insert(set.to_owned(), owned_of(set).map(Arc::new));
         }
         let owned = shared.get(set)?.clone()?;
-        Some(JournalFacts { owned: Some(owned), is_settled })
+        Some(JournalFacts { owned: Some(owned), settled })
     }
-}
-
-const SETTLED: &str = "settled";
-const UNSETTLED: &str = "-";
-
-fn is_settled(bytes: &[u8]) -> bool {
-    parse(bytes).is_ok_and(|journal| {
-        let history = journal.history();
-        history.open.is_none() && history.agents.is_empty()
-    })
 }
 
 /// The set that gives a new task all of these values.
@@ -174,4 +191,45 @@ fn encode_head(task: &Task) -> Option<String> {
     let last = (&task.attention, &task.pr_url, &task.created_at, &task.updated_at);
     let head = ((branch, summary, harness, review_harness), (effort, model, priority, blocked_by), last);
     serde_json::to_string(&head).ok()
+}
+
+/// The frontmatter of a text without what people own, as it was found.
+#[derive(Clone, Debug, Default)]
+pub struct EngineKeys(Option<BTreeMap<String, String>>);
+
+impl EngineKeys {
+    /// The value of a key, as it was found; nothing for a text that cannot be parsed.
+    pub fn get(&self, key: &str) -> Option<String> {
+        self.0.as_ref()?.get(key).cloned()
+    }
+}
+
+impl Fact for EngineKeys {
+    const INDEX: &'static str = ".keys.index";
+
+    type Shared = ();
+
+    fn file(kind: DirKind) -> &'static str {
+        kind.file()
+    }
+
+    fn read(dir: &TaskDir, _: bool, buffer: &mut Vec<u8>) -> EngineKeys {
+        const OF_PEOPLE: [&str; 5] = ["branch", "summary", "attention", "created_at", "updated_at"];
+        let bytes = contents(&dir.task_md(), regular::LIMIT, buffer).ok();
+        let Some(document) = bytes.and_then(|bytes| Document::parse(bytes).ok()) else {
+            return EngineKeys::default();
+        };
+        let mut keys = document.keys();
+        keys.retain(|key| !OF_PEOPLE.contains(&key.as_str()));
+        let found = |key: String| Some((document.get(&key).ok()??, key));
+        EngineKeys(Some(keys.into_iter().filter_map(found).map(|(value, key)| (key, value)).collect()))
+    }
+
+    fn encode(&self) -> Option<String> {
+        serde_json::to_string(self.0.as_ref()?).ok()
+    }
+
+    fn decode(line: &str, _: &mut ()) -> Option<EngineKeys> {
+        serde_json::from_str(line).ok().map(|keys| EngineKeys(Some(keys)))
+    }
 }

@@ -25,7 +25,7 @@ fn home_with(tasks: usize) -> (tempfile::TempDir, Home, Vec<TaskDir>) {
 }
 
 /// Adds a task like this one, with a branch of its own, much faster than [`create`] does.
-fn copy(home: &Home, first: &TaskDir, number: usize) {
+pub(crate) fn copy(home: &Home, first: &TaskDir, number: usize) {
     let dir = home.task("coffee", &format!("{}{number:06}", &first.id[..first.id.len() - 6]));
     fs::create_dir(&dir.path).unwrap();
     for (from, to) in [(first.task_md(), dir.task_md()), (first.history(), dir.history())] {
@@ -35,7 +35,7 @@ fn copy(home: &Home, first: &TaskDir, number: usize) {
 }
 
 /// Waits until the clock of the file system has moved on.
-fn grow_old(home: &Home) {
+pub(crate) fn grow_old(home: &Home) {
     let probe = home.root().join("probe");
     let now = || {
         fs::write(&probe, "").unwrap();
@@ -107,7 +107,8 @@ fn what_was_written_just_now_is_read_again() {
 #[test]
 fn a_settled_task_has_no_open_transition_and_no_agent() {
     let (_folder, home, dirs) = home_with(3 * FEW);
-    let settled = || facts::<JournalFacts>(&dirs, Asked::All).iter().filter(|it| it.is_settled).count();
+    let settled =
+        || facts::<JournalFacts>(&dirs, Asked::All).iter().filter(|it| it.settled.is_some()).count();
     // The files say it only to who writes an index.
     assert_eq!((settled(), settled()), (dirs.len(), dirs.len()));
     let started = Event::TransitionStarted(crate::store::event::Transition::default());
