@@ -36,6 +36,7 @@ pub mod scalar;
 pub mod secret;
 pub mod settings;
 pub mod suggest;
+mod sum;
 pub mod task;
 pub mod tokens;
 pub mod toml_text;

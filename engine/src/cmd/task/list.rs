@@ -209,7 +209,7 @@ impl Around<'_> {
     fn history(&self, dir: &TaskDir, task: &Task, session: Session) -> Option<TaskHistory> {
         let waits = session == Session::Inactive && self.is_first(&task.owned);
         let is_plain = waits && task.owned.hooks_wait.is_none();
-        Some((!is_plain).then(|| task::read_journal(dir).ok()).flatten()?.history())
+        Some((!is_plain).then(|| task::read_journal_last(dir, 0).ok()).flatten()?.history())
     }
 
     fn waits_for(&self, task: &Task) -> Option<String> {

@@ -46,7 +46,7 @@ pub fn all(app: &App) -> Result<Vec<Seen>> {
 fn of(app: &App, listed: Listed, queue: Option<&Queue>, panes: &Panes<'_>) -> Option<Seen> {
     let Listed { dir, task } = listed;
     let task = task.ok().filter(|task| !app.is_done_with_worktree(task))?;
-    let history = task::read_journal(&dir).ok()?.history();
+    let history = task::read_journal_last(&dir, 0).ok()?.history();
     let session = Session::of(&dir, &task, || panes.all());
     let agents = activity::of_task(app, &dir, &task, &history, || panes.all().ok().map(<[_]>::to_vec));
     let need = match dir.kind {
