@@ -5,11 +5,9 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{DirEntry, File, Metadata};
 use std::io::{self, ErrorKind, Read};
-use std::num::ParseIntError;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
-use std::str::FromStr;
 
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, Stat, linkat, mkdirat, openat, openat2,
@@ -181,6 +179,30 @@ impl Stamp {
         })
     }
 
+    /// The stamp of this text. An index has thousands, so each letter is looked at once.
+    pub(crate) fn parse(text: &str) -> Option<Stamp> {
+        let mut numbers = [0_i64; 7];
+        let mut at = 0;
+        for letter in text.bytes() {
+            match letter {
+                b' ' => at += 1,
+                b'0'..=b'9' => {
+                    let number = numbers.get_mut(at)?;
+                    *number = number.checked_mul(10)?.checked_add(i64::from(letter - b'0'))?;
+                }
+                _ => return None,
+            }
+        }
+        let [device, inode, length, modified, modified_nanos, changed, changed_nanos] = numbers;
+        Some(Stamp {
+            device: device.cast_unsigned(),
+            inode: inode.cast_unsigned(),
+            length,
+            modified: (modified, modified_nanos),
+            changed: (changed, changed_nanos),
+        })
+    }
+
     fn of(found: &Stat) -> Option<Stamp> {
         rustix::fs::FileType::from_raw_mode(found.st_mode).is_file().then(|| Stamp {
             device: found.st_dev,
@@ -202,22 +224,6 @@ impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stamp { device, inode, length, modified, changed } = self;
         write!(f, "{device} {inode} {length} {} {} {} {}", modified.0, modified.1, changed.0, changed.1)
-    }
-}
-
-impl FromStr for Stamp {
-    type Err = ParseIntError;
-
-    fn from_str(text: &str) -> Result<Stamp, ParseIntError> {
-        let mut numbers = text.split(' ');
-        let mut next = || numbers.next().unwrap_or_default();
-        Ok(Stamp {
-            device: next().parse()?,
-            inode: next().parse()?,
-            length: next().parse()?,
-            modified: (next().parse()?, next().parse()?),
-            changed: (next().parse()?, next().parse()?),
-        })
     }
 }
 

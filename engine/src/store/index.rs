@@ -56,7 +56,7 @@ pub enum Asked {
 
 /// The fact of each of these tasks, in their order: by the index of their folder where that has it, or else by their files.
 pub fn facts<F: Fact>(dirs: &[TaskDir], asked: Asked) -> Vec<F> {
-    let is_together = |one: &TaskDir, other: &TaskDir| one.path.parent() == other.path.parent();
+    let is_together = |one: &TaskDir, other: &TaskDir| one.kind == other.kind && one.project == other.project;
     dirs.chunk_by(is_together).flat_map(|dirs| of_folder(dirs, asked)).collect()
 }
 
@@ -107,7 +107,14 @@ struct Seen<'i> {
 #[derive(Debug, Default)]
 struct Index {
     text: String,
-    lines: Vec<Range<usize>>,
+    lines: Vec<Line>,
+}
+
+/// The places of a line and of the id in it.
+#[derive(Debug)]
+struct Line {
+    id: Range<usize>,
+    end: usize,
 }
 
 impl Index {
@@ -124,33 +131,32 @@ impl Index {
         }
         let mut lines = Vec::with_capacity(body.len() / 256);
         let mut start = head.len() + 1;
-        while let Some(length) = text[start..].find('\n') {
-            lines.push(start..start + length);
-            start += length + 1;
+        for line in body.lines() {
+            let end = start + line.len();
+            lines.push(Line { id: start..start + line.find('\t')?, end });
+            start = end + 1;
         }
-        let index = Index { text, lines };
-        let is_sorted = index.lines.is_sorted_by(|one, other| index.id(one) < index.id(other));
-        is_sorted.then_some(index)
+        let is_sorted = lines.is_sorted_by(|one, other| text[one.id.clone()] < text[other.id.clone()]);
+        is_sorted.then_some(Index { text, lines })
     }
 
     /// The line of this task, if its file has this stamp.
     fn find(&self, id: &str, stamp: Stamp) -> Option<&str> {
         let at = self.lines.binary_search_by(|line| self.id(line).cmp(id)).ok()?;
-        let (_, rest) = self.text[self.lines[at].clone()].split_once('\t')?;
-        let (known, line) = rest.split_once('\t')?;
-        (known.parse() == Ok(stamp)).then_some(line)
+        let Line { id, end } = &self.lines[at];
+        let (known, line) = self.text[id.end + 1..*end].split_once('\t')?;
+        (Stamp::parse(known) == Some(stamp)).then_some(line)
     }
 
-    fn id(&self, line: &Range<usize>) -> &str {
-        let line = &self.text[line.clone()];
-        line.split_once('\t').map_or(line, |(id, _)| id)
+    fn id(&self, line: &Line) -> &str {
+        &self.text[line.id.clone()]
     }
 
     /// The contents of the next index: these fresh records, and the present ones of all other tasks that were asked for, or that were
     /// not.
     fn with(&self, dirs: &[TaskDir], asked: Asked, fresh: &BTreeMap<&str, String>) -> String {
         let known: BTreeSet<&str> = dirs.iter().map(|dir| dir.id.as_str()).collect();
-        let kept = self.lines.iter().map(|line| (self.id(line), &self.text[line.clone()]));
+        let kept = self.lines.iter().map(|line| (self.id(line), &self.text[line.id.start..line.end]));
         let kept = kept.filter(|(id, _)| asked == Asked::Some || known.contains(id));
         let mut lines: BTreeMap<&str, String> = kept.map(|(id, line)| (id, line.to_owned())).collect();
         lines.extend(fresh.iter().map(|(id, record)| (*id, format!("{id}\t{record}"))));

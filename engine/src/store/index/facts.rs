@@ -70,7 +70,7 @@ type Head = (
 impl Fact for JournalFacts {
     const INDEX: &'static str = ".journals.index";
 
-    type Shared = HashMap<String, Option<Arc<Owned>>>;
+    type Shared = SharedOwned;
 
     fn file(_: DirKind) -> &'static str {
         "history.jsonl"
@@ -96,11 +96,30 @@ impl Fact for JournalFacts {
     fn decode(line: &str, shared: &mut Self::Shared) -> Option<JournalFacts> {
         let (settled, set) = line.split_once('\t')?;
         let settled = (!settled.is_empty()).then(|| Settled(settled.into()));
-        if !shared.contains_key(set) {
-            shared.insert(set.to_owned(), owned_of(set).map(Arc::new));
-        }
-        let owned = shared.get(set)?.clone()?;
+        let owned = shared.of(set)?;
         Some(JournalFacts { owned: Some(owned), settled })
+    }
+}
+
+/// The values that were decoded. Most tasks that are over share theirs with the one before.
+#[derive(Debug, Default)]
+pub struct SharedOwned {
+    last: String,
+    known: HashMap<String, Arc<Owned>>,
+    owned: Option<Arc<Owned>>,
+}
+
+impl SharedOwned {
+    fn of(&mut self, set: &str) -> Option<Arc<Owned>> {
+        if self.owned.is_none() || self.last != set {
+            let owned = match self.known.get(set) {
+                Some(owned) => Arc::clone(owned),
+                None => Arc::new(owned_of(set)?),
+            };
+            self.known.insert(set.to_owned(), Arc::clone(&owned));
+            (self.last, self.owned) = (set.to_owned(), Some(owned));
+        }
+        self.owned.clone()
     }
 }
 
