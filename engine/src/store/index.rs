@@ -13,6 +13,8 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
 
+use orange_journal::form::FORM;
+
 pub use self::facts::{EngineKeys, JournalFacts, Settled, TextFacts};
 use crate::nofollow::{self, Folder, Stamp};
 use crate::store::many::in_order;
@@ -21,8 +23,8 @@ use crate::store::{DirKind, TaskDir, atomic};
 /// So many files are read at once, or again by each command, before an index is worth its writing.
 const FEW: usize = 16;
 
-/// The first word of an index. Another number goes with another form, and with another meaning of journals or texts.
-const FORM: &str = "orange-index-1";
+/// The first word of an index. Another number goes with other columns, and with another meaning of texts.
+const WORD: &str = "orange-index-1";
 
 /// What an index keeps of one file of each task.
 pub trait Fact: Send + Sized {
@@ -171,9 +173,9 @@ impl Index {
 
 /// The first line of an index, which tells one that is cut off or damaged.
 fn head_of(body: &str) -> String {
-    let mut head = String::from(FORM);
+    let mut head = String::from(WORD);
     // Writing to a string cannot fail.
-    write!(head, " {} {:016x}", body.len(), checksum(body.as_bytes())).unwrap_or_default();
+    write!(head, " {FORM:016x} {} {:016x}", body.len(), checksum(body.as_bytes())).unwrap_or_default();
     head
 }
 

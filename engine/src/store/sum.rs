@@ -8,6 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
 use orange_journal::Journal;
+use orange_journal::form::FORM;
 use orange_journal::read::{Sum, read_on};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -18,13 +19,10 @@ use crate::store::atomic;
 /// A shorter journal is read whole, and so are the lines behind a sum until they are longer.
 const LONG: u64 = 256 * 1024;
 
-/// Another number goes with another meaning of journals.
-const FORM: u32 = 1;
-
 /// The contents of the file.
 #[derive(Serialize, Deserialize)]
 struct Saved {
-    form: u32,
+    form: u64,
     sha256: String,
     sum: Sum,
 }
@@ -217,7 +215,7 @@ mod tests {
         let saved = String::from_utf8(sum.clone()).unwrap();
         for damaged in [
             saved[..saved.len() / 2].to_owned(),
-            saved.replacen("\"form\":1", "\"form\":0", 1),
+            saved.replacen("\"form\":", "\"form\":1", 1),
             saved.replacen("\"workspace\":null", "\"workspace\":\"../..\"", 1),
             saved.replacen("\"length\":", "\"length\":9", 1),
             String::new(),
