@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::garbage;
-use crate::store::index::Settled;
+use crate::store::index::Idle;
 use crate::store::list::Brevity;
 use crate::store::pool::{Saved, Slot};
 use crate::store::projects::{self, Project};
@@ -204,10 +204,10 @@ fn or_fine(findings: Vec<Finding>, fine: impl Into<String>) -> Vec<Finding> {
     if findings.is_empty() { vec![Finding::fine(fine)] } else { findings }
 }
 
-/// A task or mission, and that it is over and settled: then no check needs its body or its journal.
+/// A task or mission, and that it is over and idle: then no check needs its body or its journal.
 struct Examined {
     listed: Listed,
-    settled: Option<Settled>,
+    idle: Option<Idle>,
 }
 
 /// The data for several checks, read once and without a lock.
@@ -227,8 +227,8 @@ impl Seen<'_> {
         let slots = known.as_deref().map_err(Clone::clone).and_then(|known| saved?.slots(known));
         let is_over = |kind, owned: &Owned| app.is_done(kind, owned);
         let examined = |listed, brevity| {
-            let settled = if let Brevity::Brief(settled) = brevity { Some(settled) } else { None };
-            Some(Examined { listed, settled })
+            let idle = if let Brevity::Brief(idle) = brevity { Some(idle) } else { None };
+            Some(Examined { listed, idle })
         };
         Seen {
             app,
@@ -260,8 +260,8 @@ impl Seen<'_> {
     }
 
     /// Those whose journals may have something unfinished.
-    fn unsettled(&self) -> Result<Vec<&Listed>> {
-        Ok(self.examined()?.iter().filter(|one| one.settled.is_none()).map(|one| &one.listed).collect())
+    fn not_idle(&self) -> Result<Vec<&Listed>> {
+        Ok(self.examined()?.iter().filter(|one| one.idle.is_none()).map(|one| &one.listed).collect())
     }
 
     /// The tasks that can be read.

@@ -19,7 +19,7 @@ use crate::hooks::agent_processes;
 use crate::nofollow;
 use crate::store::create::plan_hash;
 use crate::store::event::Event;
-use crate::store::index::{self, Asked, EngineKeys, Settled};
+use crate::store::index::{self, Asked, EngineKeys, Idle};
 use crate::store::many::in_order;
 use crate::store::{DirKind, Listed, Task, TaskDir, TaskHistory, clock as time, owed, task};
 use crate::{Error, Result, fault};
@@ -44,7 +44,7 @@ fn never_opened(dir: &TaskDir) -> Result<Vec<Finding>> {
 /// Checks that each unfinished mission has the plan that it was started with.
 pub(super) fn plans(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for Listed { dir, task } in seen.unsettled()? {
+    for Listed { dir, task } in seen.not_idle()? {
         let is_needed = |task: &Task| task.kind == DirKind::Mission && !seen.app.is_done_with_worktree(task);
         if task.as_ref().is_ok_and(is_needed)
             && let Some(Event::MissionCreated { plan_hash, .. }) = first_event(dir)?
@@ -87,11 +87,11 @@ pub(super) fn workflows(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 /// Checks for what the next command on a task will repair or cut off.
 pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let settled = settled_keys(seen)?;
+    let idle = idle_keys(seen)?;
     let mut findings = Vec::new();
     for Listed { dir, task } in seen.listed()? {
         let Ok(task) = task else { continue };
-        let (differences, is_torn) = match settled.get(dir) {
+        let (differences, is_torn) = match idle.get(dir) {
             Some(keys) => (task::differences_from(dir, |key| keys.get(key), &task.owned), false),
             None => {
                 let journal = task::read_journal(dir)?;
@@ -118,13 +118,13 @@ pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, "every TASK.md and MISSION.md agrees with its journal"))
 }
 
-/// The engine's keys in the texts of settled tasks and missions.
-fn settled_keys<'s>(seen: &'s Seen<'_>) -> Result<BTreeMap<&'s TaskDir, EngineKeys>> {
-    let settled = seen.examined()?.iter().filter(|one| one.settled.is_some());
-    let mut settled: Vec<&TaskDir> = settled.map(|one| &one.listed.dir).collect();
-    settled.sort_unstable();
-    let dirs: Vec<TaskDir> = settled.iter().map(|dir| (*dir).clone()).collect();
-    Ok(settled.into_iter().zip(index::facts(&dirs, Asked::Some)).collect())
+/// The engine's keys in the texts of idle tasks and missions.
+fn idle_keys<'s>(seen: &'s Seen<'_>) -> Result<BTreeMap<&'s TaskDir, EngineKeys>> {
+    let idle = seen.examined()?.iter().filter(|one| one.idle.is_some());
+    let mut idle: Vec<&TaskDir> = idle.map(|one| &one.listed.dir).collect();
+    idle.sort_unstable();
+    let dirs: Vec<TaskDir> = idle.iter().map(|dir| (*dir).clone()).collect();
+    Ok(idle.into_iter().zip(index::facts(&dirs, Asked::Some)).collect())
 }
 
 /// The next command that locks it, in words.
@@ -178,7 +178,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let panes = || seen.panes().ok().map(<[Pane]>::to_vec);
-    for Examined { listed, settled } in seen.examined()? {
+    for Examined { listed, idle } in seen.examined()? {
         let Ok(task) = &listed.task else { continue };
         let (shown, word) = (listed.dir.shown(), task.kind.word());
         if let Some(attention) = &task.attention {
@@ -187,7 +187,7 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 format!("`orange {word} attach {}` shows its agent, or says what can be done", task.id);
             findings.push(Finding::new(Level::Warning, message).remedy(remedy));
         }
-        if settled.is_some() {
+        if idle.is_some() {
             continue;
         }
         let history = task::read_journal(&listed.dir)?.history();
@@ -241,11 +241,11 @@ pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     // Two processes may read the clock in one order and write in the other.
     let soon = time::rfc3339(fault::now() + Duration::from_secs(60));
     let mut findings = Vec::new();
-    for Examined { listed: Listed { dir, task }, settled } in seen.examined()? {
+    for Examined { listed: Listed { dir, task }, idle } in seen.examined()? {
         if task.is_err() {
             continue;
         }
-        let ends = match settled.as_ref().and_then(Settled::last) {
+        let ends = match idle.as_ref().and_then(Idle::last) {
             Some(last) => Some(last.ends),
             None => task::read_journal_last(dir, 1)?.records.pop().map(|record| record.timestamp),
         };
@@ -260,6 +260,6 @@ pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 /// The journals that may have something unfinished.
 fn histories<'s>(seen: &'s Seen<'_>) -> Result<Vec<(&'s TaskDir, TaskHistory)>> {
     let read = |dir| Ok((dir, task::read_journal(dir)?.history()));
-    let unsettled = seen.unsettled()?.into_iter().filter(|listed| listed.task.is_ok());
-    unsettled.map(|listed| read(&listed.dir)).collect()
+    let not_idle = seen.not_idle()?.into_iter().filter(|listed| listed.task.is_ok());
+    not_idle.map(|listed| read(&listed.dir)).collect()
 }

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use orange_journal::form::FORM;
 
-pub use self::facts::{EngineKeys, JournalFacts, Settled, TextFacts};
+pub use self::facts::{EngineKeys, Idle, JournalFacts, TextFacts};
 use crate::nofollow::{self, Folder, Stamp};
 use crate::store::many::in_order;
 use crate::store::{DirKind, TaskDir, atomic};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::files::entries;
 use crate::store::frontmatter::Document;
-use crate::store::index::{self, Asked, JournalFacts, Settled, TextFacts};
+use crate::store::index::{self, Asked, Idle, JournalFacts, TextFacts};
 use crate::store::many::{are_many, contents, in_parallel, locked};
 use crate::store::task::{self, Task};
 use crate::store::{DirKind, Home, Name, Owned, TaskDir, regular};
@@ -42,13 +42,13 @@ pub struct Known {
     pub dir: TaskDir,
     /// The sum of its journal; `None` if only a full read finds it.
     owned: Option<Arc<Owned>>,
-    /// That it is known to be settled.
-    settled: Option<Settled>,
+    /// That it is known to be idle.
+    idle: Option<Idle>,
 }
 
 impl Known {
     fn new((dir, facts): (TaskDir, JournalFacts)) -> Known {
-        Known { dir, owned: facts.owned, settled: facts.settled }
+        Known { dir, owned: facts.owned, idle: facts.idle }
     }
 
     /// Whether it may match; a task that needs a full read always may.
@@ -135,14 +135,14 @@ pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Syn
     in_their_order(known.into_iter().map(|known| (known, None)).collect(), &|listed, _| make(listed))
 }
 
-/// As [`each`], of which a settled task whose values `is_brief` admits may come without its body. `make` learns whether it does.
+/// As [`each`], of which a idle task whose values `is_brief` admits may come without its body. `make` learns whether it does.
 pub fn each_briefly<R: Send>(
     known: Vec<Known>,
     is_brief: impl Fn(DirKind, &Owned) -> bool,
     make: impl Fn(Listed, Brevity) -> Option<R> + Sync,
 ) -> Vec<R> {
     let is_brief = |one: &Known| {
-        one.settled.is_some() && one.owned.as_deref().is_some_and(|owned| is_brief(one.dir.kind, owned))
+        one.idle.is_some() && one.owned.as_deref().is_some_and(|owned| is_brief(one.dir.kind, owned))
     };
     let (brief, whole): (Vec<Known>, Vec<Known>) = known.into_iter().partition(is_brief);
     let dirs: Vec<TaskDir> = brief.iter().map(|known| known.dir.clone()).collect();
@@ -154,8 +154,8 @@ pub fn each_briefly<R: Send>(
 /// How much of a task has been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Brevity {
-    /// All but its body: its journal is settled.
-    Brief(Settled),
+    /// All but its body: its journal is idle.
+    Brief(Idle),
     /// All of it.
     Whole,
 }
@@ -168,7 +168,7 @@ fn in_their_order<R: Send>(
     let are_many = are_many(&all);
     in_parallel(all, are_many, &|(known, text), buffer| {
         let (listed, brevity) = match text.and_then(|text| briefly(&known, &text)) {
-            Some((listed, settled)) => (listed, Brevity::Brief(settled)),
+            Some((listed, idle)) => (listed, Brevity::Brief(idle)),
             None => (read(known, buffer), Brevity::Whole),
         };
         let key = sort_key(&listed);
@@ -263,10 +263,10 @@ fn read(Known { dir, owned, .. }: Known, buffer: &mut Vec<u8>) -> Listed {
     Listed { dir, task }
 }
 
-/// A settled task without its body, by the indexes alone.
-fn briefly(known: &Known, text: &TextFacts) -> Option<(Listed, Settled)> {
+/// A idle task without its body, by the indexes alone.
+fn briefly(known: &Known, text: &TextFacts) -> Option<(Listed, Idle)> {
     let task = text.task(&known.dir, known.owned.as_deref()?.clone())?;
-    Some((Listed { dir: known.dir.clone(), task: Ok(task) }, known.settled.clone()?))
+    Some((Listed { dir: known.dir.clone(), task: Ok(task) }, known.idle.clone()?))
 }
 
 fn quickly(dir: &TaskDir, owned: Owned, buffer: &mut Vec<u8>) -> Option<Task> {

@@ -1,5 +1,6 @@
 //! What commands open in a home with many tasks of which few are under way.
 
+#[cfg(test)]
 use std::path::Path;
 
 use clap::Parser;

@@ -129,7 +129,7 @@ struct Around<'o> {
 }
 
 impl Around<'_> {
-    /// Whether the row of a settled task with these values needs neither its body nor its journal: it is over, or waits for its start.
+    /// Whether the row of a idle task with these values needs neither its body nor its journal: it is over, or waits for its start.
     fn is_brief(&self, owned: &Owned) -> bool {
         let is_over = self.app.is_end(DirKind::Task, owned);
         self.git != AskGit::Size && (is_over || owned.hooks_wait.is_none() && self.is_first(owned))

@@ -248,8 +248,8 @@ impl Known {
             list::each_briefly(journals, is_over, |listed, brevity| Some((listed, brevity)))
         {
             match (listed, brevity) {
-                (Listed { dir, task: Ok(task) }, Brevity::Brief(settled)) if settled.last().is_some() => {
-                    let made = settled.last().unwrap_or_default().made;
+                (Listed { dir, task: Ok(task) }, Brevity::Brief(idle)) if idle.last().is_some() => {
+                    let made = idle.last().unwrap_or_default().made;
                     known.add_over(dir, task, |branch| made.iter().any(|it| it == branch), false);
                 }
                 (Listed { dir, .. }, Brevity::Brief(_) | Brevity::Whole) => known.add(app, dir, false),

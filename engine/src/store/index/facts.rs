@@ -17,16 +17,16 @@ use crate::store::{DirKind, Owned, Set, Task, TaskDir, journal, regular};
 pub struct JournalFacts {
     /// The sum of the journal; `None` if only a full read finds it. Most tasks that are over share theirs.
     pub owned: Option<Arc<Owned>>,
-    /// That it is known to be settled.
-    pub settled: Option<Settled>,
+    /// That it is known to be idle.
+    pub idle: Option<Idle>,
 }
 
 /// That a journal was read whole: it has no open transition, no agent whose end is not recorded, no worktree and no session, and its
 /// last line is whole. With what else is asked of such journals, as its line in an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled(Box<str>);
+pub struct Idle(Box<str>);
 
-/// What is asked of settled journals.
+/// What is asked of idle journals.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Last {
     /// The time of its last record.
@@ -35,19 +35,19 @@ pub struct Last {
     pub made: Vec<String>,
 }
 
-impl Settled {
+impl Idle {
     /// What is asked of it; `None` if the index does not say it.
     pub fn last(&self) -> Option<Last> {
         serde_json::from_str(&self.0).ok()
     }
 
-    fn of(bytes: &[u8]) -> Option<Settled> {
+    fn of(bytes: &[u8]) -> Option<Idle> {
         let journal = parse(bytes).ok()?;
         let history = journal.history();
-        let is_settled = history.open.is_none() && history.agents.is_empty() && journal.torn.is_none();
-        let ends = journal.records.last().filter(|_| is_settled)?.timestamp.clone();
+        let is_idle = history.open.is_none() && history.agents.is_empty() && journal.torn.is_none();
+        let ends = journal.records.last().filter(|_| is_idle)?.timestamp.clone();
         let last = Last { ends, made: history.made.into_keys().collect() };
-        serde_json::to_string(&last).ok().map(|line| Settled(line.into()))
+        serde_json::to_string(&last).ok().map(|line| Idle(line.into()))
     }
 }
 
@@ -82,22 +82,22 @@ impl Fact for JournalFacts {
         };
         let Some(owned) = owned(bytes) else { return JournalFacts::default() };
         let is_free = owned.workspace.is_none() && owned.tmux_session.is_none();
-        let settled = (is_kept && is_free).then(|| Settled::of(bytes)).flatten();
-        JournalFacts { owned: Some(Arc::new(owned)), settled }
+        let idle = (is_kept && is_free).then(|| Idle::of(bytes)).flatten();
+        JournalFacts { owned: Some(Arc::new(owned)), idle }
     }
 
     fn encode(&self) -> Option<String> {
         let owned = self.owned.as_deref()?;
         let set = serde_json::to_string(&set_of(owned)).ok()?;
-        let settled = self.settled.as_ref().map_or("", |settled| &settled.0);
-        (owned_of(&set).as_ref() == Some(owned)).then(|| format!("{settled}\t{set}"))
+        let idle = self.idle.as_ref().map_or("", |idle| &idle.0);
+        (owned_of(&set).as_ref() == Some(owned)).then(|| format!("{idle}\t{set}"))
     }
 
     fn decode(line: &str, shared: &mut Self::Shared) -> Option<JournalFacts> {
-        let (settled, set) = line.split_once('\t')?;
-        let settled = (!settled.is_empty()).then(|| Settled(settled.into()));
+        let (idle, set) = line.split_once('\t')?;
+        let idle = (!idle.is_empty()).then(|| Idle(idle.into()));
         let owned = shared.of(set)?;
-        Some(JournalFacts { owned: Some(owned), settled })
+        Some(JournalFacts { owned: Some(owned), idle })
     }
 }
 

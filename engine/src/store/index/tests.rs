@@ -105,19 +105,18 @@ fn what_was_written_just_now_is_read_again() {
 }
 
 #[test]
-fn a_settled_task_has_no_open_transition_and_no_agent() {
+fn a_idle_task_has_no_open_transition_and_no_agent() {
     let (_folder, home, dirs) = home_with(3 * FEW);
-    let settled =
-        || facts::<JournalFacts>(&dirs, Asked::All).iter().filter(|it| it.settled.is_some()).count();
+    let idle = || facts::<JournalFacts>(&dirs, Asked::All).iter().filter(|it| it.idle.is_some()).count();
     // The files say it only to who writes an index.
-    assert_eq!((settled(), settled()), (dirs.len(), dirs.len()));
+    assert_eq!((idle(), idle()), (dirs.len(), dirs.len()));
     let started = Event::TransitionStarted(crate::store::event::Transition::default());
     LockedTask::lock(&home, &dirs[0]).unwrap().append(started, Set::new()).unwrap();
     let spawned = Event::AgentSpawned(crate::store::event::Spawn { spawn: 1, ..Default::default() });
     LockedTask::lock(&home, &dirs[1]).unwrap().append(spawned, Set::new()).unwrap();
     grow_old(&home);
     fs::remove_file(place::<JournalFacts>(&home)).unwrap();
-    assert_eq!((settled(), settled()), (dirs.len() - 2, dirs.len() - 2));
+    assert_eq!((idle(), idle()), (dirs.len() - 2, dirs.len() - 2));
 }
 
 #[test]
