@@ -179,8 +179,13 @@ impl App {
     /// Whether it is over and needs its worktree no more: a mission that has failed keeps it until it is tried again or
     /// cancelled.
     pub fn is_done_with_worktree(&self, task: &Task) -> bool {
-        let is_kept = task.kind == DirKind::Mission && task.status() == MissionStatus::Failed.as_str();
-        self.is_over(task) && !is_kept
+        self.is_done(task.kind, &task.owned)
+    }
+
+    /// Whether a task or mission with these values is over and needs its worktree no more.
+    pub fn is_done(&self, kind: DirKind, owned: &Owned) -> bool {
+        let is_kept = kind == DirKind::Mission && owned.status == MissionStatus::Failed.as_str();
+        self.is_end(kind, owned) && !is_kept
     }
 
     /// The project of a task.

@@ -2,14 +2,16 @@
 //! agent puts at a path.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::{DirEntry, File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, linkat, mkdirat, openat, openat2, renameat_with,
-    statat, unlinkat,
+    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, Stat, linkat, mkdirat, openat, openat2,
+    renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -134,6 +136,97 @@ pub(crate) fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
     Ok(linkat(old_folder, old, new_folder, new, AtFlags::empty())?)
 }
 
+/// A folder whose files are looked at without opening them.
+#[derive(Debug)]
+pub(crate) struct Folder(OwnedFd);
+
+impl Folder {
+    /// The folder at this path.
+    pub(crate) fn open(path: &Path) -> io::Result<Folder> {
+        folder(path).map(Folder)
+    }
+
+    /// The stamp of the regular file at this path below the folder, if there is one.
+    pub(crate) fn stamp(&self, below: &str) -> Option<Stamp> {
+        statat(&self.0, below, AtFlags::SYMLINK_NOFOLLOW).ok().and_then(|found| Stamp::of(&found))
+    }
+}
+
+/// What differs between two versions of a file, if the clock of its file system has moved on between them: every write and every
+/// rename sets the time of the last change, and no program can set that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    device: u64,
+    inode: u64,
+    length: i64,
+    modified: Time,
+    changed: Time,
+}
+
+/// Seconds and nanoseconds.
+type Time = (i64, i64);
+
+impl Stamp {
+    /// The stamp of an open file.
+    pub(crate) fn of_file(file: &File) -> io::Result<Stamp> {
+        let found = file.metadata()?;
+        Ok(Stamp {
+            device: found.dev(),
+            inode: found.ino(),
+            length: i64::try_from(found.size()).unwrap_or(i64::MAX),
+            modified: (found.mtime(), found.mtime_nsec()),
+            changed: (found.ctime(), found.ctime_nsec()),
+        })
+    }
+
+    /// The stamp of this text. An index has thousands, so each letter is looked at once.
+    pub(crate) fn parse(text: &str) -> Option<Stamp> {
+        let mut numbers = [0_i64; 7];
+        let mut at = 0;
+        for letter in text.bytes() {
+            match letter {
+                b' ' => at += 1,
+                b'0'..=b'9' => {
+                    let number = numbers.get_mut(at)?;
+                    *number = number.checked_mul(10)?.checked_add(i64::from(letter - b'0'))?;
+                }
+                _ => return None,
+            }
+        }
+        let [device, inode, length, modified, modified_nanos, changed, changed_nanos] = numbers;
+        Some(Stamp {
+            device: device.cast_unsigned(),
+            inode: inode.cast_unsigned(),
+            length,
+            modified: (modified, modified_nanos),
+            changed: (changed, changed_nanos),
+        })
+    }
+
+    fn of(found: &Stat) -> Option<Stamp> {
+        rustix::fs::FileType::from_raw_mode(found.st_mode).is_file().then(|| Stamp {
+            device: found.st_dev,
+            inode: found.st_ino,
+            length: found.st_size,
+            modified: (found.st_mtime, found.st_mtime_nsec.try_into().unwrap_or_default()),
+            changed: (found.st_ctime, found.st_ctime_nsec.try_into().unwrap_or_default()),
+        })
+    }
+
+    /// Whether the file is older than another one of its file system, which was created just now: whatever is written into it from
+    /// now on gives it another stamp.
+    pub(crate) fn is_older_than(&self, created: &Stamp) -> bool {
+        self.modified < created.changed && self.changed < created.changed
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stamp { device, inode, length, modified, changed } = self;
+        write!(f, "{device} {inode} {length} {} {} {} {}", modified.0, modified.1, changed.0, changed.1)
+    }
+}
+
 /// Waits until the names in this folder are on disk.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -161,6 +254,8 @@ fn within(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
 /// Opens a path that contains no link.
 fn reach(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     const NOWHERE_ELSE: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+    #[cfg(test)]
+    opened::note(path);
     if path.components().any(|part| part == Component::ParentDir) {
         return Err(Unfit::Link.into());
     }
@@ -207,6 +302,27 @@ fn is_link(folder: &OwnedFd, name: &OsStr) -> bool {
         .is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_symlink())
 }
 
+/// Counts what tests open.
+#[cfg(test)]
+pub(crate) mod opened {
+    use std::path::{Path, PathBuf};
+    use std::sync::Mutex;
+
+    static OPENED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+    pub(super) fn note(path: &Path) {
+        OPENED.lock().unwrap().push(path.to_owned());
+    }
+
+    /// How many files and folders below this one are opened meanwhile, by all threads.
+    pub(crate) fn during<T>(folder: &Path, work: impl FnOnce() -> T) -> (usize, T) {
+        let count = || OPENED.lock().unwrap().iter().filter(|path| path.starts_with(folder)).count();
+        let before = count();
+        let done = work();
+        (count() - before, done)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -214,8 +330,6 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use rustix::fs::mkfifoat;
-
-    use std::fmt;
 
     use super::*;
 

@@ -511,7 +511,7 @@ impl From<orange_core::Permissions> for Permissions {
 }
 
 /// What an agent has used, as far as its harness reports it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Spent {
     /// How many tokens its model has read, cached or not, and written.
     #[serde(skip_serializing_if = "Option::is_none")]

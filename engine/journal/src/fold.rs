@@ -15,7 +15,8 @@ use crate::name::Name;
 use crate::set::Set;
 
 /// The sum of a journal.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct TaskHistory {
     /// The engine-owned values.
     pub owned: Owned,
@@ -106,7 +107,7 @@ pub struct TaskHistory {
 }
 
 /// A worktree that a task gives to another one, and where its work is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Lent {
     /// Its name.
     pub workspace: String,
@@ -119,7 +120,7 @@ pub struct Lent {
 }
 
 /// What a worktree gets of its repository, and how far that has come.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Prepared {
     /// What it is to get.
     pub wanted: Preparation,
@@ -160,6 +161,14 @@ impl serde::Serialize for Seat {
     }
 }
 
+impl<'de> serde::Deserialize<'de> for Seat {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Seat, D::Error> {
+        let text = String::deserialize(from)?;
+        let (actor, name) = text.split_once(' ').map_or((&*text, None), |(actor, name)| (actor, Some(name)));
+        Ok(Seat { actor: actor.into(), name: name.map(str::to_owned) })
+    }
+}
+
 impl Spawn {
     /// Which of the task's agents it is.
     pub fn seat(&self) -> Seat {
@@ -168,7 +177,7 @@ impl Spawn {
 }
 
 /// A conversation of an agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Conversation {
     /// The agent.
     pub spawn: u32,
@@ -181,7 +190,7 @@ pub struct Conversation {
 }
 
 /// The values of a task that only the engine changes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Owned {
     /// Its state.
     pub status: String,
@@ -204,7 +213,7 @@ pub struct Owned {
 }
 
 /// A transition that was started and is not finished.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct OpenTransition {
     /// The number of its `transition.started`.
     pub seq: u64,

@@ -4,6 +4,7 @@
 pub mod event;
 pub mod fold;
 pub mod follow;
+pub mod form;
 pub mod name;
 pub mod read;
 pub mod record;

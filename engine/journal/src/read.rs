@@ -47,6 +47,19 @@ pub struct Journal {
     pub torn: Option<Torn>,
     /// Whether the last record is complete but its line has no end.
     pub unended: bool,
+    /// The length of its complete lines, and their number.
+    length: u64,
+    lines: usize,
+    history: TaskHistory,
+}
+
+/// What the first lines of a journal add up to: a reader may go on behind them.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Sum {
+    /// The length of these lines.
+    pub length: u64,
+    lines: usize,
+    records: usize,
     history: TaskHistory,
 }
 
@@ -66,10 +79,16 @@ pub fn parse(bytes: &[u8]) -> Result<Journal, Unreadable> {
 
 /// Reads a journal and its sum, and keeps the last `keep` records. The error names the first line that cannot be parsed,
 /// except an incomplete last one.
-pub fn read(mut from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
-    let mut journal = Journal::default();
-    let (mut offset, mut line) = (0, Vec::new());
-    for number in 1.. {
+pub fn read(from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
+    read_on(Sum::default(), from, keep)
+}
+
+/// The same for a journal of which `from` has what is behind the lines of a sum.
+pub fn read_on(sum: Sum, mut from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
+    let Sum { length, lines, records, history } = sum;
+    let mut journal = Journal { left_out: records, length, lines, history, ..Journal::default() };
+    let (mut offset, mut line) = (length, Vec::new());
+    for number in lines + 1.. {
         line.clear();
         if Read::by_ref(&mut from).take(LONGEST_LINE + 1).read_until(b'\n', &mut line)? == 0 {
             break;
@@ -89,6 +108,7 @@ pub fn read(mut from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> 
         }
         offset += line.len() as u64;
         journal.unended = journal.torn.is_none() && !line.ends_with(b"\n");
+        (journal.length, journal.lines) = (offset, number);
     }
     journal.forget_before(keep);
     Ok(journal)
@@ -98,6 +118,13 @@ impl Journal {
     /// The sum of all records.
     pub fn history(&self) -> TaskHistory {
         self.history.clone()
+    }
+
+    /// The sum of all lines; `None` if the last one is not complete.
+    pub fn sum(&self) -> Option<Sum> {
+        let &Journal { ref records, left_out, length, lines, ref history, .. } = self;
+        let is_whole = self.torn.is_none() && !self.unended;
+        is_whole.then(|| Sum { length, lines, records: left_out + records.len(), history: history.clone() })
     }
 
     fn push(&mut self, record: Record, keep: usize) -> Result<(), String> {

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::{Cli, Shell, TaskName};
 use crate::cmd::task::named_or_here;
-use crate::store::{self, Listed, Task, list, projects};
+use crate::store::{DirKind, Task, list, projects};
 
 /// The kind of thing that a value names, read from its placeholder in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub fn run(app: Result<App>, words: &[String]) -> Result<Answer> {
 fn found(app: &App, words: &[String]) -> Vec<Candidate> {
     candidates(words, |names| match names {
         Names::Tasks => tasks(app),
-        Names::Missions => unfinished(app, list::missions(&app.home, None)),
+        Names::Missions => unfinished(app, DirKind::Mission),
         Names::Statuses => statuses(app, words),
         Names::Projects => projects_of(app),
         Names::Workflows => workflows(app),
@@ -209,13 +209,14 @@ fn projects_of(app: &App) -> Vec<Candidate> {
 }
 
 fn tasks(app: &App) -> Vec<Candidate> {
-    unfinished(app, store::list(&app.home, None))
+    unfinished(app, DirKind::Task)
 }
 
-/// The unfinished ones of these tasks or missions, by id and by branch.
-fn unfinished(app: &App, listed: Result<Vec<Listed>>) -> Vec<Candidate> {
-    let listed = or_log(listed);
-    let open = listed
+/// The unfinished tasks or missions, by id and by branch.
+fn unfinished(app: &App, kind: DirKind) -> Vec<Candidate> {
+    let mut known = or_log(list::journals(&app.home, &[kind], None));
+    known.retain(|one| one.may_be(|owned| !app.is_end(kind, owned)));
+    let open = list::each(known, Some)
         .into_iter()
         .filter_map(|listed| or_log(listed.task.map(Some)))
         .filter(|task| !app.is_over(task));

@@ -10,9 +10,11 @@ use rustix::io::Errno;
 
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::process::Process;
+use crate::error::Unfit;
 use crate::files::{bytes_in, size};
 use crate::flow::garbage::{self, Wanted};
 use crate::store::lock::Holder;
+use crate::store::many::in_order;
 use crate::store::{DirKind, Home, list, lock};
 use crate::{Error, Result, nofollow};
 
@@ -98,22 +100,31 @@ pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     }
     files.sort_unstable();
     files.dedup();
-    let replaced: Vec<Finding> = files.iter().filter_map(|file| in_the_place_of(file)).collect();
-    let held = files.iter().filter_map(|file| Some((file, lock::held_longer(file, home.patience())?)));
+    let (mut replaced, mut held) = (Vec::new(), Vec::new());
+    let holders = in_order(&files, &|file, _| lock::holder(file, home.patience()));
+    for (file, holder) in files.iter().zip(holders) {
+        match holder {
+            Ok(holder) => held.extend(holder.map(|holder| (file, holder))),
+            Err(cause) => {
+                let finding = || Finding::of(Level::Broken, &Error::io("open", file, &cause));
+                replaced.extend(Unfit::of(&cause).map(|_| finding()));
+            }
+        }
+    }
     // If the clock was set forwards, the signature may be older than the holder.
     let is_old = |holder: &Holder| {
         let age = Process::alive(holder.pid).ok().flatten().and_then(Process::age);
         age.is_none_or(|age| age >= home.patience())
     };
-    let held = held.filter(|(_, holder)| is_old(holder));
+    held.retain(|(_, holder)| is_old(holder));
     let describe = |(file, holder): (&PathBuf, Holder)| {
         Finding::new(Level::Warning, format!("{} is held by {}", file.display(), holder.description))
     };
-    Ok(or_fine(replaced.into_iter().chain(held.map(describe)).collect(), "none is held for long"))
+    Ok(or_fine(replaced.into_iter().chain(held.into_iter().map(describe)).collect(), "none is held for long"))
 }
 
 pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let left = garbage::leftovers(&seen.app.home)?;
+    let left = seen.leftovers()?;
     let describe = |file: &PathBuf| {
         let shown = file.display();
         Finding::new(Level::Warning, format!("{shown} belongs to a dead process"))
@@ -124,7 +135,7 @@ pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 /// What `orange gc` would remove.
 pub(super) fn garbage(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let found = garbage::find(seen.app, &Wanted::default())?;
+    let found = garbage::find_with(seen.app, &Wanted::default(), || seen.leftovers().map(<[_]>::to_vec))?;
     let message = match garbage::summary(&found) {
         None => "nothing that is old enough and kept elsewhere".to_owned(),
         Some(summary) => format!("{summary}; `orange gc` names them, `orange gc --yes` removes them"),

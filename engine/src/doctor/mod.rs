@@ -9,12 +9,18 @@ mod tasks;
 mod tests;
 mod worktrees;
 
+use std::cell::OnceCell;
+use std::path::PathBuf;
+
 use crate::app::App;
 use crate::drive::tmux::Pane;
+use crate::flow::garbage;
 use crate::flow::session::Panes;
-use crate::store::pool::{self, Slot};
+use crate::store::index::Idle;
+use crate::store::list::Brevity;
+use crate::store::pool::{Saved, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Listed, Task, list};
+use crate::store::{DirKind, Listed, Owned, Task, list};
 use crate::{Error, Result};
 
 /// A check.
@@ -199,44 +205,75 @@ fn or_fine(findings: Vec<Finding>, fine: impl Into<String>) -> Vec<Finding> {
     if findings.is_empty() { vec![Finding::fine(fine)] } else { findings }
 }
 
+/// A task or mission, and that it is over and idle: then no check needs its body or its journal.
+struct Examined {
+    listed: Listed,
+    idle: Option<Idle>,
+}
+
 /// The data for several checks, read once and without a lock.
 struct Seen<'o> {
     app: &'o App,
     projects: Result<Vec<Project>>,
-    listed: Result<Vec<Listed>>,
+    examined: Result<Vec<Examined>>,
     slots: Result<Vec<Slot>>,
     panes: Panes<'o>,
+    leftovers: OnceCell<Result<Vec<PathBuf>>>,
 }
 
 impl Seen<'_> {
     fn of(app: &App) -> Seen<'_> {
+        let saved = Saved::read(&app.home);
+        let known = list::journals(&app.home, &DirKind::ALL, None);
+        let slots = known.as_deref().map_err(Clone::clone).and_then(|known| saved?.slots(known));
+        let is_over = |kind, owned: &Owned| app.is_done(kind, owned);
+        let examined = |listed, brevity| {
+            let idle = if let Brevity::Brief(idle) = brevity { Some(idle) } else { None };
+            Some(Examined { listed, idle })
+        };
         Seen {
             app,
             projects: projects::read(&app.home),
-            listed: list::journals(&app.home, &DirKind::ALL, None).map(|known| list::each(known, Some)),
-            slots: pool::read(&app.home),
+            examined: known.map(|known| list::each_briefly(known, is_over, examined)),
+            slots,
             panes: Panes::of(app),
+            leftovers: OnceCell::new(),
         }
+    }
+
+    /// The temporary files of dead processes.
+    fn leftovers(&self) -> Result<&[PathBuf]> {
+        let leftovers = self.leftovers.get_or_init(|| garbage::leftovers(&self.app.home));
+        leftovers.as_deref().map_err(Clone::clone)
     }
 
     fn projects(&self) -> Result<&[Project]> {
         self.projects.as_deref().map_err(Clone::clone)
     }
 
+    fn examined(&self) -> Result<&[Examined]> {
+        self.examined.as_deref().map_err(Clone::clone)
+    }
+
     /// Every task and mission.
-    fn listed(&self) -> Result<&[Listed]> {
-        self.listed.as_deref().map_err(Clone::clone)
+    fn listed(&self) -> Result<Vec<&Listed>> {
+        Ok(self.examined()?.iter().map(|one| &one.listed).collect())
+    }
+
+    /// Those whose journals may have something unfinished.
+    fn not_idle(&self) -> Result<Vec<&Listed>> {
+        Ok(self.examined()?.iter().filter(|one| one.idle.is_none()).map(|one| &one.listed).collect())
     }
 
     /// The tasks that can be read.
     fn tasks(&self) -> Result<Vec<&Task>> {
-        let readable = self.listed()?.iter().filter_map(|listed| listed.task.as_ref().ok());
+        let readable = self.listed()?.into_iter().filter_map(|listed| listed.task.as_ref().ok());
         Ok(readable.filter(|task| task.kind == DirKind::Task).collect())
     }
 
     /// The unfinished tasks and missions that can be read.
     fn unfinished(&self) -> Result<Vec<&Task>> {
-        let readable = self.listed()?.iter().filter_map(|listed| listed.task.as_ref().ok());
+        let readable = self.listed()?.into_iter().filter_map(|listed| listed.task.as_ref().ok());
         Ok(readable.filter(|task| !self.app.is_over(task)).collect())
     }
 

@@ -1,12 +1,13 @@
 //! Checks of tasks, their journals, and their sessions.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use orange_core::mission::MissionStatus;
 
 use crate::answer::Agent;
-use crate::doctor::{Finding, Level, Seen, or_fine};
+use crate::doctor::{Examined, Finding, Level, Seen, or_fine};
 use crate::drive::process;
 use crate::drive::tmux::Pane;
 use crate::error::Unfit;
@@ -19,19 +20,18 @@ use crate::flow::{abandoned, activity};
 use crate::nofollow;
 use crate::store::create::plan_hash;
 use crate::store::event::Event;
+use crate::store::index::{self, Asked, EngineKeys, Idle};
+use crate::store::many::in_order;
 use crate::store::{DirKind, Listed, Task, TaskDir, TaskHistory, clock as time, owed, task};
 use crate::{Error, Result, fault};
 
 pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
-    let listed = seen.listed()?;
-    let mut broken = Vec::new();
-    for Listed { dir, task } in listed {
-        match task {
-            Err(error) => broken.push(Finding::of(Level::Broken, error)),
-            Ok(_) => broken.extend(never_opened(dir)?),
-        }
-    }
-    Ok(or_fine(broken, format!("{} can be read", listed.len())))
+    let found = in_order(seen.examined()?, &|one, _| match &one.listed.task {
+        Err(error) => Ok(vec![Finding::of(Level::Broken, error)]),
+        Ok(_) => never_opened(&one.listed.dir),
+    });
+    let broken = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    Ok(or_fine(broken, format!("{} can be read", seen.examined()?.len())))
 }
 
 /// Checks a task's folder for what is neither a file nor a folder, and never opened.
@@ -45,7 +45,7 @@ fn never_opened(dir: &TaskDir) -> Result<Vec<Finding>> {
 /// Checks that each unfinished mission has the plan that it was started with.
 pub(super) fn plans(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for Listed { dir, task } in seen.listed()? {
+    for Listed { dir, task } in seen.not_idle()? {
         let is_needed = |task: &Task| task.kind == DirKind::Mission && !seen.app.is_done_with_worktree(task);
         if task.as_ref().is_ok_and(is_needed)
             && let Some(Event::MissionCreated { plan_hash, .. }) = first_event(dir)?
@@ -88,11 +88,20 @@ pub(super) fn workflows(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 
 /// Checks for what the next command on a task will repair or cut off.
 pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
+    let idle = idle_keys(seen)?;
     let mut findings = Vec::new();
-    for dir in readable_dirs(seen)? {
-        let journal = task::read_journal(dir)?;
-        let history = journal.history();
-        for repair in task::differences(dir, &task::document(dir, &history)?, &history.owned) {
+    for Listed { dir, task } in seen.listed()? {
+        let Ok(task) = task else { continue };
+        let (differences, is_torn) = match idle.get(dir) {
+            Some(keys) => (task::differences_from(dir, |key| keys.get(key), &task.owned), false),
+            None => {
+                let journal = task::read_journal(dir)?;
+                let history = journal.history();
+                let document = task::document(dir, &history)?;
+                (task::differences(dir, &document, &history.owned), journal.torn.is_some())
+            }
+        };
+        for repair in differences {
             if let Event::TaskRepaired { field, found, kept } = repair {
                 let [found, kept] = [found, kept].map(|value| value.unwrap_or_else(|| "nothing".to_owned()));
                 let (shown, file) = (dir.shown(), dir.kind.file());
@@ -101,13 +110,22 @@ pub(super) fn journals(seen: &Seen<'_>) -> Result<Vec<Finding>> {
                 findings.push(Finding::new(Level::Warning, message).remedy(remedy));
             }
         }
-        if journal.torn.is_some() {
+        if is_torn {
             let message = format!("{}: the last line of its journal is torn", dir.shown());
             let remedy = format!("{} cuts it off", next_change(dir));
             findings.push(Finding::new(Level::Warning, message).remedy(remedy));
         }
     }
     Ok(or_fine(findings, "every TASK.md and MISSION.md agrees with its journal"))
+}
+
+/// The engine's keys in the texts of idle tasks and missions.
+fn idle_keys<'s>(seen: &'s Seen<'_>) -> Result<BTreeMap<&'s TaskDir, EngineKeys>> {
+    let idle = seen.examined()?.iter().filter(|one| one.idle.is_some());
+    let mut idle: Vec<&TaskDir> = idle.map(|one| &one.listed.dir).collect();
+    idle.sort_unstable();
+    let dirs: Vec<TaskDir> = idle.iter().map(|dir| (*dir).clone()).collect();
+    Ok(idle.into_iter().zip(index::facts(&dirs, Asked::Some)).collect())
 }
 
 /// The next command that locks it, in words.
@@ -144,11 +162,11 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             }
         }
     }
+    let known: BTreeSet<&str> = seen.examined()?.iter().map(|one| one.listed.dir.id.as_str()).collect();
     let mut strays: Vec<(&str, &str)> = Vec::new();
     for pane in panes {
         let Some(id) = pane.task.as_deref() else { continue };
-        let is_known = seen.listed()?.iter().any(|listed| listed.dir.id == id);
-        if !is_known && !strays.contains(&(id, &pane.session)) {
+        if !known.contains(id) && !strays.contains(&(id, &pane.session)) {
             strays.push((id, &pane.session));
         }
     }
@@ -164,7 +182,7 @@ pub(super) fn sessions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let panes = || seen.panes().ok().map(<[Pane]>::to_vec);
-    for listed in seen.listed()? {
+    for Examined { listed, idle } in seen.examined()? {
         let Ok(task) = &listed.task else { continue };
         let (shown, word) = (listed.dir.shown(), task.kind.word());
         if let Some(attention) = &task.attention {
@@ -172,6 +190,9 @@ pub(super) fn agents(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             let remedy =
                 format!("`orange {word} attach {}` shows its agent, or says what can be done", task.id);
             findings.push(Finding::new(Level::Warning, message).remedy(remedy));
+        }
+        if idle.is_some() {
+            continue;
         }
         let history = task::read_journal(&listed.dir)?.history();
         for Agent { spawn, assessment, .. } in activity::of_task(seen.app, &listed.dir, task, &history, panes)
@@ -206,7 +227,8 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
             Err(error) => Finding::of(Level::Broken, &error),
         }));
     }
-    let (queue, tasks) = (Queue::read(&seen.app.home)?, seen.tasks()?);
+    let queue = Queue::new(seen.projects()?.to_vec(), seen.slots()?.to_vec());
+    let tasks = seen.tasks()?;
     findings.extend(queue.without_monitor(seen.app, &tasks).into_iter().map(|name| {
         let message = format!("the queue of {name} is automatic, and no monitor runs that starts its tasks");
         let remedy = format!(
@@ -242,23 +264,25 @@ pub(super) fn clock(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     // Two processes may read the clock in one order and write in the other.
     let soon = time::rfc3339(fault::now() + Duration::from_secs(60));
     let mut findings = Vec::new();
-    for dir in readable_dirs(seen)? {
-        let journal = task::read_journal(dir)?;
-        if let Some(record) = journal.records.last().filter(|record| record.timestamp > soon) {
-            let shown = dir.shown();
-            let message =
-                format!("{shown}: its journal ends at {}, which is in the future", record.timestamp);
+    for Examined { listed: Listed { dir, task }, idle } in seen.examined()? {
+        if task.is_err() {
+            continue;
+        }
+        let ends = match idle.as_ref().and_then(Idle::last) {
+            Some(last) => Some(last.ends),
+            None => task::read_journal_last(dir, 1)?.records.pop().map(|record| record.timestamp),
+        };
+        if let Some(ends) = ends.filter(|ends| *ends > soon) {
+            let message = format!("{}: its journal ends at {ends}, which is in the future", dir.shown());
             findings.push(Finding::new(Level::Warning, message));
         }
     }
     Ok(or_fine(findings, "no journal has a time in the future"))
 }
 
-fn readable_dirs<'s>(seen: &'s Seen<'_>) -> Result<Vec<&'s TaskDir>> {
-    Ok(seen.listed()?.iter().filter(|listed| listed.task.is_ok()).map(|listed| &listed.dir).collect())
-}
-
+/// The journals that may have something unfinished.
 fn histories<'s>(seen: &'s Seen<'_>) -> Result<Vec<(&'s TaskDir, TaskHistory)>> {
     let read = |dir| Ok((dir, task::read_journal(dir)?.history()));
-    readable_dirs(seen)?.into_iter().map(read).collect()
+    let not_idle = seen.not_idle()?.into_iter().filter(|listed| listed.task.is_ok());
+    not_idle.map(|listed| read(&listed.dir)).collect()
 }

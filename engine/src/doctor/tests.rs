@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use super::*;
 use crate::around::Around;
 use crate::flow::tests::MACHINES;
 use crate::machines::Machines;
 use crate::store::event::Spawn;
-use crate::store::{Event, Home, Set, TaskDir, tests};
+use crate::store::index::tests::{copy, grow_old};
+use crate::store::index::{EngineKeys, Fact, JournalFacts, TextFacts};
+use crate::store::{Event, Home, LockedTask, Set, TaskDir, tests};
 
 struct Ward {
     folder: tempfile::TempDir,
@@ -331,4 +334,42 @@ fn an_automatic_queue_without_a_monitor_is_found() {
     let only = crate::flow::only_one::try_become(&ward.app).unwrap().unwrap();
     assert!(ward.found("queue").iter().all(|found| !found.contains("no monitor runs")));
     drop(only);
+}
+
+#[test]
+fn an_index_changes_no_finding() {
+    const TASKS: usize = 60;
+    let ward = Ward::new();
+    let over = ward.task();
+    let end = Set::new().status("done").workspace(None).tmux_session(None);
+    LockedTask::lock(ward.home(), &over).unwrap().append(Event::Unknown, end).unwrap();
+    (1..TASKS).for_each(|number| copy(ward.home(), &over, number));
+    let mut dirs = list::dirs(ward.home(), &[DirKind::Task], None).unwrap();
+    dirs.sort();
+    let rewrite = |path: &Path, from: &str, to: &str| {
+        fs::write(path, fs::read_to_string(path).unwrap().replace(from, to)).unwrap();
+    };
+    rewrite(&dirs[1].task_md(), "status: \"done\"", "status: \"working\"");
+    rewrite(&dirs[1].task_md(), "status: done", "status: working");
+    rewrite(&dirs[2].task_md(), "review_round: 0", "review_round: 7");
+    rewrite(&dirs[3].history(), "\"timestamp\":\"2", "\"timestamp\":\"9");
+    fs::write(dirs[4].history(), fs::read_to_string(dirs[4].history()).unwrap() + "{\"seq\":").unwrap();
+    fs::write(dirs[5].task_md(), "no frontmatter").unwrap();
+    fs::remove_file(dirs[6].history()).unwrap();
+    grow_old(ward.home());
+
+    let names = CHECKS.iter().map(|check| check.name).filter(|name| *name != "disk");
+    let all = || names.clone().flat_map(|name| ward.found(name)).collect::<Vec<_>>();
+    let remove = || {
+        for index in [JournalFacts::INDEX, TextFacts::INDEX, EngineKeys::INDEX] {
+            fs::remove_file(over.path.with_file_name(index)).unwrap();
+        }
+    };
+    let first = all();
+    for says in ["status", "review_round", "in the future", "torn", "is missing"] {
+        assert!(first.iter().any(|found| found.contains(says)), "{says}: {first:#?}");
+    }
+    assert_eq!(all(), first);
+    remove();
+    assert_eq!(all(), first);
 }

@@ -71,12 +71,9 @@ impl<'k> Known<'k> {
     }
 }
 
-/// What one task needs, by all that is known now.
-pub fn here(app: &App, dir: &TaskDir, observed: &Observed) -> Option<Need> {
-    // The pool is read from the journals of all tasks, so only if it matters.
-    let is_without = observed.task.owned.workspace.is_none();
-    let queue = is_without.then(|| Queue::read(&app.home).ok()).flatten();
-    queued(app, queue.as_ref(), Known::of(dir, observed, AskGit::Size))
+/// What one task needs, by all that is known now. `queue` is the one [about it](Queue::about).
+pub fn here(app: &App, dir: &TaskDir, observed: &Observed, queue: Option<&Queue>) -> Option<Need> {
+    queued(app, queue, Known::of(dir, observed, AskGit::Size))
 }
 
 /// What a task or mission needs, which is read for that; `None` if it needs nothing. `queue` is that of all projects.

@@ -10,7 +10,7 @@ use rustix::fs::{OFlags, RenameFlags};
 
 use crate::error::Unfit;
 use crate::files::real;
-use crate::nofollow;
+use crate::nofollow::{self, Stamp};
 use crate::store::regular;
 use crate::{Error, Result, fault};
 
@@ -75,6 +75,33 @@ pub(crate) fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
     fill(&staged.temporary, contents, None, Wait::No).map_err(fail)?;
     fault::step("rename to", path.display());
     nofollow::rename(&staged.temporary, path).map_err(fail)
+}
+
+/// A file that is being replaced: its new contents come from what is read after its stamp.
+pub(crate) struct Begun {
+    staged: Staged,
+    file: fs::File,
+    /// The stamp of the temporary file: its time is that of the file system.
+    pub(crate) stamp: Stamp,
+}
+
+/// Begins to replace a file.
+pub(crate) fn begin(path: &Path) -> std::io::Result<Begun> {
+    let staged = Staged { temporary: temporary(path), target: path.to_owned() };
+    fault::step("create", staged.temporary.display());
+    let file = nofollow::open(&staged.temporary, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
+    let stamp = Stamp::of_file(&file)?;
+    Ok(Begun { staged, file, stamp })
+}
+
+impl Begun {
+    /// Replaces the file, without waiting for the disk: after a power cut, it may be empty, cut off, or an older one.
+    pub(crate) fn finish(mut self, contents: &[u8]) -> std::io::Result<()> {
+        fault::step("write", self.staged.temporary.display());
+        self.file.write_all(contents)?;
+        fault::step("rename to", self.staged.target.display());
+        nofollow::rename(&self.staged.temporary, &self.staged.target)
+    }
 }
 
 /// Removes a file, if it exists.
@@ -144,9 +171,22 @@ pub fn sweep(folder: &Path) {
 
 /// The temporary files of killed writers in this folder; none if the folder cannot be read.
 pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
-    let entries: Vec<DirEntry> = nofollow::entries(folder).unwrap_or_default();
+    left_in(&nofollow::entries(folder).unwrap_or_default())
+}
+
+/// The same, and those in the folder of this name in it, if there is one.
+pub fn leftovers_with(folder: &Path, inner: &str) -> Vec<PathBuf> {
+    let entries = nofollow::entries(folder).unwrap_or_default();
+    let mut found = left_in(&entries);
+    if let Some(inner) = entries.iter().find(|entry| entry.file_name() == inner) {
+        found.extend(leftovers(&inner.path()));
+    }
+    found
+}
+
+fn left_in(entries: &[DirEntry]) -> Vec<PathBuf> {
     let is_left = |name: &std::ffi::OsStr| name.to_str().and_then(writer).is_some_and(|pid| !is_alive(pid));
-    entries.iter().filter(|entry| is_left(&entry.file_name())).map(|entry| entry.path()).collect()
+    entries.iter().filter(|entry| is_left(&entry.file_name())).map(DirEntry::path).collect()
 }
 
 /// Makes renames and new names in this folder survive a power cut.

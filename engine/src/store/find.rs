@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::files::real;
-use crate::store::list::{self, Known, Listed};
+use crate::store::list::{self, Listed, Named};
 use crate::store::{DirKind, Home, Task, TaskDir, id, pool, suggest};
 use crate::{Error, Kind, Result};
 
@@ -20,7 +20,7 @@ pub fn named(
     if let [dir] = &list::with_id(home, &[kind], project, name)?[..] {
         return Ok(dir.clone());
     }
-    let error = match among(kind, list::journals(home, &[kind], project)?, name, is_over) {
+    let error = match among(kind, &list::branches(home, &[kind], project)?, name, is_over) {
         Err(error) if error.kind == Kind::NotFound => error,
         found => return found,
     };
@@ -39,7 +39,7 @@ pub fn deleted(home: &Home, kind: DirKind, name: &str) -> Result<TaskDir> {
     if let [dir] = &dirs.iter().filter(|dir| dir.id == name).collect::<Vec<_>>()[..] {
         return Ok((*dir).clone());
     }
-    among(kind, list::journals_of(dirs), name, |_| true)
+    among(kind, &list::branches_of(dirs), name, |_| true)
 }
 
 /// The error for a command about tasks that got a mission, or about missions that got a task.
@@ -48,14 +48,12 @@ pub fn wrong_kind(dir: &TaskDir) -> Error {
     Error::new(Kind::NotFound, format!("{id} is a {word}")).help(format!("`orange {word} show {id}`"))
 }
 
-fn among(kind: DirKind, known: Vec<Known>, name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
-    let listed = list::each(known, Some);
-    let of_branch = of_branch(&listed, name, is_over);
-    let of_id =
-        listed.iter().filter(|listed| id::is_prefix(name) && listed.dir.id.starts_with(name)).collect();
-    let candidates: Vec<&Listed> = if of_branch.is_empty() { of_id } else { of_branch };
-    match candidates[..] {
-        [] => Err(unknown(kind, name, &listed)),
+fn among(kind: DirKind, all: &[Named], name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
+    let of_branch = of_branch(all, name, is_over);
+    let of_id = || all.iter().filter(|named| id::is_prefix(name) && named.dir.id.starts_with(name));
+    let candidates = if of_branch.is_empty() { of_id().map(Named::read).collect() } else { of_branch };
+    match &candidates[..] {
+        [] => Err(unknown(kind, name, all)),
         [one] => Ok(one.dir.clone()),
         _ => Err(ambiguous(kind, name, &candidates)),
     }
@@ -70,17 +68,18 @@ pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
 }
 
 /// The tasks with this branch; finished ones only if all are finished.
-fn of_branch<'a>(listed: &'a [Listed], branch: &str, is_over: impl Fn(&Task) -> bool) -> Vec<&'a Listed> {
-    let with_branch = listed.iter().filter(|listed| listed.branch().as_deref() == Some(branch));
+fn of_branch(all: &[Named], branch: &str, is_over: impl Fn(&Task) -> bool) -> Vec<Listed> {
+    let may_have_it = all.iter().filter(|named| named.may_have(|own| own == branch));
+    let with_branch = may_have_it.map(Named::read).filter(|it| it.branch().as_deref() == Some(branch));
     let (over, live): (Vec<_>, Vec<_>) =
         with_branch.partition(|listed| listed.task.as_ref().is_ok_and(&is_over));
     if live.is_empty() { over } else { live }
 }
 
-fn unknown(kind: DirKind, name: &str, listed: &[Listed]) -> Error {
+fn unknown(kind: DirKind, name: &str, all: &[Named]) -> Error {
     let word = kind.word();
-    let branches: Vec<_> = listed.iter().filter_map(Listed::branch).collect();
-    let ids = listed.iter().map(|listed| listed.dir.id.as_str());
+    let branches: Vec<_> = all.iter().filter_map(Named::branch).collect();
+    let ids = all.iter().map(|named| named.dir.id.as_str());
     let help = match suggest::nearest(name, branches.iter().map(|branch| &**branch).chain(ids)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => kind.list_command(" with its id and branch"),
@@ -88,9 +87,9 @@ fn unknown(kind: DirKind, name: &str, listed: &[Listed]) -> Error {
     Error::new(Kind::NotFound, format!("there is no {word} `{name}`")).help(help)
 }
 
-fn ambiguous(kind: DirKind, name: &str, candidates: &[&Listed]) -> Error {
+fn ambiguous(kind: DirKind, name: &str, candidates: &[Listed]) -> Error {
     const SHOWN: usize = 10;
-    let describe = |listed: &&Listed| match &listed.task {
+    let describe = |listed: &Listed| match &listed.task {
         Ok(task) => format!("{} ({}, {}, {})", task.id, task.project, task.branch, task.status()),
         Err(_) => format!("{} ({}, unreadable)", listed.dir.id, listed.dir.project),
     };

@@ -1,19 +1,16 @@
 //! Lists all tasks or missions fast; one that cannot be read is listed with its error.
 
 use std::borrow::Cow;
-use std::io::Read;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use orange_journal::fold::owned;
-use rustix::fs::OFlags;
-
-use crate::error::Unfit;
 use crate::files::entries;
 use crate::store::frontmatter::Document;
+use crate::store::index::{self, Asked, Idle, JournalFacts, TextFacts};
+use crate::store::many::{are_many, contents, in_parallel, locked};
 use crate::store::task::{self, Task};
-use crate::store::{DirKind, Home, Name, Owned, TaskDir, journal, regular};
-use crate::{Error, Result, nofollow};
+use crate::store::{DirKind, Home, Name, Owned, TaskDir, regular};
+use crate::{Error, Result};
 
 /// A task in a list.
 #[derive(Debug)]
@@ -31,7 +28,7 @@ impl Listed {
             Ok(task) => Some(Cow::Borrowed(&task.branch)),
             Err(_) => {
                 let created = task::read_journal(&self.dir).ok().map(|journal| journal.history().branch);
-                let written = || branch_of(&self.dir, &mut Vec::new());
+                let written = || branch_of(&self.dir);
                 created.filter(|branch| !branch.is_empty()).or_else(written).map(Cow::Owned)
             }
         }
@@ -44,18 +41,19 @@ pub struct Known {
     /// Where it is.
     pub dir: TaskDir,
     /// The sum of its journal; `None` if only a full read finds it.
-    owned: Option<Owned>,
+    owned: Option<Arc<Owned>>,
+    /// That it is known to be idle.
+    idle: Option<Idle>,
 }
 
 impl Known {
-    fn read(dir: TaskDir, buffer: &mut Vec<u8>) -> Known {
-        let bytes = contents(&dir.history(), journal::LONGEST, buffer).ok();
-        Known { owned: bytes.and_then(owned), dir }
+    fn new((dir, facts): (TaskDir, JournalFacts)) -> Known {
+        Known { dir, owned: facts.owned, idle: facts.idle }
     }
 
     /// Whether it may match; a task that needs a full read always may.
     pub fn may_be(&self, is_wanted: impl FnOnce(&Owned) -> bool) -> bool {
-        self.owned.as_ref().is_none_or(is_wanted)
+        self.owned.as_deref().is_none_or(is_wanted)
     }
 
     /// The worktree that it holds.
@@ -67,19 +65,58 @@ impl Known {
     }
 }
 
-/// The journals of every task or mission, or of those of one project, in no order. Takes no lock.
-pub fn journals(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<Known>> {
-    Ok(journals_of(dirs(home, kinds, project)?))
+/// A task of which only the text has been read.
+#[derive(Debug)]
+pub struct Named {
+    /// Where it is.
+    pub dir: TaskDir,
+    /// Its branch, if the text alone says it.
+    branch: Option<String>,
 }
 
-/// The journals of these, in no order.
-pub fn journals_of(dirs: Vec<TaskDir>) -> Vec<Known> {
-    let found = Mutex::new(Vec::new());
-    in_parallel(dirs, &|dir, buffer| {
-        let known = Known::read(dir, buffer);
-        locked(&found).push(known);
-    });
-    found.into_inner().unwrap_or_else(PoisonError::into_inner)
+impl Named {
+    /// Whether it may have such a branch; a task that needs a full read always may.
+    pub fn may_have(&self, is_wanted: impl FnOnce(&str) -> bool) -> bool {
+        self.branch.as_deref().is_none_or(is_wanted)
+    }
+
+    /// Its branch; the original one if its text cannot be read.
+    pub fn branch(&self) -> Option<Cow<'_, str>> {
+        match &self.branch {
+            Some(branch) => Some(Cow::Borrowed(branch)),
+            None => self.read().branch().map(|branch| Cow::Owned(branch.into_owned())),
+        }
+    }
+
+    /// The whole task.
+    pub fn read(&self) -> Listed {
+        let facts = index::read(std::slice::from_ref(&self.dir)).pop().unwrap_or_default();
+        read(Known::new((self.dir.clone(), facts)), &mut Vec::new())
+    }
+}
+
+/// The journals of every task or mission, or of those of one project, in no order. Takes no lock.
+pub fn journals(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<Known>> {
+    let dirs = dirs(home, kinds, project)?;
+    let facts = index::facts(&dirs, Asked::All);
+    Ok(dirs.into_iter().zip(facts).map(Known::new).collect())
+}
+
+/// The branches of every task or mission, or of those of one project, in no order. Takes no lock.
+pub fn branches(home: &Home, kinds: &[DirKind], project: Option<&str>) -> Result<Vec<Named>> {
+    let dirs = dirs(home, kinds, project)?;
+    let facts = index::facts(&dirs, Asked::All);
+    Ok(named(dirs, facts))
+}
+
+/// The branches of these, by no index.
+pub fn branches_of(dirs: Vec<TaskDir>) -> Vec<Named> {
+    let facts = index::read(&dirs);
+    named(dirs, facts)
+}
+
+fn named(dirs: Vec<TaskDir>, facts: Vec<TextFacts>) -> Vec<Named> {
+    dirs.into_iter().zip(facts).map(|(dir, TextFacts { branch, .. })| Named { dir, branch }).collect()
 }
 
 /// Every task, or every task of one project, oldest first; unreadable ones come last. Takes no lock.
@@ -95,11 +132,47 @@ pub fn missions(home: &Home, project: Option<&str>) -> Result<Vec<Listed>> {
 /// Maps each of these tasks with `make`, in the order of [`list`]. Two threads read and map them one by one, so that the
 /// texts of thousands of tasks are never in memory together.
 pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Sync) -> Vec<R> {
+    in_their_order(known.into_iter().map(|known| (known, None)).collect(), &|listed, _| make(listed))
+}
+
+/// As [`each`], of which a idle task whose values `is_brief` admits may come without its body. `make` learns whether it does.
+pub fn each_briefly<R: Send>(
+    known: Vec<Known>,
+    is_brief: impl Fn(DirKind, &Owned) -> bool,
+    make: impl Fn(Listed, Brevity) -> Option<R> + Sync,
+) -> Vec<R> {
+    let is_brief = |one: &Known| {
+        one.idle.is_some() && one.owned.as_deref().is_some_and(|owned| is_brief(one.dir.kind, owned))
+    };
+    let (brief, whole): (Vec<Known>, Vec<Known>) = known.into_iter().partition(is_brief);
+    let dirs: Vec<TaskDir> = brief.iter().map(|known| known.dir.clone()).collect();
+    let texts = index::facts(&dirs, Asked::Some).into_iter().map(Some);
+    let all = brief.into_iter().zip(texts).chain(whole.into_iter().map(|known| (known, None)));
+    in_their_order(all.collect(), &make)
+}
+
+/// How much of a task has been read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Brevity {
+    /// All but its body: its journal is idle.
+    Brief(Idle),
+    /// All of it.
+    Whole,
+}
+
+fn in_their_order<R: Send>(
+    all: Vec<(Known, Option<TextFacts>)>,
+    make: &(dyn Fn(Listed, Brevity) -> Option<R> + Sync),
+) -> Vec<R> {
     let made = Mutex::new((Vec::new(), Vec::new()));
-    in_parallel(known, &|known, buffer| {
-        let listed = read(known, buffer);
+    let are_many = are_many(&all);
+    in_parallel(all, are_many, &|(known, text), buffer| {
+        let (listed, brevity) = match text.and_then(|text| briefly(&known, &text)) {
+            Some((listed, idle)) => (listed, Brevity::Brief(idle)),
+            None => (read(known, buffer), Brevity::Whole),
+        };
         let key = sort_key(&listed);
-        if let Some(new) = make(listed) {
+        if let Some(new) = make(listed, brevity) {
             let (keys, made) = &mut *locked(&made);
             keys.push((key, made.len()));
             made.push(Some(new));
@@ -110,18 +183,14 @@ pub fn each<R: Send>(known: Vec<Known>, make: impl Fn(Listed) -> Option<R> + Syn
     keys.into_iter().filter_map(|(_, place)| made[place].take()).collect()
 }
 
-/// The tasks and missions of a project that have this branch, or one that git cannot have beside it. Of the others only the text is read:
-/// people may change the branch there, so no index of branches could always be right.
+/// The tasks and missions of a project that have this branch, or one that git cannot have beside it. Of the others no more than the text
+/// counts, where people may change the branch.
 pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> {
-    let found = Mutex::new(Vec::new());
-    in_parallel(dirs(home, &DirKind::ALL, Some(project))?, &|dir, buffer| {
-        if branch_of(&dir, buffer).is_none_or(|own| exclude_each_other(&own, branch)) {
-            let listed = read(Known::read(dir, buffer), buffer);
-            let counts = listed.branch().is_some_and(|own| exclude_each_other(&own, branch));
-            locked(&found).extend(counts.then_some(listed.task));
-        }
-    });
-    found.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().collect()
+    let mut found = branches(home, &DirKind::ALL, Some(project))?;
+    found.retain(|named| named.may_have(|own| exclude_each_other(own, branch)));
+    let mut listed: Vec<Listed> = found.iter().map(Named::read).collect();
+    listed.retain(|listed| listed.branch().is_some_and(|own| exclude_each_other(&own, branch)));
+    listed.into_iter().map(|listed| listed.task).collect()
 }
 
 /// Whether git can have only one of two branches: they are the same, or a file and its folder, as `fix` and `fix/login`.
@@ -139,7 +208,8 @@ pub fn others_of_branch(home: &Home, dir: &TaskDir, branch: &str) -> Result<Vec<
 
 /// The worktree that a task holds by its journal.
 pub fn workspace_of(dir: &TaskDir) -> Result<Option<Name>> {
-    Known::read(dir.clone(), &mut Vec::new()).workspace()
+    let facts = index::read(std::slice::from_ref(dir)).pop().unwrap_or_default();
+    Known::new((dir.clone(), facts)).workspace()
 }
 
 /// The folders of every task or mission, or of those of one project, in no order.
@@ -187,9 +257,16 @@ fn projects(folder: &Path, project: Option<&str>) -> Result<Vec<String>> {
 }
 
 /// Reads the rest of a task fast, and repeats that with all checks if anything is unusual.
-fn read(Known { dir, owned }: Known, buffer: &mut Vec<u8>) -> Listed {
+fn read(Known { dir, owned, .. }: Known, buffer: &mut Vec<u8>) -> Listed {
+    let owned = owned.map(Arc::unwrap_or_clone);
     let task = owned.and_then(|owned| quickly(&dir, owned, buffer)).map_or_else(|| carefully(&dir), Ok);
     Listed { dir, task }
+}
+
+/// A idle task without its body, by the indexes alone.
+fn briefly(known: &Known, text: &TextFacts) -> Option<(Listed, Idle)> {
+    let task = text.task(&known.dir, known.owned.as_deref()?.clone())?;
+    Some((Listed { dir: known.dir.clone(), task: Ok(task) }, known.idle.clone()?))
 }
 
 fn quickly(dir: &TaskDir, owned: Owned, buffer: &mut Vec<u8>) -> Option<Task> {
@@ -205,32 +282,10 @@ fn carefully(dir: &TaskDir) -> Result<Task> {
 }
 
 /// The branch of a task, if its text alone says it.
-fn branch_of(dir: &TaskDir, buffer: &mut Vec<u8>) -> Option<String> {
-    Document::parse(contents(&dir.task_md(), regular::LIMIT, buffer).ok()?).ok()?.get("branch").ok()?
-}
-
-/// Reads a whole file into a buffer that grows as needed and is used again for the next file.
-fn contents<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> std::io::Result<&'a [u8]> {
-    const ENOUGH_FOR_MOST: usize = 64 * 1024;
-    let mut file = nofollow::open(path, OFlags::RDONLY)?;
-    // The length is checked first, so that a huge file is not read up to the limit.
-    if file.metadata()?.len() > limit {
-        return Err(Unfit::TooLong(limit).into());
-    }
-    let mut length = 0;
-    loop {
-        if length as u64 > limit {
-            return Err(Unfit::TooLong(limit).into());
-        }
-        if length == buffer.len() {
-            buffer.resize((2 * length).max(ENOUGH_FOR_MOST), 0);
-        }
-        length += file.read(&mut buffer[length..])?;
-        // A regular file returns less than requested only at its end.
-        if length < buffer.len() {
-            return Ok(&buffer[..length]);
-        }
-    }
+fn branch_of(dir: &TaskDir) -> Option<String> {
+    let mut buffer = Vec::new();
+    let bytes = contents(&dir.task_md(), regular::LIMIT, &mut buffer).ok()?;
+    Document::parse(bytes).ok()?.get("branch").ok()?
 }
 
 /// Whether the name is hidden, and so no task or project.
@@ -256,30 +311,4 @@ fn sort_key(listed: &Listed) -> String {
         Ok(task) => [&task.created_at, "\0", &task.id].concat(),
         Err(_) => [BEHIND_ALL, &listed.dir.id].concat(),
     }
-}
-
-/// Runs `work` on all of these, on two threads if they are many; each thread has a buffer. More threads would wait for each
-/// other: for memory, and for the folder that they all read.
-fn in_parallel<T: Send>(all: Vec<T>, work: &(dyn Fn(T, &mut Vec<u8>) + Sync)) {
-    const WORTH_A_THREAD: usize = 64;
-    let has_help = all.len() > WORTH_A_THREAD;
-    let all = Mutex::new(all.into_iter());
-    let next = || locked(&all).next();
-    let share = || {
-        let mut buffer = Vec::new();
-        while let Some(one) = next() {
-            work(one, &mut buffer);
-        }
-    };
-    std::thread::scope(|scope| {
-        if has_help {
-            scope.spawn(share);
-        }
-        share();
-    });
-}
-
-/// The lock of a mutex, also after a panic of the other thread, which ends this one once both are joined.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

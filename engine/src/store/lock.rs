@@ -111,7 +111,19 @@ pub struct Holder {
 /// The holder of this lock, if it has held it for longer than `patience` by the clock; `None` if there is no such file. After
 /// the clock was set back, no time can be compared.
 pub fn held_longer(path: &Path, patience: Duration) -> Option<Holder> {
-    let mut file = nofollow::open(path, OFlags::RDONLY).ok()?;
+    holder(path, patience).ok().flatten()
+}
+
+/// The same, and why the file cannot be opened if one is there.
+pub fn holder(path: &Path, patience: Duration) -> std::io::Result<Option<Holder>> {
+    match nofollow::open(path, OFlags::RDONLY) {
+        Ok(file) => Ok(holder_in(file, patience)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(cause),
+    }
+}
+
+fn holder_in(mut file: File, patience: Duration) -> Option<Holder> {
     if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
         return None;
     }

@@ -193,7 +193,17 @@ pub(crate) fn glance(dir: &TaskDir, history: &TaskHistory) -> Result<Document> {
 
 /// The engine-owned keys whose values differ from the journal's, as events of their repair.
 pub(crate) fn differences(dir: &TaskDir, document: &Document, owned: &Owned) -> Vec<Event> {
-    fields(dir, owned).into_iter().filter_map(|(key, value)| difference(document, key, value)).collect()
+    differences_from(dir, |key| document.get(key).unwrap_or_default(), owned)
+}
+
+/// The same for a text of which these values are known.
+pub(crate) fn differences_from(
+    dir: &TaskDir,
+    get: impl Fn(&str) -> Option<String>,
+    owned: &Owned,
+) -> Vec<Event> {
+    let differing = |(key, value): (&str, Value)| difference(get(key), key, value);
+    fields(dir, owned).into_iter().filter_map(differing).collect()
 }
 
 /// Every frontmatter key that the engine owns, with its value.
@@ -226,8 +236,7 @@ pub(crate) fn corrupt(dir: &TaskDir, flaw: &Flaw, history: &TaskHistory) -> Erro
     }
 }
 
-fn difference(document: &Document, key: &str, value: Value) -> Option<Event> {
-    let found = document.get(key).unwrap_or_default();
+fn difference(found: Option<String>, key: &str, value: Value) -> Option<Event> {
     let kept = value.decoded().map(String::from);
     // A missing counter is 0.
     let same = found == kept || found.is_none() && value == Value::Number(0);

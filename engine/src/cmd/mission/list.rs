@@ -12,20 +12,22 @@ use crate::flow::mission::Course;
 use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
-use crate::store::{Listed, TaskDir, list, task};
+use crate::store::{DirKind, Listed, Owned, TaskDir, list, task};
 use crate::{Result, fault};
 
 /// Lists missions, what needs a person first; unfinished ones unless `all` is asked for. One that has failed is listed: it may be
 /// tried again.
 pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
     let project = project_of(app, args.project.as_deref(), args.all_projects)?;
-    let listed = list::missions(&app.home, project.as_deref())?;
-    let is_shown = |listed: &Listed| {
-        let task = listed.task.as_ref();
-        args.all || task.map_or(true, |task| !app.is_done_with_worktree(task))
-    };
+    let is_shown = |owned: &Owned| args.all || !app.is_done(DirKind::Mission, owned);
+    let mut known = list::journals(&app.home, &[DirKind::Mission], project.as_deref())?;
+    known.retain(|one| one.may_be(is_shown));
+    let listed = list::each(known, |it| {
+        let is_shown = it.task.as_ref().map_or(true, |task| is_shown(&task.owned));
+        is_shown.then_some(it)
+    });
     let panes = Panes::of(app);
-    let rows = listed.into_iter().filter(is_shown).map(|listed| row(app, listed, &panes));
+    let rows = listed.into_iter().map(|listed| row(app, listed, &panes));
     let rows = rows.filter(|row| !args.needs_me || needs_person(row)).map(|row| (rank(&row), row)).collect();
     let missions = in_order(rows);
     if missions.is_empty() {

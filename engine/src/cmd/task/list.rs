@@ -16,6 +16,7 @@ use crate::flow::observed::Observed;
 use crate::flow::queue::Queue;
 use crate::flow::session::{self, Panes};
 use crate::flow::{activity, changed};
+use crate::store::list::Brevity;
 use crate::store::pool::Saved;
 use crate::store::{DirKind, Listed, Owned, Task, TaskDir, list, projects, suggest, task};
 use crate::{Error, Kind, Result, fault};
@@ -40,10 +41,12 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let around = Around { app, panes: Panes::of(app), queue, git: asked_of(args) };
     known.retain(|one| one.dir.kind == DirKind::Task && one.may_be(is_wanted));
     let is_asked = |row: &ListedTask<'_>| !args.needs_me || needs_person(row);
-    let observed = |it: Listed| is_shown(&it).then(|| around.observe(it)).flatten();
+    let observed =
+        |it: Listed, brevity: &Brevity| is_shown(&it).then(|| around.observe(it, brevity)).flatten();
+    let is_brief = |_, owned: &Owned| around.is_brief(owned);
     if as_json {
-        let rows = list::each(known, |it| {
-            let (dir, observed) = observed(it)?;
+        let rows = list::each_briefly(known, is_brief, |it, brevity| {
+            let (dir, observed) = observed(it, &brevity)?;
             let row = Some(around.listed(&dir, &observed)).filter(is_asked)?;
             Some((rank(&row), written(&row)))
         });
@@ -53,8 +56,8 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let width = screen::width();
     let now = fault::now();
     let shape = Shape { width, has_project: project.is_none() && has_several(app), now };
-    let rows = list::each(known, |it| {
-        let (dir, observed) = observed(it)?;
+    let rows = list::each_briefly(known, is_brief, |it, brevity| {
+        let (dir, observed) = observed(it, &brevity)?;
         let row = Some(around.listed(&dir, &observed)).filter(is_asked)?;
         Some((rank(&row), shape.row(&row)))
     });
@@ -132,14 +135,31 @@ struct Around<'o> {
 }
 
 impl Around<'_> {
+    /// Whether the row of an idle task with these values needs neither its body nor its journal: it is over, or waits for its start.
+    fn is_brief(&self, owned: &Owned) -> bool {
+        let is_over = self.app.is_end(DirKind::Task, owned);
+        self.git != AskGit::Size && (is_over || owned.hooks_wait.is_none() && self.is_first(owned))
+    }
+
+    fn is_first(&self, owned: &Owned) -> bool {
+        let is_first = |machine: &Machine<'_>| {
+            machine.state_named(&owned.status).is_some_and(|state| state == machine.initial)
+        };
+        self.app.machine_of(owned).is_ok_and(is_first)
+    }
+
     /// A task with its agents; `None` if it was deleted meanwhile.
-    fn observe(&self, Listed { dir, task }: Listed) -> Option<(TaskDir, Result<Observed>)> {
+    fn observe(
+        &self,
+        Listed { dir, task }: Listed,
+        brevity: &Brevity,
+    ) -> Option<(TaskDir, Result<Observed>)> {
         let observed = task.and_then(|task| {
             // A task that waits for its start has no agent and no transition, so its journal is not read: there may be thousands.
-            if self.is_plain(&task) {
+            if matches!(brevity, Brevity::Brief(_)) || self.is_plain(&task) {
                 return Ok(Observed::unstarted(task));
             }
-            let history = task::read_journal(&dir)?.history();
+            let history = task::read_journal_last(&dir, 0)?.history();
             Observed::of(self.app, &dir, task, history, &self.panes)
         });
         let is_gone = observed.as_ref().is_err_and(|error| error.kind == Kind::NotFound);
@@ -147,11 +167,7 @@ impl Around<'_> {
     }
 
     fn is_plain(&self, task: &Task) -> bool {
-        let is_first = |machine: &Machine<'_>| {
-            machine.state_named(task.status()).is_some_and(|state| state == machine.initial)
-        };
-        let waits = !may_have_agents(task) && self.app.machine_of(&task.owned).is_ok_and(is_first);
-        waits && task.owned.hooks_wait.is_none()
+        !may_have_agents(task) && task.owned.hooks_wait.is_none() && self.is_first(&task.owned)
     }
 
     fn listed<'l>(&self, dir: &'l TaskDir, observed: &'l Result<Observed>) -> ListedTask<'l> {

@@ -9,8 +9,9 @@ use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{Filter, TaskName, TaskNames};
 use crate::flow::need;
 use crate::flow::observed::Observed;
+use crate::flow::queue::Queue;
 use crate::flow::session::Panes;
-use crate::store::{self, TaskDir, list};
+use crate::store::{DirKind, Owned, TaskDir, list};
 use crate::{Error, Kind, Result};
 
 /// Runs a command that changes tasks, as `changing` does for one.
@@ -50,15 +51,18 @@ fn named(app: &App, name: &str) -> Result<TaskDir> {
 
 /// The tasks that have the values of a filter, oldest first. Finished ones are meant where a status is named.
 fn selected(app: &App, filter: &Filter) -> Result<Vec<(String, Result<TaskDir>)>> {
-    let listed = store::list(&app.home, None)?;
+    let is_meant = |owned: &Owned| {
+        Filter::has(&filter.status, &owned.status)
+            && Filter::has(&filter.workflow, &owned.workflow)
+            && (!filter.status.is_empty() || !app.is_end(DirKind::Task, owned))
+    };
+    let mut known = list::journals(&app.home, &[DirKind::Task], None)?;
+    known.retain(|one| Filter::has(&filter.project, &one.dir.project) && one.may_be(is_meant));
     let mut found = Vec::new();
-    for list::Listed { dir, task } in listed {
+    for list::Listed { dir, task } in list::each(known, Some) {
         let Ok(task) = task else { continue };
-        let is_meant = Filter::has(&filter.status, task.status())
-            && Filter::has(&filter.project, &task.project)
-            && Filter::has(&filter.workflow, &task.owned.workflow);
-        let is_meant = is_meant && (!filter.status.is_empty() || !app.is_over(&task));
-        if is_meant && (filter.need.is_empty() || Filter::has(&filter.need, need_of(app, &dir)?)) {
+        if is_meant(&task.owned) && (filter.need.is_empty() || Filter::has(&filter.need, need_of(app, &dir)?))
+        {
             found.push((dir.id.clone(), Ok(dir)));
         }
     }
@@ -67,7 +71,9 @@ fn selected(app: &App, filter: &Filter) -> Result<Vec<(String, Result<TaskDir>)>
 
 /// The kind of what a task needs; empty if it needs nothing.
 fn need_of(app: &App, dir: &TaskDir) -> Result<&'static str> {
-    let need = need::here(app, dir, &Observed::read(app, dir, &Panes::of(app))?);
+    let observed = Observed::read(app, dir, &Panes::of(app))?;
+    let queue = Queue::about(app, &observed.task);
+    let need = need::here(app, dir, &observed, queue.as_ref());
     Ok(need.map_or("", |need| need.kind))
 }
 

@@ -3,6 +3,8 @@
 mod answer;
 mod attach;
 pub mod cancel;
+#[cfg(test)]
+mod cost;
 mod create;
 pub mod delete;
 mod diff;

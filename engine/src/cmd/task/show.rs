@@ -33,14 +33,15 @@ const SHOWN_TO_PEOPLE: usize = 10;
 pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
     let (task, journal) = Task::read_last(&app.home, dir, if all { usize::MAX } else { SHOWN })?;
     let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
-    let need = need::here(app, dir, &observed);
+    let queue = Queue::about(app, &observed.task);
+    let need = need::here(app, dir, &observed, queue.as_ref());
     let unnoticed = observed.unnoticed(dir);
     let Observed { task, history, session, agents } = observed;
     let spent = Spending::from(&activity::spent(app, dir, &task, &history));
     let shown = ShownTask {
         workflow_note: workflow_note(app, &task),
         need,
-        waits_for: Queue::read(&app.home).ok().and_then(|queue| queue.waits_for(app, &task)),
+        waits_for: queue.and_then(|queue| queue.waits_for(app, &task)),
         session: session.as_str(),
         unnoticed,
         your_turn: session::your_turn(app, &task, session),

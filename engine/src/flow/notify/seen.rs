@@ -36,8 +36,9 @@ impl Seen {
 /// The needs, oldest task first. A task that cannot be read has none here: the monitor reports it.
 pub fn all(app: &App) -> Result<Vec<Seen>> {
     let saved = Saved::read(&app.home);
-    let known = list::journals(&app.home, &DirKind::ALL, None)?;
+    let mut known = list::journals(&app.home, &DirKind::ALL, None)?;
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
+    known.retain(|one| one.may_be(|owned| !app.is_done(one.dir.kind, owned)));
     let panes = Panes::of(app);
     Ok(list::each(known, |listed| of(app, listed, queue.as_ref(), &panes)))
 }
@@ -45,7 +46,7 @@ pub fn all(app: &App) -> Result<Vec<Seen>> {
 fn of(app: &App, listed: Listed, queue: Option<&Queue>, panes: &Panes<'_>) -> Option<Seen> {
     let Listed { dir, task } = listed;
     let task = task.ok().filter(|task| !app.is_done_with_worktree(task))?;
-    let history = task::read_journal(&dir).ok()?.history();
+    let history = task::read_journal_last(&dir, 0).ok()?.history();
     let observed = Observed::of(app, &dir, task, history, panes).ok()?;
     let task = &observed.task;
     let need = match dir.kind {

@@ -9,8 +9,10 @@ use std::time::{Duration, SystemTime};
 use crate::app::App;
 use crate::drive::git::{Backup, Git};
 use crate::files::{bytes_in, size};
+use crate::store::list::Brevity;
+use crate::store::many::in_order;
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Home, Task, TaskDir, atomic, home, list};
+use crate::store::{DirKind, Home, Listed, Owned, Task, TaskDir, atomic, home, list};
 use crate::{Error, Result, fault, nofollow};
 
 const A_DAY: Duration = Duration::from_secs(86_400);
@@ -150,6 +152,15 @@ impl Wanted<'_> {
 
 /// Every selected leftover. Nothing is changed.
 pub fn find(app: &App, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
+    find_with(app, wanted, || leftovers(&app.home))
+}
+
+/// The same for somebody who has the [`leftovers`].
+pub fn find_with(
+    app: &App,
+    wanted: &Wanted<'_>,
+    leftovers: impl FnOnce() -> Result<Vec<PathBuf>>,
+) -> Result<Vec<Garbage>> {
     let projects = projects::read(&app.home)?;
     let of_tasks = [Kind::Backup, Kind::Branch, Kind::Trash];
     let is_asked =
@@ -167,7 +178,7 @@ pub fn find(app: &App, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
         }
     }
     if wanted.age(Kind::Temporary, None).is_some() {
-        found.extend(leftovers(&app.home)?.into_iter().map(temporary));
+        found.extend(leftovers()?.into_iter().map(temporary));
     }
     Ok(found)
 }
@@ -217,19 +228,32 @@ pub fn summary(found: &[Garbage]) -> Option<String> {
 
 /// Temporary files of dead processes.
 pub fn leftovers(home: &Home) -> Result<Vec<PathBuf>> {
+    let dirs = list::dirs(home, &DirKind::ALL, None)?;
     let mut folders = vec![home.root().to_owned(), home.workspaces()];
-    for dir in list::dirs(home, &DirKind::ALL, None)? {
-        folders.push(dir.path.join("prompts"));
-        folders.push(dir.path);
+    folders.extend(dirs.iter().filter_map(|dir| dir.path.parent()).map(Path::to_owned));
+    folders.dedup();
+    let mut found: Vec<PathBuf> = folders.iter().flat_map(|folder| atomic::leftovers(folder)).collect();
+    for left in in_order(&dirs, &|dir, _| atomic::leftovers_with(&dir.path, "prompts")) {
+        found.extend(left);
     }
-    Ok(folders.iter().flat_map(|folder| atomic::leftovers(folder)).collect())
+    Ok(found)
 }
 
 impl Known {
     fn of(app: &App) -> Result<Known> {
         let mut known = Known { is_whole: true, ..Known::default() };
-        for dir in list::dirs(&app.home, &DirKind::ALL, None)? {
-            known.add(app, dir, false);
+        let journals = list::journals(&app.home, &DirKind::ALL, None)?;
+        let is_over = |kind, owned: &Owned| app.is_end(kind, owned);
+        for (listed, brevity) in
+            list::each_briefly(journals, is_over, |listed, brevity| Some((listed, brevity)))
+        {
+            match (listed, brevity) {
+                (Listed { dir, task: Ok(task) }, Brevity::Brief(idle)) if idle.last().is_some() => {
+                    let made = idle.last().unwrap_or_default().made;
+                    known.add_over(dir, task, |branch| made.iter().any(|it| it == branch), false);
+                }
+                (Listed { dir, .. }, Brevity::Brief(_) | Brevity::Whole) => known.add(app, dir, false),
+            }
         }
         for dir in list::deleted(&app.home, &DirKind::ALL)? {
             known.add(app, dir, true);
@@ -243,14 +267,20 @@ impl Known {
             self.live.insert(dir.id);
             return;
         };
-        self.definitions.insert(task.owned.definition.clone());
         let holds_something = task.owned.workspace.is_some() || task.owned.tmux_session.is_some();
         if holds_something || !is_deleted && !app.is_over(&task) {
+            self.definitions.insert(task.owned.definition);
             self.branches.insert((dir.project, task.branch));
             self.live.insert(dir.id);
             return;
         }
-        let is_own_branch = journal.history().made.contains_key(&task.branch);
+        let made = journal.history().made;
+        self.add_over(dir, task, |branch| made.contains_key(branch), is_deleted);
+    }
+
+    fn add_over(&mut self, dir: TaskDir, task: Task, is_made: impl Fn(&str) -> bool, is_deleted: bool) {
+        self.definitions.insert(task.owned.definition);
+        let is_own_branch = is_made(&task.branch);
         let age = age_of(&dir.history());
         self.over.push(Over { dir, branch: task.branch, is_own_branch, age, is_deleted });
     }

@@ -39,18 +39,26 @@ struct Looked {
 type Start = (String, String, bool, bool);
 
 impl Queue {
+    /// These projects and this pool.
+    pub fn new(projects: Vec<Project>, slots: Vec<Slot>) -> Queue {
+        Queue { projects, slots, looked: Looked::default() }
+    }
+
     /// The current projects and pool.
     pub fn read(home: &Home) -> Result<Queue> {
-        Ok(Queue::with(projects::read(home)?, pool::read(home)?))
+        Ok(Queue::new(projects::read(home)?, pool::read(home)?))
+    }
+
+    /// The same, if anything about this task depends on it: the pool is read from the journals of all tasks.
+    pub fn about(app: &App, task: &Task) -> Option<Queue> {
+        let may_get_room = || task.owned.workspace.is_none() && !app.is_over(task);
+        let is_concerned = may_get_room() || waits(app, task).is_some();
+        is_concerned.then(|| Queue::read(&app.home).ok()).flatten()
     }
 
     /// The same from the pool's file and the journals of these tasks, for projects all of whose tasks are among them.
     pub fn of(home: &Home, saved: Saved, known: &[Known]) -> Result<Queue> {
-        Ok(Queue::with(projects::read(home)?, saved.slots(known)?))
-    }
-
-    fn with(projects: Vec<Project>, slots: Vec<Slot>) -> Queue {
-        Queue { projects, slots, looked: Looked::default() }
+        Ok(Queue::new(projects::read(home)?, saved.slots(known)?))
     }
 
     /// Whether a task without a worktree could have one now, or needs none to be started.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::store::tests::{Process, draft, editors, home, task};
 use crate::store::{
-    DirKind, Event, Home, LockedTask, Pool, Set, Task, TaskDir, activity, atomic, create, journal, list,
+    DirKind, Event, Home, LockedTask, Pool, Set, Task, TaskDir, activity, atomic, create, index, journal,
+    list,
 };
 use crate::{Error, Kind};
 
@@ -30,6 +31,7 @@ fn role() {
         "bind" => bind(&home),
         "many" => change_many(&home),
         "edit" => editors::edit(&home),
+        "index" => index::tests::write_forever(&home),
         "note" => activity::tests::note_many(&only_task(&home)),
         "move" => editors::move_until_stopped(&home),
         other => panic!("no role {other}"),

@@ -1,0 +1,41 @@
+//! The form of what journals add up to.
+
+/// A number that differs whenever the source differs that adds journals up: a cache of another form counts for nothing.
+pub const FORM: u64 = sum_of(&[
+    include_bytes!("event.rs"),
+    include_bytes!("event/declare.rs"),
+    include_bytes!("event/ends.rs"),
+    include_bytes!("event/objects.rs"),
+    include_bytes!("event/words.rs"),
+    include_bytes!("fold.rs"),
+    include_bytes!("read.rs"),
+    include_bytes!("record.rs"),
+    include_bytes!("set.rs"),
+]);
+
+/// FNV-1a, as a constant needs it.
+const fn sum_of(sources: &[&[u8]]) -> u64 {
+    let mut sum = 0xcbf2_9ce4_8422_2325_u64;
+    let mut source = 0;
+    while source < sources.len() {
+        let mut at = 0;
+        while at < sources[source].len() {
+            sum = (sum ^ sources[source][at] as u64).wrapping_mul(0x0100_0000_01b3);
+            at += 1;
+        }
+        source += 1;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_is_a_hash_of_all_bytes() {
+        assert_eq!(sum_of(&[]), orange_core::fnv1a(*b""));
+        assert_eq!(sum_of(&[b"foo", b"", b"bar"]), orange_core::fnv1a(*b"foobar"));
+        assert_ne!(FORM, sum_of(&[]));
+    }
+}

@@ -1,0 +1,112 @@
+//! What commands open in a home with many tasks of which few are under way.
+
+#[cfg(test)]
+use std::path::Path;
+
+use clap::Parser;
+
+use super::{list, show};
+use crate::app::App;
+use crate::cmd::args::{Cli, Command, ListArgs, TaskCommand};
+use crate::doctor;
+use crate::flow::tests::MACHINES;
+use crate::machines::Machines;
+use crate::nofollow::opened;
+use crate::store::index::tests::{copy, grow_old};
+use crate::store::tests::{draft, home, task};
+use crate::store::{DirKind, Event, LockedTask, Set, TaskDir, create, find};
+
+const FEW: usize = 50;
+const MANY: usize = 1000;
+
+/// A home with so many tasks, and what they are.
+struct Home {
+    _folder: tempfile::TempDir,
+    app: App,
+    over: TaskDir,
+}
+
+impl Home {
+    fn with(tasks: usize) -> Home {
+        const UNDER_WAY: usize = 10;
+        let (folder, home) = home();
+        let of_status = |branch: &str, status: &str| {
+            let mut locked = task(&home, branch);
+            locked.append(Event::Unknown, Set::new().workflow("test", "").status(status)).unwrap();
+            locked.dir().clone()
+        };
+        let (over, waits) = (of_status("fix-0", "done"), of_status("wait-0", "pending"));
+        (1..UNDER_WAY).for_each(|number| copy(&home, &waits, number));
+        (UNDER_WAY..tasks).for_each(|number| copy(&home, &over, number));
+        grow_old(&home);
+        let app = App::for_tests(Machines::only(MACHINES), home, folder.path());
+        let made = Home { _folder: folder, app, over };
+        // The first commands write the indexes.
+        made.all();
+        made
+    }
+
+    /// How many files each command opens.
+    fn all(&self) -> Vec<(&'static str, usize)> {
+        let Home { app, over, .. } = self;
+        let by_branch =
+            || find::named(&app.home, DirKind::Task, "fix-20", None, |task| app.is_over(task)).unwrap();
+        let count = |what, work: &dyn Fn()| (what, opened::during(app.home.root(), work).0);
+        vec![
+            count("task list", &|| drop(list::run(app, &listing(&[]), true).unwrap())),
+            count("task list, for people", &|| drop(list::run(app, &listing(&[]), false).unwrap())),
+            count("task list --all", &|| drop(list::run(app, &listing(&["--all"]), true).unwrap())),
+            count("task show ID", &|| drop(show::run(app, over, false).unwrap())),
+            count("task show BRANCH", &|| drop(show::run(app, &by_branch(), false).unwrap())),
+            count("task update BRANCH", &|| drop(LockedTask::lock(&app.home, &by_branch()).unwrap())),
+            count("task create", &|| {
+                let new = create(&app.home, &draft("new"), |_| Ok(())).unwrap();
+                let path = new.dir().path.clone();
+                drop(new);
+                std::fs::remove_dir_all(path).unwrap();
+            }),
+        ]
+    }
+}
+
+fn listing(words: &[&str]) -> ListArgs {
+    let cli = Cli::try_parse_from([&["orange", "task", "list"], words].concat()).unwrap();
+    match cli.command {
+        Some(Command::Task(TaskCommand::List(args))) => args,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_command_opens_as_much_among_many_tasks_as_among_few() {
+    let (few, many) = (Home::with(FEW), Home::with(MANY));
+    for ((what, few), (_, many)) in few.all().into_iter().zip(many.all()) {
+        assert!(many <= few + 2, "{what}: {few} files of {FEW} tasks are opened, and {many} of {MANY}");
+    }
+}
+
+#[test]
+fn a_list_of_finished_tasks_says_the_same_with_and_without_indexes() {
+    let home = Home::with(FEW);
+    let app = &home.app;
+    let all = |as_json: bool| list::run(app, &listing(&["--all"]), as_json).unwrap().text;
+    for as_json in [true, false] {
+        let indexed = all(as_json);
+        std::fs::read_dir(home.over.path.parent().unwrap()).unwrap().flatten().for_each(|entry| {
+            if entry.file_name().to_string_lossy().ends_with(".index") {
+                std::fs::remove_file(entry.path()).unwrap();
+            }
+        });
+        assert_eq!(all(as_json), indexed);
+    }
+}
+
+#[test]
+fn the_doctor_opens_a_finished_task_s_folder_and_lock_alone() {
+    let home = Home::with(MANY);
+    let doctor = || drop(doctor::examine(&home.app));
+    doctor();
+    let of = |path: &Path| opened::during(path, doctor).0;
+    assert_eq!([of(&home.over.history()), of(&home.over.task_md()), of(&home.over.lock_file())], [0, 0, 1]);
+    assert_eq!(of(&home.over.path), 3);
+}

@@ -1,0 +1,228 @@
+//! `.history.sum`: what a long journal adds up to, so that who wants no more reads only its last lines.
+//!
+//! It is a cache, as an [index](crate::store::index) is: anybody may remove it. It has the SHA-256 of the bytes that it sums up, and counts only
+//! for a journal that begins with them.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::path::Path;
+
+use orange_journal::Journal;
+use orange_journal::form::FORM;
+use orange_journal::read::{Sum, read_on};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::nofollow;
+use crate::store::atomic;
+
+/// A shorter journal is read whole, and so are the lines behind a sum until they are longer.
+const LONG: u64 = 256 * 1024;
+
+/// The contents of the file.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    form: u64,
+    sha256: String,
+    sum: Sum,
+}
+
+/// Whether a journal is worth a sum.
+pub fn is_long(journal: &File) -> bool {
+    journal.metadata().is_ok_and(|found| found.len() > LONG)
+}
+
+/// Reads a journal without keeping its records, from its sum on if that holds; `None` if it has to be read without one.
+pub fn read(path: &Path, journal: &File) -> Option<Journal> {
+    let place = path.with_file_name(".history.sum");
+    let mut from = Hashed::of(journal);
+    let mut sum = Sum::default();
+    if let Some(saved) = saved(&place) {
+        match is_beginning(&mut from, &saved).ok()? {
+            true => sum = saved.sum,
+            false => from = Hashed::of(rewound(journal)?),
+        }
+    }
+    let before = sum.length;
+    let Ok(read) = read_on(sum, &mut from, 0) else {
+        rewound(journal)?;
+        return None;
+    };
+    if let Some(sum) = read.sum().filter(|sum| sum.length > before + LONG) {
+        save(&place, sum, &from.hash);
+    }
+    Some(read)
+}
+
+fn rewound(mut journal: &File) -> Option<&File> {
+    journal.rewind().ok().map(|()| journal)
+}
+
+fn saved(place: &Path) -> Option<Saved> {
+    let bytes = nofollow::read(place, nofollow::LONGEST).ok()?;
+    serde_json::from_slice::<Saved>(&bytes).ok().filter(|saved| saved.form == FORM)
+}
+
+/// Reads the lines of a sum, and compares them with those that were summed up.
+fn is_beginning(from: &mut Hashed<'_>, saved: &Saved) -> io::Result<bool> {
+    let length = io::copy(&mut from.by_ref().take(saved.sum.length), &mut io::sink())?;
+    Ok(length == saved.sum.length && hex(&from.hash) == saved.sha256)
+}
+
+/// Saves a sum, unless it would not be read as it is, or takes as long to read as the journal.
+fn save(place: &Path, sum: Sum, hash: &Sha256) {
+    let length = sum.length;
+    let saved = Saved { form: FORM, sha256: hex(hash), sum };
+    let Ok(text) = serde_json::to_vec(&saved) else { return };
+    let is_short = u64::try_from(text.len()).is_ok_and(|it| it < length / 4);
+    if is_short && serde_json::from_slice::<Saved>(&text).is_ok_and(|read| read.sum == saved.sum) {
+        // A sum that cannot be written is only not there.
+        atomic::write_unsynced(place, &text).unwrap_or_default();
+    }
+}
+
+fn hex(hash: &Sha256) -> String {
+    hash.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A reader that hashes what is taken from it.
+struct Hashed<'f> {
+    from: BufReader<&'f File>,
+    hash: Sha256,
+}
+
+impl Hashed<'_> {
+    fn of(journal: &File) -> Hashed<'_> {
+        Hashed { from: BufReader::with_capacity(1 << 16, journal), hash: Sha256::new() }
+    }
+}
+
+impl Read for Hashed<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.hash.update(&into[..read]);
+        Ok(read)
+    }
+}
+
+impl BufRead for Hashed<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.from.fill_buf()
+    }
+
+    fn consume(&mut self, length: usize) {
+        let taken = &self.from.buffer()[..length];
+        self.hash.update(taken);
+        self.from.consume(length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use orange_journal::read::parse;
+
+    use crate::nofollow::opened;
+    use crate::store::tests::{home, task};
+    use crate::store::{Event, Home, LockedTask, Set, TaskDir, journal};
+
+    /// A task whose journal has so many records.
+    fn long(records: u64) -> (tempfile::TempDir, Home, TaskDir) {
+        let (folder, home) = home();
+        let dir = task(&home, "fix").dir().clone();
+        add(&dir, records);
+        (folder, home, dir)
+    }
+
+    fn add(dir: &TaskDir, records: u64) {
+        let last = journal::read(&dir.history()).unwrap().history().last_seq;
+        let event = || (Event::TaskRepaired { field: "x".repeat(60), found: None, kept: None }, Set::new());
+        let new = journal::records(last, (0..records).map(|_| event()).collect());
+        journal::append(&dir.history(), &new).unwrap();
+    }
+
+    fn place(dir: &TaskDir) -> PathBuf {
+        dir.path.join(".history.sum")
+    }
+
+    /// What is read with a sum is what the bytes say.
+    #[track_caller]
+    fn check(dir: &TaskDir) {
+        let with =
+            journal::read_last(&dir.history(), 0).map(|read| (read.history(), read.left_out, read.torn));
+        let bytes = fs::read(dir.history()).unwrap();
+        match parse(&bytes) {
+            Ok(whole) => {
+                let expect = (whole.history(), whole.left_out + whole.records.len(), whole.torn);
+                assert_eq!(with.unwrap(), expect);
+            }
+            Err(_) => drop(with.unwrap_err()),
+        }
+    }
+
+    #[test]
+    fn a_long_journal_is_read_behind_its_sum() {
+        let (_folder, _home, dir) = long(5_000);
+        assert!(!place(&dir).exists());
+        check(&dir);
+        let sum = fs::read(place(&dir)).unwrap();
+        check(&dir);
+        add(&dir, 10);
+        check(&dir);
+        // A few lines more are no reason to write it again; many are.
+        assert_eq!(fs::read(place(&dir)).unwrap(), sum);
+        add(&dir, 5_000);
+        check(&dir);
+        assert_ne!(fs::read(place(&dir)).unwrap(), sum);
+        // What the sum says is believed, since the lines are the same.
+        let text = fs::read_to_string(place(&dir)).unwrap();
+        fs::write(place(&dir), text.replace("\"pending\"", "\"believed\"")).unwrap();
+        let read = journal::read_last(&dir.history(), 0).unwrap();
+        assert_eq!(read.history().owned.status, "believed");
+    }
+
+    #[test]
+    fn a_short_journal_has_no_sum() {
+        let (_folder, home, dir) = long(20);
+        check(&dir);
+        assert!(!place(&dir).exists());
+        drop(LockedTask::lock(&home, &dir).unwrap());
+        assert_eq!(opened::during(&place(&dir), || check(&dir)).0, 0);
+    }
+
+    #[test]
+    fn a_sum_of_other_lines_counts_for_nothing() {
+        let (_folder, _home, dir) = long(5_000);
+        check(&dir);
+        let (whole, sum) = (fs::read(dir.history()).unwrap(), fs::read(place(&dir)).unwrap());
+        let text = String::from_utf8(whole.clone()).unwrap();
+        for other in [
+            text.replacen("pending", "waiting", 1),
+            text.replacen("xxx", "yyy", 1),
+            text[..text.len() / 2].to_owned(),
+            text.clone() + "{\"seq\":",
+            text.clone() + "nonsense\nnonsense\n",
+            text.replacen("\"seq\":9,", "\"seq\":900000,", 1),
+            String::new(),
+        ] {
+            fs::write(place(&dir), &sum).unwrap();
+            fs::write(dir.history(), other).unwrap();
+            check(&dir);
+        }
+        fs::write(dir.history(), &whole).unwrap();
+        let saved = String::from_utf8(sum.clone()).unwrap();
+        for damaged in [
+            saved[..saved.len() / 2].to_owned(),
+            saved.replacen("\"form\":", "\"form\":1", 1),
+            saved.replacen("\"workspace\":null", "\"workspace\":\"../..\"", 1),
+            saved.replacen("\"length\":", "\"length\":9", 1),
+            String::new(),
+        ] {
+            assert_ne!(damaged, saved);
+            fs::write(place(&dir), damaged).unwrap();
+            check(&dir);
+        }
+    }
+}
