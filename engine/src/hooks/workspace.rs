@@ -69,6 +69,7 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
     let own = pool::slot_of(slots, &task.id)
         .map_or_else(|| app.home.workspaces(), |slot| app.home.workspace(&slot.name));
     git.check_branch_free(&task.branch, &own)?;
+    git.check_filters(&task.branch, &project.default_branch, app.path())?;
     // A mission leaves the project's own file of that name where it is.
     if task.kind == DirKind::Task && git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
         return Err(Error::new(
