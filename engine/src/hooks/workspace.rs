@@ -184,6 +184,7 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
         // Without a backup, the branch has all of it.
         away.kept.first().map_or(Ok(()), |backup| git.bring_back(worktree, &away.head, backup))?;
     }
+    prepare::take_back_shared(app, project)?;
     prepare::go_on(app, project, locked)?;
     Ok(warning)
 }
@@ -209,6 +210,7 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
         check_gone(app, locked)?;
         let worktree = app.home.workspace(&name);
         locked.sync()?;
+        prepare::decide_given(app, &project, locked)?;
         empty(app, &project, locked, &worktree)?;
         let own = files_of_harnesses(app, locked.task());
         Git::at(&project.path).remove_ignored(&worktree, &own)?;
@@ -237,6 +239,7 @@ fn leave(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
     let is_on_it = worktree.is_dir()
         && Git::at(&project.path).current_branch(worktree)?.as_ref() == Some(&locked.task().branch);
     if is_on_it {
+        prepare::decide_given(app, project, locked)?;
         empty(app, project, locked, worktree)?;
     }
     prepare::clear(app, project, locked)

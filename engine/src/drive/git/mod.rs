@@ -38,6 +38,7 @@ use crate::{Error, Kind, Result};
 
 pub use backup::{Backup, BackupContext, SavedWork};
 pub use diff::{Comparison, FileDiff, Shape};
+pub use given::given;
 pub use head::{may_have, stands_on};
 pub use merge::{Mergeable, Strategy, has_moved_on};
 pub use parse::{Change, Version, Worktree};
@@ -83,6 +84,11 @@ impl Git {
     /// The repository of this folder.
     pub fn at(repo: impl Into<PathBuf>) -> Git {
         Git { repo: repo.into(), env: Vec::new() }
+    }
+
+    /// The folder of this `Git`.
+    pub fn folder(&self) -> &Path {
+        &self.repo
     }
 
     /// The same with one more variable in the environment of every call.

@@ -12,7 +12,7 @@ use crate::flow::mission::advance::leave_as;
 use crate::flow::mission::answer::backed_up_since;
 use crate::flow::watch::half_lent;
 use crate::flow::{cancel, lock_recovered};
-use crate::hooks::workspace;
+use crate::hooks::{given, workspace};
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, LockedTask, Pool, Task, TaskDir};
@@ -223,6 +223,9 @@ impl<'p> UnheldWorktree<'p> {
         };
         let mut context =
             BackupContext { task, default_branch: &default_branch, aside: &aside, note: &mut note };
+        if let (Fate::Clean | Fate::Remove, Some(git)) = (fate, &self.git) {
+            given::decide_given(&app.home, git.folder(), &self.name, Vec::new())?;
+        }
         match (fate, &self.git) {
             (Fate::Clean, Some(git)) => git.release(&self.folder, &mut context)?,
             (Fate::Remove, Some(git)) => git.remove(&self.folder, &mut context)?,
@@ -231,6 +234,9 @@ impl<'p> UnheldWorktree<'p> {
         }
         if let Some(task) = self.holder() {
             pool.unbind(task)?;
+        }
+        if let (Fate::Clean | Fate::Remove, Some(git)) = (fate, &self.git) {
+            given::take_all(&app.home, git.folder(), &self.name)?;
         }
         if *fate == Fate::Remove {
             pool.forget(&self.name)?;
