@@ -29,6 +29,7 @@ mod store;
 pub use answer::schemas;
 pub use cmd::args::Cli;
 pub use cmd::main;
+pub use drive::exec::GIT_VARIABLES;
 pub use error::{Error, Kind, Result};
 pub use machines::{Compile, Workflows};
 pub use orange_core as core;

@@ -6,6 +6,7 @@ pub mod harnesses;
 pub mod model;
 pub mod monitor;
 pub mod plan;
+pub mod programs;
 pub mod random;
 pub mod reference;
 pub mod schemas;

@@ -8,6 +8,9 @@ use serde::Deserialize;
 
 use crate::Result;
 
+/// The variable that says that every program of this build is there, as `cargo xtask ci` has built it; our tests read it, too.
+pub(crate) const ARE_BUILT: &str = "ORANGE_PROGRAMS_ARE_BUILT";
+
 /// The repository in which this command was built.
 pub(crate) struct House {
     /// Its folder.
@@ -74,6 +77,36 @@ impl House {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.root);
         command
+    }
+
+    /// Builds programs, as these arguments of `cargo build` name them, and gives the folder in which they are. Where
+    /// [`ARE_BUILT`] is set they are there already.
+    pub(crate) fn built(&self, what: &[&str]) -> Result<PathBuf> {
+        if !self.is_built() {
+            self.build(what)?;
+        }
+        self.programs()
+    }
+
+    /// Runs `cargo build` with these arguments.
+    pub(crate) fn build(&self, what: &[&str]) -> Result<()> {
+        let mut build = self.cargo([&["build", "--quiet"], what].concat());
+        let status = build.status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&build)))?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(format!("`{}` failed; cargo says why above", typed(&build)))
+        }
+    }
+
+    /// Whether every program has been built, by continuous integration.
+    pub(crate) fn is_built(&self) -> bool {
+        std::env::var_os(ARE_BUILT).is_some()
+    }
+
+    /// The folder in which cargo puts programs.
+    pub(crate) fn programs(&self) -> Result<PathBuf> {
+        Ok(self.metadata()?.target_directory.join("debug"))
     }
 
     /// The paths of all tracked and unignored files, from the root, sorted.

@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use orange_tests::harnesses::{self, ALL, Harness, Installed};
+use orange_tests::programs::{built, target_folder};
 use tempfile::TempDir;
 
 use crate::record;
@@ -103,7 +104,7 @@ impl Suite {
 
 /// `orange` where the user can run it: the folder of the build may be closed to others. Beside the second one is `orange-mcp`.
 fn copies_of_orange() -> Result<(PathBuf, PathBuf), String> {
-    let built = build_orange()?;
+    let built = build_orange();
     let folder = tempfile::Builder::new().prefix("orange-agents-bin-").tempdir_in("/tmp");
     let folder = folder.map_err(|error| error.to_string())?;
     let path = folder.path().to_path_buf();
@@ -120,38 +121,9 @@ fn copies_of_orange() -> Result<(PathBuf, PathBuf), String> {
     Ok((path, with_server))
 }
 
-/// The folder with the programs as they are now.
-fn build_orange() -> Result<PathBuf, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build
-        .args([
-            "build",
-            "--quiet",
-            "--package",
-            "orange",
-            "--package",
-            "orange-mcp",
-            "--package",
-            "orange-fleet",
-        ])
-        .arg("--target-dir")
-        .arg(target_folder());
-    if profile_folder().ends_with("release") {
-        build.arg("--release");
-    }
-    // The build itself failing is no reason to skip anything.
-    assert!(build.status().map_err(|error| error.to_string())?.success(), "orange cannot be built");
-    Ok(profile_folder())
-}
-
-fn target_folder() -> PathBuf {
-    profile_folder().parent().map(Path::to_path_buf).unwrap_or_default()
-}
-
-fn profile_folder() -> PathBuf {
-    let program = std::env::current_exe().unwrap_or_default();
-    program.ancestors().nth(2).map(Path::to_path_buf).unwrap_or_default()
+/// The folder with the programs as they are now. A build that fails is no reason to skip anything.
+fn build_orange() -> PathBuf {
+    built(&["--package", "orange", "--package", "orange-mcp", "--package", "orange-fleet"])
 }
 
 /// How long anything may take before a life is given up.

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use orange_tests::programs::built;
+
 use crate::world::{binary, text};
 
 /// One of our programs.
@@ -61,26 +63,7 @@ impl Program {
 /// The folder of the programs beside `orange`, in which they have been built.
 pub(crate) fn others() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let folder = binary().parent().unwrap();
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut build = Command::new(cargo);
-        build.args([
-            "build",
-            "--quiet",
-            "--package",
-            "orange-workflow",
-            "--package",
-            "xtask",
-            "--target-dir",
-        ]);
-        build.arg(folder.parent().unwrap());
-        if folder.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success(), "orange-workflow and xtask cannot be built");
-        folder.to_owned()
-    })
+    BUILT.get_or_init(|| built(&["--package", "orange-workflow", "--package", "xtask"]))
 }
 
 /// The words of a command line as a shell takes it apart, as far as our examples need it.

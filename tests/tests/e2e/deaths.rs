@@ -1,4 +1,6 @@
 //! Agents that die, at every stage and in every way.
+//!
+//! The promise here is what the workflow says of a dead agent. Kills of `orange` itself are in `kills` and `every_step`.
 
 use std::fs;
 

@@ -2,16 +2,13 @@
 
 use std::process::Command;
 
+use orange_tests::programs::built;
+
 /// It is run as one runs it inside an agent's tmux, and must not be touched by that.
 #[test]
 fn the_demo_comes_out_as_its_page_says() {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut demo = Command::new(cargo);
-    demo.args(["run", "--quiet", "--package", "xtask", "--target-dir"]).arg(crate::world::target_folder());
-    demo.args(["--", "demo"])
-        .env("TMUX", "/nowhere,1,0")
-        .env("ORANGE_TASK", "x")
-        .env("ORANGE_HOME", "/nowhere");
+    let mut demo = Command::new(built(&["--package", "xtask"]).join("xtask"));
+    demo.arg("demo").env("TMUX", "/nowhere,1,0").env("ORANGE_TASK", "x").env("ORANGE_HOME", "/nowhere");
     let output = demo.output().unwrap();
     let (out, err) = (crate::world::text(&output.stdout), crate::world::text(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");

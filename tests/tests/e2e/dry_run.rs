@@ -1,4 +1,7 @@
-//! A dry run of `task update` writes nothing: no file, no lock, no folder.
+//! `--dry-run` of every command that changes a task: the home, the worktrees, the branches and tmux stay as they are.
+//!
+//! The promise here is that nothing is written, and that the answer is that of the real call. What the real calls do is
+//! tested where each command is.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +10,8 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 
 use crate::custom::{FLOW, followed};
-use crate::task::Task;
+use crate::dashboard::processes;
+use crate::task::{Task, is_alive};
 use crate::world::World;
 
 /// A path with its time of change and, where it is a file, its bytes.
@@ -29,27 +33,94 @@ pub(crate) fn tree(folder: &Path) -> Vec<Entry> {
     found
 }
 
-/// Runs `task update … --dry-run`, which must leave the home as it is, and gives its answer.
+/// Runs a command, whatever its answer, which must leave everything as it is.
 #[track_caller]
-fn dry(world: &World, task: &Task<'_>, words: &[&str]) -> Value {
-    let before = tree(&world.home());
-    let said = world.json(&[&["task", "update", &task.id], words, &["--dry-run"]].concat());
-    assert!(before == tree(&world.home()), "something was written: {said:?}");
+fn dry(world: &World, words: &[&str]) -> Value {
+    let state = || {
+        let refs = world.git(&world.repo(), &["for-each-ref"]);
+        (tree(&world.home()), refs, world.panes())
+    };
+    let (before, refs, panes) = state();
+    let said = world.json(&[words, &["--dry-run"]].concat());
+    let (after, refs_after, panes_after) = state();
+    let (is_new, is_gone) = (|it: &&Entry| !before.contains(it), |it: &&Entry| !after.contains(it));
+    let changed = after.iter().filter(is_new).chain(before.iter().filter(is_gone));
+    let changed: Vec<&str> = changed.map(|(path, ..)| path.as_str()).collect();
+    assert_eq!(changed, [""; 0], "changed by {words:?}: {said:?}");
+    assert_eq!((refs_after, panes_after), (refs, panes), "changed by {words:?}: {said:?}");
     said.json()
+}
+
+/// Runs `task update … --dry-run`.
+#[track_caller]
+fn update(world: &World, task: &Task<'_>, words: &[&str]) -> Value {
+    dry(world, &[&["task", "update", &task.id], words].concat())
+}
+
+#[test]
+fn a_dry_run_changes_nothing_and_answers_like_the_real_call() {
+    let world = World::new().with_github();
+    let task = world.create("fix", "Mend it [agents: hang work pass]", &["--no-spawn"]);
+    let id = task.id.as_str();
+    let code = |answer: &Value| answer["error"]["code"].as_str().unwrap_or_default().to_owned();
+    let arrow = |answer: &Value| format!("{} {} {}", answer["from"], answer["to"], answer["dry_run"]);
+
+    let created = dry(&world, &["task", "create", "new", "Mend that"]);
+    assert_eq!(
+        (&created["id"], &created["branch"], &created["dry_run"]),
+        (&json!(null), &json!("new"), &json!(true))
+    );
+    assert_eq!(code(&dry(&world, &["task", "create", "fix", "Mend that"])), "refused");
+    assert_eq!(arrow(&dry(&world, &["task", "spawn", id])), r#""pending" "working" true"#);
+    assert_eq!(code(&dry(&world, &["task", "stop", id])), "refused");
+    assert!(dry(&world, &["task", "delete", id])["path"].as_str().unwrap().contains("trash"));
+    task.ok("spawn", &[]);
+    let agent = task.agent(1).begun();
+    task.reaches("working");
+
+    assert_eq!(dry(&world, &["task", "stop", id])["stopped"], json!([1]));
+    assert_eq!(code(&dry(&world, &["task", "respawn", id])), "not_respawnable");
+    assert_eq!(dry(&world, &["task", "restart", id])["spawn"], 2);
+    assert_eq!(dry(&world, &["task", "send", id, "Go on"])["spawn"], 1);
+    assert_eq!(code(&dry(&world, &["task", "delete", id])), "refused");
+    assert_eq!(code(&dry(&world, &["task", "merge", id, "--local"])), "no_transition");
+    let migrated = dry(&world, &["task", "migrate", id, "--to", "reviewing"]);
+    assert_eq!(arrow(&migrated), r#""working" "reviewing" true"#);
+    fs::write(task.worktree().join("idea.txt"), "half an idea\n").unwrap();
+    assert_eq!(arrow(&dry(&world, &["task", "cancel", id])), r#""working" "cancelled" true"#);
+    assert_eq!(code(&dry(&world, &["task", "create-pr", id])), "refused");
+    assert!(is_alive(agent));
+    fs::remove_file(task.worktree().join("idea.txt")).unwrap();
+
+    task.ok("stop", &[]);
+    assert_eq!(dry(&world, &["task", "respawn", id])["spawn"], 2);
+    task.ok("respawn", &[]);
+    task.reaches("reviewing");
+    // What is around an agent writes a little longer than the agent.
+    world.until("no agent is left", || processes(&world, "agent").is_empty());
+    let merged = dry(&world, &["task", "merge", id, "--local"]);
+    assert_eq!(arrow(&merged), r#""reviewing" "done" true"#);
+    assert_eq!((&merged["strategy"], &merged["pushed"]), (&json!("ff"), &json!(true)));
+    let pr = dry(&world, &["task", "create-pr", id]);
+    assert_eq!((&pr["pr_url"], &pr["created"]), (&json!(null), &json!(true)));
+    task.ok("merge", &["--local"]);
+    task.ok("delete", &["--yes"]);
+    assert_eq!(dry(&world, &["task", "restore", id])["status"], "done");
+    assert!(!task.folder().exists());
 }
 
 #[test]
 fn nothing_is_written_whatever_the_answer() {
     let world = World::new();
     let task = world.create("fix", "Mend it", &["--no-spawn"]);
-    let planned = dry(&world, &task, &["--status", "working"]);
+    let planned = update(&world, &task, &["--status", "working"]);
     assert_eq!(
         (&planned["from"], &planned["to"], &planned["dry_run"]),
         (&json!("pending"), &json!("working"), &json!(true))
     );
-    assert_eq!(dry(&world, &task, &["--status", "done"])["error"]["code"], "no_transition");
-    assert_eq!(dry(&world, &task, &["--summary", "Another"])["updated"], json!(["summary"]));
-    assert_eq!(dry(&world, &task, &["--branch", "main"])["error"]["code"], "refused");
+    assert_eq!(update(&world, &task, &["--status", "done"])["error"]["code"], "no_transition");
+    assert_eq!(update(&world, &task, &["--summary", "Another"])["updated"], json!(["summary"]));
+    assert_eq!(update(&world, &task, &["--branch", "main"])["error"]["code"], "refused");
 }
 
 #[test]
@@ -62,7 +133,7 @@ fn a_workflow_that_was_edited_is_foreseen() {
             .replace("tries: 3", "tries: 3, walks: 5")
             .replace("from: checking, to: closed", "from: doing, to: closed"),
     );
-    let planned = dry(&world, &task, &["--status", "closed"]);
+    let planned = update(&world, &task, &["--status", "closed"]);
     let moved = task.ok("update", &["--status", "closed"]);
     assert_eq!(planned["workflow_changed"], moved["workflow_changed"]);
     assert!(!moved["workflow_changed"].is_null());
@@ -74,7 +145,7 @@ fn a_counter_that_an_edited_workflow_adds_has_its_first_value() {
     let task = followed(&world);
     let guarded = "  - {from: doing, to: closed, when: walks == 5}\n";
     world.workflow("flow.yml", &(FLOW.replace("tries: 3", "tries: 3, walks: 5") + guarded));
-    assert_eq!(dry(&world, &task, &["--status", "closed"])["success"], true);
+    assert_eq!(update(&world, &task, &["--status", "closed"])["success"], true);
     task.ok("update", &["--status", "closed"]);
 }
 
@@ -89,9 +160,9 @@ fn a_transition_that_was_cut_short_is_left_so() {
         task.ok("update", &["--status", status]);
     }
     cut_short(&task);
-    let planned = dry(&world, &task, &["--status", "closed"]);
+    let planned = update(&world, &task, &["--status", "closed"]);
     assert_eq!((&planned["from"], &planned["success"]), (&json!("doing"), &json!(true)));
-    assert_eq!(dry(&world, &task, &["--status", "open"])["error"]["code"], "no_transition");
+    assert_eq!(update(&world, &task, &["--status", "open"])["error"]["code"], "no_transition");
     task.ok("update", &["--status", "closed"]);
     assert_eq!(task.arrows(), ["open → doing", "doing → checking", "checking → doing", "doing → closed"]);
 }

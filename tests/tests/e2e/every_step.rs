@@ -1,4 +1,7 @@
 //! A kill at every step of a transition: after each program that its finisher calls, and before it.
+//!
+//! The promise here is that git and tmux may have done a thing of which the journal does not know. `cargo xtask torture` kills at
+//! the steps between such calls, of every request; what agents that die leave behind is in `deaths`.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! A disk that is full, a home that cannot be written, a clock that jumps, a link that cannot be made: the error says so, and
 //! nothing is left half-done.
+//!
+//! The promise here is what is said. That a disk may be full at any byte is the promise of `cargo xtask torture`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use orange_tests::programs::built;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -341,7 +342,7 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// The `orange` of this build; cargo tells the tests of its own package only where it is.
 pub(crate) fn binary() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built(&["--package", "orange"], "orange"))
+    BUILT.get_or_init(|| built(&["--package", "orange"]).join("orange"))
 }
 
 /// Writes a program. Only a process of its own has the file open meanwhile: what another test starts at that moment
@@ -360,33 +361,12 @@ pub(crate) fn write_program(file: &Path, script: &str) {
 /// The `orange` whose workflows are those of the seeds, as they stand.
 pub(crate) fn seeds() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built(&["--package", "orange-tests", "--example", "seeds"], "examples/seeds"))
+    BUILT.get_or_init(|| built(&["--package", "orange-tests", "--example", "seeds"]).join("examples/seeds"))
 }
 
 /// The program of another of our packages, named as that package is.
 pub(crate) fn target_program(package: &'static str) -> PathBuf {
-    built(&["--package", package], package)
-}
-
-fn built(what: &[&str], program: &str) -> PathBuf {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--quiet"]).args(what).arg("--target-dir").arg(target_folder());
-    let profile = profile_folder();
-    if profile.ends_with("release") {
-        build.arg("--release");
-    }
-    assert!(build.status().unwrap().success(), "{program} cannot be built");
-    profile.join(program)
-}
-
-/// The folder that cargo builds in.
-pub(crate) fn target_folder() -> PathBuf {
-    profile_folder().parent().unwrap().to_path_buf()
-}
-
-fn profile_folder() -> PathBuf {
-    std::env::current_exe().unwrap().ancestors().nth(2).unwrap().to_path_buf()
+    built(&["--package", package]).join(package)
 }
 
 /// Bytes as text.

@@ -49,12 +49,7 @@ pub(crate) fn run(house: &House, arguments: &Demo) -> Result<ExitCode> {
 
 /// The program of this package, which has the same name.
 fn built(house: &House, package: &str) -> Result<PathBuf> {
-    let mut build = house.cargo(["build", "--quiet", "--package", package]);
-    let status = build.status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&build)))?;
-    if !status.success() {
-        return Err(format!("{package} cannot be built; cargo says why above"));
-    }
-    Ok(house.metadata()?.target_directory.join("debug").join(package))
+    Ok(house.built(&["--package", package])?.join(package))
 }
 
 fn play(scratch: &Scratch, page: &Page) -> Result<()> {

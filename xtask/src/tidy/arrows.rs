@@ -59,10 +59,10 @@ const ARROWS: &[Arrows] = &[
             "orange-picture",
         ],
         build: &["orange-codegen", "orange-analysis"],
-        dev: NONE,
+        dev: &["orange-tests"],
     },
-    Arrows { from: "orange-tests", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
-    Arrows { from: "xtask", normal: EVERYTHING, build: NONE, dev: EVERYTHING },
+    Arrows { from: "orange-tests", normal: EVERYTHING, build: &["orange-codegen"], dev: EVERYTHING },
+    Arrows { from: "xtask", normal: EVERYTHING, build: &["orange-codegen"], dev: EVERYTHING },
 ];
 
 const EVERYTHING: &[&str] = &[

@@ -3,14 +3,13 @@
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::house::{House, answer, typed};
+use crate::house::{House, typed};
 
 /// Builds the programs, and tortures a fleet of them for about this time.
 pub(super) fn run(house: &House, seed: u64, seconds: u64, store: Option<&str>) -> Result<ExitCode> {
     let fleet = ["--package", "orange-fleet", "--features", "restate", "--bin", "orange-fleet"];
-    answer(house.cargo([&["build", "--quiet", "--example", "torture"], &fleet[..]].concat()))?;
-    answer(house.cargo(["build", "--quiet", "--package", "orange"]))?;
-    let built = house.metadata()?.target_directory.join("debug");
+    house.built(&[&["--example", "torture"], &fleet[..]].concat())?;
+    let built = house.built(&["--package", "orange"])?;
     let mut torture = std::process::Command::new(built.join("examples/torture"));
     torture.args(["--seed", &seed.to_string(), "--seconds", &seconds.to_string(), "--fleet"]);
     torture.arg(built.join("orange-fleet")).arg("--orange").arg(built.join("orange"));

@@ -1,4 +1,9 @@
 //! `cargo xtask torture`: kills, starves and confuses requests, and compares the results with undisturbed runs.
+//!
+//! The promises here: a request may be killed at any step of ours, `fault::step`, may be started twice, and may meet a full disk at
+//! any byte, and after one look of the monitor the task is as without it (`--steps`, the slice); the same at random moments, of random
+//! lives with kills of every kind of process (`--attack`); and for gateways, crabs and their network (`--fleet`). Tests of one kill
+//! each, at a program that `orange` calls, are `every_step` and `kills` in `tests/tests/e2e`.
 
 mod attack;
 mod attempt;
@@ -26,7 +31,7 @@ use self::scene::SCENES;
 use self::table::Table;
 use self::world::World;
 use crate::Result;
-use crate::house::{House, typed};
+use crate::house::House;
 
 /// The number of requests in one world, so that homes are neither empty nor endless.
 const REQUESTS_IN_A_WORLD: usize = 25;
@@ -131,7 +136,7 @@ pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
     }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     if let Some(lives) = arguments.attack {
-        let orange = build_as(house, folder.path(), "plain", &[])?;
+        let orange = plain(house, folder.path(), &[])?;
         println!("seed {seed}");
         let lives = arguments.life.map_or(0..lives, |life| life..life + 1);
         let is_whole = attack::run(&orange, lives, arguments.workers(), seed, arguments.scene.as_deref())?;
@@ -225,23 +230,39 @@ fn indented(name: &str, text: &str) -> String {
 
 /// Builds `orange` with and without fail points.
 fn build(house: &House, folder: &Path, release: bool) -> Result<Built> {
-    let armed = build_as(house, folder, "armed", &["--features", "fail-points"])?;
-    Ok(Built { armed, plain: build_as(house, folder, "plain", if release { &["--release"] } else { &[] })? })
+    let armed = armed(house, folder)?;
+    Ok(Built { armed, plain: plain(house, folder, if release { &["--release"] } else { &[] })? })
 }
 
-/// Builds `orange` with these arguments, and copies it before the next build replaces it.
-fn build_as(house: &House, folder: &Path, name: &str, more: &[&str]) -> Result<PathBuf> {
-    let words = [&["build", "--quiet", "--package", "orange"], more].concat();
-    let mut build = house.cargo(words);
-    let status = build.status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&build)))?;
-    if !status.success() {
-        return Err("orange cannot be built; cargo says why above".to_owned());
+/// `orange` with fail points. Continuous integration has built it before the one without, which has the same place.
+fn armed(house: &House, folder: &Path) -> Result<PathBuf> {
+    let before = house.metadata()?.target_directory.join("armed");
+    if !before.join("orange").exists() || !house.is_built() {
+        build_armed(house)?;
     }
-    let profile = if more == ["--release"] { "release" } else { "debug" };
-    let program = house.metadata()?.target_directory.join(profile).join("orange");
-    let kept = folder.join(name).join("orange");
-    fs::create_dir(folder.join(name))
-        .and_then(|()| fs::copy(&program, &kept))
+    keep(&before.join("orange"), &folder.join("armed"))
+}
+
+/// Builds `orange` with fail points into a folder of its own.
+pub(crate) fn build_armed(house: &House) -> Result<()> {
+    house.build(&["--package", "orange", "--features", "fail-points"])?;
+    let folder = house.metadata()?.target_directory.join("armed");
+    keep(&house.programs()?.join("orange"), &folder).map(drop)
+}
+
+fn plain(house: &House, folder: &Path, more: &[&str]) -> Result<PathBuf> {
+    let words = [&["--package", "orange"], more].concat();
+    let debug =
+        if more.is_empty() { house.built(&words)? } else { house.build(&words).and(house.programs())? };
+    let program = if more == ["--release"] { debug.with_file_name("release") } else { debug }.join("orange");
+    keep(&program, &folder.join("plain"))
+}
+
+/// Copies a program into a folder before the next build replaces it.
+fn keep(program: &Path, folder: &Path) -> Result<PathBuf> {
+    let kept = folder.join("orange");
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::copy(program, &kept))
         .map_err(|error| format!("{} cannot be copied: {error}", program.display()))?;
     Ok(kept)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use super::scratch::Scratch;
-use super::{Call, Git, parse, without_task_file};
+use super::{Call, Git, NOT_INSIDE, parse, without_task_file};
 use crate::{Error, Kind, Result};
 
 /// How a file differs.
@@ -156,7 +156,7 @@ impl Comparison {
     }
 
     fn aimed(&self, call: Call, command: &str, words: &[&str]) -> Call {
-        let call = call.arg(command).args(words).arg(&self.base);
+        let call = call.arg(command).args(words).arg(NOT_INSIDE).arg(&self.base);
         let call = match &self.index {
             Some(index) => call.env("GIT_INDEX_FILE", &index.path),
             None => call.arg(&self.commit),

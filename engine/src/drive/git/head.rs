@@ -21,6 +21,20 @@ pub fn may_have(worktree: &Path, name: &str) -> bool {
     index.is_some_and(|index| index.windows(name.len()).any(|part| part == name.as_bytes()))
 }
 
+/// Whether the index of a worktree may name a repository inside: by the mode of its entry, which other bytes may resemble, or by a
+/// second index, which is not read.
+pub fn may_have_repository(worktree: &Path) -> bool {
+    const MODE: &[u8] = &[0, 0, 0xe0, 0];
+    let index = git_folder(worktree).and_then(|folder| fs::read(folder.join("index")).ok());
+    index.is_some_and(|index| index.windows(4).any(|part| part == MODE || part == b"link"))
+}
+
+/// The branch of a worktree by git's files; `None` if it has none, or if only git knows.
+pub(super) fn branch(worktree: &Path) -> Option<String> {
+    let head = line(&git_folder(worktree)?.join("HEAD"))?;
+    head.strip_prefix("ref: refs/heads/").map(str::to_owned)
+}
+
 /// The commit by git's files; `None` if only git knows.
 pub(super) fn from_files(worktree: &Path) -> Option<String> {
     let folder = git_folder(worktree)?;

@@ -115,7 +115,10 @@ impl Git {
         if self.refs(&["refs/stash"])?.is_empty() {
             return Ok(Vec::new());
         }
-        let listed = self.call().args(["log", "--walk-reflogs", "--format=%H", "refs/stash", "--"]).text()?;
+        let listed = self
+            .call()
+            .args(["log", "--no-show-signature", "--walk-reflogs", "--format=%H", "refs/stash", "--"])
+            .text()?;
         Ok(listed.lines().map(str::to_owned).collect())
     }
 

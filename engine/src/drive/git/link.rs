@@ -8,17 +8,32 @@ use super::{Git, head, refused};
 use crate::Result;
 use crate::files::{entries, is_same, open_regular};
 
+/// The settings that a worktree may have of its own: none of them names a program or another file with settings.
+const HARMLESS: [&str; 9] = [
+    "core.autocrlf",
+    "core.bare",
+    "core.eol",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "core.worktree",
+    "index.sparse",
+    "user.email",
+    "user.name",
+];
+
 /// The longest `.git` file.
 const LONGEST: u64 = 64 * 1024;
 
 impl Git {
     /// This repository seen from one of its worktrees. Every call names the worktree's own part of the repository, so that later
-    /// changes of the worktree's `.git` file have no effect.
+    /// changes of the worktree's `.git` file have no effect, and the part that all worktrees share, so that its file `commondir` has none.
     pub(super) fn inside(&self, worktree: &Path) -> Result<Git> {
         if is_same(worktree, &self.repo) {
             return Ok(self.clone());
         }
-        Ok(self.bound(&self.own_part(worktree)?, worktree))
+        let own = self.own_part(worktree)?;
+        self.check_settings(&own)?;
+        Ok(self.bound(&own, worktree).env("GIT_COMMON_DIR", self.shared_part()?))
     }
 
     /// A checkout by its folder and its own part of a repository, whatever its `.git` file says.
@@ -52,6 +67,24 @@ impl Git {
     pub(super) fn remembered(&self, worktree: &Path) -> Result<Option<PathBuf>> {
         let known = entries(&self.shared_part()?.join("worktrees"))?;
         Ok(known.into_iter().map(|entry| entry.path()).find(|own| leads_to(own, worktree)))
+    }
+
+    /// Refuses settings of one worktree alone that may name a program: an agent may have left them, and git would run it.
+    fn check_settings(&self, own: &Path) -> Result<()> {
+        let file = own.join("config.worktree");
+        if !file.exists() {
+            return Ok(());
+        }
+        let listed =
+            self.call().args(["config", "--no-includes", "--list", "--name-only", "--file"]).arg(&file);
+        let listed = listed.text()?;
+        match listed.lines().find(|name| !HARMLESS.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(refused(format!("{} sets `{name}`", file.display())).help(format!(
+                "an agent may have written that file, and git may run what it names; if it is yours, set `{name}` for the whole \
+                 repository, else remove the line"
+            ))),
+        }
     }
 
     fn shared_part(&self) -> Result<PathBuf> {

@@ -61,8 +61,8 @@ impl Git {
     /// Checks what a merge of `branch` into the default branch takes, and creates its commit without changing any branch or checkout.
     /// Commits that only the remote's default branch has, by the last fetch, are included. `worktree` is the task's.
     ///
-    /// It refuses if the worktree has uncommitted work or is on another branch, if the branch contains the task's own file or
-    /// conflicts, if `ff` is wanted and impossible, if the default branch has diverged from the remote's or is being rebased, and if
+    /// It refuses if the worktree has uncommitted work or is on another branch, if the branch contains the task's own file or a
+    /// repository without its files or conflicts, if `ff` is wanted and impossible, if the default branch has diverged from the remote's or is being rebased, and if
     /// a commit lacks the signature that the user's settings require.
     pub fn plan_merge(
         &self,
@@ -77,6 +77,7 @@ impl Git {
         self.check_no_rebase(default_branch)?;
         let theirs = self.tip(branch)?;
         self.check_no_task_file(&theirs, branch)?;
+        self.check_no_gitlink(&theirs, branch, default_branch)?;
         let from = self.commit_in(&self.repo, &format!("refs/heads/{default_branch}"))?;
         let remote = self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{default_branch}"))?;
         let ours = match (&from, &remote) {
@@ -181,6 +182,7 @@ impl Git {
     pub fn check_has_work(&self, branch: &str, default_branch: &str) -> Result<()> {
         let (base, tip) = (self.base(default_branch)?, self.tip(branch)?);
         self.check_no_task_file(&tip, branch)?;
+        self.check_no_gitlink(&tip, branch, default_branch)?;
         if !self.is_ancestor(&tip, &base)? {
             return Ok(());
         }
@@ -228,18 +230,7 @@ impl Git {
                 format!("commit it there, or put it aside with `git -C '{shown}' stash --include-untracked`"),
             ));
         }
-        match self.current_branch(worktree)? {
-            Some(current) if current == branch => Ok(()),
-            current => {
-                let on =
-                    current.map_or_else(|| "no branch".to_owned(), |current| format!("branch `{current}`"));
-                Err(refused(format!("{shown} is on {on}, not on `{branch}`: work there would be left out"))
-                    .help(format!(
-                        "run `git -C '{shown}' switch {branch}`, or finish the rebase there; if the branch was renamed, \
-                         run `orange task update --branch` there"
-                    )))
-            }
-        }
+        self.check_on_branch(worktree, branch)
     }
 
     /// The future commit of the default branch.

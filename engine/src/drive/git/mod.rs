@@ -9,6 +9,7 @@ mod capture;
 mod diff;
 mod filters;
 mod garbage;
+mod gitlink;
 mod given;
 mod head;
 mod inner;
@@ -39,7 +40,7 @@ use crate::{Error, Kind, Result};
 pub use backup::{Backup, BackupContext, SavedWork};
 pub use diff::{Comparison, FileDiff, Shape};
 pub use given::given;
-pub use head::{may_have, stands_on};
+pub use head::{may_have, may_have_repository, stands_on};
 pub use merge::{Mergeable, Strategy, has_moved_on};
 pub use parse::{Change, Version, Worktree};
 pub use template::Template;
@@ -59,6 +60,12 @@ pub const TASK_FILE: &str = "TASK.md";
 
 /// The folder in a worktree with a folder for each agent, `.orange/<spawn>`, for the requests of sandboxed ones.
 pub const REQUEST_FOLDER: &str = ".orange";
+
+/// No hook runs: a relative `core.hooksPath` is a folder of the worktree, in which agents write. A push runs `pre-push` all the same.
+const NO_HOOKS: [&str; 2] = ["-c", "core.hooksPath=/dev/null"];
+
+/// git does not look for changes inside a nested repository: it would run the filters that an agent has set there.
+const NOT_INSIDE: &str = "--ignore-submodules=dirty";
 
 /// One project's repository.
 #[derive(Clone, Debug)]
@@ -303,10 +310,12 @@ impl Git {
 
     /// The uncommitted changes in a worktree: changed, staged and untracked files, without ignored ones and the task's own file.
     pub fn changes(&self, worktree: &Path) -> Result<Vec<Change>> {
-        let call =
-            self.inside(worktree)?.call().args(["status", "--porcelain", "-z", "--untracked-files=all"]);
+        let there = self.inside(worktree)?;
+        let call = there.call().args(["status", "--porcelain", "-z", "--untracked-files=all", NOT_INSIDE]);
         let output = call.args(["--", ":/", without_task_file()]).run()?.checked()?;
-        Ok(parse::parse_status(&output.stdout))
+        let mut changes = parse::parse_status(&output.stdout);
+        changes.extend(there.changed_submodules()?);
+        Ok(changes)
     }
 
     /// Every worktree of the repository, the main checkout first.
@@ -392,17 +401,19 @@ impl Git {
         self.call_in(&self.repo)
     }
 
-    /// A call on the user's terminal, with the user's settings, that sees this repository only and takes no lock.
+    /// A call on the user's terminal, with the user's settings but no hooks, that sees this repository only and takes no lock.
     fn on_terminal(&self) -> Call {
-        let call = Call::new("git").folder(&self.repo).without(GIT_VARIABLES);
-        let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
-        call.env("GIT_OPTIONAL_LOCKS", "0")
+        self.alone(&self.repo).env("GIT_OPTIONAL_LOCKS", "0").preset(NO_HOOKS)
     }
 
-    /// A call without questions, in English, that sees this folder's repository only.
+    /// A call without questions and hooks, in English, that sees this folder's repository only.
     fn call_in(&self, folder: &Path) -> Call {
-        let call = Call::new("git").folder(folder).bound(Duration::from_secs(600)).without(GIT_VARIABLES);
-        let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
+        self.with_hooks(folder).preset(NO_HOOKS)
+    }
+
+    /// The same with the hooks of the repository.
+    fn with_hooks(&self, folder: &Path) -> Call {
+        let call = self.alone(folder).bound(Duration::from_secs(600));
         call.without(&["LANGUAGE"])
             .env("LC_ALL", "C")
             .env("GIT_TERMINAL_PROMPT", "0")
@@ -411,6 +422,12 @@ impl Git {
             .preset(["-c", "submodule.recurse=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false"])
             // No file system monitor, and no colours.
             .preset(["-c", "core.fsmonitor=false", "-c", "color.ui=false"])
+    }
+
+    /// A call that sees this folder's repository only.
+    fn alone(&self, folder: &Path) -> Call {
+        let call = Call::new("git").folder(folder).without(GIT_VARIABLES);
+        self.env.iter().fold(call, |call, (name, value)| call.env(name, value))
     }
 }
 

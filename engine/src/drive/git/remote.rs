@@ -51,10 +51,10 @@ impl Git {
         })
     }
 
-    /// Pushes a branch under its own name, without force.
+    /// Pushes a branch under its own name, without force. The hook `pre-push` is the one of the main checkout.
     pub fn push(&self, remote: &str, branch: &str) -> Result<()> {
         let spec = format!("refs/heads/{branch}:refs/heads/{branch}");
-        let call = self.remote_call().bound(LONG_PATIENCE);
+        let call = self.with_hooks(&self.repo).bound(LONG_PATIENCE);
         call.args(["push", "--quiet", "--no-follow-tags", remote, &spec]).run()?.checked().map(drop)
     }
 
@@ -90,7 +90,8 @@ impl Git {
         // With the lease, the remote refuses if somebody has pushed since.
         let lease = format!("--force-with-lease={name}:{}", commit.0);
         let output = self
-            .remote_call()
+            .with_hooks(&self.repo)
+            .bound(PATIENCE)
             .args(["push", "--quiet", "--no-follow-tags", &lease, REMOTE, &format!(":{name}")])
             .run()?;
         if says_no_branch(&output) { Ok(false) } else { output.checked().map(|_| true) }

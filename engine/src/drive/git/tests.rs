@@ -4,6 +4,7 @@ mod acquire;
 mod busy;
 mod fetch;
 mod fuzz;
+mod gitlink;
 mod head;
 mod keep;
 mod merge;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::look::{Found, Look, Tree};
-use super::parse::{self, Entry, Object};
+use super::parse::{self, Change, Entry, Object};
 use super::{Git, TASK_FILE};
 use crate::{Error, Kind, Result};
 
@@ -35,6 +35,21 @@ impl Git {
             }
         }
         Err(failure.unwrap_or_else(unread))
+    }
+
+    /// The submodules that a worktree has checked out and whose content differs from their commit.
+    pub(super) fn changed_submodules(&self) -> Result<Vec<Change>> {
+        if !self.repo.join(".gitmodules").exists() {
+            return Ok(Vec::new());
+        }
+        let mut changes = Vec::new();
+        for entry in self.entries(&self.repo)?.into_iter().filter(Entry::is_repository) {
+            let inner = Git { repo: self.repo.join(&entry.path), env: Vec::new() };
+            if inner.repo.join(".git").exists() && !inner.work(&inner.repo)?.changes.is_empty() {
+                changes.push(Change { code: " M".to_owned(), path: entry.path });
+            }
+        }
+        Ok(changes)
     }
 
     fn content(&self) -> Result<Work> {

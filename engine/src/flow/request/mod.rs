@@ -124,21 +124,30 @@ impl Goal<'_> {
 fn check_turn(app: &App, task: &Task, turn: &Turn<'_>) -> Result<()> {
     if turn.decision().is_some_and(|decision| !decision.seen.is_empty()) {
         let worktree = task.worktree().map(|name| app.home.workspace(name));
-        check_no_task_file(app, task, worktree.as_deref())?;
+        check_is_work(app, task, worktree.as_deref())?;
     }
     Ok(())
 }
 
-/// Refuses a branch that contains a `TASK.md`: what passes a gate is going to be merged.
-fn check_no_task_file(app: &App, task: &Task, worktree: Option<&Path>) -> Result<()> {
-    let Some(worktree) = worktree.filter(|worktree| git::may_have(worktree, git::TASK_FILE)) else {
+/// Refuses what a merge is going to refuse, or to lose: what passes a gate is going to be merged.
+fn check_is_work(app: &App, task: &Task, worktree: Option<&Path>) -> Result<()> {
+    let Some(worktree) = worktree.filter(|worktree| worktree.exists()) else { return Ok(()) };
+    let project = app.project_of(task)?;
+    let git = Git::at(&project.path);
+    git.check_on_branch(worktree, &task.branch)?;
+    let has_task_file = git::may_have(worktree, git::TASK_FILE);
+    let has_repository = git::may_have_repository(worktree);
+    if !has_task_file && !has_repository {
         return Ok(());
-    };
-    let git = Git::at(&app.project_of(task)?.path);
-    match git.head(worktree)? {
-        Some(commit) => git.check_no_task_file(&commit, &task.branch),
-        None => Ok(()),
     }
+    let Some(commit) = git.head(worktree)? else { return Ok(()) };
+    if has_task_file {
+        git.check_no_task_file(&commit, &task.branch)?;
+    }
+    if has_repository {
+        git.check_no_gitlink(&commit, &task.branch, &project.default_branch)?;
+    }
+    Ok(())
 }
 
 /// Finishes the transition that has just begun, and answers. Its hooks may end the session of this process, so they run in a

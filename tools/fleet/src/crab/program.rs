@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use orange_engine::{Error, Kind, Result};
+use orange_engine::{Error, GIT_VARIABLES, Kind, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,8 @@ const LOOK: Duration = Duration::from_millis(5);
 /// How long the output of a program that has ended may stay open: a connection of ssh that is kept for later has it, too.
 const AFTER_END: Duration = Duration::from_secs(1);
 
-/// What the programs of a crab must not inherit: the token, what names another repository or agent, and a terminal multiplexer around it.
+/// What the programs of a crab must not inherit: the token, what names another agent, and a terminal multiplexer around it;
+/// and [`GIT_VARIABLES`], which name another repository.
 const NOT_INHERITED: &[&str] = &[
     "ORANGE_FLEET_TOKEN",
     "ORANGE_FLEET_WITH_PARENT",
@@ -37,15 +38,6 @@ const NOT_INHERITED: &[&str] = &[
     "ORANGE_OVERRIDES",
     "TMUX",
     "TMUX_PANE",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_NAMESPACE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_QUARANTINE_PATH",
-    "GIT_WORK_TREE",
 ];
 
 /// One call of a program.
@@ -143,7 +135,8 @@ impl<'c> Call<'c> {
     pub fn run(&self) -> Result<Said> {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
-        NOT_INHERITED.iter().fold(&mut command, |command, name| command.env_remove(name));
+        let not_inherited = NOT_INHERITED.iter().chain(GIT_VARIABLES);
+        not_inherited.fold(&mut command, |command, name| command.env_remove(name));
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         self.folder.map(|folder| command.current_dir(folder));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);

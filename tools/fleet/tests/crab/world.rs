@@ -318,20 +318,7 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// The `orange` of this build; cargo tells the tests of its own package only where it is.
 pub(crate) fn orange() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let own = Path::new(env!("CARGO_BIN_EXE_orange-fleet"));
-        let profile = own.parent().unwrap();
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut build = Command::new(cargo);
-        build
-            .args(["build", "--quiet", "--package", "orange", "--target-dir"])
-            .arg(profile.parent().unwrap());
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success(), "orange cannot be built");
-        profile.join("orange")
-    })
+    BUILT.get_or_init(|| orange_tests::programs::built(&["--package", "orange"]).join("orange"))
 }
 
 /// Bytes as text.

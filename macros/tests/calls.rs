@@ -1,13 +1,13 @@
 //! The macro as its users meet it: what compiles, what does not, and what the Rust compiler then shows.
 //!
-//! `TRYBUILD=overwrite cargo test -p orange-tests --test macros` writes the expected messages again.
+//! `TRYBUILD=overwrite cargo test -p orange-macros --test calls` writes the expected messages again.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders with the workflows that the cases name.
-const WORKFLOWS: [&str; 3] = ["diagnostics", "fixtures", "ui/workflows"];
+const WORKFLOWS: [&str; 3] = ["../tests/diagnostics", "../tests/fixtures", "tests/ui/workflows"];
 
 #[test]
 fn cases() {
@@ -16,8 +16,8 @@ fn cases() {
         copy(Path::new(folder), &project.join(Path::new(folder).file_name().unwrap()));
     }
     let cases = trybuild::TestCases::new();
-    cases.pass("ui/pass/*.rs");
-    cases.compile_fail("ui/fail/*.rs");
+    cases.pass("tests/ui/pass/*.rs");
+    cases.compile_fail("tests/ui/fail/*.rs");
 }
 
 /// The package that trybuild compiles the cases in. Paths in a `workflow!` start from its folder.

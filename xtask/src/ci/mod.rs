@@ -1,0 +1,120 @@
+//! `cargo xtask ci`: everything that must hold before a change is accepted, and a table of the results.
+//!
+//! Everything is built once. What runs afterwards runs beside each other: tests that wait for programs leave the processors to
+//! what computes.
+
+mod programs;
+mod step;
+
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use clap::Args;
+
+use self::step::{CiResult, CiStep, Work, run_beside, run_in_order, summary};
+use crate::Result;
+use crate::house::House;
+
+/// Everything that must hold before a change is accepted; continuous integration runs this and nothing else.
+///
+/// Fails if a step fails, and goes on after it. Says what each step takes, and how many tests are skipped and why.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cargo xtask ci\n  cargo xtask ci --quick")]
+pub(crate) struct Ci {
+    /// For daily work: format, clippy, tidy, unit tests, golden files, one life of each kind
+    #[arg(long)]
+    quick: bool,
+}
+
+/// What builds for people leave out of the fleet.
+const FLEET_FEATURES: &str = "orange-fleet/fail-points,orange-fleet/restate";
+
+/// The stores of `cargo xtask torture --fleet`. Each is tortured by itself, since that mostly waits.
+const STORES: [&str; 4] = ["postgres-pair", "restate", "postgres", "sqlite"];
+
+pub(crate) fn run(house: &House, arguments: &Ci) -> Result<ExitCode> {
+    let started = Instant::now();
+    let mut outcomes = run_in_order(house, before(house, arguments.quick)?);
+    // Without programs there is nothing that could run.
+    if outcomes.iter().all(CiResult::is_ok) {
+        let lanes = if arguments.quick { quick(house)? } else { lanes(house)? };
+        outcomes.extend(run_beside(house, lanes));
+    } else {
+        println!("\n── nothing else has run: mend this first");
+    }
+    print!("\n{}", summary(&outcomes, started.elapsed()));
+    Ok(if outcomes.iter().all(CiResult::is_ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What comes first: what needs no program, and the build of all programs.
+fn before(house: &House, quick: bool) -> Result<Vec<CiStep>> {
+    let build = ["build", "--workspace", "--all-targets", "--features", FLEET_FEATURES];
+    let mut steps = vec![
+        CiStep::run("fmt", house.cargo(["fmt", "--all", "--check"])),
+        CiStep::new("tidy", Work::Tidy),
+        CiStep::new("golden files", Work::Golden),
+    ];
+    if !quick {
+        steps.push(CiStep::new("build for the torture", Work::Armed));
+    }
+    steps.push(CiStep::run("build", house.cargo(build)));
+    Ok(steps)
+}
+
+/// What runs after the build: in the first lane what cargo does in the one folder of builds, in the others everything else.
+fn lanes(house: &House) -> Result<Lanes> {
+    let folder = house.programs()?;
+    let author = |name, arguments: &[&str]| {
+        CiStep::run(name, house.program(folder.join("orange-workflow"), arguments))
+    };
+    let xtask = |name: &str, arguments: &[&str]| {
+        CiStep::run(name, built(house.program(folder.join("xtask"), arguments)))
+    };
+    let mut beside = programs::all(house, FLEET_FEATURES)?;
+    beside.extend(STORES.map(|store| {
+        let words = ["torture", "--fleet", "--seed", "11", "--store", store];
+        xtask(&format!("tortured fleet, {store}"), &words)
+    }));
+    beside.extend([
+        xtask("torture", &["torture", "--seed", "11"]),
+        xtask("attack", &["torture", "--attack", "10", "--seed", "11"]),
+        xtask("changed workflows", &["mutate"]),
+        author("our workflows", &["check", "workflows", "--deny", "warnings"]),
+        author("their scenarios", &["test", "workflows"]),
+        author("their layout", &["fmt", "workflows", "--check"]),
+    ]);
+    let mut docs = house.cargo(["doc", "--workspace", "--no-deps"]);
+    docs.env("RUSTDOCFLAGS", "-D warnings");
+    let cargo = vec![
+        clippy(house),
+        CiStep::run("docs", docs),
+        // What people build, without the features of the tests.
+        CiStep::run("fleet for people", house.cargo(["check", "--package", "orange-fleet", "--bins"])),
+    ];
+    Ok(Lanes { cargo, beside })
+}
+
+/// The steps after the build of `--quick`.
+fn quick(house: &House) -> Result<Lanes> {
+    Ok(Lanes { cargo: vec![clippy(house)], beside: programs::quick(house, FLEET_FEATURES)? })
+}
+
+fn clippy(house: &House) -> CiStep {
+    let words =
+        ["clippy", "--workspace", "--all-targets", "--features", FLEET_FEATURES, "--", "-D", "warnings"];
+    CiStep::run("clippy", house.cargo(words))
+}
+
+/// The steps after the build.
+struct Lanes {
+    /// One after the other.
+    cargo: Vec<CiStep>,
+    /// Beside each other and beside the others; the longest come first.
+    beside: Vec<CiStep>,
+}
+
+/// A command that finds all programs built.
+fn built(mut command: Command) -> Command {
+    command.env(crate::house::ARE_BUILT, "1");
+    command
+}

@@ -1,0 +1,232 @@
+//! A step of continuous integration: what it runs, and how it came out.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::Lanes;
+use crate::house::{House, typed};
+use crate::{Result, codegen, tidy, torture};
+
+/// How many steps run beside those of cargo. Most of them wait for other programs.
+const BESIDE: usize = 3;
+
+/// How long everything may take on two processors.
+const BUDGET: Duration = Duration::from_secs(35 * 60);
+
+/// A step.
+pub(super) struct CiStep {
+    name: String,
+    work: Work,
+}
+
+pub(super) enum Work {
+    Run(Command),
+    Tidy,
+    /// Stale files are rewritten, and the step still fails, so that somebody reads the diff.
+    Golden,
+    /// The `orange` that the torture kills.
+    Armed,
+}
+
+/// The result of a step.
+pub(super) struct CiResult {
+    name: String,
+    took: Duration,
+    /// The tests that it has skipped, one line for each.
+    skipped: Vec<String>,
+    /// Why it failed.
+    failure: Option<String>,
+}
+
+/// Runs steps one after the other.
+pub(super) fn run_in_order(house: &House, steps: Vec<CiStep>) -> Vec<CiResult> {
+    steps.into_iter().map(|step| step.run_here(house)).collect()
+}
+
+/// Runs the steps of all lanes.
+pub(super) fn run_beside(house: &House, lanes: Lanes) -> Vec<CiResult> {
+    let cargo = Mutex::new(VecDeque::from(lanes.cargo));
+    let beside = Mutex::new(VecDeque::from(lanes.beside));
+    let outcomes = Mutex::new(Vec::new());
+    // A lane without steps of its own helps the other.
+    let work = |queues: [&Mutex<VecDeque<CiStep>>; 2]| {
+        while let Some(step) = queues.iter().find_map(|queue| locked(queue).pop_front()) {
+            let outcome = step.run_apart(house);
+            locked(&outcomes).push(outcome);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| work([&cargo, &beside]));
+        (0..BESIDE).for_each(|_| drop(scope.spawn(|| work([&beside, &beside]))));
+    });
+    outcomes.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl CiStep {
+    pub(super) fn new(name: impl Into<String>, work: Work) -> CiStep {
+        CiStep { name: name.into(), work }
+    }
+
+    pub(super) fn run(name: impl Into<String>, command: Command) -> CiStep {
+        CiStep::new(name, Work::Run(command))
+    }
+
+    /// Runs it with its output on ours.
+    fn run_here(self, house: &House) -> CiResult {
+        println!("\n── {}: {}", self.name, self.work.describe());
+        self.timed(|work| (work.run(house).err(), String::new()))
+    }
+
+    /// Runs it with its output kept, and printed whole at its end.
+    fn run_apart(self, house: &House) -> CiResult {
+        let head = format!("── {}: {}", self.name, self.work.describe());
+        self.timed(|work| {
+            let (failure, output) = match work {
+                Work::Run(command) => kept(command),
+                Work::Tidy | Work::Golden | Work::Armed => (work.run(house).err(), String::new()),
+            };
+            let end = failure.as_ref().map(|failure| format!("── {failure}\n")).unwrap_or_default();
+            print!("\n{head}\n{output}{end}");
+            (failure, output)
+        })
+    }
+
+    fn timed(mut self, run: impl FnOnce(&mut Work) -> (Option<String>, String)) -> CiResult {
+        let started = Instant::now();
+        let (failure, output) = run(&mut self.work);
+        let skipped = output.lines().filter(|line| line.starts_with("SKIPPED")).map(str::to_owned).collect();
+        CiResult { name: self.name, took: started.elapsed(), skipped, failure }
+    }
+}
+
+impl Work {
+    fn describe(&self) -> String {
+        match self {
+            Work::Run(command) => typed(command),
+            Work::Tidy => "cargo xtask tidy".to_string(),
+            Work::Golden => "cargo xtask codegen".to_string(),
+            Work::Armed => "cargo build --package orange --features fail-points".to_string(),
+        }
+    }
+
+    fn run(&mut self, house: &House) -> Result<()> {
+        match self {
+            Work::Run(command) => ended(command.status()),
+            Work::Tidy => match tidy::report(house)? {
+                0 => Ok(()),
+                findings => Err(format!("{findings} to mend")),
+            },
+            Work::Golden => match codegen::rewrite(house)?.len() {
+                0 => Ok(()),
+                stale => Err(format!("{stale} were stale and are mended: read the diff and commit them")),
+            },
+            Work::Armed => torture::build_armed(house),
+        }
+    }
+}
+
+/// Runs a command with its output in a file: a pipe would be held open by what the command leaves running.
+fn kept(command: &mut Command) -> (Option<String>, String) {
+    let mut run = || -> std::io::Result<(Result<()>, Vec<u8>)> {
+        let mut file = tempfile::tempfile()?;
+        let for_errors: File = file.try_clone()?;
+        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(for_errors);
+        let end = ended(command.status());
+        let mut output = Vec::new();
+        file.rewind()?;
+        file.read_to_end(&mut output)?;
+        Ok((end, output))
+    };
+    match run() {
+        Ok((end, output)) => (end.err(), String::from_utf8_lossy(&output).into_owned()),
+        Err(error) => (Some(format!("its output cannot be kept: {error}")), String::new()),
+    }
+}
+
+fn ended(status: std::io::Result<std::process::ExitStatus>) -> Result<()> {
+    let status = status.map_err(|error| format!("cannot be run: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("failed, {status}")) }
+}
+
+impl CiResult {
+    pub(super) fn is_ok(&self) -> bool {
+        self.failure.is_none()
+    }
+}
+
+/// Every step with its time, what was skipped, and how long everything took.
+pub(super) fn summary(outcomes: &[CiResult], took: Duration) -> String {
+    let skipped = outcomes.iter().flat_map(|outcome| &outcome.skipped);
+    let skipped: Vec<String> = skipped.map(|line| format!("{line}\n")).collect();
+    let failed = outcomes.iter().filter(|outcome| !outcome.is_ok()).count();
+    let ends = format!(
+        "{} steps, {failed} failed, {} tests skipped, {:.0} s of {} s\n",
+        outcomes.len(),
+        skipped.len(),
+        took.as_secs_f64(),
+        BUDGET.as_secs()
+    );
+    format!("{}{}{ends}", table(outcomes), skipped.concat())
+}
+
+fn table(outcomes: &[CiResult]) -> String {
+    let width = outcomes.iter().map(|outcome| outcome.name.len()).max().unwrap_or_default();
+    let row = |CiResult { name, took, failure, .. }: &CiResult| {
+        let word = failure.as_deref().unwrap_or("ok").lines().next().unwrap_or_default();
+        format!("{name:width$}  {:8.1} s  {word}\n", took.as_secs_f64())
+    };
+    outcomes.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(name: &str, millis: u64, skipped: &[&str], failure: Option<&str>) -> CiResult {
+        CiResult {
+            name: name.to_owned(),
+            took: Duration::from_millis(millis),
+            skipped: skipped.iter().map(|line| (*line).to_owned()).collect(),
+            failure: failure.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn the_table_says_what_failed_and_how_long_it_took() {
+        let ok = outcome("fmt", 1240, &[], None);
+        let failed = outcome("clippy", 75_000, &[], Some("failed, exit status: 1\nmore"));
+        assert_eq!(
+            table(&[ok, failed]),
+            "fmt          1.2 s  ok\nclippy      75.0 s  failed, exit status: 1\n"
+        );
+    }
+
+    #[test]
+    fn the_summary_counts_what_is_skipped() {
+        let outcomes =
+            [outcome("fmt", 0, &[], None), outcome("agents", 0, &["SKIPPED: minimal: no npm"], None)];
+        let said = summary(&outcomes, Duration::from_secs(90));
+        let end = "SKIPPED: minimal: no npm\n2 steps, 0 failed, 1 tests skipped, 90 s of 2100 s\n";
+        assert!(said.ends_with(end), "{said}");
+    }
+
+    #[test]
+    fn a_failing_command_keeps_its_output() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo out; echo 'SKIPPED: one' >&2; exit 3"]);
+        let (failure, output) = kept(&mut command);
+        assert_eq!(
+            (failure.as_deref(), output.as_str()),
+            (Some("failed, exit status: 3"), "out\nSKIPPED: one\n")
+        );
+    }
+}
