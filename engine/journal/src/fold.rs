@@ -128,6 +128,20 @@ pub struct Prepared {
     pub succeeded: usize,
     /// Whether it has everything.
     pub is_complete: bool,
+    /// Files that it did not get, each with why.
+    pub left_out: Vec<String>,
+}
+
+impl Prepared {
+    /// The files that it was to get, without those that it did not get.
+    pub fn given(&self) -> Vec<String> {
+        let paths = self.wanted.copied.iter().chain(&self.wanted.linked);
+        let is_why = |said: &String, path: &str| {
+            let why = said.strip_prefix(path);
+            why.is_some_and(|why| why.starts_with(" is in git,") || why.starts_with(" is not in "))
+        };
+        paths.filter(|path| !self.left_out.iter().any(|said| is_why(said, path))).cloned().collect()
+    }
 }
 
 /// Which of a task's agents one is: the worker, the reviewer, or the reviewer of a name. Two agents of one seat are never alive at
@@ -339,8 +353,11 @@ impl TaskHistory {
                 let succeeded = usize::from(error.is_none());
                 self.prepared.iter_mut().for_each(|prepared| prepared.succeeded += succeeded);
             }
-            Event::WorktreePrepared { .. } => {
-                self.prepared.iter_mut().for_each(|prepared| prepared.is_complete = true);
+            Event::WorktreePrepared { left_out, .. } => {
+                if let Some(prepared) = &mut self.prepared {
+                    prepared.is_complete = true;
+                    prepared.left_out.clone_from(left_out);
+                }
             }
             Event::WorktreeCleared { .. } => self.prepared = None,
             Event::StatusChanged { gate, .. } => {

@@ -83,7 +83,7 @@ fn describe(one: &Collected, dry_run: bool) -> String {
     let mut text = match (&one.fate, &one.failure) {
         (_, Some(error)) => format!("{}: cannot be {}: {error}", one.name, word(&one.fate)),
         (Fate::Leave(why), None) => format!("{}: left alone: {why}", one.name),
-        (Fate::GiveBack | Fate::Clean | Fate::Remove, None) => {
+        (Fate::GiveBack | Fate::Finish | Fate::Clean | Fate::Remove, None) => {
             format!("{}: {would}{}", one.name, word(&one.fate))
         }
     };
@@ -96,6 +96,7 @@ fn describe(one: &Collected, dry_run: bool) -> String {
 fn word(fate: &Fate) -> &'static str {
     match fate {
         Fate::GiveBack => "given back",
+        Fate::Finish => "finished",
         Fate::Clean => "cleaned",
         Fate::Remove => "removed",
         Fate::Leave(_) => "left alone",

@@ -14,6 +14,10 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     for one in collect::plan(seen.app, seen.slots()?, seen.projects()?)? {
         let (message, remedy) = match one.fate {
             Fate::GiveBack => (format!("{} is held by a finished task", one.name), String::new()),
+            Fate::Finish => (
+                format!("{} is half lent: the process that lent it was killed", one.name),
+                "`orange monitor --once` finishes it, and so does `orange workspace gc`".to_owned(),
+            ),
             Fate::Clean => (format!("{} is held by a task that no longer exists", one.name), String::new()),
             Fate::Remove => (format!("{} is not needed", one.name), String::new()),
             Fate::Leave(why) => (format!("{} is left alone", one.name), why),

@@ -28,9 +28,10 @@ pub use person::{
     restore, send, trust, typed, undo, update, written,
 };
 pub use request::dry_run::{TaskPreview, dry_run};
-pub use request::finish::{abandoned, finish, lock_recovered, lock_with_worktree};
+pub use request::finish::{abandoned, finish, lock_recovered};
 pub use request::{Goal, ask, complete, definition, refusal, request};
 pub use snapshot::Snapshot;
+pub use watch::half_lent::lock_with_worktree;
 pub use watch::leftovers::end_leftovers;
 pub use watch::take_in::{even_out, take_in};
 pub use watch::{blocked, garbage, monitor, only_one, polls, pull_request, queue};

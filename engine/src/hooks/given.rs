@@ -7,8 +7,9 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-use crate::drive::git::{BackupContext, Git};
+use crate::drive::git::{self, BackupContext, Git};
 use crate::files::{self, if_found, real};
+use crate::store::{DirKind, Event, Home, list, task};
 use crate::{Error, Kind, Result, fault, nofollow};
 
 /// The most bytes that a worktree gets copies of.
@@ -23,33 +24,35 @@ pub enum Means {
     Link,
 }
 
-/// Gives the worktree a file or a folder of the repository. Something else at its place is set aside. Returns why it does not get
-/// it, if the repository has none, or has one in git.
+/// Why the worktree does not get a file or a folder of the repository, if the repository has none, or has one in git.
 ///
 /// # Errors
-/// `refused` for a path behind a link, for what is neither a file nor a folder, for too much to copy, and for a path that the project
-/// keeps git from ignoring.
-pub fn give(
-    repo: &Path,
-    worktree: &Path,
-    path: &str,
-    means: Means,
-    context: &mut BackupContext<'_>,
-) -> Result<Option<String>> {
-    let git = Git::at(repo);
-    let (source, target) = (real(repo).join(path), worktree.join(path));
-    if git.has_tracked(worktree, path)? {
+/// `refused` for a path behind a link, and for what is neither a file nor a folder.
+pub fn why_left_out(repo: &Path, worktree: &Path, path: &str) -> Result<Option<String>> {
+    let source = real(repo).join(path);
+    if Git::at(repo).has_tracked(worktree, path)? {
         return Ok(Some(format!("{path} is in git, on the task's branch")));
     }
     let Some(found) = if_found(&source, nofollow::metadata(&source)).map_err(|error| outside(error, path))?
     else {
         return Ok(Some(format!("{path} is not in {}", repo.display())));
     };
-    if !found.is_file() && !found.is_dir() {
-        return Err(unfit(&source));
-    }
-    git.exclude_path(path)?;
-    if !git.is_ignored(worktree, path)? {
+    if found.is_file() || found.is_dir() { Ok(None) } else { Err(unfit(&source)) }
+}
+
+/// Gives the worktree a file or a folder of the repository, which git ignores there. Something else at its place is set aside.
+///
+/// # Errors
+/// `refused` for too much to copy, and for a path that the project keeps git from ignoring.
+pub fn give(
+    repo: &Path,
+    worktree: &Path,
+    path: &str,
+    means: Means,
+    context: &mut BackupContext<'_>,
+) -> Result<()> {
+    let (source, target) = (real(repo).join(path), worktree.join(path));
+    if !Git::at(repo).is_ignored(worktree, path)? {
         let message =
             format!("git would take {path} for work of the task: a `.gitignore` of the project says so");
         return Err(Error::new(Kind::Refused, message).help(format!(
@@ -62,21 +65,82 @@ pub fn give(
     let there = if_found(&target, nofollow::metadata(&target))?;
     if there.is_some() {
         if is_given(&source, &target, means) {
-            return Ok(None);
+            return Ok(());
         }
         context.set_aside(&target)?;
     }
     fault::step("give", path);
     match means {
-        Means::Link => symlink(&source, &target).map_err(|cause| Error::io("create", &target, &cause))?,
-        Means::Copy => copy(&source, &target, &mut 0)?,
+        Means::Link => symlink(&source, &target).map_err(|cause| Error::io("create", &target, &cause)),
+        Means::Copy => copy(&source, &target, &mut 0),
     }
-    Ok(None)
+}
+
+/// Has git ignore, in the worktree of this name alone, what it was given: what is recorded, or else these paths. A path in which the
+/// task has something in git is work from then on: what else is there is backed up, too. It is for a worktree that is on the task's
+/// branch.
+pub fn decide_given(home: &Home, repo: &Path, name: &str, unrecorded: Vec<String>) -> Result<()> {
+    let (git, worktree, folder) = (Git::at(repo), home.workspace(name), home.given(name));
+    let recorded = git::given(&folder)?.unwrap_or(unrecorded);
+    if recorded.is_empty() || !worktree.is_dir() {
+        return Ok(());
+    }
+    let mut paths = Vec::new();
+    for path in recorded {
+        if !git.has_tracked(&worktree, &path)? {
+            paths.push(path);
+        }
+    }
+    git.ignore_given(&worktree, &folder, &paths)
+}
+
+/// Removes everything that the worktree of this name was given.
+pub fn take_all(home: &Home, repo: &Path, name: &str) -> Result<()> {
+    let (worktree, folder) = (home.workspace(name), home.given(name));
+    if worktree.is_dir() {
+        for path in git::given(&folder)?.unwrap_or_default() {
+            take(repo, &worktree, &path)?;
+        }
+    }
+    fault::step("forget", "what the worktree was given");
+    Git::at(repo).forget_given(&folder)
+}
+
+/// Takes back what older versions have made git ignore in all worktrees of a repository: each worktree that has been given something has
+/// git ignore that alone.
+pub fn take_back_shared(home: &Home, repo: &Path, project: &str, now: &[String]) -> Result<()> {
+    let git = Git::at(repo);
+    if !git.may_share_given()? {
+        return Ok(());
+    }
+    let (mut paths, mut still_shared) = (now.to_vec(), Vec::new());
+    for dir in list::dirs(home, &DirKind::ALL, Some(project))? {
+        let journal = match task::read_journal(&dir) {
+            Ok(journal) => journal,
+            Err(error) => {
+                ::log::warn!(target: "worktree", "{}: {}", dir.shown(), error.one_line());
+                continue;
+            }
+        };
+        for record in &journal.records {
+            if let Event::WorktreePreparing(wanted) = &record.event {
+                paths.extend(wanted.copied.iter().chain(&wanted.linked).cloned());
+            }
+        }
+        let Some(prepared) = journal.history().prepared.filter(|it| it.is_complete) else { continue };
+        if let Err(error) = decide_given(home, repo, &prepared.wanted.workspace, prepared.given()) {
+            ::log::warn!(target: "worktree", "{}: {}", dir.shown(), error.one_line());
+            still_shared.extend(prepared.given());
+        }
+    }
+    paths.retain(|path| !still_shared.contains(path));
+    fault::step("take back", "shared lines");
+    git.take_back_shared(&paths)
 }
 
 /// Removes what the worktree was given, also if an agent has put something else in its place. A file in git stays, and so does one
 /// behind a link.
-pub fn take(repo: &Path, worktree: &Path, path: &str) -> Result<()> {
+fn take(repo: &Path, worktree: &Path, path: &str) -> Result<()> {
     let target = worktree.join(path);
     let Ok(found) = nofollow::metadata(&target) else { return Ok(()) };
     if Git::at(repo).has_tracked(worktree, path)? {

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::hooks::workspace;
-use crate::store::{Event, LockedTask, Set};
+use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
 use crate::{Error, Kind, Result, fault};
 
 /// Gives the worktree away, after a backup of everything in it.
@@ -16,6 +16,13 @@ pub fn give(app: &App, locked: &mut LockedTask, head: &str) -> Result<()> {
     let head = head.to_owned();
     locked.append(Event::WorktreeLeaving { workspace, head }, Set::new())?;
     finish(app, locked)
+}
+
+/// Whether a process has begun to give the worktree of a task away, or to bring it back, and has not finished. A task that has given
+/// its worktree away and still has a slot of the pool keeps others from that worktree.
+pub fn is_unfinished(task: &Task, history: &TaskHistory, has_slot: bool) -> bool {
+    let is_half_away = history.away.is_some() && (task.worktree().is_some() || has_slot);
+    history.leaving.is_some() || is_half_away
 }
 
 /// Goes on with a worktree that was given away, or was coming back, when the process was killed.

@@ -1,9 +1,12 @@
 //! Prepares a new worktree as the settings of its project say: files of the repository, then programs.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 
 use crate::app::App;
 use crate::caller;
+use crate::drive::git::{self, Git};
 use crate::drive::process::{self, ProcessRoot};
 use crate::hooks::given::{self, Means};
 use crate::hooks::program::{Ended, ProgramRun};
@@ -65,6 +68,8 @@ pub fn begin(app: &App, project: &Project, locked: &mut LockedTask, name: &str) 
         return Ok(());
     }
     clear(app, project, locked)?;
+    // A task whose journal is gone may have left something.
+    given::take_all(&app.home, &project.path, name)?;
     if !is_nothing(&wanted) {
         locked.append(Event::WorktreePreparing(wanted), Set::new())?;
     }
@@ -87,17 +92,11 @@ pub fn go_on(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()
         return go_on(app, project, locked);
     }
     let worktree = app.home.workspace(&name);
-    let mut left_out = Vec::new();
-    if prepared.succeeded == 0 {
-        let copies = prepared.wanted.copied.iter().map(|path| (path, Means::Copy));
-        let links = prepared.wanted.linked.iter().map(|path| (path, Means::Link));
-        for (path, means) in copies.chain(links) {
-            with_context(app, locked, &project.default_branch, |context| {
-                left_out.extend(given::give(&project.path, &worktree, path, means, context)?);
-                Ok(())
-            })?;
-        }
-    }
+    let left_out = match git::given(&app.home.given(&name))?.filter(|_| prepared.succeeded > 0) {
+        None => give(app, project, locked, &prepared.wanted)?,
+        Some(given) => why_left_out(project, &worktree, &prepared.wanted, &given)?,
+    };
+    let left_out = left_out.into_values().collect();
     let ports = ports::of_slot(&app.home, project, number(&name))?;
     for program in settings.setup.value.iter().skip(prepared.succeeded) {
         run(app, locked, program, &name, ports)?;
@@ -106,16 +105,63 @@ pub fn go_on(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()
     locked.append(Event::WorktreePrepared { workspace: name, left_out }, Set::new())
 }
 
+/// Gives a worktree the files that it lacks, which git ignores before they are there; returns why it does not get the others.
+fn give(
+    app: &App,
+    project: &Project,
+    locked: &mut LockedTask,
+    wanted: &Preparation,
+) -> Result<BTreeMap<String, String>> {
+    let worktree = app.home.workspace(&wanted.workspace);
+    let left_out = why_left_out(project, &worktree, wanted, &[])?;
+    let copies = wanted.copied.iter().map(|path| (path, Means::Copy));
+    let links = wanted.linked.iter().map(|path| (path, Means::Link));
+    let given: Vec<_> = copies.chain(links).filter(|(path, _)| !left_out.contains_key(*path)).collect();
+    let paths: Vec<String> = given.iter().map(|(path, _)| (*path).clone()).collect();
+    Git::at(&project.path).ignore_given(&worktree, &app.home.given(&wanted.workspace), &paths)?;
+    for (path, means) in given {
+        with_context(app, locked, &project.default_branch, |context| {
+            given::give(&project.path, &worktree, path, means, context)
+        })?;
+    }
+    Ok(left_out)
+}
+
+/// Why the worktree does not get a path, for each of those that it does not get, beyond what it was given already.
+fn why_left_out(
+    project: &Project,
+    worktree: &Path,
+    wanted: &Preparation,
+    given: &[String],
+) -> Result<BTreeMap<String, String>> {
+    let mut left_out = BTreeMap::new();
+    let paths = wanted.copied.iter().chain(&wanted.linked);
+    for path in paths.filter(|path| !given.contains(*path)) {
+        let why = given::why_left_out(&project.path, worktree, path)?;
+        left_out.extend(why.map(|why| (path.clone(), why)));
+    }
+    Ok(left_out)
+}
+
+/// Takes back what older versions have made git ignore in all worktrees of the project's repository.
+pub fn take_back_shared(app: &App, project: &Project) -> Result<()> {
+    let settings = effective(&app.home, project)?;
+    let now = [settings.copy.value, settings.link.value].concat();
+    given::take_back_shared(&app.home, &project.path, &project.name, &now)
+}
+
+/// Has git ignore in the task's worktree what it was given, before the work in it is backed up.
+pub fn decide_given(app: &App, project: &Project, locked: &LockedTask) -> Result<()> {
+    let Some(prepared) = &locked.history().prepared else { return Ok(()) };
+    // An older version has recorded nothing.
+    given::decide_given(&app.home, &project.path, &prepared.wanted.workspace, prepared.given())
+}
+
 /// Removes what the worktree was given.
 pub fn clear(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()> {
     let Some(prepared) = locked.history().prepared.clone() else { return Ok(()) };
     let workspace = prepared.wanted.workspace;
-    let worktree = app.home.workspace(&workspace);
-    if worktree.is_dir() {
-        for path in prepared.wanted.copied.iter().chain(&prepared.wanted.linked) {
-            given::take(&project.path, &worktree, path)?;
-        }
-    }
+    given::take_all(&app.home, &project.path, &workspace)?;
     locked.append(Event::WorktreeCleared { workspace }, Set::new())
 }
 

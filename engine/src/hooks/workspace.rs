@@ -69,6 +69,7 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
     let own = pool::slot_of(slots, &task.id)
         .map_or_else(|| app.home.workspaces(), |slot| app.home.workspace(&slot.name));
     git.check_branch_free(&task.branch, &own)?;
+    git.check_filters(&task.branch, &project.default_branch, app.path())?;
     // A mission leaves the project's own file of that name where it is.
     if task.kind == DirKind::Task && git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
         return Err(Error::new(
@@ -183,6 +184,7 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
         // Without a backup, the branch has all of it.
         away.kept.first().map_or(Ok(()), |backup| git.bring_back(worktree, &away.head, backup))?;
     }
+    prepare::take_back_shared(app, project)?;
     prepare::go_on(app, project, locked)?;
     Ok(warning)
 }
@@ -208,6 +210,7 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
         check_gone(app, locked)?;
         let worktree = app.home.workspace(&name);
         locked.sync()?;
+        prepare::decide_given(app, &project, locked)?;
         empty(app, &project, locked, &worktree)?;
         let own = files_of_harnesses(app, locked.task());
         Git::at(&project.path).remove_ignored(&worktree, &own)?;
@@ -236,6 +239,7 @@ fn leave(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
     let is_on_it = worktree.is_dir()
         && Git::at(&project.path).current_branch(worktree)?.as_ref() == Some(&locked.task().branch);
     if is_on_it {
+        prepare::decide_given(app, project, locked)?;
         empty(app, project, locked, worktree)?;
     }
     prepare::clear(app, project, locked)

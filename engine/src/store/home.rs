@@ -265,6 +265,11 @@ impl Home {
         self.workspaces().join(name)
     }
 
+    /// The folder with what the worktree of this name was given, and has git ignore.
+    pub fn given(&self, name: &str) -> PathBuf {
+        self.workspaces().join(".given").join(name)
+    }
+
     /// The file of the pool: which task or mission holds which worktree.
     pub fn pool_json(&self) -> PathBuf {
         self.workspaces().join(".pool.json")

@@ -293,3 +293,63 @@ fn a_torn_last_line_of_the_journal_is_cut_off() {
     let repaired = &task.events_of("task.repaired")[0];
     assert_eq!(repaired["field"], "history.jsonl");
 }
+
+#[test]
+fn a_branch_that_the_remote_cannot_have_is_refused() {
+    let world = World::new();
+    let repo = world.repo();
+    world.git(&repo, &["push", "--quiet", "origin", "main:refs/heads/release/x", "main:refs/heads/fix"]);
+    world.git(&repo, &["fetch", "--quiet"]);
+    for (branch, taken) in [("release", "release/x"), ("fix/login", "fix"), ("release/x/y", "release/x")] {
+        let refused = world.fails(1, "refused", &["task", "create", branch, "Mend it", "--no-spawn"]);
+        assert!(refused.contains(&format!("beside its branch `{taken}`")), "{refused}");
+        assert!(refused.contains("git fetch --prune origin"), "{refused}");
+    }
+    for branch in ["release/x", "release/y", "fix2"] {
+        world.create(branch, "Mend it", &["--no-spawn"]);
+    }
+}
+
+#[test]
+fn a_missing_filter_is_named_before_anything_begins() {
+    let world = World::new();
+    let repo = world.repo();
+    world.commit_on("big", "one");
+    world.git(&repo, &["switch", "--quiet", "big"]);
+    fs::create_dir(repo.join("deep")).unwrap();
+    fs::write(repo.join("deep/.gitattributes"), "*.bin filter=lfs diff=lfs merge=lfs -text\n").unwrap();
+    world.git(&repo, &["add", "deep"]);
+    world.git(&repo, &["commit", "--quiet", "--message", "Attributes"]);
+    world.git(&repo, &["switch", "--quiet", "main"]);
+    let refused = |branch: &str, part: &str| {
+        let create = ["task", "create", branch, "Mend it [agents: hang]"];
+        let refused = world.fails(5, "environment", &create);
+        assert!(refused.contains("the filter `lfs`") && refused.contains(part), "{refused}");
+        assert!(refused.contains("git lfs install"), "{refused}");
+        let listed = world.ok(&["task", "list"]);
+        let known = listed.as_array().unwrap().iter().find(|task| task["branch"] == branch).unwrap();
+        let task = world.task(known);
+        assert_eq!((task.status().as_str(), task.owned("workspace")), ("pending", serde_json::json!(null)));
+    };
+    refused("big", "git has no settings for it");
+    world.git(&repo, &["config", "filter.lfs.process", "git-lfs-of-nobody filter-process"]);
+    world.git(&repo, &["config", "filter.lfs.required", "true"]);
+    world.git(&repo, &["branch", "bigger", "big"]);
+    refused("bigger", "`git-lfs-of-nobody` is not installed");
+    world.create("small", "Mend that [agents: hang]", &[]).agent(1).begun();
+}
+
+#[test]
+fn a_bare_repository_is_refused_with_one_of_its_worktrees() {
+    let world = World::new();
+    let bare = world.path("bare.git");
+    world.git(&world.repo(), &["clone", "--quiet", "--bare", ".", bare.to_str().unwrap()]);
+    let add = ["project", "add", bare.to_str().unwrap(), "--name", "bare"];
+    let refused = world.fails(1, "refused", &add);
+    assert!(refused.contains("is a bare repository") && refused.contains("worktree add"), "{refused}");
+    let tree = world.path("tree");
+    world.git(&bare, &["worktree", "add", "--quiet", tree.to_str().unwrap(), "main"]);
+    let refused = world.fails(1, "refused", &add);
+    assert!(refused.contains(&format!("name one of its worktrees: {}", tree.display())), "{refused}");
+    world.ok(&["project", "add", tree.to_str().unwrap(), "--name", "bare"]);
+}

@@ -14,12 +14,16 @@ const SECRET: &str = "TOKEN=very-secret\n";
 /// A project whose repository has an `.env` and a folder of packages beside what is in git.
 fn world() -> World {
     let world = World::new();
+    give_files(&world);
+    world
+}
+
+fn give_files(world: &World) {
     let repo = world.repo();
     fs::write(repo.join(".env"), SECRET).unwrap();
     fs::set_permissions(repo.join(".env"), fs::Permissions::from_mode(0o600)).unwrap();
     fs::create_dir_all(repo.join("packages/deep")).unwrap();
     fs::write(repo.join("packages/deep/one"), "a package\n").unwrap();
-    world
 }
 
 fn set(world: &World, options: &[&str]) {
@@ -239,4 +243,113 @@ fn a_changed_file_runs_nothing() {
     task.agent(1).begun();
     assert!(attention(&task).contains("has changed since"), "{}", attention(&task));
     assert!(!world.home().join("made").exists() && !task.worktree().join(".env").exists());
+}
+
+/// A branch with a folder `data` in git, of which the main checkout has one that is not in git.
+fn with_data() -> World {
+    let world = World::new();
+    let repo = world.repo();
+    fs::create_dir(repo.join("data")).unwrap();
+    world.commit_on("feature", "data/tracked");
+    give_files(&world);
+    fs::create_dir_all(repo.join("data")).unwrap();
+    fs::write(repo.join("data/seed"), "mine\n").unwrap();
+    world
+}
+
+#[test]
+fn new_files_in_a_folder_of_the_branch_are_backed_up() {
+    for how in ["--copy", "--link"] {
+        let world = with_data();
+        set(&world, &[how, "data", "--pool-size", "2"]);
+        let other = world.create("other", "Mend that [agents: hang]", &[]);
+        assert_eq!(fs::read_to_string(other.worktree().join("data/seed")).unwrap(), "mine\n");
+        assert_eq!(status(&world, &other.worktree()), "", "{how}");
+        let task = world.create("feature", "Mend it [agents: hang]", &[]);
+        let worktree = task.worktree();
+        fs::write(worktree.join("data/new"), "an agent's work\n").unwrap();
+        fs::write(worktree.join("data/tracked"), "an agent's change\n").unwrap();
+        assert!(status(&world, &worktree).contains("?? data/new"), "{how}");
+        assert!(task.ok("diff", &[]).to_string().contains("data/new"), "{how}");
+        task.ok("cancel", &["--yes"]);
+        let kept = world.kept_texts();
+        assert!(kept.contains("an agent's work") && kept.contains("an agent's change"), "{how}: {kept:?}");
+        assert!(!kept.contains("mine"), "{how}: {kept:?}");
+        assert_eq!(fs::read_to_string(world.repo().join("data/seed")).unwrap(), "mine\n");
+    }
+}
+
+#[test]
+fn a_given_folder_that_an_agent_puts_in_git_is_work() {
+    let world = with_data();
+    set(&world, &["--copy", "data"]);
+    let task = world.create("one", "Mend it [agents: hang]", &[]);
+    let worktree = task.worktree();
+    fs::write(worktree.join("data/model"), "an agent's work\n").unwrap();
+    world.git(&worktree, &["add", "--force", "data/model"]);
+    world.git(&worktree, &["commit", "--quiet", "--message", "Add a model"]);
+    fs::write(worktree.join("data/later"), "more of it\n").unwrap();
+    task.ok("cancel", &["--yes"]);
+    let kept = world.kept_texts();
+    assert!(kept.contains("more of it"), "{kept:?}");
+    assert_eq!(world.git(&world.repo(), &["show", "one:data/model"]), "an agent's work");
+    let next = world.create("two", "Mend that [agents: hang]", &[]);
+    assert_eq!(fs::read_dir(next.worktree().join("data")).unwrap().count(), 1, "only the seed is there");
+}
+
+#[test]
+fn no_worktree_hides_what_another_was_given() {
+    let world = with_data();
+    let (repo, exclude) = (world.repo(), world.repo().join(".git/info/exclude"));
+    // As an older version has left it, beside lines of a person.
+    fs::write(&exclude, "/own\n/.orange\n/data\n/mine\n").unwrap();
+    fs::create_dir_all(world.path("settings")).unwrap();
+    fs::write(world.path("settings/ignored"), "*.swp\n").unwrap();
+    let ignored = world.path("settings/ignored");
+    world.git(&repo, &["config", "core.excludesFile", ignored.to_str().unwrap()]);
+    set(&world, &["--copy", "data"]);
+    let first = world.create("one", "Mend it [agents: hang]", &[]);
+    let lines = || fs::read_to_string(&exclude).unwrap();
+    assert!(!lines().lines().any(|line| line == "/data"), "{}", lines());
+    assert!(["/own", "/mine"].iter().all(|own| lines().lines().any(|line| line == *own)), "{}", lines());
+    assert!(status(&world, &repo).contains("?? data/seed"), "{}", status(&world, &repo));
+    fs::write(first.worktree().join("notes.swp"), "").unwrap();
+    assert_eq!(status(&world, &first.worktree()), "", "what the user ignores everywhere stays ignored");
+    first.ok("cancel", &["--yes"]);
+    assert!(!world.git(&repo, &["config", "--local", "--list"]).contains("includeif"));
+    assert!(!world.home().join("workspaces/.given/toy--1").exists());
+
+    set(&world, &["--copy", ""]);
+    fs::write(&exclude, lines() + "/data\n").unwrap();
+    let second = world.create("two", "Mend it [agents: hang]", &[]);
+    assert!(lines().ends_with("/data\n"), "a line that a person has added stays: {}", lines());
+    fs::write(&exclude, lines().replace("/data\n", "")).unwrap();
+    let worktree = second.worktree();
+    fs::create_dir_all(worktree.join("data")).unwrap();
+    fs::write(worktree.join("data/model"), "an agent's work\n").unwrap();
+    assert!(status(&world, &worktree).contains("data/model"));
+    second.ok("cancel", &["--yes"]);
+    assert!(world.kept_texts().contains("an agent's work"));
+    let third = world.create("three", "Mend it [agents: hang]", &[]);
+    assert!(!third.worktree().join("data").exists());
+}
+
+#[test]
+fn what_a_worktree_was_given_stays_hidden_through_a_restart() {
+    let world = with_data();
+    set(&world, &["--copy", "data", "--link", "packages"]);
+    let task = world.create("one", "Mend it [agents: hang hang]", &[]);
+    task.agent(1).begun();
+    fs::write(task.worktree().join("data/seed"), "changed by an agent\n").unwrap();
+    task.ok("restart", &[]);
+    task.agent(2).begun();
+    assert_eq!(status(&world, &task.worktree()), "");
+    fs::write(task.worktree().join("toy.txt"), "a toy\n").unwrap();
+    world.git(&task.worktree(), &["add", "--all"]);
+    world.git(&task.worktree(), &["commit", "--quiet", "--message", "Add a toy"]);
+    task.ok("merge", &["--local", "--force", "--yes"]);
+    let merged = world.git(&world.repo(), &["ls-tree", "-r", "--name-only", "main"]);
+    assert!(merged.contains("toy.txt") && !merged.contains("data/"), "{merged}");
+    assert!(!world.kept_texts().iter().any(|line| line.contains("changed by an agent")));
+    assert_eq!(fs::read_to_string(world.repo().join("data/seed")).unwrap(), "mine\n");
 }

@@ -7,6 +7,7 @@ mod backup;
 mod busy;
 mod capture;
 mod diff;
+mod filters;
 mod garbage;
 mod gitlink;
 mod given;
@@ -38,6 +39,7 @@ use crate::{Error, Kind, Result};
 
 pub use backup::{Backup, BackupContext, SavedWork};
 pub use diff::{Comparison, FileDiff, Shape};
+pub use given::given;
 pub use head::{may_have, may_have_repository, stands_on};
 pub use merge::{Mergeable, Strategy, has_moved_on};
 pub use parse::{Change, Version, Worktree};
@@ -91,6 +93,11 @@ impl Git {
         Git { repo: repo.into(), env: Vec::new() }
     }
 
+    /// The folder of this `Git`.
+    pub fn folder(&self) -> &Path {
+        &self.repo
+    }
+
     /// The same with one more variable in the environment of every call.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Git {
         self.env.push((name.into(), value.into()));
@@ -133,6 +140,9 @@ impl Git {
     pub fn top_level(&self) -> Result<PathBuf> {
         let output = self.call().args(["rev-parse", "--show-toplevel"]).run()?;
         let complaint = output.complaint();
+        if complaint.contains("must be run in a work tree") && self.is_bare()? {
+            return Err(self.bare());
+        }
         if complaint.contains("not a git repository") || complaint.contains("must be run in a work tree") {
             return Err(Error::new(
                 Kind::NotFound,
@@ -148,6 +158,24 @@ impl Git {
         let top = self.top_level()?;
         let main = self.worktrees()?.into_iter().next().filter(|main| !main.bare);
         Ok(main.map_or(top, |main| main.path))
+    }
+
+    fn is_bare(&self) -> Result<bool> {
+        Ok(self.call().args(["rev-parse", "--is-bare-repository"]).text()? == "true")
+    }
+
+    fn bare(&self) -> Error {
+        let known = self.worktrees().unwrap_or_default();
+        let one = known.into_iter().find(|one| !one.bare && one.path.is_dir());
+        let help = match one {
+            Some(one) => format!("name one of its worktrees: {}", one.path.display()),
+            None => format!(
+                "name one of its worktrees: `git -C '{}' worktree add PATH BRANCH` makes the first one",
+                self.repo.display()
+            ),
+        };
+        let message = format!("{} is a bare repository, which has no files of its own", self.repo.display());
+        Error::new(Kind::Refused, message).help(help)
     }
 
     /// The branch into which work is merged: the one of `origin/HEAD`, or else the current one, or else `main` or `master`.
@@ -197,14 +225,19 @@ impl Git {
 
     /// Whether the branch, or else the default branch, has a committed file of this path.
     pub fn tracks(&self, branch: &str, default_branch: &str, path: &str) -> Result<bool> {
-        let revision = match self.branch_state(branch)? {
-            BranchState::Local | BranchState::CheckedOutAt(_) => format!("refs/heads/{branch}"),
-            BranchState::OnlyRemote(remote) => format!("refs/remotes/{remote}/{branch}"),
-            BranchState::Nowhere => self.base(default_branch)?,
-        };
+        let revision = self.revision_of(branch, default_branch)?;
         let listed =
             self.call().args(["ls-tree", "--full-tree", "--name-only", &revision, "--", path]).text()?;
         Ok(!listed.is_empty())
+    }
+
+    /// What a worktree on the branch begins with: the branch, or else the default branch.
+    fn revision_of(&self, branch: &str, default_branch: &str) -> Result<String> {
+        Ok(match self.branch_state(branch)? {
+            BranchState::Local | BranchState::CheckedOutAt(_) => format!("refs/heads/{branch}"),
+            BranchState::OnlyRemote(remote) => format!("refs/remotes/{remote}/{branch}"),
+            BranchState::Nowhere => self.base(default_branch)?,
+        })
     }
 
     /// Whether the index of a worktree has this file.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::backup::BackupContext;
 use super::busy::Patience;
 use super::capture::Capture;
-use super::{BranchState, Git, Worktree, parse, refused};
+use super::{BranchState, Git, REMOTE, Worktree, parse, refused};
 use crate::files::{is_empty, is_same};
 use crate::store::list;
 use crate::{Kind, Result};
@@ -165,17 +165,31 @@ impl Git {
         }
     }
 
-    /// Refuses a branch that git cannot have beside another one: `fix` and `fix/login` are a file and a folder.
+    /// Refuses a branch that git cannot have beside another one, here or on the remote as of the last fetch: `fix` and `fix/login` are a
+    /// file and a folder.
     pub fn check_room_for(&self, branch: &str) -> Result<()> {
-        let name = format!("refs/heads/{branch}");
-        let above = name.match_indices('/').skip(2).map(|(at, _)| &name[..at]);
-        let names: Vec<&str> = above.chain([&*name]).collect();
-        let is_in_the_way = |other: &str| other != name && list::exclude_each_other(other, &name);
-        match self.refs(&names)?.iter().find(|other| is_in_the_way(&other.name)) {
+        let (here, remote) = ("refs/heads/".to_owned(), format!("refs/remotes/{REMOTE}/"));
+        let above = branch.match_indices('/').map(|(at, _)| &branch[..at]);
+        let names: Vec<String> = above
+            .chain([branch])
+            .flat_map(|name| [&here, &remote].map(|place| format!("{place}{name}")))
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let refs = self.refs(&names)?;
+        let in_the_way = |place: &str| {
+            let mut others = refs.iter().filter_map(|one| one.name.strip_prefix(place));
+            others.find(|other| *other != branch && list::exclude_each_other(other, branch))
+        };
+        if let Some(other) = in_the_way(&here) {
+            return Err(refused(format!("git can have no branch `{branch}` beside the branch `{other}`"))
+                .help("choose another branch, or rename that one with `git branch -m`"));
+        }
+        match in_the_way(&remote) {
             Some(other) => {
-                let other = other.name.strip_prefix("refs/heads/").unwrap_or(&other.name);
-                Err(refused(format!("git can have no branch `{branch}` beside the branch `{other}`"))
-                    .help("choose another branch, or rename that one with `git branch -m`"))
+                let message = format!("`{REMOTE}` can have no branch `{branch}` beside its branch `{other}`");
+                Err(refused(message).help(format!(
+                    "choose another branch; if that one is gone from `{REMOTE}`, run `git fetch --prune {REMOTE}`"
+                )))
             }
             None => Ok(()),
         }

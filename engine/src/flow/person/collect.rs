@@ -10,8 +10,9 @@ use crate::drive::git::{Backup, BackupContext, Git, SavedWork};
 use crate::files::{entries, is_empty, is_same};
 use crate::flow::mission::advance::leave_as;
 use crate::flow::mission::answer::backed_up_since;
+use crate::flow::watch::half_lent;
 use crate::flow::{cancel, lock_recovered};
-use crate::hooks::workspace;
+use crate::hooks::{given, workspace};
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, LockedTask, Pool, Task, TaskDir};
@@ -35,6 +36,8 @@ pub struct Collected {
 pub enum Fate {
     /// Released by a finished task.
     GiveBack,
+    /// Given to another task, or back to its own, as a process had begun that was killed.
+    Finish,
     /// Cleaned for the next task, since its own no longer exists.
     Clean,
     /// Removed, since its project has too many or is gone, or it is unknown.
@@ -75,6 +78,10 @@ pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
         return plan(app, &pool::read(&app.home)?, &projects::read(&app.home)?);
     }
     let mut done = Vec::new();
+    for (slot, dir) in half_lent(app, &pool::read(&app.home)?)? {
+        let outcome = half_lent::finish(app, &dir).map(|_| Vec::new());
+        done.push(Collected::of(&slot.name, Fate::Finish, outcome));
+    }
     for (slot, dir) in finished(app, &pool::read(&app.home)?) {
         let outcome = give_back(app, &dir);
         done.push(Collected::of(&slot.name, Fate::GiveBack, outcome));
@@ -91,8 +98,13 @@ pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
 /// What would be done, by this pool and these projects.
 pub fn plan(app: &App, slots: &[Slot], projects: &[Project]) -> Result<Vec<Collected>> {
     let finished = finished(app, slots).into_iter().map(|(slot, _)| (slot.name, Fate::GiveBack));
+    let half_lent = half_lent(app, slots)?.into_iter().map(|(slot, _)| (slot.name, Fate::Finish));
     let unheld = unheld(app, slots, projects)?.into_iter().map(|(place, fate)| (place.name, fate));
-    Ok(finished.chain(unheld).map(|(name, fate)| Collected::of(&name, fate, Ok(Vec::new()))).collect())
+    Ok(half_lent
+        .chain(finished)
+        .chain(unheld)
+        .map(|(name, fate)| Collected::of(&name, fate, Ok(Vec::new())))
+        .collect())
 }
 
 impl Collected {
@@ -211,14 +223,20 @@ impl<'p> UnheldWorktree<'p> {
         };
         let mut context =
             BackupContext { task, default_branch: &default_branch, aside: &aside, note: &mut note };
+        if let (Fate::Clean | Fate::Remove, Some(git)) = (fate, &self.git) {
+            given::decide_given(&app.home, git.folder(), &self.name, Vec::new())?;
+        }
         match (fate, &self.git) {
             (Fate::Clean, Some(git)) => git.release(&self.folder, &mut context)?,
             (Fate::Remove, Some(git)) => git.remove(&self.folder, &mut context)?,
             (Fate::Clean | Fate::Remove, None) => {}
-            (Fate::GiveBack | Fate::Leave(_), _) => return Ok(kept),
+            (Fate::GiveBack | Fate::Finish | Fate::Leave(_), _) => return Ok(kept),
         }
         if let Some(task) = self.holder() {
             pool.unbind(task)?;
+        }
+        if let (Fate::Clean | Fate::Remove, Some(git)) = (fate, &self.git) {
+            given::take_all(&app.home, git.folder(), &self.name)?;
         }
         if *fate == Fate::Remove {
             pool.forget(&self.name)?;
@@ -233,6 +251,18 @@ fn finished(app: &App, slots: &[Slot]) -> Vec<(Slot, TaskDir)> {
         |dir: &TaskDir| Task::read(&app.home, dir).is_ok_and(|(task, _)| app.is_done_with_worktree(&task));
     let held = slots.iter().filter_map(|slot| Some((slot.clone(), holder(app, slot)?)));
     held.filter(|(_, dir)| is_done(dir)).collect()
+}
+
+/// The worktrees that a killed process has left half lent, with their tasks.
+fn half_lent(app: &App, slots: &[Slot]) -> Result<Vec<(Slot, TaskDir)>> {
+    let mut found = Vec::new();
+    for slot in slots {
+        let Some(dir) = holder(app, slot).filter(|dir| dir.kind == DirKind::Task) else { continue };
+        if half_lent::is_unfinished(app, &dir)? {
+            found.push((slot.clone(), dir));
+        }
+    }
+    Ok(found)
 }
 
 /// Releases what a finished task or mission still holds, because a hook failed or was killed.

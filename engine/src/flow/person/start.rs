@@ -11,6 +11,7 @@ use crate::flow::blocked::Blocked;
 use crate::flow::queue;
 use crate::flow::request::{Goal, begin, carry_out, decide};
 use crate::flow::snapshot::{is_to_start, waits};
+use crate::flow::watch::half_lent::finish_killed;
 use crate::flow::{TaskPreview, dry_run, lock_recovered, lock_with_worktree};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};
@@ -92,6 +93,7 @@ enum Begun {
 /// Chooses the next task and begins its start under the lock of the project's queue, so that each process begins another
 /// task. `None` when no start is owed or possible. An owed start that cannot be read is an error once all others are made.
 fn begin_next(app: &App, project: &str) -> Result<Option<Begun>> {
+    finish_killed(app, project)?;
     let _queue = owed::lock(&app.home, project)?;
     let auto = Some(projects::get(&app.home, project)?).filter(Project::is_auto);
     let mut failure = Ok(None);

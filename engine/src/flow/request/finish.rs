@@ -47,11 +47,6 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     }
 }
 
-/// Locks a task without an open transition, with the worktree that it had given to another task.
-pub fn lock_with_worktree(app: &App, dir: &TaskDir) -> Result<LockedTask> {
-    lend::back(app, lock_recovered(app, dir)?)
-}
-
 /// Locks a task for a person who moves it: without an open transition if possible, and else as it is.
 pub fn lock_recovered_or_as_is(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     let locked = LockedTask::lock(&app.home, dir)?;

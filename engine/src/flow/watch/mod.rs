@@ -2,6 +2,7 @@
 
 pub mod blocked;
 pub mod garbage;
+pub mod half_lent;
 pub mod leftovers;
 pub mod lend;
 pub mod monitor;

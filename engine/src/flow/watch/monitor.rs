@@ -14,10 +14,11 @@ use crate::flow::mission;
 use crate::flow::person::{stop, undo};
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
+use crate::flow::watch::half_lent;
 use crate::flow::watch::lend::Lending;
 use crate::flow::{activity, ask, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
 use crate::hooks::agent_processes::{AgentProcesses, missing};
-use crate::hooks::agents;
+use crate::hooks::{agents, lend};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
 use crate::{Kind, Result, fault};
 
@@ -42,13 +43,14 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     let mut look = Look::default();
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
     let mut lending = Lending::default();
+    let holders = pool::holders_by_file(&app.home)?;
     for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
         let outcome = Task::read_last(&app.home, &dir, 0).and_then(|(task, journal)| {
             pull_requests.extend(Watched::of(app, &dir, &task));
             queues.see(app, &dir, &task);
             let history = journal.history();
             lending.see(app, &dir, &task, &history);
-            watch(app, &dir, &task, &history, &mut panes)
+            watch(app, &dir, &task, &history, &holders, &mut panes)
         });
         match outcome {
             Ok(None) => {}
@@ -59,7 +61,6 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
             Err(error) => look.errors.push((dir.id.clone(), error.for_person().to_string())),
         }
     }
-    let holders = pool::holders_by_file(&app.home)?;
     for dir in list::dirs(&app.home, &[DirKind::Mission], None)? {
         if Task::read_last(&app.home, &dir, 0)
             .is_ok_and(|(it, _)| it.status() == MissionStatus::Pending.as_str())
@@ -100,6 +101,7 @@ fn watch(
     dir: &TaskDir,
     task: &Task,
     history: &TaskHistory,
+    holders: &BTreeSet<String>,
     panes: &mut Option<Vec<Pane>>,
 ) -> Result<Option<Vec<String>>> {
     let mut stories = Vec::new();
@@ -121,6 +123,8 @@ fn watch(
     if let Some(pending) = &history.open {
         drop(lock_recovered(app, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
+    } else if lend::is_unfinished(task, history, holders.contains(&task.id)) {
+        return half_lent::finish(app, dir).map(|story| Some(vec![story]));
     } else if history.reopening.is_some() && undo::may_go_on(app, task) {
         stories.extend(undo::go_on(app, dir)?);
     } else if is_left_over(app, task) {
