@@ -47,7 +47,9 @@ fn add(app: &App, path: Option<&PathBuf>, name: Option<&str>, settings: &Project
     let path = path.map_or_else(|| app.folder.clone(), |path| app.folder.join(path));
     let branch = settings.default_branch.as_deref();
     let project = project::add(app, &path, name, branch, |project| set(project, settings))?;
-    answer(&project, format!("added {} ({})", project.name, project.path.display()), settings)
+    let begin = format!("`orange task create --project {} \"What is to be done\"`", project.name);
+    let added = format!("added {} ({})", project.name, project.path.display());
+    answer(&project, format!("{added}\nnext: {begin} makes a task and starts its agent"), settings)
 }
 
 fn update(

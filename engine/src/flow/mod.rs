@@ -4,6 +4,7 @@ mod agent;
 pub mod changed;
 pub mod life;
 pub mod mission;
+pub mod names;
 pub mod need;
 pub mod notify;
 mod person;

@@ -33,6 +33,7 @@ pub mod regular;
 pub mod scalar;
 pub mod secret;
 pub mod settings;
+pub mod slug;
 pub mod suggest;
 pub mod task;
 pub mod tokens;

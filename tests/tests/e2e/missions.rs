@@ -127,7 +127,7 @@ fn an_exhausted_loop_fails_loudly_and_keeps_its_worktree() {
     assert!(shown["worktree"].is_string());
     assert!(mission.fails(1, "refused", "continue", &[]).contains("orange mission retry"));
     let shown = world.orange(&["mission", "show", &mission.id]).out;
-    assert!(shown.contains(&format!("\n  orange mission retry {}\n", mission.id)), "{shown}");
+    assert!(shown.contains(&format!("\n  orange mission retry {}\n", mission.name())), "{shown}");
 
     // A person makes it pass and grants one more round.
     world.acts("check", "complete PASS 'It is fast'");
@@ -429,7 +429,12 @@ fn the_agent_that_starts_a_mission_hears_of_its_steps() {
     world.until("the last message is journaled", || is_over(&mission.events_of("mission.notice")));
     for notice in mission.events_of("mission.notice") {
         assert_eq!((&notice["to"], &notice["undelivered"]), (&json!(task.id), &json!(null)), "{notice}");
+        let text = notice["text"].as_str().unwrap();
+        let show = format!("`orange mission show {}` shows everything", mission.name());
+        assert!(text.contains(&show) && text.contains("`orange dashboard`"), "{text}");
     }
+    let (branch, short) = (mission.name(), &mission.id[..8]);
+    assert_eq!(branch, format!("orange/make-it-faster-{short}"));
 }
 
 /// The checks of the doctor that are not content, with their remedies.

@@ -78,7 +78,7 @@ fn nothing_is_sent_while_the_agent_asks() {
     task.agent(1).begun();
     let (mut hook, request) = asks(&world, &task, "rm -rf node_modules");
     let refused = task.fails(1, "refused", "send", &["Go on"]);
-    assert!(refused.contains(&format!("orange task answer {request} allow")), "{refused}");
+    assert!(refused.contains(&format!("orange task answer {} allow", request.replace(&task.id, "fix"))), "{refused}");
     assert!(task.events_of("agent.sent").is_empty());
     world.ok(&["task", "answer", &request, "allow"]);
     assert!(hook.wait().unwrap().success());

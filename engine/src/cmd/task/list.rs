@@ -4,12 +4,13 @@ use std::time::SystemTime;
 
 use orange_core::Machine;
 
-use crate::answer::{ListedTask, TaskRow};
+use crate::answer::{ListedTask, Need, TaskRow};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table, written};
 use crate::cmd::args::ListArgs;
 use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
+use crate::flow::names::Names;
 use crate::flow::need::{self, AskGit, Known};
 use crate::flow::queue::Queue;
 use crate::flow::session::{self, Panes, Session};
@@ -48,7 +49,8 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     }
     let width = screen::width();
     let now = fault::now();
-    let shape = Shape { width, has_project: project.is_none() && has_several(app), now };
+    let has_project = project.is_none() && has_several(app);
+    let shape = Shape { names: Names::of(app), width, has_project, now };
     let rows = list::each(known, |it| {
         let row = is_shown(&it).then(|| around.listed(&it)).filter(is_asked)?;
         Some((rank(&row), shape.row(&row)))
@@ -219,7 +221,9 @@ fn check_status(app: &App, status: &str) -> Result<()> {
 }
 
 /// How rows look.
-struct Shape {
+struct Shape<'s> {
+    /// The names in commands: the terminal cuts what is long.
+    names: Names<'s>,
     /// The columns of the terminal, if it is one.
     width: Option<usize>,
     /// Whether the project stands before the branch.
@@ -227,7 +231,7 @@ struct Shape {
     now: SystemTime,
 }
 
-impl Shape {
+impl Shape<'_> {
     /// Summary and reason share the width that the other columns leave; the terminal cuts the reason.
     fn row(&self, listed: &ListedTask<'_>) -> [String; 6] {
         match listed {
@@ -243,7 +247,7 @@ impl Shape {
                     one_line(&branch, self.branch_width()),
                     task.status.to_owned(),
                     one_line(task.summary, self.summary_width()),
-                    need.map(|need| one_line(&why(need), self.width.unwrap_or(90))).unwrap_or_default(),
+                    need.map(|need| self.why(need)).unwrap_or_default(),
                 ]
             }
             ListedTask::Unreadable { id, project, error } => {
@@ -252,6 +256,10 @@ impl Shape {
                 ["-", "-", &name, "unreadable", "-", &text].map(str::to_owned)
             }
         }
+    }
+
+    fn why(&self, need: &Need) -> String {
+        one_line(&self.names.in_text(&why(need)), self.width.unwrap_or(90))
     }
 
     fn branch_width(&self) -> usize {

@@ -5,6 +5,7 @@ use crate::answer::Need;
 use crate::app::App;
 use crate::flow::activity;
 use crate::flow::mission::Course;
+use crate::flow::names::Names;
 use crate::flow::need::{self, AskGit, Known};
 use crate::flow::queue::Queue;
 use crate::flow::session::{Panes, Session};
@@ -16,6 +17,8 @@ use crate::store::{DirKind, Listed, TaskDir, list, task};
 pub struct Seen {
     /// The folder of the task or mission.
     pub dir: TaskDir,
+    /// Its name in commands.
+    pub name: String,
     /// Its branch.
     pub branch: String,
     /// What is to be done.
@@ -38,11 +41,17 @@ pub fn all(app: &App) -> Result<Vec<Seen>> {
     let saved = Saved::read(&app.home);
     let known = list::journals(&app.home, &DirKind::ALL, None)?;
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
-    let panes = Panes::of(app);
-    Ok(list::each(known, |listed| of(app, listed, queue.as_ref(), &panes)))
+    let (panes, names) = (Panes::of(app), Names::of(app));
+    Ok(list::each(known, |listed| of(app, listed, queue.as_ref(), &panes, &names)))
 }
 
-fn of(app: &App, listed: Listed, queue: Option<&Queue>, panes: &Panes<'_>) -> Option<Seen> {
+fn of(
+    app: &App,
+    listed: Listed,
+    queue: Option<&Queue>,
+    panes: &Panes<'_>,
+    names: &Names<'_>,
+) -> Option<Seen> {
     let Listed { dir, task } = listed;
     let task = task.ok().filter(|task| !app.is_done_with_worktree(task))?;
     let history = task::read_journal(&dir).ok()?.history();
@@ -64,5 +73,9 @@ fn of(app: &App, listed: Listed, queue: Option<&Queue>, panes: &Panes<'_>) -> Op
             )
         }
     }?;
-    Some(Seen { dir, branch: task.branch, summary: task.summary, need })
+    if !need.person {
+        return None;
+    }
+    let need = Need { why: names.in_text(&need.why).into_owned(), ..need };
+    Some(Seen { name: names.name(&dir), dir, branch: task.branch, summary: task.summary, need })
 }
