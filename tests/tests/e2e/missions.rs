@@ -91,7 +91,13 @@ fn a_review_that_fails_is_mended_and_repeated() {
     ends(&mission, "completed");
     assert_eq!(
         steps(&mission),
-        ["build completed 1", "check completed 2", "mend skipped 1", "ship completed 1", "rescue skipped 0"]
+        [
+            "build completed 1",
+            "check completed 2",
+            "mend completed 1",
+            "ship completed 1",
+            "rescue skipped 0"
+        ]
     );
     assert_eq!(mission.owned("workspace"), json!(null));
     assert_eq!(world.git(&world.repo(), &["log", "--format=%s", "main..fast"]).lines().count(), 4);
@@ -144,6 +150,7 @@ fn in_step_mode_a_person_says_go_on_after_every_step() {
     let mission = world.start("toy", &["--execution", "step"]);
     let pause = pauses(&world, &mission, 1);
     assert_eq!((&pause["reason"], &pause["step"]), (&json!("boundary"), &json!("build")));
+    assert_eq!(mission.show()["current_step_index"], 1, "the step that runs next");
     let id = &mission.id;
     assert_eq!(
         pause["offers"],

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::flow::names::Names;
 use crate::hooks::agents;
 use crate::store::event::{EndedAttempt, StepEnd};
+use crate::store::lock::{self, Rank};
 use crate::store::{Event, LockedTask, Record, Set, TaskDir, TaskHistory, find, task};
 use orange_core::fnv1a;
 use orange_core::mission::MissionStatus;
@@ -17,6 +18,16 @@ use orange_core::mission::MissionStatus;
 /// # Errors
 /// Those of the store.
 pub fn send(app: &App, dir: &TaskDir) -> Result<()> {
+    send_by(app, dir, &|starter, spawn, mark, text| deliver(app, starter, spawn, mark, text))
+}
+
+/// Delivers a text with a mark to this agent of the task with this id.
+type Deliver<'d> = &'d dyn Fn(&str, u32, &str, &str) -> Result<()>;
+
+/// One process at a time: what another one is about to deliver is in no journal yet, and would be told again.
+pub(super) fn send_by(app: &App, dir: &TaskDir, deliver: Deliver<'_>) -> Result<()> {
+    let path = dir.path.join(".notices.lock");
+    let _turn = lock::acquire(&app.home, &path, Rank::Notices, &format!("the messages of {}", dir.shown()))?;
     let history = task::read_journal(dir)?.history();
     let course = Course::of(dir, &history)?;
     let Some((through, text)) = news(&course, dir, &history) else { return Ok(()) };
@@ -24,7 +35,7 @@ pub fn send(app: &App, dir: &TaskDir) -> Result<()> {
     let (to, undelivered) = match course.starter.as_ref().filter(|_| course.notices) {
         Some((starter, spawn)) => {
             let mark = format!("{}.{through}", fnv1a(dir.id.bytes()));
-            let why = deliver(app, starter, *spawn, &mark, &text).err().map(|error| error.one_line());
+            let why = deliver(starter, *spawn, &mark, &text).err().map(|error| error.one_line());
             (Some(starter.clone()), why)
         }
         None => (None, None),
@@ -123,7 +134,10 @@ mod tests {
         }
         for status in [MissionStatus::Paused, MissionStatus::Completed, MissionStatus::Failed] {
             let next = next(status, "m1");
-            assert!(next.starts_with("`orange mission show m1`") && next.contains("`orange dashboard`"), "{next}");
+            assert!(
+                next.starts_with("`orange mission show m1`") && next.contains("`orange dashboard`"),
+                "{next}"
+            );
         }
     }
 }
