@@ -185,7 +185,7 @@ fn facts<'f>(app: &App, known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> Tas
     }
 }
 
-/// Whether what a task calls a person for is still so, as far as that can be told: a warning about the settings of its repository is
+/// Whether what a task calls a person for is still so, as far as that is known: a warning about the settings of its repository is
 /// none any more once these are trusted, or gone.
 fn is_still_so(app: &App, task: &Task, attention: &str) -> bool {
     let call = || {

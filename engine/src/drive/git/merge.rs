@@ -262,7 +262,7 @@ impl Git {
             }
             Strategy::FastForward if self.is_ancestor(ours, theirs)? => Ok(theirs.to_owned()),
             Strategy::FastForward => {
-                // A merge commit is the way out only where nothing conflicts.
+                // A merge commit helps only where nothing conflicts.
                 self.merged_tree(ours, theirs, branch, default_branch)?;
                 Err(has_moved_on(branch, default_branch))
             }

@@ -24,7 +24,7 @@ pub fn send(app: &App, dir: &TaskDir) -> Result<()> {
 /// Delivers a text with a mark to this agent of the task with this id.
 type Deliver<'d> = &'d dyn Fn(&str, u32, &str, &str) -> Result<()>;
 
-/// One process at a time: what another one is about to deliver is in no journal yet, and would be told again.
+/// One process at a time: what another one is about to deliver is in no journal yet, and would be sent again.
 pub(super) fn send_by(app: &App, dir: &TaskDir, deliver: Deliver<'_>) -> Result<()> {
     let path = dir.path.join(".notices.lock");
     let _turn = lock::acquire(&app.home, &path, Rank::Notices, &format!("the messages of {}", dir.shown()))?;

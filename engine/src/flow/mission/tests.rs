@@ -86,8 +86,8 @@ fn a_quick_answer_repeats_no_notice() {
     let (_folder, mut app, dir) = lab_of(Some("starter"));
     app.home = app.home.patient(Duration::ZERO);
     record(&app, &dir, vec![begin(), started("work", 1)]);
-    let told = Mutex::new(Vec::new());
-    let note = |text: &str| told.lock().unwrap().push(text.to_owned());
+    let sent = Mutex::new(Vec::new());
+    let note = |text: &str| sent.lock().unwrap().push(text.to_owned());
     send_by(&app, &dir, &|_, _, _, text| {
         note(text);
         // While this is delivered, the next event has another process send its message.
@@ -101,10 +101,10 @@ fn a_quick_answer_repeats_no_notice() {
     })
     .unwrap();
     send_by(&app, &dir, &|_, _, _, text| Ok(note(text))).unwrap();
-    let told = told.into_inner().unwrap();
-    let about = |what: &str| told.iter().map(|text| text.contains(what)).collect::<Vec<_>>();
-    assert_eq!(about("Step work has started"), [true, false], "{told:?}");
-    assert_eq!(about("Step work is complete"), [false, true], "{told:?}");
+    let sent = sent.into_inner().unwrap();
+    let about = |what: &str| sent.iter().map(|text| text.contains(what)).collect::<Vec<_>>();
+    assert_eq!(about("Step work has started"), [true, false], "{sent:?}");
+    assert_eq!(about("Step work is complete"), [false, true], "{sent:?}");
 }
 
 #[test]
