@@ -348,10 +348,24 @@ impl Mission {
         Some((first, self.step(first).attempt()))
     }
 
+    /// The step that runs, or would run next if the mission went on.
+    pub fn upcoming(&self) -> Option<StepId> {
+        let queued = || self.with(|it| it.status == StepStatus::Queued).next();
+        self.busy().or_else(|| self.asked()).or_else(queued)
+    }
+
     /// The steps for which this holds, in source order.
     fn with(&self, holds: impl Fn(&StepState) -> bool) -> impl Iterator<Item = StepId> {
         let steps = self.steps.iter().enumerate();
         steps.filter(move |(_, it)| holds(it)).map(|(index, _)| StepId(index as u16))
+    }
+}
+
+impl StepState {
+    /// Where it stands over all rounds: one that has completed, and that the last round did not need, is completed.
+    pub fn standing(&self) -> StepStatus {
+        let has_completed = self.attempts.iter().any(|it| matches!(it.end, Some(AttemptEnd::Completed(_))));
+        if self.status == StepStatus::Skipped && has_completed { StepStatus::Completed } else { self.status }
     }
 }
 

@@ -119,7 +119,8 @@ pub struct ShownMission {
     pub prompt: String,
     /// Its status.
     pub status: String,
-    /// The place of the current step in the order in which steps can run, from 0; null before the first and after the end.
+    /// The place of the step that runs, or would run next, in the order in which steps can run, from 0; null before the first and
+    /// after the end.
     pub current_step_index: Option<usize>,
     /// The end of the last attempt; null before the first.
     pub last_step_result: Option<StepResult>,

@@ -12,6 +12,7 @@ use crate::cmd::{
     agent, complete, dashboard, doctor, event, gc, harness, install, log, mission, monitor, notify, project,
     relayed, setup, step, task, workflow, workspace,
 };
+use crate::flow::names::{Names, has_ids};
 use crate::log_file;
 use crate::machines::{Built, Compile, Workflows};
 use crate::relay::Reply;
@@ -22,26 +23,26 @@ use crate::{Error, Kind, Result, fault};
 /// What the generated binary runs, with the workflows that are compiled in, and with the compiler of custom workflows if
 /// it has one.
 pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
+    let built = Built { workflows, compile };
     let words = || std::env::args_os().skip(1);
     let cli = match parse(words()) {
         Ok(Parsed::Cli(cli)) => cli,
         Ok(Parsed::Help(text)) => {
-            return end(Answer::of(&Text { text: &text }, text.as_str()), asks_for_json(words()));
+            return end(built, Answer::of(&Text { text: &text }, text.as_str()), asks_for_json(words()));
         }
         Ok(Parsed::Version(text)) => {
             let version = Version { text: &text, json_version: answer::VERSION };
-            return end(Answer::of(&version, text.as_str()), asks_for_json(words()));
+            return end(built, Answer::of(&version, text.as_str()), asks_for_json(words()));
         }
         Err(error) => return fail(&error, asks_for_json(words())),
     };
     if let Ok(home) = Home::from_env() {
         log_file::init(&home);
     }
-    let built = Built { workflows, compile };
     let as_json = cli.json;
     let Some(command) = &cli.command else {
         let answer = App::open(built, Caller::from_env()).and_then(|app| dashboard::alone(&app, as_json));
-        return end(answer, as_json);
+        return end(built, answer, as_json);
     };
     if let Command::Agent(AgentCommand::Event { hold }) = command {
         event::run(*hold, || App::open(built, Caller::Engine));
@@ -57,7 +58,7 @@ pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
     match relayed::asked(command) {
         Some(Ok(Reply::Ran { stdout, stderr, status })) => pass_on(&stdout, &stderr, status),
         Some(Ok(Reply::Failed(error)) | Err(error)) => fail(&error, as_json),
-        None => end(run(built, command, as_json).map_err(relayed::explain), as_json),
+        None => end(built, run(built, command, as_json).map_err(relayed::explain), as_json),
     }
 }
 
@@ -84,16 +85,20 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Project(command) => project::run(&open()?, command, as_json),
         Command::Task(command) => {
             let app = asking(open()?.telling(as_json), command)?;
-            task::run(&app, command, as_json, &|answer| print(answer, as_json))
+            task::run(&app, command, as_json, &|answer| tell(&app, answer, as_json))
         }
         Command::Mission(command) => {
-            mission::run(&open()?.telling(as_json), command, as_json, &|answer| print(answer, as_json))
+            let app = open()?.telling(as_json);
+            mission::run(&app, command, as_json, &|answer| tell(&app, answer, as_json))
         }
         Command::Step(command) => step::run(&open()?, command),
         Command::Ls(args) => task::list(&open()?, args, as_json),
         Command::Workspace(command) => workspace::run(&open()?, command),
         Command::Dashboard(args) => Err(dashboard::run(&open()?, args)),
-        Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, as_json).map(drop)),
+        Command::Monitor(args) => {
+            let app = open()?;
+            monitor::run(&app, args, |answer| tell(&app, answer, as_json).map(drop))
+        }
         Command::Notify(command) => notify::run(&open()?, command),
         Command::Log(args) => log::run(&open()?, args),
         Command::Doctor => doctor::run(&open()?),
@@ -120,6 +125,30 @@ fn caller(command: &Command) -> Result<Caller> {
     caller.check_not_agent("this command").map(|()| Caller::Engine)
 }
 
+/// Prints a message before the command ends. Returns whether the output is still open.
+fn tell(app: &App, answer: &Answer, as_json: bool) -> Result<bool> {
+    if as_json || !has_ids(&answer.text) {
+        return print(answer, as_json);
+    }
+    let text = Names::of(app).in_text(&answer.text).into_owned();
+    print(&Answer { text, ..answer.clone() }, as_json)
+}
+
+/// The outcome as people read it: its commands name branches. The values of an answer in JSON stay.
+fn named(built: Built, outcome: Result<Answer>, as_json: bool) -> Result<Answer> {
+    let is_asked = match &outcome {
+        Ok(answer) => !as_json && has_ids(&answer.text),
+        Err(error) => has_ids(&error.message) || has_ids(&error.help),
+    };
+    let app = if is_asked { App::open(built, Caller::from_env()).ok() } else { None };
+    let Some(app) = app else { return outcome };
+    let names = Names::of(&app);
+    match outcome {
+        Ok(answer) => Ok(Answer { text: names.in_text(&answer.text).into_owned(), ..answer }),
+        Err(error) => Err(names.in_error(error)),
+    }
+}
+
 /// Prints a text. Returns whether the output is still open.
 fn print(answer: &Answer, as_json: bool) -> Result<bool> {
     let text = answer.json.as_ref().filter(|_| as_json).unwrap_or(&answer.text);
@@ -144,8 +173,8 @@ fn unwritten(cause: &io::Error) -> Error {
         .help("what was asked for is done; free space where the answer is to go, and ask for it again")
 }
 
-fn end(outcome: Result<Answer>, as_json: bool) -> ExitCode {
-    match outcome.and_then(|answer| print(&answer, as_json).map(|_| answer.wrong)) {
+fn end(built: Built, outcome: Result<Answer>, as_json: bool) -> ExitCode {
+    match named(built, outcome, as_json).and_then(|answer| print(&answer, as_json).map(|_| answer.wrong)) {
         Ok(wrong) => ExitCode::from(wrong.map_or(0, Kind::exit_status)),
         Err(error) => fail(&error.for_person(), as_json),
     }

@@ -60,7 +60,9 @@ fn add(
         let set = |project: &mut Project| project.queue = Some("auto".to_owned());
         project = project::update(app, &project, None, None, set)?;
     }
-    answer(&project, format!("added {} ({})", project.name, project.path.display()), true)
+    let begin = format!("`orange task create --project {} \"What is to be done\"`", project.name);
+    let added = format!("added {} ({})", project.name, project.path.display());
+    answer(&project, format!("{added}\nnext: {begin} makes a task and starts its agent"), true)
 }
 
 const QUEUE: &str = "\

@@ -4,6 +4,7 @@ mod agent;
 pub mod changed;
 pub mod life;
 pub mod mission;
+pub mod names;
 pub mod need;
 pub mod notify;
 mod person;
@@ -20,7 +21,7 @@ pub use agent::{
 pub use person::cancel::{cancel, would_cancel};
 pub use person::create_pr::{create_pr, would_create_pr};
 pub use person::migrate::{migrate, would_migrate};
-pub use person::respawn::{names, respawn, would_respawn, would_restart};
+pub use person::respawn::{command as respawn_command, names, respawn, would_respawn, would_restart};
 pub use person::start::{spawn, spawn_next, would_spawn};
 pub use person::stop::{restart, stop, would_stop};
 pub use person::{

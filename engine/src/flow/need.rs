@@ -16,8 +16,8 @@ use crate::flow::queue::Queue;
 use crate::flow::session::{self, Panes, Session};
 use crate::flow::snapshot::status_of;
 use crate::flow::{Snapshot, abandoned, changed};
-use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, transcripts};
-use crate::{Result, nofollow};
+use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, transcripts, trust};
+use crate::{Error, Result, nofollow};
 
 /// What is known of a task or mission before its need is.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +108,8 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
     };
     if let Some((why, can_cancel)) = &lost {
         let agents = agents_of(known.agents, history);
-        let facts = TaskFacts { lost: Some(Lost { why, can_cancel: *can_cancel }), ..facts(known, &agents) };
+        let facts =
+            TaskFacts { lost: Some(Lost { why, can_cancel: *can_cancel }), ..facts(app, known, &agents) };
         return facts.need().map(|need| answer(dir, None, &need, facts.actions(need.kind)));
     }
     let machine = machine.ok()?;
@@ -131,7 +132,7 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
             is_moving: history.open.is_some() && !is_abandoned,
             unfinished: unnoticed.as_deref().filter(|_| is_abandoned),
             hooks,
-            ..facts(known, &agents)
+            ..facts(app, known, &agents)
         };
         let need = facts.need()?;
         if need.kind != Kind::ReviewReady || known.git == AskGit::Nothing {
@@ -156,7 +157,7 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
 }
 
 /// The facts that need no machine.
-fn facts<'f>(known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> {
+fn facts<'f>(app: &App, known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> {
     let Known { dir, task, history, queued, forbidden, has_room, .. } = *known;
     TaskFacts {
         life: None,
@@ -174,7 +175,7 @@ fn facts<'f>(known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> 
         forbidden,
         has_room,
         hooks: None,
-        attention: task.attention.as_deref(),
+        attention: task.attention.as_deref().filter(|text| is_still_so(app, task, text)),
         pull_request: pull_request(task, history),
         unmergeable: None,
         conflicts: false,
@@ -182,6 +183,16 @@ fn facts<'f>(known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> TaskFacts<'f> 
         is_merged: history.is_merged,
         has_logs: has_logs(dir, history),
     }
+}
+
+/// Whether what a task calls a person for is still so, as far as that is known: a warning about the settings of its repository is
+/// none any more once these are trusted, or gone.
+fn is_still_so(app: &App, task: &Task, attention: &str) -> bool {
+    let call = || {
+        let project = app.project_of(task)?;
+        Ok::<_, Error>(trust::of(&app.home, &project)?.0.call(&project.name))
+    };
+    !trust::is_warning(attention, &task.project) || call().map_or(true, |call| call.is_some())
 }
 
 /// What a mission needs.

@@ -59,7 +59,7 @@ pub fn with_port(argv: &[impl AsRef<str>], ports: Option<Range>) -> Result<Vec<S
 /// changed since begin again.
 pub fn begin(app: &App, project: &Project, locked: &mut LockedTask, name: &str) -> Result<()> {
     let settings = effective(&app.home, project)?;
-    if let Some(warning) = settings.trust.warning(&project.name) {
+    if let Some(warning) = settings.trust.call(&project.name) {
         locked.call_attention(&warning)?;
     }
     let wanted = wanted(app, project, &settings, name)?;

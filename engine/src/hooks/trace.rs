@@ -51,8 +51,8 @@ pub fn keep(app: &App, locked: &LockedTask, spawn: u32) -> Exited {
 pub fn spent(dir: &TaskDir, record: &Spawn, found: Option<&Found>) -> Spent {
     let Activity { tokens, cost, .. } = Activity::of(&activity::read(dir), record.spawn);
     let of_record = || {
-        let contents = transcript::read(&found?.path).ok()?;
-        transcript::spent::tokens(&contents, begun(dir, record))
+        let records = transcript::spent::records(&found?.path).ok()?;
+        transcript::spent::tokens(&records, begun(dir, record))
     };
     Spent { tokens: tokens.or_else(of_record), cost }
 }

@@ -11,6 +11,7 @@ use crate::store::fold::Owned;
 use crate::store::frontmatter::Document;
 use crate::store::lock::{Lock, Rank};
 use crate::store::scalar::Value;
+use crate::store::slug::slug;
 use crate::store::{
     DirKind, Event, Home, LockedTask, Set, Task, TaskDir, atomic, clock, event, home, id, journal, list,
     lock, projects, regular, task,
@@ -22,7 +23,7 @@ use crate::{Error, Kind, Result, fault, nofollow};
 pub struct Draft {
     /// The name of its project.
     pub project: String,
-    /// Its branch; `None` for `orange-tasks/<id>`, which the agent renames, or `orange-missions/<id>`.
+    /// Its branch; `None` for `orange-tasks/<id>`, which the agent renames, or for a mission's [`default_branch`].
     pub branch: Option<String>,
     /// The summary; any text.
     pub summary: String,
@@ -52,6 +53,9 @@ pub struct Draft {
     pub mission: Option<NewMission>,
 }
 
+/// What the branches of missions begin with that have no name of their own.
+pub const MISSIONS: &str = "orange/";
+
 /// What a new mission has beside the values of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewMission {
@@ -79,10 +83,10 @@ pub fn create(home: &Home, draft: &Draft, admit: impl FnOnce(&[Task]) -> Result<
     home::make_folder(&folder)?;
     let unfinished = folder.join(UNFINISHED);
     sweep(&unfinished);
-    admit(&rivals(home, draft)?)?;
-
     let dir = home.dir(kind, &draft.project, &id::new()?);
-    let branch = draft.branch.clone().unwrap_or_else(|| format!("orange-{}s/{}", kind.word(), dir.id));
+    let branch = draft.branch.clone().unwrap_or_else(|| default_branch(kind, draft, &dir.id));
+    admit(&rivals(home, draft, &branch)?)?;
+
     let staged = TaskDir { path: unfinished.join(&dir.id), ..dir.clone() };
     write(&staged, &branch, draft)?;
     fault::step("rename to", dir.path.display());
@@ -229,12 +233,27 @@ fn task_md(dir: &TaskDir, branch: &str, draft: &Draft, now: &str) -> String {
     text
 }
 
-/// The tasks and missions that have the branch of a new one. No other has a branch that is named after the id.
-fn rivals(home: &Home, draft: &Draft) -> Result<Vec<Task>> {
-    match &draft.branch {
-        Some(branch) => list::of_branch(home, &draft.project, branch),
-        None => Ok(Vec::new()),
+/// `orange-tasks/<id>` for a task; for a mission `orange/`, the words of its summary or of its workflow, and the beginning of its id,
+/// by which `orange mission` finds it, too.
+fn default_branch(kind: DirKind, draft: &Draft, id: &str) -> String {
+    const LONGEST: usize = 40;
+    const SHORT: usize = 8;
+    let short: String = id.chars().take(SHORT).collect();
+    match kind {
+        DirKind::Task => format!("orange-tasks/{id}"),
+        DirKind::Mission => match slug(&draft.summary, LONGEST) {
+            words if words.is_empty() => format!("{MISSIONS}{}-{short}", slug(&draft.workflow, LONGEST)),
+            words => format!("{MISSIONS}{words}-{short}"),
+        },
     }
+}
+
+/// The tasks and missions whose branch excludes that of a new one. None has a branch with the id of a new task.
+fn rivals(home: &Home, draft: &Draft, branch: &str) -> Result<Vec<Task>> {
+    if draft.branch.is_none() && draft.mission.is_none() {
+        return Ok(Vec::new());
+    }
+    list::of_branch(home, &draft.project, branch)
 }
 
 /// Removes what killed processes left. The project's lock is held, so no process is creating a task.

@@ -28,6 +28,14 @@ pub fn named(
     Err(others.first().map_or(error, wrong_kind))
 }
 
+/// The task or mission of this name, as [`named`] finds one.
+pub fn either(home: &Home, name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
+    if let [dir] = &list::with_id(home, &DirKind::ALL, None, name)?[..] {
+        return Ok(dir.clone());
+    }
+    among(DirKind::Task, &list::branches(home, &DirKind::ALL, None)?, name, is_over)
+}
+
 /// The task or mission with exactly this id: the engine's own processes never use a prefix or a branch.
 pub fn by_id(home: &Home, id: &str) -> Result<TaskDir> {
     list::with_id(home, &DirKind::ALL, None, id)?.pop().ok_or_else(|| unknown(DirKind::Task, id, &[]))

@@ -252,6 +252,17 @@ pub fn with_id(home: &Home, kinds: &[DirKind], project: Option<&str>, id: &str) 
     Ok(dirs)
 }
 
+/// The names of the projects that have tasks or missions, each once.
+pub fn projects_with_tasks(home: &Home) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for kind in DirKind::ALL {
+        names.extend(folders(&home.all(kind))?);
+    }
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
 fn projects(folder: &Path, project: Option<&str>) -> Result<Vec<String>> {
     project.map_or_else(|| folders(folder), |project| Ok(vec![project.to_owned()]))
 }

@@ -29,6 +29,8 @@ pub enum Rank {
     Project,
     /// The program that a gate of a task asks, while it runs.
     Program,
+    /// The messages about a mission, while one is sent.
+    Notices,
     /// A task.
     Task,
     /// The pool of worktrees.

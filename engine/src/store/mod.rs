@@ -35,6 +35,7 @@ pub mod regular;
 pub mod scalar;
 pub mod secret;
 pub mod settings;
+pub mod slug;
 pub mod suggest;
 mod sum;
 pub mod task;

@@ -44,6 +44,16 @@ pub struct Agreed {
 }
 
 impl Trust {
+    /// The same for a call for attention: who removes the file knows that, and nothing is left that anybody could agree to.
+    pub fn call(&self, project: &str) -> Option<String> {
+        match self {
+            Trust::Gone => None,
+            Trust::Absent | Trust::Trusted | Trust::Untrusted | Trust::Changed | Trust::Unfit(_) => {
+                self.warning(project)
+            }
+        }
+    }
+
     /// Why the file is not used, and what a person can do; `None` if nothing is left out.
     pub fn warning(&self, project: &str) -> Option<String> {
         let why = match self {
@@ -53,10 +63,17 @@ impl Trust {
             Trust::Gone => "is gone since a person agreed to it".to_owned(),
             Trust::Unfit(why) => format!("cannot be used ({why})"),
         };
-        Some(format!(
-            "{FILE} of {project} {why}, so none of it is used: `orange project trust {project}` shows it"
-        ))
+        Some(format!("{FILE} of {project} {why}, so none of it is used: {}", command(project)))
     }
+}
+
+fn command(project: &str) -> String {
+    format!("`orange project trust {project}` shows it")
+}
+
+/// Whether a text is the warning about the file of this project, as it was at some time.
+pub fn is_warning(text: &str, project: &str) -> bool {
+    text.starts_with(&format!("{FILE} of {project} ")) && text.ends_with(&command(project))
 }
 
 /// The path of a project's file: in the main checkout, and never in a worktree, where agents write.

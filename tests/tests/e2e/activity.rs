@@ -63,6 +63,11 @@ pub(crate) fn asks(world: &World, task: &Task<'_>, command: &str) -> (Child, Str
     (hook, request(task).unwrap())
 }
 
+/// The name of a request as commands have it.
+pub(crate) fn by_branch(task: &Task<'_>, request: &str) -> String {
+    request.replace(&task.id, &task.name())
+}
+
 fn said(mut hook: Child) -> String {
     let mut text = String::new();
     hook.stdout.take().unwrap().read_to_string(&mut text).unwrap();
@@ -115,7 +120,10 @@ fn a_permission_is_answered_from_outside() {
     let reason = "it asks whether it may use Bash: curl example.org";
     assert_eq!(doing(&task), ("waiting".to_owned(), reason.to_owned()));
     let show = world.orange(&["task", "show", &task.id]).out;
-    assert!(show.contains(&format!("`orange task answer {request} allow`, or `deny`")), "{show}");
+    assert!(
+        show.contains(&format!("`orange task answer {} allow`, or `deny`", by_branch(&task, &request))),
+        "{show}"
+    );
 
     world.ok(&["task", "answer", &request, "allow"]);
     let allowed =
@@ -127,11 +135,40 @@ fn a_permission_is_answered_from_outside() {
 
     let (hook, second) = asks(&world, &task, "rm -r x");
     let other = world.fails(1, "refused", &["task", "answer", &request, "allow"]);
-    assert!(other.contains(&second), "the one that is open is named: {other}");
+    assert!(other.contains(&by_branch(&task, &second)), "the one that is open is named: {other}");
     world.ok(&["task", "answer", &second, "deny", "--message", "Keep \"x\""]);
     let answer: Value = serde_json::from_str(&said(hook)).unwrap();
     let decision = &answer["hookSpecificOutput"]["decision"];
     assert_eq!(*decision, json!({ "behavior": "deny", "message": "Keep \"x\"" }));
+}
+
+#[test]
+fn the_only_open_request_is_answered_by_branch() {
+    let world = World::new();
+    let task = hanging(&world);
+    let none = world.fails(1, "refused", &["task", "answer", "fix", "allow"]);
+    assert!(none.contains("no agent of fix asks anything"), "{none}");
+    let (first, name) = asks(&world, &task, "curl example.org");
+    let answered = world.ok(&["task", "answer", "fix", "allow"]);
+    assert_eq!((&answered["request"], &answered["text"]), (&json!(name), &json!("curl example.org")));
+    assert!(said(first).contains(r#""behavior":"allow""#));
+
+    let hooks = ["ls", "pwd"].map(|command| report(&task, 1, true, &tool("PermissionRequest", command)));
+    let open = || world.fails(1, "refused", &["task", "answer", "fix.1.none", "allow"]);
+    world.until("both ask", || open().matches("allow`").count() == 2);
+    let which = world.fails(1, "refused", &["task", "answer", "fix", "deny"]);
+    assert!(which.contains("2 requests of fix are open"), "{which}");
+    for command in ["ls", "pwd"] {
+        assert!(which.contains(&format!("allow` (Bash: {command})")), "{which}");
+    }
+    let one = which.split('`').find_map(|part| part.strip_prefix("orange task answer ")).unwrap();
+    let (one, _) = one.split_once(' ').unwrap();
+    assert!(one.starts_with("fix.1."), "{which}");
+    world.ok(&["task", "answer", one, "deny"]);
+    world.ok(&["task", "answer", "fix", "allow"]);
+    let said = hooks.map(said);
+    assert_eq!(said.iter().filter(|text| text.contains("deny")).count(), 1, "{said:?}");
+    world.fails(3, "not_found", &["task", "answer", "nobody", "allow"]);
 }
 
 #[test]

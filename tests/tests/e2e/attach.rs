@@ -145,7 +145,7 @@ fn it_follows_the_task_from_agent_to_agent() {
     let screen = terminal.shows("LEFT 0");
     assert!(screen.contains("Agent 2 (reviewer) has ended: killed."), "{screen}");
     assert!(screen.contains("fix is reviewing."), "{screen}");
-    assert!(screen.contains(&format!("orange task merge {}", task.id)), "{screen}");
+    assert!(screen.contains(&format!("orange task merge {}", task.name())), "{screen}");
     assert!(!screen.contains("respawn"), "nothing starts again in reviewing: {screen}");
 }
 
@@ -166,10 +166,10 @@ fn it_follows_a_mission_from_step_to_step() {
     let screen = terminal.shows("LEFT 0");
     assert!(screen.contains("Agent 2 (step check, reviewer) has ended: killed."), "{screen}");
     assert!(screen.contains("fast is paused."), "{screen}");
-    assert!(screen.contains(&format!("orange mission continue {} --pause 1", mission.id)), "{screen}");
+    assert!(screen.contains(&format!("orange mission continue {} --pause 1", mission.name())), "{screen}");
     let refused = mission.fails(1, "refused", "attach", &[]);
     assert!(refused.contains("no agent of fast is there: it is paused"), "{refused}");
-    assert!(refused.contains(&format!("orange mission cancel {}", mission.id)), "{refused}");
+    assert!(refused.contains(&format!("orange mission cancel {}", mission.name())), "{refused}");
 }
 
 #[test]
@@ -200,8 +200,8 @@ fn it_says_why_the_agent_ended_and_what_can_be_done() {
     let screen = terminal.shows("LEFT 0");
     assert!(screen.contains("Agent 1 (worker) has ended: exited with 3."), "{screen}");
     assert!(screen.contains("fix is working."), "{screen}");
-    assert!(screen.contains(&format!("orange task respawn {}", task.id)), "{screen}");
-    assert!(screen.contains(&format!("orange task update {} --status stuck", task.id)), "{screen}");
+    assert!(screen.contains(&format!("orange task respawn {}", task.name())), "{screen}");
+    assert!(screen.contains(&format!("orange task update {} --status stuck", task.name())), "{screen}");
     drop(terminal);
 
     task.ok("respawn", &[]);
@@ -222,7 +222,7 @@ fn where_nobody_is_left_it_names_respawn() {
     task.reaches("stuck");
     let refused = task.fails(1, "refused", "attach", &[]);
     assert!(refused.contains("it is stuck"), "{refused}");
-    assert!(refused.contains(&format!("orange task respawn {}", task.id)), "{refused}");
+    assert!(refused.contains(&format!("orange task respawn {}", task.name())), "{refused}");
 }
 
 #[test]

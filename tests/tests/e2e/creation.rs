@@ -54,6 +54,48 @@ fn a_pull_request_that_is_there_is_taken_over() {
 }
 
 #[test]
+fn a_summary_alone_makes_its_branch() {
+    let world = World::new();
+    let create = |more: &[&str]| world.ok(&[&["task", "create"], more].concat());
+    let made = create(&["Implement the login form", "--no-spawn"]);
+    let task = world.task(&made);
+    assert_eq!(made["branch"], "implement-the-login-form");
+    assert_eq!(task.show()["summary"], "Implement the login form");
+    let planned = create(&["Implement the login form", "--dry-run"]);
+    assert_eq!(planned["branch"], "implement-the-login-form-2");
+    assert_eq!(create(&["Implement the login form!", "--no-spawn"])["branch"], planned["branch"]);
+    // What git has, or cannot have, is taken, too; so is a branch of a finished task.
+    world.git(&world.repo(), &["branch", "look-at-it/all"]);
+    assert_eq!(create(&["Look at it", "--no-spawn"])["branch"], "look-at-it-2");
+    task.ok("cancel", &["--yes"]);
+    assert_eq!(create(&["Implement the login form", "--no-spawn"])["branch"], "implement-the-login-form-3");
+    assert_eq!(create(&["main !", "--no-spawn"])["branch"], "main-2");
+    let long = create(&[&"word ".repeat(40), "--no-spawn"])["branch"].as_str().unwrap().to_owned();
+    assert!(long.starts_with("word-word") && long.len() <= 50, "{long}");
+    let unnamed = create(&["漢字 日本", "--no-spawn"]);
+    assert_eq!(unnamed["branch"], format!("orange-tasks/{}", unnamed["id"].as_str().unwrap()));
+
+    // Without blanks it is a branch; with a summary, too.
+    let plain = world.task(&create(&["fix", "--no-spawn"])).show();
+    assert_eq!((&plain["branch"], &plain["summary"]), (&json!("fix"), &json!("")));
+    world.fails(2, "usage", &["task", "create", "a branch", "A summary", "--no-spawn"]);
+}
+
+#[test]
+fn people_read_the_next_step() {
+    let world = World::new();
+    let made = world.orange(&["task", "create", "Mend the roof", "--no-spawn"]);
+    assert!(made.out.contains("mend-the-roof"), "{}", made.out);
+    assert!(made.out.ends_with("next: `orange task spawn mend-the-roof` starts its agent\n"), "{}", made.out);
+    let begun = world.orange(&["task", "create", "fix", "Mend it [agents: hang]"]);
+    assert!(begun.out.contains("next: `orange task attach fix` shows its agent"), "{}", begun.out);
+    let other = world.path("other");
+    world.git(&world.repo(), &["clone", "--quiet", ".", other.to_str().unwrap()]);
+    let added = world.orange(&["project", "add", other.to_str().unwrap(), "--name", "tea"]);
+    assert!(added.out.contains("next: `orange task create --project tea"), "{}", added.out);
+}
+
+#[test]
 fn a_respawn_says_what_it_lacks() {
     let world = World::new();
     let waiting = world.task(&world.ok(&["task", "create", "one", "Mend it", "--no-spawn"]));

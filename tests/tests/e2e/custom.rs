@@ -348,7 +348,7 @@ fn a_task_without_its_status_can_be_migrated_or_cancelled_only() {
     ] {
         let message = task.fails(1, "refused", verb, more);
         assert!(
-            message.contains(&format!("orange task migrate {} --to STATUS", task.id)),
+            message.contains(&format!("orange task migrate {} --to STATUS", task.name())),
             "{verb}: {message}"
         );
     }

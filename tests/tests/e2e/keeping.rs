@@ -57,7 +57,7 @@ fn only_a_person_deletes_tasks_that_are_over_or_not_started() {
     let world = World::new();
     let task = at_work(&world, "fix");
     let refused = task.fails(1, "refused", "delete", &["--yes"]);
-    assert!(refused.contains(&format!("orange task cancel {}", task.id)), "{refused}");
+    assert!(refused.contains(&format!("orange task cancel {}", task.name())), "{refused}");
     task.ok("cancel", &["--yes"]);
     assert!(task.fails(2, "usage", "delete", &[]).contains("--yes"));
     let said = world.said(task.as_agent("worker", "1").args(["task", "delete", &task.id, "--yes"]));
@@ -106,7 +106,7 @@ fn only_a_person_deletes_missions_and_only_those_that_are_over() {
     mission.agent(1).begun();
     for more in [&["--yes"][..], &["--dry-run"]] {
         let refused = mission.fails(1, "refused", "delete", more);
-        assert!(refused.contains(&format!("orange mission cancel {}", mission.id)), "{refused}");
+        assert!(refused.contains(&format!("orange mission cancel {}", mission.name())), "{refused}");
     }
     fs::write(mission.worktree().join("half.txt"), "half\n").unwrap();
     mission.ok("cancel", &["--yes"]);

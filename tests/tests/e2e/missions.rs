@@ -91,7 +91,13 @@ fn a_review_that_fails_is_mended_and_repeated() {
     ends(&mission, "completed");
     assert_eq!(
         steps(&mission),
-        ["build completed 1", "check completed 2", "mend skipped 1", "ship completed 1", "rescue skipped 0"]
+        [
+            "build completed 1",
+            "check completed 2",
+            "mend completed 1",
+            "ship completed 1",
+            "rescue skipped 0"
+        ]
     );
     assert_eq!(mission.owned("workspace"), json!(null));
     assert_eq!(world.git(&world.repo(), &["log", "--format=%s", "main..fast"]).lines().count(), 4);
@@ -127,7 +133,7 @@ fn an_exhausted_loop_fails_loudly_and_keeps_its_worktree() {
     assert!(shown["worktree"].is_string());
     assert!(mission.fails(1, "refused", "continue", &[]).contains("orange mission retry"));
     let shown = world.orange(&["mission", "show", &mission.id]).out;
-    assert!(shown.contains(&format!("\n  orange mission retry {}\n", mission.id)), "{shown}");
+    assert!(shown.contains(&format!("\n  orange mission retry {}\n", mission.name())), "{shown}");
 
     // A person makes it pass and grants one more round.
     world.acts("check", "complete PASS 'It is fast'");
@@ -144,6 +150,7 @@ fn in_step_mode_a_person_says_go_on_after_every_step() {
     let mission = world.start("toy", &["--execution", "step"]);
     let pause = pauses(&world, &mission, 1);
     assert_eq!((&pause["reason"], &pause["step"]), (&json!("boundary"), &json!("build")));
+    assert_eq!(mission.show()["current_step_index"], 1, "the step that runs next");
     let id = &mission.id;
     assert_eq!(
         pause["offers"],
@@ -429,7 +436,12 @@ fn the_agent_that_starts_a_mission_hears_of_its_steps() {
     world.until("the last message is journaled", || is_over(&mission.events_of("mission.notice")));
     for notice in mission.events_of("mission.notice") {
         assert_eq!((&notice["to"], &notice["undelivered"]), (&json!(task.id), &json!(null)), "{notice}");
+        let text = notice["text"].as_str().unwrap();
+        let show = format!("`orange mission show {}` shows everything", mission.name());
+        assert!(text.contains(&show) && text.contains("`orange dashboard`"), "{text}");
     }
+    let (branch, short) = (mission.name(), &mission.id[..8]);
+    assert_eq!(branch, format!("orange/make-it-faster-{short}"));
 }
 
 /// The checks of the doctor that are not content, with their remedies.

@@ -311,5 +311,5 @@ fn the_list_shows_what_needs_a_person_first() {
     assert!(!text.contains(&idle.id), "ids are for programs: {text}");
     let show = world.orange(&["task", "show", "idle"]).out;
     assert!(show.contains("needs      idle-without-artifact"), "{show}");
-    assert!(show.contains(&format!("orange task send {} --spawn 1 TEXT", idle.id)), "{show}");
+    assert!(show.contains(&format!("orange task send {} --spawn 1 TEXT", idle.name())), "{show}");
 }

@@ -353,3 +353,25 @@ fn what_a_worktree_was_given_stays_hidden_through_a_restart() {
     assert!(!world.kept_texts().iter().any(|line| line.contains("changed by an agent")));
     assert_eq!(fs::read_to_string(world.repo().join("data/seed")).unwrap(), "mine\n");
 }
+
+#[test]
+fn a_settings_file_that_is_gone_is_no_failed_hook() {
+    let world = world();
+    let file = world.repo().join("orange.toml");
+    let need = |task: &Task<'_>| task.show()["need"]["kind"].clone();
+    fs::write(&file, "copy = ['.env']\n").unwrap();
+    let task = world.task(&world.ok(&["task", "create", "one", "Mend it [agents: hang]"]));
+    task.agent(1).begun();
+    assert_eq!(need(&task), "hook-failed");
+    fs::remove_file(&file).unwrap();
+    assert_eq!(need(&task), "working", "nothing is left to agree to");
+
+    fs::write(&file, "copy = ['.env']\n").unwrap();
+    assert_eq!(need(&task), "hook-failed");
+    world.ok(&["project", "trust", "--yes"]);
+    assert_eq!(need(&task), "working");
+    fs::remove_file(&file).unwrap();
+    let later = world.task(&world.ok(&["task", "create", "two", "Mend it [agents: hang]"]));
+    later.agent(1).begun();
+    assert_eq!((attention(&later).as_str(), need(&later)), ("", json!("working")));
+}

@@ -361,8 +361,11 @@ fn a_gate_reads_the_checks_of_the_branch_s_commit() {
     refused("have not ended");
     checks(r#"[{"status":"COMPLETED","conclusion":"FAILURE"}]"#);
     refused("has failed");
-    checks(r#"[{"status":"COMPLETED","conclusion":"SUCCESS"}]"#);
-    checks(r#"[{"status":"COMPLETED","conclusion":"SUCCESS"}]"#);
+    let run = |started: &str, conclusion: &str| json!({"name": "test", "workflowName": "CI", "startedAt": started, "status": "COMPLETED", "conclusion": conclusion});
+    let superseded = run("2026-11-20T10:00:00Z", "CANCELLED");
+    let newest = run("2026-11-20T10:07:31Z", "SUCCESS");
+    checks(&json!([superseded, newest]).to_string());
+    checks(&json!([newest, superseded]).to_string());
     let states: Vec<_> =
         task.events_of("pr.checks").into_iter().map(|event| event["state"].clone()).collect();
     assert_eq!(states, ["none", "pending", "red", "green"]);

@@ -21,7 +21,7 @@ fn check_gate(section: &str, message: &str) {
     let before = task.events().len();
     let refused = task.fails(1, "gate_failed", "update", &["--status", "agent-review"]);
     // The caller stands in no worktree.
-    let help = format!("then run `orange task update {} --status agent-review` again", task.id);
+    let help = format!("then run `orange task update {} --status agent-review` again", task.name());
     assert!(refused.contains(message) && refused.contains(&help), "{refused}");
     assert_eq!(
         (task.status().as_str(), task.events().len()),

@@ -78,7 +78,10 @@ fn nothing_is_sent_while_the_agent_asks() {
     task.agent(1).begun();
     let (mut hook, request) = asks(&world, &task, "rm -rf node_modules");
     let refused = task.fails(1, "refused", "send", &["Go on"]);
-    assert!(refused.contains(&format!("orange task answer {request} allow")), "{refused}");
+    assert!(
+        refused.contains(&format!("orange task answer {} allow", request.replace(&task.id, "fix"))),
+        "{refused}"
+    );
     assert!(task.events_of("agent.sent").is_empty());
     world.ok(&["task", "answer", &request, "allow"]);
     assert!(hook.wait().unwrap().success());
@@ -111,7 +114,12 @@ fn a_message_needs_a_person_a_text_and_a_living_agent() {
     task.ok("send", &["Go on", "--spawn", "2"]);
     task.ok("stop", &[]);
     let stopped = task.fails(1, "refused", "send", &["Go on", "--spawn", "2"]);
-    assert!(stopped.contains("no agent of the task is alive"), "{stopped}");
+    assert!(stopped.contains("no agent of the task is alive: `orange task respawn fix`"), "{stopped}");
+    // Nobody starts an agent where none works.
+    world.git(&world.repo(), &["branch", "ready"]);
+    let ready = world.create("ready", "Look at it", &["--status", "reviewing"]);
+    let refused = ready.fails(1, "refused", "send", &["Go on"]);
+    assert!(refused.contains("`orange task next ready`") && !refused.contains("respawn"), "{refused}");
     assert_eq!(task.events_of("agent.sent").len(), 1);
 }
 

@@ -43,7 +43,7 @@ fn restart_ends_a_hung_agent_and_starts_it_again() {
     let world = World::new();
     let (task, agent) = hanging(&world, "hang hang");
     let refused = task.fails(1, "not_respawnable", "respawn", &[]);
-    assert!(refused.contains(&format!("orange task restart {}", task.id)), "{refused}");
+    assert!(refused.contains(&format!("orange task restart {}", task.name())), "{refused}");
     assert!(is_alive(agent), "a refusal ends nobody");
 
     assert_eq!(task.ok("restart", &["--fresh"])["spawn"], 2);
@@ -89,7 +89,7 @@ fn restart_needs_no_respawn_prompt() {
         world.create("fix", "Mend it [agents: hang crash hang hang hang hang hang]", &["--workflow", "flow"]);
     let first = task.agent(1).begun();
     let refused = task.fails(1, "not_respawnable", "respawn", &[]);
-    assert!(refused.contains(&format!("orange task restart {}", task.id)), "{refused}");
+    assert!(refused.contains(&format!("orange task restart {}", task.name())), "{refused}");
     task.ok("restart", &[]);
     assert!(!is_alive(first), "a living agent is ended");
     task.has_events(2, "agent.exited");

@@ -129,6 +129,12 @@ impl<'w> Task<'w> {
         self.world.until("it is recorded", || recorder::of(&self.folder()).len() == 1);
     }
 
+    /// How commands name it: by its branch.
+    #[track_caller]
+    pub(crate) fn name(&self) -> String {
+        self.show()["branch"].as_str().unwrap().to_owned()
+    }
+
     /// What `orange task show` says.
     #[track_caller]
     pub(crate) fn show(&self) -> Value {

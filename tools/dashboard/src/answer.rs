@@ -208,6 +208,18 @@ pub struct Agent {
 pub struct Spending {
     /// Tokens.
     pub tokens: Option<u64>,
+    /// What each has used.
+    pub agents: Vec<AgentSpending>,
+}
+
+/// What one agent has used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct AgentSpending {
+    /// Its number.
+    pub spawn: u32,
+    /// Tokens.
+    pub tokens: Option<u64>,
 }
 
 /// A status that a task can go to.

@@ -77,7 +77,7 @@ pub struct SendArgs {
 /// `orange task create …`
 #[derive(Debug, Args)]
 pub struct CreateArgs {
-    /// The branch to work on [default: orange-tasks/ID]
+    /// The branch to work on [default: one that is made from the summary]
     #[arg(value_name = "BRANCH")]
     pub branch: Option<String>,
     /// What is to be done; without it, the agent asks

@@ -202,7 +202,7 @@ pub struct StartArgs {
     /// The project [default: the one of the current folder]
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
-    /// The branch to work on [default: orange-missions/ID]
+    /// The branch to work on [default: orange/PROMPT-ID, with the first words of the prompt]
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
     /// When it pauses, if not as the workflow says.

@@ -14,6 +14,7 @@ pub enum TaskCommand {
     /// Create a task and start its agent
     #[command(after_help = "\
 Examples:
+  orange task create \"Implement the login form\"
   orange task create add-login \"Implement the login form\"
   orange task create --project coffee fix-42 -- \"-v is ignored\"
   git log -1 | orange task create explain \"Explain this commit\" --context - --no-spawn
@@ -21,8 +22,8 @@ Examples:
   orange task create fix-43 --edit
   orange task create --issue 42
 
-The summary is one argument, in quotes: further words are refused. Without one, the agent asks what to do. An existing branch
-is continued. With `--status agent-review` (in the default workflow) a reviewer examines it first, with `--status reviewing` it
+The summary is one argument, in quotes: further words are refused. Alone, an argument with blanks is the summary, and the branch is
+made from it. Without a summary, the agent asks what to do. An existing branch is continued. With `--status agent-review` (in the default workflow) a reviewer examines it first, with `--status reviewing` it
 waits for you.")]
     Create(CreateArgs),
     /// List tasks
@@ -121,11 +122,12 @@ whenever that changes, with `--json` as an object a line. A window that a termin
     /// Answer what an agent asks: whether it may use a tool
     #[command(after_help = "\
 Examples:
+  orange task answer add-login allow
+  orange task answer add-login.1.9f2c deny --message \"Not the network, please\"
   orange task answer k3v9qa8b2c7d1e6f0g5h4.1.9f2c allow
-  orange task answer k3v9qa8b2c7d1e6f0g5h4.1.9f2c deny --message \"Not the network, please\"
 
-`orange task list --json` and `orange task show` name the request. An answer is for that request only; a second answer, also after
-one on the agent's screen, is refused. Only a person may answer.")]
+The branch alone is enough while one request is open. `orange task show` and `orange task list --json` name each. An answer is for
+that request only; a second answer, also after one on the agent's screen, is refused. Only a person may answer.")]
     Answer(AnswerArgs),
     /// Send a message to a task's living agent, as if it were typed into its terminal
     #[command(
@@ -435,7 +437,7 @@ pub struct ListArgs {
 /// `orange task answer …`
 #[derive(Debug, Args)]
 pub struct AnswerArgs {
-    /// The request
+    /// The request, or the task or mission whose agents have one open request: its id, or its branch
     #[arg(value_name = "REQUEST")]
     pub request: String,
     /// Whether the agent may

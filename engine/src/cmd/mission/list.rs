@@ -9,6 +9,7 @@ use crate::cmd::args::MissionListArgs;
 use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
 use crate::flow::mission::Course;
+use crate::flow::names::Names;
 use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
@@ -36,7 +37,8 @@ pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
     }
     let now = fault::now();
     let has_project = project.is_none() && has_several(app);
-    let cells: Vec<_> = missions.iter().map(|mission| cells(mission, has_project, now)).collect();
+    let names = Names::of(app);
+    let cells: Vec<_> = missions.iter().map(|mission| cells(mission, &names, has_project, now)).collect();
     let header = ["NEED", "AGE", "BRANCH", "WORKFLOW", "STATUS", "STEP", "PROMPT", "WHY"];
     let table = table(header, &cells);
     let Some(width) = screen::width() else { return Answer::of(&missions, table) };
@@ -93,7 +95,7 @@ fn readable(dir: &TaskDir, observed: Observed, course: &Course) -> MissionRow {
     }
 }
 
-fn cells(mission: &ListedMission, has_project: bool, now: SystemTime) -> [String; 8] {
+fn cells(mission: &ListedMission, names: &Names<'_>, has_project: bool, now: SystemTime) -> [String; 8] {
     let named = |project: &str, branch: &str| match has_project {
         true => one_line(&format!("{project}/{branch}"), 30),
         false => one_line(branch, 30),
@@ -109,7 +111,7 @@ fn cells(mission: &ListedMission, has_project: bool, now: SystemTime) -> [String
                 row.status.clone(),
                 row.step.clone().unwrap_or_else(|| "-".to_owned()),
                 one_line(&row.summary, 40),
-                need.map(|need| one_line(&why(need), 90)).unwrap_or_default(),
+                need.map(|need| one_line(&names.in_text(&why(need)), 90)).unwrap_or_default(),
             ]
         }
         ListedMission::Unreadable { id, project, branch, error } => {

@@ -16,7 +16,7 @@ pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {
     let word = if given.allow { "may" } else { "may not" };
     let answered = Answered {
         success: Success,
-        request: request.clone(),
+        request: asked.request.unwrap_or_default(),
         allow: given.allow,
         spawn: asked.spawn,
         tool: asked.tool,

@@ -1,6 +1,5 @@
 //! `orange task create`
 
-use crate::Result;
 use crate::answer::{Created, Success};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
@@ -12,6 +11,7 @@ use crate::flow::issue::{self, FromIssue};
 use crate::flow::written::Written;
 use crate::store::effective::effective;
 use crate::store::{Draft, Task};
+use crate::{Error, Result};
 
 /// Makes the task and starts its agent.
 pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
@@ -19,8 +19,9 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
     let context = args.context.as_deref().map(|given| stdin::or_text(given, "the context")).transpose()?;
     let issue = args.issue.map(|number| issue::read(app, &project, number)).transpose()?;
     let of_issue = |part: fn(&FromIssue) -> &str| issue.as_ref().map(part);
-    let branch = args.branch.as_deref().or(of_issue(|it| &it.branch));
-    let summary = args.summary.as_deref().or(of_issue(|it| &it.summary));
+    let (branch, summary) = branch_and_summary(args);
+    let branch = branch.or(of_issue(|it| &it.branch));
+    let summary = summary.or(of_issue(|it| &it.summary));
     let context = context.as_deref().or(of_issue(|it| &it.context));
     let written = args.edit.then(|| Written::read(app, summary, context)).transpose()?;
     let (summary, context) = match &written {
@@ -35,6 +36,7 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
         status: args.status.as_deref(),
         branch,
         summary,
+        about: summary,
         harness: args.harness.as_deref().unwrap_or(settings.worker()),
         review_harness: args.review_harness.as_deref().unwrap_or(settings.reviewer()),
         context,
@@ -52,6 +54,26 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
     let created = created.map_err(|error| written.kept(error))?;
     written.forget()?;
     answer(app, created, warning)
+}
+
+/// Alone, an argument with blanks is the summary: no branch has any.
+fn branch_and_summary(args: &CreateArgs) -> (Option<&str>, Option<&str>) {
+    match (args.branch.as_deref(), args.summary.as_deref()) {
+        (Some(text), None) if text.contains(char::is_whitespace) => (None, Some(text)),
+        given => given,
+    }
+}
+
+/// The next step of a person.
+fn next(task: &Task, waits_for: Option<&Error>) -> String {
+    let id = &task.id;
+    match (&task.owned.tmux_session, waits_for) {
+        (Some(_), _) => {
+            format!("next: `orange task attach {id}` shows its agent, `orange task list` what needs you")
+        }
+        (None, Some(_)) => format!("next: `orange task show {id}` says what it waits for"),
+        (None, None) => format!("next: `orange task spawn {id}` starts its agent"),
+    }
 }
 
 /// The answer of a dry run.
@@ -91,6 +113,7 @@ fn answer(
     text.extend(waits_for.iter().map(|error| format!("\nnot started: {error}")));
     text.extend(task.attention.iter().map(|attention| format!("\nattention: {attention}")));
     text.extend(hints.iter().map(|hint| format!("\n{hint}")));
+    text.extend(["\n", &next(&task, waits_for.as_ref())]);
     let created = Created {
         success: Success,
         id: Some(task.id),

@@ -4,13 +4,14 @@ use std::time::SystemTime;
 
 use orange_core::Machine;
 
-use crate::answer::{ListedTask, Spending, TaskRow};
+use crate::answer::{ListedTask, Need, Spending, TaskRow};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table, written};
 use crate::cmd::args::ListArgs;
 use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
 use crate::flow::activity::may_have_agents;
+use crate::flow::names::Names;
 use crate::flow::need::{self, AskGit, Known};
 use crate::flow::observed::Observed;
 use crate::flow::queue::Queue;
@@ -55,7 +56,8 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     }
     let width = screen::width();
     let now = fault::now();
-    let shape = Shape { width, has_project: project.is_none() && has_several(app), now };
+    let has_project = project.is_none() && has_several(app);
+    let shape = Shape { names: Names::of(app), width, has_project, now };
     let rows = list::each_briefly(known, is_brief, |it, brevity| {
         let (dir, observed) = observed(it, &brevity)?;
         let row = Some(around.listed(&dir, &observed)).filter(is_asked)?;
@@ -243,7 +245,9 @@ fn check_status(app: &App, status: &str) -> Result<()> {
 }
 
 /// How rows look.
-struct Shape {
+struct Shape<'s> {
+    /// The names in commands: the terminal cuts what is long.
+    names: Names<'s>,
     /// The columns of the terminal, if it is one.
     width: Option<usize>,
     /// Whether the project stands before the branch.
@@ -251,7 +255,7 @@ struct Shape {
     now: SystemTime,
 }
 
-impl Shape {
+impl Shape<'_> {
     /// Summary and reason share the width that the other columns leave; the terminal cuts the reason.
     fn row(&self, listed: &ListedTask<'_>) -> [String; 6] {
         match listed {
@@ -267,7 +271,7 @@ impl Shape {
                     one_line(&branch, self.branch_width()),
                     task.status.to_owned(),
                     one_line(task.summary, self.summary_width()),
-                    need.map(|need| one_line(&why(need), self.width.unwrap_or(90))).unwrap_or_default(),
+                    need.map(|need| self.why(need)).unwrap_or_default(),
                 ]
             }
             ListedTask::Unreadable { id, project, error } => {
@@ -276,6 +280,10 @@ impl Shape {
                 ["-", "-", &name, "unreadable", "-", &text].map(str::to_owned)
             }
         }
+    }
+
+    fn why(&self, need: &Need) -> String {
+        one_line(&self.names.in_text(&why(need)), self.width.unwrap_or(90))
     }
 
     fn branch_width(&self) -> usize {

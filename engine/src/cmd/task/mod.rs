@@ -284,7 +284,9 @@ fn stop(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(Stopped, String)> {
         [] => "stopped".to_owned(),
         [..] => format!("ended agent {}", numbers.join(", ")),
     };
-    let text = format!("{done}; `orange task respawn {}` starts the task's agent again", dir.id);
+    let again = flow::respawn_command(app, dir)
+        .unwrap_or_else(|| format!("{} shows where it can go from here", dir.command("next")));
+    let text = format!("{done}; {again}");
     Ok((Stopped { success: Success, id: dir.id.clone(), stopped, dry_run }, text))
 }
 

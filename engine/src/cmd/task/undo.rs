@@ -6,6 +6,7 @@ use crate::answer::{Reopened, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
+use crate::flow::respawn_command;
 use crate::flow::undo::{deleted_first, undo};
 use crate::store::{Task, TaskDir};
 
@@ -31,7 +32,8 @@ fn one(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(Reopened, String)> {
     }
     lines.extend(undone.waits_for.iter().map(|what| format!("no worktree yet: {what}")));
     lines.extend(undone.set_aside.iter().map(|folder| format!("what was set aside stays in {folder}")));
-    lines.push(format!("no agent runs; `orange task respawn {}` starts one", dir.id));
+    let again = respawn_command(app, dir).filter(|_| !dry_run);
+    lines.push(again.map_or_else(|| "no agent runs".to_owned(), |again| format!("no agent runs; {again}")));
     let reopened = Reopened {
         success: Success,
         id: dir.id.clone(),

@@ -252,7 +252,11 @@ impl Git {
                 )
             }
             Strategy::FastForward if self.is_ancestor(ours, theirs)? => Ok(theirs.to_owned()),
-            Strategy::FastForward => Err(has_moved_on(branch, default_branch)),
+            Strategy::FastForward => {
+                // A merge commit helps only where nothing conflicts.
+                self.merged_tree(ours, theirs, branch, default_branch)?;
+                Err(has_moved_on(branch, default_branch))
+            }
         }
     }
 

@@ -4,10 +4,13 @@ use super::view::standing;
 use super::{Course, LockedMission};
 use crate::Result;
 use crate::app::App;
+use crate::flow::names::Names;
 use crate::hooks::agents;
 use crate::store::event::{EndedAttempt, StepEnd};
+use crate::store::lock::{self, Rank};
 use crate::store::{Event, LockedTask, Record, Set, TaskDir, TaskHistory, find, task};
 use orange_core::fnv1a;
+use orange_core::mission::MissionStatus;
 
 /// Sends what has happened since the last message, and journals it. Nobody waits for it: a message that cannot be delivered
 /// is in the journal with the reason.
@@ -15,13 +18,24 @@ use orange_core::fnv1a;
 /// # Errors
 /// Those of the store.
 pub fn send(app: &App, dir: &TaskDir) -> Result<()> {
+    send_by(app, dir, &|starter, spawn, mark, text| deliver(app, starter, spawn, mark, text))
+}
+
+/// Delivers a text with a mark to this agent of the task with this id.
+type Deliver<'d> = &'d dyn Fn(&str, u32, &str, &str) -> Result<()>;
+
+/// One process at a time: what another one is about to deliver is in no journal yet, and would be sent again.
+pub(super) fn send_by(app: &App, dir: &TaskDir, deliver: Deliver<'_>) -> Result<()> {
+    let path = dir.path.join(".notices.lock");
+    let _turn = lock::acquire(&app.home, &path, Rank::Notices, &format!("the messages of {}", dir.shown()))?;
     let history = task::read_journal(dir)?.history();
     let course = Course::of(dir, &history)?;
     let Some((through, text)) = news(&course, dir, &history) else { return Ok(()) };
+    let text = Names::of(app).in_text(&text).into_owned();
     let (to, undelivered) = match course.starter.as_ref().filter(|_| course.notices) {
         Some((starter, spawn)) => {
             let mark = format!("{}.{through}", fnv1a(dir.id.bytes()));
-            let why = deliver(app, starter, *spawn, &mark, &text).err().map(|error| error.one_line());
+            let why = deliver(starter, *spawn, &mark, &text).err().map(|error| error.one_line());
             (Some(starter.clone()), why)
         }
         None => (None, None),
@@ -50,8 +64,24 @@ fn news(course: &Course, dir: &TaskDir, history: &TaskHistory) -> Option<(u64, S
     let new: Vec<&Record> = history.course.iter().filter(|record| record.seq > noticed(history)).collect();
     let lines: Vec<String> = new.iter().filter_map(|record| line(course, dir, history, record)).collect();
     let through = new.last()?.seq;
-    (!lines.is_empty())
-        .then(|| (through, format!("Mission {} ({}):\n{}", dir.id, course.plan.name, lines.join("\n"))))
+    let (name, news, next) = (&course.plan.name, lines.join("\n"), next(course.mission.status, &dir.id));
+    (!lines.is_empty()).then(|| (through, format!("Mission {} ({name}):\n{news}\n{next}", dir.id)))
+}
+
+/// Where the session that has started the mission looks into it.
+fn next(status: MissionStatus, id: &str) -> String {
+    let attach = match status {
+        MissionStatus::Pending | MissionStatus::Running => {
+            format!("`orange mission attach {id}` opens the agent that works. ")
+        }
+        MissionStatus::Paused
+        | MissionStatus::Completed
+        | MissionStatus::Failed
+        | MissionStatus::Cancelled => String::new(),
+    };
+    format!(
+        "{attach}`orange mission show {id}` shows everything, and `orange dashboard` all tasks and missions."
+    )
 }
 
 fn line(course: &Course, dir: &TaskDir, history: &TaskHistory, record: &Record) -> Option<String> {
@@ -73,10 +103,7 @@ fn line(course: &Course, dir: &TaskDir, history: &TaskHistory, record: &Record) 
         return None;
     }
     let next: String = course.commands(id).iter().map(|command| format!("\n  {command}")).collect();
-    Some(format!(
-        "It is {}. `orange mission show {id}` shows everything.{next}",
-        standing(course.plan, course)
-    ))
+    Some(format!("It is {}.{next}", standing(course.plan, course)))
 }
 
 fn ended_line(course: &Course, id: &str, history: &TaskHistory, ended: &EndedAttempt) -> String {
@@ -94,4 +121,23 @@ fn ended_line(course: &Course, id: &str, history: &TaskHistory, ended: &EndedAtt
         StepEnd::Other(word) => format!("has ended{took}: {word}"),
     };
     format!("Step {step} {how}. `orange mission logs {id} {step}` shows what it did.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_offers_the_agent_while_the_mission_runs() {
+        for status in [MissionStatus::Pending, MissionStatus::Running] {
+            assert!(next(status, "m1").starts_with("`orange mission attach m1` opens"), "{status:?}");
+        }
+        for status in [MissionStatus::Paused, MissionStatus::Completed, MissionStatus::Failed] {
+            let next = next(status, "m1");
+            assert!(
+                next.starts_with("`orange mission show m1`") && next.contains("`orange dashboard`"),
+                "{next}"
+            );
+        }
+    }
 }

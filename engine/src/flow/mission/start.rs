@@ -9,6 +9,7 @@ use super::advance;
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::create::{admit, check_branch};
+use crate::store::create::MISSIONS;
 use crate::store::projects::Project;
 use crate::store::{self, Draft, TaskDir, plan};
 use crate::{Error, Kind, Result};
@@ -93,10 +94,16 @@ fn check(app: &App, plan: &Plan<'_>, new: NewMission<'_>) -> Result<()> {
     {
         app.harness(harness)?;
     }
-    new.branch.map_or(Ok(()), |branch| check_branch(new.project, branch))?;
     app.tmux.check()?;
     let git = Git::at(&new.project.path);
     git.check()?;
+    match new.branch {
+        Some(branch) => check_branch(new.project, branch)?,
+        // Those in this folder differ by their ids.
+        None => git.check_room_for(&format!("{MISSIONS}{}", new.workflow)).map_err(|error| {
+            error.help("give the mission another branch: `orange mission start … --branch NAME`")
+        })?,
+    }
     git.check_identity()
 }
 

@@ -1,11 +1,15 @@
 //! What a mission's journal adds up to, without tmux and git.
 
+use std::sync::Mutex;
+use std::time::Duration;
+
 use orange_core::MAX_RESTARTS;
 use orange_core::mission::MissionStatus;
 
 use super::attempt::{failed, lost};
 use super::course::named;
 use super::limit;
+use super::notices::send_by;
 use super::{Course, LockedMission};
 use crate::Kind;
 use crate::app::App;
@@ -18,6 +22,11 @@ use crate::store::{self, Event, Set, TaskDir, create, tests};
 
 /// A mission that follows [`PLAN`], in a home without tmux and git.
 fn lab() -> (tempfile::TempDir, App, TaskDir) {
+    lab_of(None)
+}
+
+/// The same, started by an agent of the task with this id.
+fn lab_of(creator: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
     let (folder, home) = tests::home();
     let draft = store::Draft {
         workflow: PLAN.name.to_owned(),
@@ -29,8 +38,9 @@ fn lab() -> (tempfile::TempDir, App, TaskDir) {
             execution: "auto".to_owned(),
             intervene: "on-error".to_owned(),
             notices: true,
-            creator_spawn: None,
+            creator_spawn: creator.map(|_| 1),
         }),
+        creator: creator.map(str::to_owned),
         ..tests::draft("fast")
     };
     let dir = store::create(&home, &draft, |_| Ok(())).unwrap().dir().clone();
@@ -69,6 +79,41 @@ fn record(app: &App, dir: &TaskDir, events: Vec<Event>) -> Course {
     }
     let mission = LockedMission::lock(app, dir).unwrap();
     mission.course.clone()
+}
+
+#[test]
+fn a_quick_answer_repeats_no_notice() {
+    let (_folder, mut app, dir) = lab_of(Some("starter"));
+    app.home = app.home.patient(Duration::ZERO);
+    record(&app, &dir, vec![begin(), started("work", 1)]);
+    let sent = Mutex::new(Vec::new());
+    let note = |text: &str| sent.lock().unwrap().push(text.to_owned());
+    send_by(&app, &dir, &|_, _, _, text| {
+        note(text);
+        // While this is delivered, the next event has another process send its message.
+        record(&app, &dir, vec![complete("work", 1, "FAIL")]);
+        let other = std::thread::scope(|scope| {
+            let send = || {
+                send_by(&app, &dir, &|_, _, _, text| {
+                    note(text);
+                    Ok(())
+                })
+            };
+            scope.spawn(send).join().unwrap()
+        });
+        assert_eq!(other.unwrap_err().kind, Kind::Locked);
+        Ok(())
+    })
+    .unwrap();
+    send_by(&app, &dir, &|_, _, _, text| {
+        note(text);
+        Ok(())
+    })
+    .unwrap();
+    let sent = sent.into_inner().unwrap();
+    let about = |what: &str| sent.iter().map(|text| text.contains(what)).collect::<Vec<_>>();
+    assert_eq!(about("Step work has started"), [true, false], "{sent:?}");
+    assert_eq!(about("Step work is complete"), [false, true], "{sent:?}");
 }
 
 #[test]
@@ -137,7 +182,7 @@ fn the_same_report_again_writes_nothing() {
     let (_folder, app, dir) = lab();
     record(&app, &dir, vec![begin(), started("work", 1), complete("work", 1, "PASS")]);
     let before = std::fs::read(dir.history()).unwrap();
-    record(&app, &dir, vec![complete("work", 1, "PASS")]);
+    record(&app, &dir, vec![complete("work", 1, "FAIL")]);
     assert_eq!(std::fs::read(dir.history()).unwrap(), before);
     let error = LockedMission::lock(&app, &dir).unwrap().record(complete("work", 1, "FAIL"), Vec::new());
     assert!(error.unwrap_err().message.contains("has ended, with another report"));
@@ -201,7 +246,7 @@ fn the_attempt_of_an_agent_at_a_limit_stays_open() {
     for event in over.into_iter().chain([cancelled]) {
         assert!(event.ends_waiting(), "{event:?}");
     }
-    record(&app, &dir, vec![complete("work", 1, "PASS")]);
+    record(&app, &dir, vec![complete("work", 1, "FAIL")]);
     assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().waiting, None);
 }
 

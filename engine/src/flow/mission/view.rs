@@ -20,10 +20,10 @@ impl Course {
         asked.or(mission.busy()).or_else(|| mission.next().map(|(step, _)| step))
     }
 
-    /// The same as its place in the order in which steps can run.
+    /// The place of the step that runs, or would run next, in the order in which steps can run.
     pub fn current_index(&self) -> Option<usize> {
-        let current = self.current()?;
-        self.plan.order.iter().position(|step| *step == current)
+        let upcoming = self.mission.upcoming()?;
+        self.plan.order.iter().position(|step| *step == upcoming)
     }
 
     /// The name of a step.
@@ -96,7 +96,7 @@ impl Course {
             id: of_plan.id.to_owned(),
             title: of_plan.title.to_owned(),
             role: self.plan.role(of_plan.role).to_owned(),
-            status: state.status.as_str(),
+            status: state.standing().as_str(),
             result: latest.and_then(|it| it.result.clone()),
             summary: latest.map(|it| it.summary.clone()),
             failure: state.failure.as_ref().map(|_| self.mission.failure(self.plan, step)),

@@ -143,7 +143,7 @@ impl Message {
 
 impl Item {
     fn of(seen: &Seen) -> Item {
-        let Seen { dir, branch, summary, need } = seen;
+        let Seen { dir, name, branch, summary, need } = seen;
         let Need { kind, why, since, .. } = need;
         Item {
             id: dir.id.clone(),
@@ -153,7 +153,7 @@ impl Item {
             need: (*kind).to_owned(),
             why: plain(why, LONGEST),
             since: since.clone().unwrap_or_default(),
-            command: format!("orange {} show {}", dir.kind.word(), dir.id),
+            command: format!("orange {} show {name}", dir.kind.word()),
         }
     }
 }
@@ -243,7 +243,8 @@ mod tests {
             change: None,
             actions: Vec::new(),
         };
-        Seen { dir, branch: branch.to_owned(), summary: summary.to_owned(), need }
+        let name = dir.id.clone();
+        Seen { dir, name, branch: branch.to_owned(), summary: summary.to_owned(), need }
     }
 
     const HOSTILE: &str =

@@ -4,6 +4,7 @@ use crate::Result;
 use crate::answer::Need;
 use crate::app::App;
 use crate::flow::mission::Course;
+use crate::flow::names::Names;
 use crate::flow::need::{self, AskGit, Known};
 use crate::flow::observed::Observed;
 use crate::flow::queue::Queue;
@@ -16,6 +17,8 @@ use crate::store::{DirKind, Listed, TaskDir, list, task};
 pub struct Seen {
     /// The folder of the task or mission.
     pub dir: TaskDir,
+    /// Its name in commands.
+    pub name: String,
     /// Its branch.
     pub branch: String,
     /// What is to be done.
@@ -39,11 +42,17 @@ pub fn all(app: &App) -> Result<Vec<Seen>> {
     let mut known = list::journals(&app.home, &DirKind::ALL, None)?;
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
     known.retain(|one| one.may_be(|owned| !app.is_done(one.dir.kind, owned)));
-    let panes = Panes::of(app);
-    Ok(list::each(known, |listed| of(app, listed, queue.as_ref(), &panes)))
+    let (panes, names) = (Panes::of(app), Names::of(app));
+    Ok(list::each(known, |listed| of(app, listed, queue.as_ref(), &panes, &names)))
 }
 
-fn of(app: &App, listed: Listed, queue: Option<&Queue>, panes: &Panes<'_>) -> Option<Seen> {
+fn of(
+    app: &App,
+    listed: Listed,
+    queue: Option<&Queue>,
+    panes: &Panes<'_>,
+    names: &Names<'_>,
+) -> Option<Seen> {
     let Listed { dir, task } = listed;
     let task = task.ok().filter(|task| !app.is_done_with_worktree(task))?;
     let history = task::read_journal_last(&dir, 0).ok()?.history();
@@ -61,6 +70,10 @@ fn of(app: &App, listed: Listed, queue: Option<&Queue>, panes: &Panes<'_>) -> Op
             need::of_task(app, &Known { queued, forbidden, has_room, ..known })
         }
     }?;
+    if !need.person {
+        return None;
+    }
+    let need = Need { why: names.in_text(&need.why).into_owned(), ..need };
     let Observed { task, .. } = observed;
-    Some(Seen { dir, branch: task.branch, summary: task.summary, need })
+    Some(Seen { name: names.name(&dir), dir, branch: task.branch, summary: task.summary, need })
 }

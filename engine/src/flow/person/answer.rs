@@ -8,18 +8,27 @@ use crate::store::event::{self, Report};
 use crate::store::{Event, LockedTask, Set, TaskDir, atomic, find, home};
 use crate::{Error, Kind, Result};
 
-/// Answers a request that is open: it has no answer, and the agent waits for one. The error lists the open requests.
-pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
+/// Whose request is meant, and which.
+struct Meant {
+    dir: TaskDir,
+    /// Its name; without one, the only request that is open.
+    request: Option<String>,
+}
+
+/// Answers a request that is open: it has no answer, and the agent waits for one. It has its own name, or that of its task or mission
+/// where only one is open. The error lists the open requests.
+pub fn answer(app: &App, name: &str, answer: &Answer) -> Result<Note> {
     app.caller.check_person("answer what an agent asks")?;
-    let task = request.split('.').next().unwrap_or_default();
-    let dir = find::by_id(&app.home, task).map_err(|error| {
-        Error::new(error.kind, format!("there is no request `{request}`"))
-            .help("`orange task list`, `orange task show` and `orange mission show` name each with `waiting`")
-    })?;
+    let Meant { dir, request } = meant(app, name)?;
     let mut locked = lock_recovered(app, &dir)?;
     let asked = open_requests(app, &locked);
-    let Some(note) = asked.iter().find(|note| note.request.as_deref() == Some(request)) else {
-        return Err(not_open(&dir, request, &asked));
+    let note = match &request {
+        Some(request) => asked.iter().find(|note| note.request.as_ref() == Some(request)),
+        None => asked.first().filter(|_| asked.len() == 1),
+    };
+    let (note, request) = match note.and_then(|note| Some((note, note.request.as_deref()?))) {
+        Some(found) => found,
+        None => return Err(not_open(&dir, name, request.as_deref(), &asked)),
     };
     if note.pid.is_none() {
         typed::answer(app, &locked, note, answer)?;
@@ -40,6 +49,30 @@ pub fn answer(app: &App, request: &str, answer: &Answer) -> Result<Note> {
     Ok(note.clone())
 }
 
+/// A request is named `TASK.SPAWN.HASH`, with the id or the branch of its task or mission. A branch may have dots, too.
+fn meant(app: &App, name: &str) -> Result<Meant> {
+    let task = name.split('.').next().unwrap_or_default();
+    if task != name
+        && let Ok(dir) = find::by_id(&app.home, task)
+    {
+        return Ok(Meant { dir, request: Some(name.to_owned()) });
+    }
+    let find = |name: &str| find::either(&app.home, name, |task| app.is_over(task));
+    let unknown = match find(name) {
+        Ok(dir) => return Ok(Meant { dir, request: None }),
+        Err(error) if error.kind == Kind::NotFound => Error::new(
+            error.kind,
+            format!("there is no request `{name}`, nor a task or mission of that name"),
+        )
+        .help("`orange task list`, `orange task show` and `orange mission show` name each with `waiting`"),
+        Err(error) => return Err(error),
+    };
+    let Some((at, _)) = name.rmatch_indices('.').nth(1) else { return Err(unknown) };
+    let (task, request) = name.split_at(at);
+    let dir = find(task).map_err(|error| if error.kind == Kind::NotFound { unknown } else { error })?;
+    Ok(Meant { request: Some(format!("{}{request}", dir.id)), dir })
+}
+
 /// The requests of the task's agents that can be answered.
 fn open_requests(app: &App, locked: &LockedTask) -> Vec<Note> {
     let dir = locked.dir();
@@ -55,22 +88,23 @@ fn open_requests(app: &App, locked: &LockedTask) -> Vec<Note> {
     asked.filter(is_open).collect()
 }
 
-fn not_open(dir: &TaskDir, request: &str, asked: &[Note]) -> Error {
-    let was_answered = is_answered(dir, request);
-    let why = if was_answered { "was answered already" } else { "is not open, or not any more" };
-    let help = match asked {
-        [] => format!("the agents of {} ask nothing that can be answered now", dir.id),
-        [..] => {
-            let names = asked.iter().filter_map(|note| {
-                let text = note.text.as_deref().unwrap_or_default();
-                Some(format!(
-                    "{} ({}: {text})",
-                    note.request.as_deref()?,
-                    note.tool.as_deref().unwrap_or("?")
-                ))
-            });
-            format!("open now: {}", names.collect::<Vec<_>>().join(", "))
+fn not_open(dir: &TaskDir, name: &str, request: Option<&str>, asked: &[Note]) -> Error {
+    let why = match (request, asked.len()) {
+        (Some(request), _) if is_answered(dir, request) => {
+            format!("the request `{name}` was answered already")
         }
+        (Some(_), _) => format!("the request `{name}` is not open, or not any more"),
+        (None, 0) => format!("no agent of {name} asks anything that can be answered now"),
+        (None, open) => format!("{open} requests of {name} are open: which one?"),
     };
-    Error::new(Kind::Refused, format!("the request `{request}` {why}")).help(help)
+    let open = asked.iter().filter_map(|note| {
+        let (tool, text) = (note.tool.as_deref().unwrap_or("?"), note.text.as_deref().unwrap_or_default());
+        Some(format!("`orange task answer {} allow` ({tool}: {text})", note.request.as_deref()?))
+    });
+    let open: Vec<String> = open.collect();
+    let help = match open[..] {
+        [] => format!("{} shows what its agents do", dir.command("show")),
+        [..] => format!("open now: {}", open.join(", ")),
+    };
+    Error::new(Kind::Refused, why).help(help)
 }

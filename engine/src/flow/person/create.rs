@@ -1,5 +1,7 @@
 //! Creates a task, and starts it.
 
+use std::cell::Cell;
+
 use orange_core::{Actor, Hook, Machine, Spawn, StateId};
 
 use crate::app::App;
@@ -9,8 +11,12 @@ use crate::flow::snapshot::{first_spawn, state_named};
 use crate::flow::{blocked, spawn};
 use crate::hooks::{agent_check, pull_request};
 use crate::store::projects::Project;
-use crate::store::{self, Draft, Task, TaskDir, list};
+use crate::store::slug::slug;
+use crate::store::{self, Draft, LockedTask, Task, TaskDir, list};
 use crate::{Error, Kind, Result};
+
+/// The longest branch that is made from a text.
+pub const LONGEST: usize = 50;
 
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +31,8 @@ pub struct NewTask<'a> {
     pub branch: Option<&'a str>,
     /// What is to be done, if that is known.
     pub summary: Option<&'a str>,
+    /// The text from which a branch is made if there is none.
+    pub about: Option<&'a str>,
     /// The harness of workers.
     pub harness: &'a str,
     /// The harness of reviewers.
@@ -52,7 +60,10 @@ pub struct NewlyCreated {
 pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
     let (machine, start, draft) = checked(app, new)?;
     app.machines.keep(machine)?;
-    let mut locked = store::create(&app.home, &draft, |others| admit(app, others))?;
+    let mut locked = match new.about {
+        Some(about) if new.branch.is_none() => with_free_branch(app, new.project, about, draft)?,
+        Some(_) | None => store::create(&app.home, &draft, |others| admit(app, others))?,
+    };
     if new.branch.is_some() {
         pull_request::adopt(app, &mut locked)?;
     }
@@ -60,6 +71,64 @@ pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
     drop(locked);
     let waits_for = if new.no_spawn { None } else { begin(app, machine, &dir, start)? };
     Ok(NewlyCreated { dir, waits_for })
+}
+
+/// Creates the task on the first branch about this text that nothing has.
+fn with_free_branch(app: &App, project: &Project, about: &str, draft: Draft) -> Result<LockedTask> {
+    for branch in branches_about(about) {
+        if !is_free(project, &branch)? {
+            continue;
+        }
+        let draft = Draft { branch: Some(branch), ..draft.clone() };
+        let is_taken = Cell::new(false);
+        let created = store::create(&app.home, &draft, |others| {
+            is_taken.set(!others.is_empty());
+            admit_alone(others)
+        });
+        if !is_taken.get() {
+            return created;
+        }
+    }
+    // A text without a letter of ASCII makes no branch.
+    store::create(&app.home, &draft, |others| admit(app, others))
+}
+
+/// The branch that [`with_free_branch`] would take.
+fn free_branch(app: &App, project: &Project, about: &str) -> Result<Option<String>> {
+    for branch in branches_about(about) {
+        if is_free(project, &branch)? && list::of_branch(&app.home, &project.name, &branch)?.is_empty() {
+            return Ok(Some(branch));
+        }
+    }
+    Ok(None)
+}
+
+/// `fix-login`, `fix-login-2`, …; none for a text without a letter of ASCII.
+fn branches_about(text: &str) -> impl Iterator<Item = String> {
+    let slug = slug(text, LONGEST);
+    let first = (!slug.is_empty()).then(|| slug.clone());
+    first
+        .clone()
+        .into_iter()
+        .chain((2..).map_while(move |number: u32| Some(format!("{}-{number}", first.as_ref()?))))
+}
+
+/// Whether the repository has no such branch, and can have one.
+fn is_free(project: &Project, branch: &str) -> Result<bool> {
+    match check_branch(project, branch) {
+        Ok(()) => Ok(Git::at(&project.path).branch_state(branch)? == BranchState::Nowhere),
+        Err(error) if matches!(error.kind, Kind::Refused | Kind::Usage) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses a branch that any other task or mission has, finished ones, too: then it names this one alone.
+fn admit_alone(others: &[Task]) -> Result<()> {
+    match others.first() {
+        Some(task) => Err(Error::new(Kind::Refused, format!("task {} has that branch", task.id))
+            .help("choose another branch")),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a blocked task that would not wait where the queue starts it.
@@ -76,7 +145,10 @@ fn check_begins_waiting(machine: &Machine<'_>, start: Start, blocked_by: &[Strin
 
 /// The task that [`create`] would make.
 pub fn would_create(app: &App, new: NewTask<'_>) -> Result<Draft> {
-    let (_, _, draft) = checked(app, new)?;
+    let (_, _, mut draft) = checked(app, new)?;
+    if let Some(about) = new.about.filter(|_| new.branch.is_none()) {
+        draft.branch = free_branch(app, new.project, about)?;
+    }
     if let Some(branch) = &draft.branch {
         admit(app, &list::of_branch(&app.home, &draft.project, branch)?)?;
     }
@@ -304,7 +376,7 @@ mod tests {
     use super::*;
     use crate::flow::tests::MACHINES;
     use crate::machines::Machines;
-    use crate::store::{Event, LockedTask, Set, tests};
+    use crate::store::{Event, Set, tests};
 
     #[test]
     fn a_branch_is_taken_until_its_task_or_mission_is_done() {

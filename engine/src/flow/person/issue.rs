@@ -3,10 +3,9 @@
 use crate::Result;
 use crate::app::App;
 use crate::drive::gh::{self, Gh, Issue};
+use crate::flow::create::LONGEST;
 use crate::store::projects::Project;
-
-/// The longest part of a branch that comes from a title.
-const LONGEST: usize = 50;
+use crate::store::slug::slug;
 
 /// What an issue says, for a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,14 +31,7 @@ pub fn read(app: &App, project: &Project, number: u64) -> Result<FromIssue> {
 fn of(issue: &Issue) -> FromIssue {
     let Issue { number, title, body, url } = issue;
     let summary = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    let words = title.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let mut branch = number.to_string();
-    for word in words {
-        if branch.len() + word.len() >= LONGEST {
-            break;
-        }
-        branch = format!("{branch}-{}", word.to_ascii_lowercase());
-    }
+    let branch = slug(&format!("{number} {title}"), LONGEST);
     let quoted: String = body.trim().lines().map(|line| format!("\n> {}", line.trim_end())).collect();
     let quoted = quoted.replace("> \n", ">\n");
     FromIssue { branch, summary, context: format!("Issue {number}: {url}\n{quoted}").trim_end().to_owned() }

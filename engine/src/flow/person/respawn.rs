@@ -88,6 +88,16 @@ pub fn restartable(
     startable(app, machine, task, history, Input::Restart { is_alive: false }, Vec::new())
 }
 
+/// The command that starts the task's agent again, and that it does; `None` where it would be refused.
+pub fn command(app: &App, dir: &TaskDir) -> Option<String> {
+    let verb = match () {
+        () if would_respawn(app, dir).is_ok() => "respawn",
+        () if would_restart(app, dir).is_ok() => "restart",
+        () => return None,
+    };
+    Some(format!("{} starts the task's agent again", dir.command(verb)))
+}
+
 /// The numbers that the agents of a restart would get.
 ///
 /// # Errors

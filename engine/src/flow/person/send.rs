@@ -7,6 +7,7 @@ use orange_core::fnv1a;
 
 use crate::app::App;
 use crate::flow::asked::known;
+use crate::flow::person::respawn;
 use crate::flow::request::dry_run::TaskPreview;
 use crate::flow::{lock_recovered, typed};
 use crate::hooks::{agent_processes, agents};
@@ -108,7 +109,7 @@ fn recipient(
         }
         Recipient::Spawn(spawn) => record.spawn == spawn,
     };
-    let Some(record) = alive.iter().find(is_meant) else { return Err(nobody(dir, to, &alive)) };
+    let Some(record) = alive.iter().find(is_meant) else { return Err(nobody(app, dir, to, &alive)) };
     let mut activity = known(&activity::read(dir), record.spawn);
     typed::name_requests(app, dir, task, record, &mut activity);
     match activity.asked.first() {
@@ -117,7 +118,7 @@ fn recipient(
     }
 }
 
-fn nobody(dir: &TaskDir, to: Recipient<'_>, alive: &[&Spawn]) -> Error {
+fn nobody(app: &App, dir: &TaskDir, to: Recipient<'_>, alive: &[&Spawn]) -> Error {
     let who = match to {
         Recipient::Worker => "worker".to_owned(),
         Recipient::Reviewer(name) => format!("reviewer {name}"),
@@ -129,10 +130,11 @@ fn nobody(dir: &TaskDir, to: Recipient<'_>, alive: &[&Spawn]) -> Error {
         .collect();
     let help = match others.is_empty() {
         false => format!("alive is {}", others.join(", ")),
-        true => format!(
-            "no agent of the task is alive: `orange task respawn {}` starts it again; what it is to read can stand in TASK.md",
-            dir.id
-        ),
+        true => {
+            let again = respawn::command(app, dir)
+                .unwrap_or_else(|| format!("{} shows where it can go from here", dir.command("next")));
+            format!("no agent of the task is alive: {again}; what it is to read can stand in TASK.md")
+        }
     };
     Error::new(Kind::Refused, format!("no {who} is alive to get the message")).help(help)
 }

@@ -25,7 +25,7 @@ fn a_new_mission_is_whole() {
     assert_eq!(fs::read(dir.plan()).unwrap(), b"{}");
     assert!(!dir.path.join("TASK.md").exists());
 
-    let branch = format!("orange-missions/{}", dir.id);
+    let branch = format!("orange/grind-finer-{}", &dir.id[..8]);
     assert_eq!((locked.task().kind, &locked.task().branch), (DirKind::Mission, &branch));
     assert_eq!((&locked.history().branch, locked.history().creator.as_deref()), (&branch, Some("t1")));
     drop(locked);

@@ -4,6 +4,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::Scope;
 use super::row::Kind;
+use super::spent::Ended;
 use crate::answer::{
     Failure, Harness, Listed, ListedWorkflow, MissionRow, Next, Pane, Project, ShownMission, ShownTask,
     ShownWorkflow, TaskRow,
@@ -28,8 +29,8 @@ pub enum Event {
     Settings,
     /// A file in the worktree of the selected row has changed.
     Edited,
-    /// The tokens that agents that have ended today had used.
-    Tokens(u64),
+    /// Which agents have ended, and what they had used.
+    Tokens(Ended),
     /// A question has its answer.
     Answered(Question, Box<Result<Answer, Failure>>),
     /// An order has been carried out, or not.

@@ -15,6 +15,7 @@ pub mod offers;
 pub mod plan;
 mod press;
 pub mod row;
+pub mod spent;
 pub mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,7 @@ use diff::Diff;
 use effect::{Order, Question, Worktree};
 use list::ListView;
 use row::Row;
+use spent::SpentToday;
 
 /// What the dashboard was started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,8 +79,8 @@ pub struct State {
     pub catalog: Catalog,
     /// The worktrees of all projects.
     pub worktrees: Vec<Worktree>,
-    /// The tokens that agents that have ended today had used.
-    pub tokens_of_ended: u64,
+    /// What is known of the tokens of today.
+    pub spent_today: SpentToday,
     /// The questions that have no answer yet, and whether each is to be asked again after it.
     pub asking: BTreeMap<Question, bool>,
     /// The last number of an order.
@@ -192,8 +194,7 @@ impl State {
 
     /// The tokens of today: those of agents that have ended today, and of living ones.
     pub fn tokens(&self) -> u64 {
-        let living = self.rows().filter(|row| !row.agents.is_empty());
-        self.tokens_of_ended + living.filter_map(|row| row.tokens).sum::<u64>()
+        self.spent_today.tokens()
     }
 
     /// The number of the message that is shown: the latest failure, or else the latest one.

@@ -1,9 +1,10 @@
 //! The rows of the list: what `orange task list` and `orange mission list` answer, in one form.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::clock;
-use crate::answer::{Agent, Broken, Change, Listed, MissionRow, Need, PullRequest, TaskRow};
+use crate::answer::{Agent, Broken, Change, Listed, MissionRow, Need, PullRequest, Spending, TaskRow};
 
 /// What a row is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +57,8 @@ pub struct Row {
     pub agents: Vec<Agent>,
     /// The tokens of its agents.
     pub tokens: Option<u64>,
+    /// The tokens of each of them, by number.
+    pub spent: BTreeMap<u32, u64>,
     /// What a person should look at.
     pub attention: Option<String>,
     /// The rounds of review.
@@ -93,7 +96,8 @@ impl Row {
                 workspace: it.workspace,
                 session: it.session,
                 agents: it.agents,
-                tokens: it.spent.and_then(|spent| spent.tokens),
+                tokens: it.spent.as_ref().and_then(|spent| spent.tokens),
+                spent: it.spent.map(by_agent).unwrap_or_default(),
                 attention: it.attention,
                 round: it.review_round,
                 step: None,
@@ -225,4 +229,9 @@ pub fn mark(checks: &str) -> &'static str {
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
+}
+
+/// What each agent has used, by number.
+fn by_agent(spent: Spending) -> BTreeMap<u32, u64> {
+    spent.agents.into_iter().filter_map(|agent| Some((agent.spawn, agent.tokens?))).collect()
 }

@@ -70,7 +70,7 @@ impl Turn {
             Event::Settings => self.ask_settings(),
             // Files that an agent writes rarely decide whether its work could be merged.
             Event::Edited => self.state.details.asked.retain(|it| matches!(it, Question::Force(_))),
-            Event::Tokens(tokens) => self.state.tokens_of_ended = tokens,
+            Event::Tokens(tokens) => self.state.spent_today.note_ended(tokens),
             Event::Answered(question, answer) => self.answered(&question, *answer),
             Event::Carried(order, answer) => self.carried(order, answer),
             Event::Attached(answer) => self.attached(answer),
@@ -168,7 +168,8 @@ impl Turn {
         let details = &mut self.state.details;
         match answer {
             Answer::Tasks(listed) => {
-                let rows = listed.into_iter().map(Row::of_task).collect();
+                let rows: Vec<Row> = listed.into_iter().map(Row::of_task).collect();
+                self.state.spent_today.note_living(rows.iter());
                 match (*question == Question::First, *question == Question::Changes) {
                     (true, _) => self.know_first(rows),
                     (_, true) => self.know_changes(rows),

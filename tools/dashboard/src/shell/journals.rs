@@ -18,6 +18,7 @@ use time::OffsetDateTime;
 
 use super::Note;
 use crate::model::effect::Event;
+use crate::model::spent::Ended;
 
 /// What belongs together is reported together: until nothing has happened for so long.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
@@ -40,22 +41,25 @@ pub(super) fn watch(home: PathBuf, sender: Sender<Note>) {
     });
 }
 
-/// The folders that are watched, and the tokens of the journals in them.
+/// The folders that are watched, and the ends of agents in their journals.
 struct Watch {
     home: PathBuf,
     inotify: OwnedFd,
     folders: BTreeMap<i32, PathBuf>,
-    tokens: BTreeMap<PathBuf, Tokens>,
-    today: String,
+    ended: BTreeMap<PathBuf, Vec<EndedAgent>>,
 }
 
-/// The tokens of agents that have ended, by the days on which they have.
-type Tokens = BTreeMap<String, u64>;
+/// The end of an agent in a journal.
+struct EndedAgent {
+    spawn: u32,
+    day: String,
+    tokens: u64,
+}
 
 impl Watch {
     fn new(home: PathBuf) -> Result<Watch, Errno> {
         let inotify = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        Ok(Watch { home, inotify, folders: BTreeMap::new(), tokens: BTreeMap::new(), today: today() })
+        Ok(Watch { home, inotify, folders: BTreeMap::new(), ended: BTreeMap::new() })
     }
 
     /// Reports changes until nobody listens.
@@ -71,7 +75,7 @@ impl Watch {
             }
         }
         let send = |event| sender.send(Note::Event(event)).is_ok();
-        if !send(Event::Tokens(self.sum())) {
+        if !send(Event::Tokens(self.ended())) {
             return Ok(());
         }
         loop {
@@ -83,7 +87,7 @@ impl Watch {
             let is_heard = send(Event::Changed)
                 && (!changed.has_text || send(Event::Edited))
                 && (!changed.has_settings || send(Event::Settings))
-                && send(Event::Tokens(self.sum()));
+                && send(Event::Tokens(self.ended()));
             if !is_heard {
                 return Ok(());
             }
@@ -170,22 +174,24 @@ impl Watch {
         }
     }
 
-    /// Counts the tokens of a journal again. One that cannot be read has none; its row says why.
+    /// Reads the ends of agents in a journal again. One that cannot be read has none; its row says why.
     fn count(&mut self, folder: &Path) {
         let journal = File::open(folder.join("history.jsonl")).ok();
         let journal = journal.and_then(|file| read::read(BufReader::new(file), usize::MAX).ok());
-        let mut tokens = Tokens::new();
-        for record in journal.iter().flat_map(|journal| &journal.records) {
-            if let Some((day, count)) = spent(record) {
-                *tokens.entry(day).or_default() += count;
-            }
-        }
-        self.tokens.insert(folder.to_owned(), tokens);
+        let ended = journal.iter().flat_map(|journal| &journal.records).filter_map(ended).collect();
+        self.ended.insert(folder.to_owned(), ended);
     }
 
-    fn sum(&mut self) -> u64 {
-        self.today = today();
-        self.tokens.values().filter_map(|days| days.get(&self.today)).sum()
+    fn ended(&self) -> Ended {
+        let mut all = Ended { day: today(), ..Ended::default() };
+        for (folder, agents) in &self.ended {
+            let task = folder.file_name().unwrap_or_default().to_string_lossy();
+            for EndedAgent { spawn, day, tokens } in agents {
+                all.tokens += if *day == all.day { *tokens } else { 0 };
+                all.agents.insert((task.clone().into_owned(), *spawn));
+            }
+        }
+        all
     }
 }
 
@@ -203,11 +209,11 @@ fn matters(name: &str) -> bool {
     !name.starts_with('.') && !name.ends_with(".lock") && !name.ends_with(".tmp")
 }
 
-/// The day on which an agent has ended, and the tokens that it had used.
-fn spent(record: &Record) -> Option<(String, u64)> {
+/// The end of an agent, if this is one.
+fn ended(record: &Record) -> Option<EndedAgent> {
     let Journaled::AgentExited(exited) = &record.event else { return None };
-    let day = record.timestamp.get(..10)?;
-    exited.spent().tokens.map(|tokens| (day.to_owned(), tokens))
+    let day = record.timestamp.get(..10)?.to_owned();
+    Some(EndedAgent { spawn: exited.spawn, day, tokens: exited.spent().tokens.unwrap_or_default() })
 }
 
 /// Today in UTC, as a journal writes it.

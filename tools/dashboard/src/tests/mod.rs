@@ -12,6 +12,7 @@ use ratatui::backend::TestBackend;
 
 use crate::answer::Failure;
 use crate::model::effect::{Effect, Event, Order, Question};
+use crate::model::spent::Ended;
 use crate::model::update::{begin, update};
 use crate::model::{Scope, State, clock};
 use crate::view;
@@ -73,7 +74,7 @@ impl Desk {
         desk.answer(Question::Tasks, TASKS);
         desk.answer(Question::Missions, MISSIONS);
         desk.answer(Question::Workflow("default".to_owned()), WORKFLOW);
-        desk.event(Event::Tokens(380_000));
+        desk.event(Event::Tokens(Ended { tokens: 380_000, ..Ended::default() }));
         desk
     }
 

@@ -94,7 +94,11 @@ fn a_conflict_changes_nothing() {
     lab.acquire(1, "fix").unwrap();
     lab.commit(&lab.pooled(1), "readme", "theirs\n");
     let ours = lab.commit(&lab.repo(), "readme", "ours\n");
-    refuses(merge(&lab, Strategy::Merge), Kind::Refused, "conflicts with `main` in readme");
+    for strategy in [Strategy::Merge, Strategy::FastForward] {
+        refuses(merge(&lab, strategy), Kind::Refused, "conflicts with `main` in readme");
+        let refused = lab.git.plan_merge("fix", "main", strategy, None).unwrap_err();
+        assert!(!refused.help.contains("--strategy"), "{refused}");
+    }
     assert_eq!(lab.commit_of("main"), ours);
     assert_eq!(lab.run(&lab.repo(), &["status", "--porcelain"]), "");
     assert!(!lab.repo().join(".git/MERGE_HEAD").exists());

@@ -1,0 +1,218 @@
+//! The checks of a pull request, as gh lists them under `statusCheckRollup`: every run, superseded ones, too.
+
+use std::time::SystemTime;
+
+use serde::Deserialize;
+
+use orange_journal::event::Checks;
+
+use crate::store::clock;
+
+/// An entry of the list: a run of a check has a name, a status and, at its end, a conclusion; a commit status has a context and a
+/// state.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Entry {
+    name: Option<String>,
+    workflow_name: Option<String>,
+    context: Option<String>,
+    conclusion: Option<String>,
+    state: Option<String>,
+    started_at: Option<String>,
+    completed_at: Option<String>,
+    created_at: Option<String>,
+}
+
+/// What a later run supersedes.
+#[derive(PartialEq, Eq)]
+enum Check<'a> {
+    Run { workflow: &'a str, name: &'a str },
+    Status { context: &'a str },
+}
+
+/// When an entry began.
+enum Began {
+    At(SystemTime),
+    /// It is in a queue.
+    NotYet,
+    Unknown,
+}
+
+/// The result of the newest run of each check: one that has failed decides, then one that has not ended.
+pub(super) fn result(entries: &[Entry]) -> Checks {
+    let newest = entries.iter().filter(|entry| !entries.iter().any(|other| other.supersedes(entry)));
+    let results: Vec<Checks> = newest.map(Entry::result).collect();
+    if results.contains(&Checks::Red) {
+        Checks::Red
+    } else if results.contains(&Checks::Pending) {
+        Checks::Pending
+    } else if results.is_empty() {
+        Checks::None
+    } else {
+        Checks::Green
+    }
+}
+
+impl Entry {
+    /// Whether this is a later run of the same check. Of two whose order is unclear, neither is.
+    fn supersedes(&self, earlier: &Entry) -> bool {
+        let is_same = self.check().is_some_and(|check| earlier.check() == Some(check));
+        is_same
+            && match (self.began(), earlier.began()) {
+                (Began::At(this), Began::At(earlier)) => this > earlier,
+                (Began::NotYet, Began::At(_)) => true,
+                (Began::At(_) | Began::NotYet, Began::NotYet)
+                | (Began::Unknown, _)
+                | (Began::At(_) | Began::NotYet, Began::Unknown) => false,
+            }
+    }
+
+    fn check(&self) -> Option<Check<'_>> {
+        if let Some(context) = present(&self.context) {
+            return Some(Check::Status { context });
+        }
+        let workflow = present(&self.workflow_name).unwrap_or_default();
+        present(&self.name).map(|name| Check::Run { workflow, name })
+    }
+
+    fn began(&self) -> Began {
+        let times = [&self.started_at, &self.created_at, &self.completed_at];
+        // A time that is not set is one of the year 1, which is not read.
+        match times.into_iter().flatten().find_map(|time| clock::parse(time)) {
+            Some(time) => Began::At(time),
+            None if self.result() == Checks::Pending => Began::NotYet,
+            None => Began::Unknown,
+        }
+    }
+
+    fn result(&self) -> Checks {
+        match present(&self.conclusion).or(present(&self.state)).unwrap_or_default() {
+            "SUCCESS" | "NEUTRAL" | "SKIPPED" => Checks::Green,
+            "" | "PENDING" | "EXPECTED" => Checks::Pending,
+            // A word that is not known here is no success.
+            _ => Checks::Red,
+        }
+    }
+}
+
+/// gh writes what is not there as nothing or as an empty text.
+fn present(text: &Option<String>) -> Option<&str> {
+    text.as_deref().filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run as `gh pr view --json statusCheckRollup` writes it; without a conclusion it has not ended.
+    fn run(workflow: &str, name: &str, started: &str, conclusion: &str) -> String {
+        let (status, completed) = match conclusion {
+            "" => ("IN_PROGRESS", "0001-01-01T00:00:00Z"),
+            _ => ("COMPLETED", "2026-11-20T12:00:00Z"),
+        };
+        format!(
+            r#"{{"__typename":"CheckRun","completedAt":"{completed}","conclusion":"{conclusion}",
+            "detailsUrl":"https://github.com/toys/toy/actions/runs/1/job/2","name":"{name}","startedAt":"{started}",
+            "status":"{status}","workflowName":"{workflow}"}}"#
+        )
+    }
+
+    fn status(context: &str, time: &str, state: &str) -> String {
+        format!(
+            r#"{{"__typename":"StatusContext","context":"{context}",{time}"state":"{state}",
+            "targetUrl":"https://ci.example.org/7"}}"#
+        )
+    }
+
+    /// The order of the list means nothing.
+    #[track_caller]
+    fn check(entries: &[&str], expect: Checks) {
+        let backwards: Vec<&str> = entries.iter().rev().copied().collect();
+        for entries in [entries, &backwards] {
+            let json = format!("[{}]", entries.join(","));
+            let entries: Vec<Entry> = serde_json::from_str(&json).unwrap();
+            assert_eq!(result(&entries), expect, "{json}");
+        }
+    }
+
+    const EARLY: &str = "2026-11-20T10:00:00Z";
+    const LATE: &str = "2026-11-20T10:07:31Z";
+    const NEVER: &str = "0001-01-01T00:00:00Z";
+
+    #[test]
+    fn checks_are_green_once_all_have_succeeded() {
+        let green = run("CI", "test", EARLY, "SUCCESS");
+        check(&[], Checks::None);
+        check(&[&green], Checks::Green);
+        check(&[&green, &run("CI", "docs", EARLY, "SKIPPED"), &status("ci", "", "SUCCESS")], Checks::Green);
+        check(&[&green, &run("CI", "docs", EARLY, "")], Checks::Pending);
+        check(&[&green, &status("ci", "", "EXPECTED")], Checks::Pending);
+        check(&[&run("CI", "a", EARLY, ""), &run("CI", "b", EARLY, "TIMED_OUT"), &green], Checks::Red);
+        check(&[&status("ci", "", "ERROR")], Checks::Red);
+        check(&[&run("CI", "test", EARLY, "A_NEW_WORD")], Checks::Red);
+    }
+
+    #[test]
+    fn the_newest_run_of_a_check_counts() {
+        for superseded in ["CANCELLED", "FAILURE", "TIMED_OUT", "STALE"] {
+            let old = run("CI", "test", EARLY, superseded);
+            check(&[&old, &run("CI", "test", LATE, "SUCCESS")], Checks::Green);
+            check(&[&old, &run("CI", "test", LATE, "")], Checks::Pending);
+            check(&[&old, &run("CI", "test", NEVER, "")], Checks::Pending);
+        }
+        let old = run("CI", "test", EARLY, "SUCCESS");
+        check(&[&old, &run("CI", "test", LATE, "CANCELLED")], Checks::Red);
+        check(&[&old, &run("CI", "test", LATE, "FAILURE")], Checks::Red);
+        check(&[&old, &run("CI", "test", LATE, "")], Checks::Pending);
+    }
+
+    #[test]
+    fn of_three_runs_the_last_one_counts() {
+        let first = run("CI", "test", "2026-11-20T09:00:00Z", "FAILURE");
+        let second = run("CI", "test", EARLY, "CANCELLED");
+        check(&[&first, &second, &run("CI", "test", LATE, "SUCCESS")], Checks::Green);
+        check(&[&first, &run("CI", "test", LATE, "CANCELLED"), &second], Checks::Red);
+    }
+
+    #[test]
+    fn another_workflow_or_name_is_another_check() {
+        let cancelled = run("CI", "test", EARLY, "CANCELLED");
+        check(&[&cancelled, &run("Nightly", "test", LATE, "SUCCESS")], Checks::Red);
+        check(&[&cancelled, &run("CI", "test (macos)", LATE, "SUCCESS")], Checks::Red);
+        check(&[&cancelled, &run("", "test", LATE, "SUCCESS")], Checks::Red);
+        // Apps that are no workflow of the repository have no workflow's name.
+        check(&[&run("", "lint", EARLY, "FAILURE"), &run("", "lint", LATE, "SUCCESS")], Checks::Green);
+        check(
+            &[&cancelled, &status("test", r#""startedAt":"2026-11-20T11:00:00Z","#, "SUCCESS")],
+            Checks::Red,
+        );
+    }
+
+    #[test]
+    fn runs_whose_order_is_unclear_all_count() {
+        let cancelled = run("CI", "test", EARLY, "CANCELLED");
+        check(&[&cancelled, &run("CI", "test", EARLY, "SUCCESS")], Checks::Red);
+        let without_times =
+            r#"{"name":"test","workflowName":"CI","status":"COMPLETED","conclusion":"SUCCESS"}"#;
+        check(&[&cancelled, without_times], Checks::Red);
+        check(&[r#"{"conclusion":"FAILURE"}"#, r#"{"conclusion":"SUCCESS"}"#], Checks::Red);
+    }
+
+    #[test]
+    fn a_run_that_never_started_began_when_it_ended() {
+        let cancelled = r#"{"__typename":"CheckRun","completedAt":"2026-11-20T10:01:00Z","conclusion":"CANCELLED",
+            "name":"test","startedAt":null,"status":"COMPLETED","workflowName":"CI"}"#;
+        check(&[cancelled, &run("CI", "test", LATE, "SUCCESS")], Checks::Green);
+        check(&[cancelled, &run("CI", "test", EARLY, "SUCCESS")], Checks::Red);
+    }
+
+    #[test]
+    fn the_newest_status_of_a_context_counts() {
+        for key in ["startedAt", "createdAt"] {
+            let at = |time: &str, state: &str| status("ci/build", &format!(r#""{key}":"{time}","#), state);
+            check(&[&at(EARLY, "FAILURE"), &at(LATE, "SUCCESS")], Checks::Green);
+            check(&[&at(EARLY, "FAILURE"), &at(LATE, "PENDING")], Checks::Pending);
+            check(&[&at(EARLY, "SUCCESS"), &at(LATE, "ERROR")], Checks::Red);
+        }
+    }
+}
