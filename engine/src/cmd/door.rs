@@ -93,11 +93,14 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Ls(args) => task::list(&open()?, args, as_json),
         Command::Workspace(command) => workspace::run(&open()?, command),
         Command::Dashboard(args) => Err(dashboard::run(&open()?, args)),
-        Command::Monitor(args) => monitor::run(&open()?, args, |answer| print(answer, as_json).map(drop)),
+        Command::Monitor(args) => {
+            monitor::run(&open()?.by_itself(), args, |answer| print(answer, as_json).map(drop))
+        }
         Command::Notify(command) => notify::run(&open()?, command),
         Command::Log(args) => log::run(&open()?, args),
         Command::Doctor => doctor::run(&open()?),
         Command::Gc(args) => gc::run(&open()?, args),
+        Command::Agent(command @ AgentCommand::Run(_)) => agent::run(&open()?.by_itself(), command),
         Command::Agent(command) => agent::run(&open()?, command),
     }
 }

@@ -25,6 +25,7 @@ mod drafting;
 mod dry_run;
 mod dry_runs;
 mod editing;
+mod environments;
 mod every_step;
 mod exits;
 mod faults;

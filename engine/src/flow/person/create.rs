@@ -52,6 +52,7 @@ pub struct NewlyCreated {
 pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
     let (machine, start, draft) = checked(app, new)?;
     app.machines.keep(machine)?;
+    app.remember_environment(&new.project.name)?;
     let mut locked = store::create(&app.home, &draft, |others| admit(app, others))?;
     if new.branch.is_some() {
         pull_request::adopt(app, &mut locked)?;
