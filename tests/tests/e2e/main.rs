@@ -10,6 +10,7 @@ mod bad_input;
 mod blocked;
 mod branches;
 mod clocks;
+mod consent;
 mod contract;
 mod creation;
 mod crowd;

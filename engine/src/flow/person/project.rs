@@ -19,6 +19,7 @@ pub fn add(
     default_branch: Option<&str>,
     set: impl FnOnce(&mut Project),
 ) -> Result<Project> {
+    app.caller.check_person("add a project")?;
     let mut project = Project { pool_size: DEFAULT_POOL_SIZE, ..Project::default() };
     set(&mut project);
     check_workflow(app, &project)?;
