@@ -109,7 +109,7 @@ impl App {
         App { progress: Progress::of(as_json), ..self }
     }
 
-    /// The same for a process that acts by itself, whoever has started it: the monitor, or the wrapper of an agent.
+    /// The same for a process that acts by itself: the monitor, or the wrapper of an agent.
     pub fn by_itself(self) -> App {
         App { origin: Origin::Engine, ..self }
     }

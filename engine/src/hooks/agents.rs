@@ -19,7 +19,7 @@ use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
 use crate::hooks::{prepare, trace, workspace};
 use crate::setup;
 use crate::store::event::{Ending, Exited, Pass, Spawn};
-use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, environment, secret};
+use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, secret};
 use crate::{Error, Kind, Result, caller, fault};
 
 /// Why an agent is started.
@@ -557,7 +557,7 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     let task = locked.task();
     let number = record.spawn.to_string();
     let folder = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
-    offer_environment(app, locked, record)?;
+    prepare::offer_environment(app, locked, record.spawn)?;
     let mut env = app.own_env();
     // A server that a person or an older version has started may have the identity of an agent.
     let of_agents =
@@ -582,20 +582,6 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     // The other agents may have ended meanwhile, and the session with them.
     let pane = beside.map_or_else(|| app.tmux.new_session(&spawn), Ok);
     pane.map(|pane| pane.session)
-}
-
-/// Writes the environment of an agent, with its secret, into a file that the wrapper takes: what tmux is told, every user of the machine
-/// can read.
-fn offer_environment(app: &App, locked: &LockedTask, record: &Spawn) -> Result<()> {
-    let task = locked.task();
-    let mut environment = app.environment(&app.project_of(task)?)?;
-    let ports = prepare::ports_of(app, task)?;
-    for (name, value) in prepare::variables(task.worktree().map(|name| &**name), ports) {
-        environment.set(name, value);
-    }
-    environment.set(caller::SECRET, secret::read(locked.dir(), record.spawn)?.unwrap_or_default());
-    environment::offer(locked.dir(), record.spawn, &environment)?;
-    app.remember_environment(&task.project)
 }
 
 /// Records the name that tmux gave, since another session has the wanted one.

@@ -14,6 +14,7 @@ use crate::store::projects::Project;
 use crate::store::settings::Program;
 use crate::store::settings::ports::Range;
 use crate::store::{Event, LockedTask, Set, Task, pool, ports};
+use crate::store::{environment, secret};
 use crate::{Error, Kind, Result, fault};
 
 /// The place of the first port in an argument.
@@ -104,6 +105,20 @@ pub fn go_on(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()
     }
     fault::step("end", "the preparation");
     locked.append(Event::WorktreePrepared { workspace: name, left_out }, Set::new())
+}
+
+/// Writes the environment of an agent, with its secret, into a file that the wrapper takes: every user of the machine can read the
+/// arguments of tmux.
+pub fn offer_environment(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
+    let task = locked.task();
+    let mut found = app.environment(&app.project_of(task)?)?;
+    let ports = ports_of(app, task)?;
+    for (name, value) in variables(task.worktree().map(|name| &**name), ports) {
+        found.set(name, value);
+    }
+    found.set(caller::SECRET, secret::read(locked.dir(), spawn)?.unwrap_or_default());
+    environment::offer(locked.dir(), spawn, &found)?;
+    app.remember_environment(&task.project)
 }
 
 /// Removes what the worktree was given.
