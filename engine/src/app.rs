@@ -7,7 +7,7 @@ use orange_core::mission::MissionStatus;
 use orange_core::{Actor, Machine};
 
 use crate::around::Around;
-use crate::caller::{self, Caller};
+use crate::caller::{self, Caller, Origin};
 use crate::declared::DeclaredCaller;
 pub use crate::drive::exec::become_independent;
 use crate::drive::exec::{Call, Detached, GIT_VARIABLES};
@@ -16,9 +16,42 @@ use crate::drive::process;
 use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::progress::Progress;
+use crate::store::effective::effective;
+use crate::store::environment::{self, Environment};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, Home, Owned, Task, TaskDir, TaskHistory, secret};
 use crate::{Error, Kind, Result};
+
+/// The variables by which a process belongs to an agent, or says for whom it acts.
+const IDENTITY: &[&str] = &[
+    caller::TASK,
+    caller::ACTOR,
+    caller::SPAWN,
+    caller::SECRET,
+    caller::MISSION,
+    caller::STEP,
+    caller::ATTEMPT,
+    caller::RELAYED,
+    caller::PROGRAM,
+    caller::GATE,
+    caller::ASKED,
+    OVERRIDES,
+];
+
+/// The variables that say where a process is: its folder, its shell and its terminal.
+pub const OF_PLACE: &[&str] = &[
+    "_",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "COLUMNS",
+    "LINES",
+    "TERM",
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "TMUX",
+    "TMUX_PANE",
+];
 
 /// One run of `orange`, with its environment, which is read once.
 #[derive(Debug)]
@@ -39,6 +72,7 @@ pub struct App {
     pub program: PathBuf,
     /// Reports steps to a person who waits.
     pub progress: Progress,
+    origin: Origin,
     path: OsString,
     around: Result<Around>,
     /// Variables that the harness of the asking agent has changed.
@@ -54,6 +88,7 @@ impl App {
         };
         let socket = std::env::var_os("ORANGE_TMUX_SOCKET").filter(|socket| !socket.is_empty());
         let home = Home::from_env()?;
+        let origin = Origin::of(&caller);
         Ok(App {
             machines: Machines::new(built, &home),
             home,
@@ -63,6 +98,7 @@ impl App {
             folder: std::env::current_dir().map_err(|cause| unknown("the current folder", cause))?,
             program: program()?,
             progress: Progress::default(),
+            origin,
             path: std::env::var_os("PATH").unwrap_or_default(),
             around: Around::read(),
             overrides: std::env::var(OVERRIDES).unwrap_or_default(),
@@ -72,6 +108,11 @@ impl App {
     /// The same, with reports to a person at a terminal.
     pub fn telling(self, as_json: bool) -> App {
         App { progress: Progress::of(as_json), ..self }
+    }
+
+    /// The same for a process that acts by itself: the monitor, or the wrapper of an agent.
+    pub fn by_itself(self) -> App {
+        App { origin: Origin::Engine, ..self }
     }
 
     /// For tests: these machines and this home, a person as the caller, no programs but tmux, a tmux server in this folder, and a
@@ -88,6 +129,7 @@ impl App {
             folder: folder.to_owned(),
             program: PathBuf::from("/bin/true"),
             progress: Progress::default(),
+            origin: Origin::Engine,
             path: OsString::new(),
             around: Ok(Around::at(folder, &[], false)),
             overrides: String::new(),
@@ -110,7 +152,11 @@ impl App {
     pub fn check_caller(&self, task: &Task, history: &TaskHistory) -> Result<Actor> {
         match &self.declared {
             Some(declared) => declared.check(&self.home, task, self.machine_of(&task.owned)?),
-            None => self.caller.check(&self.home, &self.folder, task, history),
+            None => {
+                let actor = self.caller.check(&self.home, &self.folder, task, history)?;
+                self.remember_environment(&task.project)?;
+                Ok(actor)
+            }
         }
     }
 
@@ -199,13 +245,51 @@ impl App {
         })
     }
 
-    /// The environment of an agent and its wrapper. A tmux server keeps the environment with which it was started, so it
-    /// contains everything that may differ. The folder of this program comes first on `PATH`, so that agents call the binary
-    /// that started them.
-    pub fn agent_env(&self) -> Vec<(&'static str, OsString)> {
-        let path = with_first(self.program.parent(), &self.path);
+    /// The environment of an agent of this project: that of the command that starts it. One that the engine starts by itself gets
+    /// that of the last command of a person about the project. A project may name what its agents get.
+    pub fn environment(&self, project: &Project) -> Result<Environment> {
+        let last = match self.origin {
+            Origin::Person | Origin::Agent => None,
+            Origin::Engine => environment::last(&self.home, &project.name)?,
+        };
+        let found = self.passed_on(project, last.unwrap_or_else(|| std::env::vars_os().collect()))?;
+        let path = with_first(self.program.parent(), found.get("PATH").unwrap_or(&self.path));
+        let own = self.own_env().into_iter().chain([("PATH", path)]);
+        Ok(own.fold(found, |mut found, (name, value)| {
+            found.set(name, value);
+            found
+        }))
+    }
+
+    /// Keeps the environment of a person's command as the last one of this project.
+    pub fn remember_environment(&self, project: &str) -> Result<()> {
+        if self.origin != Origin::Person {
+            return Ok(());
+        }
+        // What is left of a project that was removed is changed, too, and starts nothing.
+        let Some(project) = projects::read(&self.home)?.into_iter().find(|it| it.name == project) else {
+            return Ok(());
+        };
+        let found = self.passed_on(&project, std::env::vars_os().collect())?;
+        environment::keep(&self.home, &project.name, &found)
+    }
+
+    /// The variables that agents of this project get of an environment.
+    fn passed_on(&self, project: &Project, found: Environment) -> Result<Environment> {
+        let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
+        let is_of_place =
+            |name: &str| OF_PLACE.iter().chain(IDENTITY).chain(GIT_VARIABLES).any(|it| *it == name);
+        let found = found.filtered(|name| !is_of_place(name) && !overrides.contains(&name));
+        let names = effective(&self.home, project)?.environment.value;
+        Ok(match names {
+            Some(names) => found.only(&names),
+            None => found,
+        })
+    }
+
+    /// What tells a process the home and the server of this one.
+    pub fn own_env(&self) -> Vec<(&'static str, OsString)> {
         vec![
-            ("PATH", path),
             ("ORANGE_HOME", self.home.root().as_os_str().to_owned()),
             ("ORANGE_TMUX_SOCKET", self.tmux.socket().to_owned()),
         ]
@@ -247,21 +331,14 @@ impl App {
     /// A call of this program by the engine, with the environment it needs, and without that of any agent.
     pub fn as_engine(&self, args: &[&str], dir: &TaskDir) -> Call {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
-        let own = &[
-            caller::TASK,
-            caller::SPAWN,
-            caller::SECRET,
-            caller::MISSION,
-            caller::STEP,
-            caller::ATTEMPT,
-            caller::RELAYED,
-            OVERRIDES,
-        ];
         let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
         let call = Call::new(&self.program).args(args).folder(folder);
-        let call = call.without(own).without(GIT_VARIABLES).without(&overrides);
+        let call = call.without(IDENTITY).without(GIT_VARIABLES).without(&overrides);
         // It runs in another folder, so paths are absolute.
-        let call = self.agent_env().into_iter().fold(call, |call, (name, value)| call.env(name, value));
+        let path = with_first(self.program.parent(), &self.path);
+        let own = self.own_env().into_iter().chain([("PATH", path)]);
+        let call = own.fold(call, |call, (name, value)| call.env(name, value));
+        let call = self.origin.asked().into_iter().fold(call, |call, asked| call.env(caller::ASKED, asked));
         call.env(caller::ACTOR, caller::ENGINE)
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use orange_core::Actor;
 
 use crate::files::real;
-use crate::store::{DirKind, Home, Task, TaskDir, TaskHistory, list, secret};
+use crate::store::{DirKind, Home, Task, TaskDir, TaskHistory, list, secret, task};
 use crate::{Error, Kind, Result};
 
 /// The task whose agent this process belongs to.
@@ -26,10 +26,48 @@ pub const ATTEMPT: &str = "ORANGE_ATTEMPT";
 pub const RELAYED: &str = "ORANGE_RELAYED";
 /// The program that an agent's harness reports to: `orange` itself, as an absolute path.
 pub const PROGRAM: &str = "ORANGE_PROGRAM";
+/// Set for a process of the engine that carries out a command: `person` or `agent`, whichever asked. It has the environment of
+/// that command.
+pub const ASKED: &str = "ORANGE_ASKED";
 /// The task whose gate has asked this program.
 pub const GATE: &str = "ORANGE_GATE";
 /// The [`ACTOR`] of processes that `orange` starts for itself, which belong to no agent.
 pub const ENGINE: &str = "engine";
+
+/// Whose command a process carries out, and so whose environment it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A person's.
+    Person,
+    /// An agent's.
+    Agent,
+    /// Nobody's: the monitor and the wrappers of agents act by themselves.
+    Engine,
+}
+
+impl Origin {
+    /// The origin of a process with this caller.
+    pub fn of(caller: &Caller) -> Origin {
+        match caller {
+            Caller::Person => Origin::Person,
+            Caller::Agent { .. } => Origin::Agent,
+            Caller::Engine => match std::env::var(ASKED).as_deref() {
+                Ok("person") => Origin::Person,
+                Ok("agent") => Origin::Agent,
+                Ok(_) | Err(_) => Origin::Engine,
+            },
+        }
+    }
+
+    /// The value of [`ASKED`] for a process that carries the command out, if it is one.
+    pub fn asked(self) -> Option<&'static str> {
+        match self {
+            Origin::Person => Some("person"),
+            Origin::Agent => Some("agent"),
+            Origin::Engine => None,
+        }
+    }
+}
 
 /// Who asks. Agents run as the same user, so this distinguishes honest callers only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -134,8 +172,8 @@ impl Caller {
                 check_place(home, folder, asked).map(|()| actor)
             }
             Caller::Agent { task, spawn, claim, secret } => {
-                check_secret(home, task, *spawn, secret.as_deref())?;
-                check_creator(task, &asked.id, history).map(|()| *claim)
+                check_creator(task, &asked.id, history)?;
+                check_secret(home, task, *spawn, secret.as_deref()).map(|()| *claim)
             }
             Caller::Person | Caller::Engine => Ok(self.actor()),
         }
@@ -150,9 +188,8 @@ impl Caller {
         match self {
             Caller::Person | Caller::Engine => Ok(self.actor()),
             Caller::Agent { task, spawn, claim, secret } => {
-                check_secret(home, task, *spawn, secret.as_deref())?;
                 if history.creator.as_ref() == Some(task) {
-                    return Ok(*claim);
+                    return check_secret(home, task, *spawn, secret.as_deref()).map(|()| *claim);
                 }
                 Err(refusal(format!("an agent of {task} may look at mission {mission}, and not decide about it")).help(
                     "the person or the agent that has started it does; a step's agent ends with `orange step complete` or `fail`",
@@ -169,7 +206,11 @@ impl Caller {
     pub fn check_step(&self, home: &Home, folder: &Path, mission: &Task) -> Result<u32> {
         match self {
             Caller::Agent { task, spawn: Some(spawn), secret, .. } if *task == mission.id => {
-                check_secret(home, task, Some(*spawn), secret.as_deref())?;
+                let dir = home.mission(&mission.project, task);
+                // The end of an agent removes its secret.
+                if !is_over(&dir, *spawn)? {
+                    check_secret(home, task, Some(*spawn), secret.as_deref())?;
+                }
                 check_place(home, folder, mission).map(|()| *spawn)
             }
             Caller::Agent { .. } | Caller::Person | Caller::Engine => {
@@ -190,19 +231,38 @@ pub fn shown() -> Option<String> {
 /// Refuses a command about an agent, such as `orange agent ended`, to a process without its secret. This catches mistakes
 /// and protects from nobody, since agents run as the user who can read it.
 pub fn check_shown(dir: &TaskDir, spawn: u32, shown: Option<&str>) -> Result<()> {
-    // An agent of an older version has no secret, and the end of an agent removes it.
-    match secret::read(dir, spawn)? {
-        Some(kept) if shown != Some(&*kept) => {
-            let found = if shown.is_none() { "is not set" } else { "is another one's" };
-            let (asks, ends) = match dir.kind {
-                DirKind::Task => ("orange task update", dir.command("stop")),
-                DirKind::Mission => ("orange step complete", dir.command("cancel")),
-            };
-            Err(refusal(format!("this is for agent {spawn} of {} alone, and {SECRET} {found}", dir.shown()))
-                .help(format!("`orange` runs this by itself; an agent asks with `{asks}`, and a person ends one with {ends}")))
-        }
-        Some(_) | None => Ok(()),
+    let kept = secret::read(dir, spawn)?;
+    let Some(flaw) = flaw(kept.as_deref(), shown) else { return Ok(()) };
+    // The end of an agent removes its secret, and nothing is done about an agent whose end is on record.
+    if kept.is_none() && is_over(dir, spawn)? {
+        return Ok(());
     }
+    let (asks, ends) = match dir.kind {
+        DirKind::Task => ("orange task update", dir.command("stop")),
+        DirKind::Mission => ("orange step complete", dir.command("cancel")),
+    };
+    Err(refusal(format!("this is for agent {spawn} of {} alone, and {SECRET} {flaw}", dir.shown())).help(
+        format!(
+            "`orange` runs this by itself; an agent asks with `{asks}`, and a person ends one with {ends}"
+        ),
+    ))
+}
+
+/// Why the secret that a process shows is not the kept one of an agent.
+fn flaw(kept: Option<&str>, shown: Option<&str>) -> Option<&'static str> {
+    match (kept, shown) {
+        (Some(kept), Some(shown)) if kept == shown => None,
+        (Some(_), Some(_)) => Some("is another one's"),
+        (Some(_), None) => Some("is not set"),
+        (None, _) => Some("is none that is kept"),
+    }
+}
+
+/// Whether the end of this agent is on record.
+fn is_over(dir: &TaskDir, spawn: u32) -> Result<bool> {
+    let journal = task::read_journal_last(dir, 0)?;
+    let history = journal.history();
+    Ok(spawn <= history.last_spawn && !history.agents.contains_key(&spawn))
 }
 
 /// The actor of an agent, which may claim neither the engine's nor a person's.
@@ -218,34 +278,31 @@ fn recorded(history: &TaskHistory, spawn: u32) -> Option<Actor> {
 }
 
 fn check_token(spawn: Option<u32>, history: &TaskHistory) -> Result<Actor> {
-    let Some(spawn) = spawn else {
-        return Err(refusal(format!("{TASK} says that an agent asks, and {SPAWN} does not say which"))
-            .help("ask from the environment that the agent was started with"));
-    };
+    let spawn = spawn.ok_or_else(unnumbered)?;
     recorded(history, spawn).ok_or_else(|| {
         refusal(format!("agent {spawn} of this task has been replaced or ended"))
             .help("stop here: another agent or a person carries on")
     })
 }
 
-/// Refuses a process that claims to be an agent without its secret. An agent without a secret is one of an older version.
+fn unnumbered() -> Error {
+    refusal(format!("{TASK} says that an agent asks, and {SPAWN} does not say which"))
+        .help("ask from the environment that the agent was started with")
+}
+
+/// Refuses a process that claims to be an agent without its secret, which each agent has until its end.
 pub fn check_secret(home: &Home, task: &str, spawn: Option<u32>, given: Option<&str>) -> Result<()> {
-    let (Some(spawn), Some(dir)) = (spawn, list::with_id(home, &DirKind::ALL, None, task)?.pop()) else {
-        return Ok(());
-    };
-    match secret::read(&dir, spawn)? {
-        Some(kept) if given != Some(&*kept) => {
-            let shown = if given.is_none() { "is not set" } else { "is another one's" };
-            Err(refusal(format!(
-                "{TASK} and {SPAWN} say that agent {spawn} of {} asks, and {SECRET} {shown}",
-                dir.shown()
-            ))
-            .help(format!(
-                "ask from the environment that this agent was started with; a person asks without {TASK}"
-            )))
-        }
-        Some(_) | None => Ok(()),
-    }
+    let spawn = spawn.ok_or_else(unnumbered)?;
+    let dir = list::with_id(home, &DirKind::ALL, None, task)?.pop();
+    let kept = dir.as_ref().map_or(Ok(None), |dir| secret::read(dir, spawn))?;
+    let Some(flaw) = flaw(kept.as_deref(), given) else { return Ok(()) };
+    let whose = dir.map_or_else(|| task.to_owned(), |dir| dir.shown());
+    Err(refusal(format!("{TASK} and {SPAWN} say that agent {spawn} of {whose} asks, and {SECRET} {flaw}")).help(
+        format!(
+            "ask from the environment that this agent was started with; a person asks without {TASK}, and starts an agent \
+             again that has lost its secret: `orange task restart`"
+        ),
+    ))
 }
 
 fn check_place(home: &Home, folder: &Path, task: &Task) -> Result<()> {
@@ -294,14 +351,16 @@ mod tests {
         (folder, home, dir)
     }
 
-    /// `own` stands for the task's id.
+    /// `own` stands for the task's id; then the caller shows the secret of its spawn.
     #[track_caller]
     fn check(mut caller: Caller, place: &str, expect: std::result::Result<Actor, &str>) {
         let (_folder, home, dir) = under_review();
-        if let Caller::Agent { task, .. } = &mut caller
+        secret::make(&dir, 2).unwrap();
+        if let Caller::Agent { task, secret: shown, .. } = &mut caller
             && task == "own"
         {
             task.clone_from(&dir.id);
+            *shown = secret::read(&dir, 2).unwrap();
         }
         let locked = LockedTask::lock(&home, &dir).unwrap();
         match (caller.check(&home, &home.root().join(place), locked.task(), locked.history()), expect) {
@@ -362,6 +421,9 @@ mod tests {
         assert!(asks(None).unwrap_err().contains("ORANGE_SECRET is not set"));
         assert!(asks(Some("0")).unwrap_err().contains("ORANGE_SECRET is another one's"));
         assert!(asks(Some("")).is_err());
+        secret::forget(&dir, 2).unwrap();
+        assert!(asks(Some(&kept)).unwrap_err().contains("ORANGE_SECRET is none that is kept"));
+        assert!(asks(None).is_err());
     }
 
     #[test]
@@ -387,15 +449,21 @@ mod tests {
     #[test]
     fn a_task_is_its_creators_until_it_has_an_agent() {
         let (_folder, home) = tests::home();
+        let creator = tests::task(&home, "other").dir().clone();
+        secret::make(&creator, 7).unwrap();
         let dir = tests::task(&home, "fix").dir().clone();
         let mut locked = LockedTask::lock(&home, &dir).unwrap();
         let created = Event::TaskCreated {
             branch: "fix".to_owned(),
             actor: Actor::Worker.into(),
-            creator: Some("other".to_owned()),
+            creator: Some(creator.id.clone()),
         };
         locked.append(created, Set::new()).unwrap();
-        let other = agent_of("other", Some(7));
+        let shown =
+            |secret| Caller::Agent { task: creator.id.clone(), spawn: Some(7), claim: Actor::Worker, secret };
+        let other = shown(secret::read(&creator, 7).unwrap());
+        let without = shown(None).check(&home, home.root(), locked.task(), locked.history());
+        assert!(without.unwrap_err().message.contains("ORANGE_SECRET is not set"));
         assert_eq!(other.check(&home, home.root(), locked.task(), locked.history()).unwrap(), Actor::Worker);
         locked.append(Event::AgentSpawned(Spawn { spawn: 1, ..Spawn::default() }), Set::new()).unwrap();
         assert_eq!(

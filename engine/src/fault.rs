@@ -5,6 +5,7 @@
 //! `kill` (`<role> <number>`) removes that file and dies as by `kill -9`. The file `clock` has the offset of the clock in
 //! seconds. In any other build this does nothing.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::time::SystemTime;
 
@@ -18,8 +19,14 @@ pub fn now() -> SystemTime {
     SystemTime::now()
 }
 
+/// The variable that a program needs so that its steps are marked, too, and its value.
+#[cfg(not(feature = "fail-points"))]
+pub fn variable() -> Option<(&'static str, OsString)> {
+    None
+}
+
 #[cfg(feature = "fail-points")]
-pub use armed::{now, step};
+pub use armed::{now, step, variable};
 
 #[cfg(feature = "fail-points")]
 mod armed {
@@ -29,7 +36,9 @@ mod armed {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    use super::{Display, SystemTime};
+    use super::{Display, OsString, SystemTime};
+
+    const FOLDER: &str = "ORANGE_FAIL_POINTS";
 
     /// Marks a step: what the process is about to do, and to what.
     pub fn step(action: &str, what: impl Display) {
@@ -54,8 +63,13 @@ mod armed {
         turned.unwrap_or(now)
     }
 
+    /// The variable that a program needs so that its steps are marked, too, and its value.
+    pub fn variable() -> Option<(&'static str, OsString)> {
+        std::env::var_os(FOLDER).map(|folder| (FOLDER, folder))
+    }
+
     fn folder() -> Option<PathBuf> {
-        std::env::var_os("ORANGE_FAIL_POINTS").map(PathBuf::from)
+        std::env::var_os(FOLDER).map(PathBuf::from)
     }
 
     fn role() -> String {

@@ -91,6 +91,8 @@ pub struct SharedSettings {
     pub review_harness: SettingSource<String>,
     /// Whether a task that waits for a person gives its worktree to another task.
     pub release_when_waiting: SettingSource<bool>,
+    /// The variables that agents get, beside those that every program needs; null for all.
+    pub environment: SettingSource<Option<Vec<String>>>,
 }
 
 /// The `orange.toml` of a repository.

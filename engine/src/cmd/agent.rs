@@ -7,7 +7,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::{AgentCommand, EndedArgs, SpawnName};
 use crate::cmd::relayed;
 use crate::flow::{End, ended, mission, run, serve, waiting};
-use crate::store::{DirKind, TaskDir, find};
+use crate::store::{DirKind, TaskDir, environment, find};
 use crate::{Error, Result, caller};
 
 /// Runs it.
@@ -15,7 +15,12 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
     match command {
         AgentCommand::Run(SpawnName { task, spawn }) => {
             app.caller.check_not_agent("`orange agent run`")?;
-            run::run(app, &dir_of(app, task, *spawn)?, *spawn).map(|_| Answer::default())
+            let dir = find::by_id(&app.home, task)?;
+            match environment::take(&dir, *spawn)? {
+                Some(environment) => Err(run::begin(app, environment)),
+                // It has begun, and its environment has the agent's secret.
+                None => run::run(app, &dir_of(app, task, *spawn)?, *spawn).map(|_| Answer::default()),
+            }
         }
         AgentCommand::Serve(SpawnName { task, spawn }) => {
             answer_requests(app, &dir_of(app, task, *spawn)?, *spawn)

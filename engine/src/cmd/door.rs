@@ -96,13 +96,14 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Workspace(command) => workspace::run(&open()?, command),
         Command::Dashboard(args) => Err(dashboard::run(&open()?, args)),
         Command::Monitor(args) => {
-            let app = open()?;
+            let app = open()?.by_itself();
             monitor::run(&app, args, |answer| tell(&app, answer, as_json).map(drop))
         }
         Command::Notify(command) => notify::run(&open()?, command),
         Command::Log(args) => log::run(&open()?, args),
         Command::Doctor => doctor::run(&open()?),
         Command::Gc(args) => gc::run(&open()?, args),
+        Command::Agent(command @ AgentCommand::Run(_)) => agent::run(&open()?.by_itself(), command),
         Command::Agent(command) => agent::run(&open()?, command),
     }
 }

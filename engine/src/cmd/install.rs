@@ -15,6 +15,7 @@ pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
         let printed = text.trim_end().to_owned();
         return Answer::of(&Install::Printed { skill: text }, printed);
     }
+    app.caller.check_person("install the skill for coding agents")?;
     let written = write(app, args.harness.as_deref(), &text)?;
     let written = written.into_iter().map(|(harness, file, change)| SkillFile {
         harness,

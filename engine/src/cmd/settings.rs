@@ -15,8 +15,17 @@ use crate::store::trust::{self, Trust};
 pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
     let settings = effective(&app.home, project)?;
     let (worker, reviewer) = (settings.worker().to_owned(), settings.reviewer().to_owned());
-    let Effective { copy, link, setup, ports, harness, review_harness, release_when_waiting, trust } =
-        settings;
+    let Effective {
+        copy,
+        link,
+        setup,
+        ports,
+        harness,
+        review_harness,
+        release_when_waiting,
+        environment,
+        trust,
+    } = settings;
     let programs = setup
         .value
         .iter()
@@ -34,6 +43,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         harness: with(worker, &harness),
         review_harness: with(reviewer, &review_harness),
         release_when_waiting: with(release_when_waiting.value, &release_when_waiting),
+        environment: with(environment.value.clone(), &environment),
     })
 }
 
@@ -44,6 +54,10 @@ pub fn text(shown: &ShownProject) -> String {
     let programs = it.setup.value.iter().map(|it| format!("{} ({} s)", it.argv.join(" "), it.timeout));
     let ports = it.ports.value.iter().map(|it| format!("{}: {} to {}", it.workspace, it.first, it.last));
     let row = |name: &str, value: String, source: &str| [name.to_owned(), or_none(value), source.to_owned()];
+    let environment = match &it.environment.value {
+        Some(names) => names.join(", "),
+        None => "all".to_owned(),
+    };
     let rows = [
         row("copy", it.copy.value.join(", "), it.copy.source),
         row("link", it.link.value.join(", "), it.link.source),
@@ -56,6 +70,7 @@ pub fn text(shown: &ShownProject) -> String {
             it.release_when_waiting.value.to_string(),
             it.release_when_waiting.source,
         ),
+        row("environment", environment, it.environment.source),
     ];
     let head = format!(
         "{}  {}\nbranch {}, {} worktrees, workflow {}, queue {}",

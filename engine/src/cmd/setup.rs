@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::answer::{self, HarnessInProject, SetupMatter, Success};
 use crate::app::App;
 use crate::around::Around;
+use crate::caller::Caller;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{InstallArgs, SetupArgs};
 use crate::cmd::install;
@@ -22,6 +23,9 @@ struct Plan<'h> {
 
 /// Shows the questions, answers them, or takes the answers back.
 pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
+    if args.yes || args.undo {
+        app.caller.check_person("answer what coding agents ask")?;
+    }
     let harnesses = setup::chosen(app, args.harness.as_deref())?;
     if args.undo {
         let files = setup::undo(&app.home, args.harness.as_deref())?;
@@ -39,7 +43,7 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
         Consent::default()
     } else if args.yes {
         Consent::all(&plans, &missing)
-    } else if can_ask(as_json) {
+    } else if can_ask(app, as_json) {
         ask(&lines, &open)?
     } else {
         Consent::default()
@@ -153,8 +157,9 @@ fn open<'p>(plans: &'p [Plan<'p>], missing: &[&'p str]) -> Vec<Offer<'p>> {
     plans.chain(missing.iter().copied().map(Offer::Skill)).collect()
 }
 
-fn can_ask(as_json: bool) -> bool {
-    !as_json && std::io::stdin().is_terminal()
+/// An agent has a terminal, too, and is shown what is open.
+fn can_ask(app: &App, as_json: bool) -> bool {
+    app.caller == Caller::Person && !as_json && std::io::stdin().is_terminal()
 }
 
 /// Asks on the terminal about each offer, after showing all questions. Nothing is changed before the last answer.

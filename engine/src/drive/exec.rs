@@ -167,6 +167,13 @@ impl Call {
         self
     }
 
+    /// The same call with only those variables of this process whose name is kept.
+    pub fn only(mut self, is_kept: impl Fn(&OsStr) -> bool) -> Call {
+        self.command.env_clear();
+        self.command.envs(std::env::vars_os().filter(|(name, _)| is_kept(name)));
+        self
+    }
+
     /// The same call with these bytes on its standard input, which is empty otherwise.
     pub fn input(mut self, bytes: &[u8]) -> Call {
         self.input = bytes.to_vec();

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::drive::process::{self, Process, ProcessRoot};
 use crate::drive::tmux::Pane;
 use crate::store::event::Spawn;
-use crate::store::{DirKind, LockedTask, TaskDir, TaskHistory, atomic, home, secret};
+use crate::store::{DirKind, LockedTask, TaskDir, TaskHistory, atomic, environment, home, secret};
 use crate::{Error, Kind, Result, nofollow};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
@@ -78,14 +78,16 @@ impl AgentProcesses {
 
     /// Deletes the records of agents whose end is recorded: a kill may have come between that record and this.
     pub fn sweep(dir: &TaskDir, is_alive: impl Fn(u32) -> bool) -> Result<()> {
-        let spawns = [spawns(dir, "json")?, spawns(dir, "secret")?].concat();
+        let spawns = [spawns(dir, "json")?, spawns(dir, "secret")?, spawns(dir, "environment")?].concat();
         let ended = spawns.into_iter().filter(|spawn| !is_alive(*spawn));
         ended.into_iter().try_for_each(|spawn| AgentProcesses::forget(dir, spawn))
     }
 
-    /// Deletes the record and the agent's secret: the agent's end is recorded.
+    /// Deletes the record, the agent's secret, and an environment that no wrapper took: the agent's end is recorded.
     pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
-        atomic::remove(&dir.agent(spawn)).and_then(|()| secret::forget(dir, spawn))
+        atomic::remove(&dir.agent(spawn))?;
+        secret::forget(dir, spawn)?;
+        environment::forget(dir, spawn)
     }
 
     /// Whether the agent is alive. It counts as alive while its wrapper runs, which may be ending processes of the agent

@@ -531,15 +531,12 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     let task = locked.task();
     let number = record.spawn.to_string();
     let folder = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
-    let mut env = app.agent_env();
-    // A tmux server that an agent has started would give the identity of that agent to all others.
+    prepare::offer_environment(app, locked, record.spawn)?;
+    let mut env = app.own_env();
+    // A server that a person or an older version has started may have the identity of an agent.
     let of_agents =
         [caller::TASK, caller::ACTOR, caller::SPAWN, caller::MISSION, caller::STEP, caller::ATTEMPT];
     env.extend(of_agents.map(|name| (name, OsString::new())));
-    let secret = secret::read(locked.dir(), record.spawn)?.unwrap_or_default();
-    env.push((caller::SECRET, secret.into()));
-    let ports = prepare::ports_of(app, task)?;
-    env.extend(prepare::variables(task.worktree().map(|name| &**name), ports));
     let env: Vec<(&str, &OsStr)> = env.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let args = ["agent", "run", "--task", &task.id, "--spawn", &number].map(OsString::from);
     let spawn = tmux::Spawn {

@@ -17,6 +17,7 @@ use crate::store::projects::Project;
 use crate::store::settings::Program;
 use crate::store::settings::ports::Range;
 use crate::store::{Event, LockedTask, Set, Task, pool, ports};
+use crate::store::{environment, secret};
 use crate::{Error, Kind, Result, fault};
 
 /// The place of the first port in an argument.
@@ -155,6 +156,20 @@ pub fn decide_given(app: &App, project: &Project, locked: &LockedTask) -> Result
     let Some(prepared) = &locked.history().prepared else { return Ok(()) };
     // An older version has recorded nothing.
     given::decide_given(&app.home, &project.path, &prepared.wanted.workspace, prepared.given())
+}
+
+/// Writes the environment of an agent, with its secret, into a file that the wrapper takes: every user of the machine can read the
+/// arguments of tmux.
+pub fn offer_environment(app: &App, locked: &LockedTask, spawn: u32) -> Result<()> {
+    let task = locked.task();
+    let mut found = app.environment(&app.project_of(task)?)?;
+    let ports = ports_of(app, task)?;
+    for (name, value) in variables(task.worktree().map(|name| &**name), ports) {
+        found.set(name, value);
+    }
+    found.set(caller::SECRET, secret::read(locked.dir(), spawn)?.unwrap_or_default());
+    environment::offer(locked.dir(), spawn, &found)?;
+    app.remember_environment(&task.project)
 }
 
 /// Removes what the worktree was given.

@@ -48,6 +48,8 @@ pub struct Effective {
     pub review_harness: Sourced<Option<String>>,
     /// As in [`Settings`].
     pub release_when_waiting: Sourced<bool>,
+    /// As in [`Settings`].
+    pub environment: Sourced<Option<Vec<String>>>,
     /// Whether the `orange.toml` of the repository counts.
     pub trust: Trust,
 }
@@ -77,6 +79,7 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
         harness: first(own, &file, |it| it.harness.clone().map(Some)),
         review_harness: first(own, &file, |it| it.review_harness.clone().map(Some)),
         release_when_waiting: first(own, &file, |it| it.release_when_waiting),
+        environment: first(own, &file, |it| it.environment.clone().map(Some)),
         trust,
     })
 }

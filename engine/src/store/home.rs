@@ -154,6 +154,11 @@ impl Home {
         self.root.join("harnesses.toml")
     }
 
+    /// The environment of the last command of a person about this project.
+    pub fn environment(&self, project: &str) -> PathBuf {
+        self.root.join("environments").join(project)
+    }
+
     /// What a person has agreed to with `orange setup`; the file is optional.
     pub fn setup_json(&self) -> PathBuf {
         self.root.join("setup.json")
@@ -388,6 +393,11 @@ impl TaskDir {
     /// The secret in the environment of the agent of this spawn.
     pub fn secret(&self, spawn: u32) -> PathBuf {
         self.agents().join(format!("{spawn}.secret"))
+    }
+
+    /// The environment of the agent of this spawn, until its wrapper takes it.
+    pub fn environment(&self, spawn: u32) -> PathBuf {
+        self.agents().join(format!("{spawn}.environment"))
     }
 }
 

@@ -12,6 +12,7 @@ pub mod copy;
 pub mod create;
 pub mod edit;
 pub mod effective;
+pub mod environment;
 pub mod find;
 pub mod follow;
 pub mod frontmatter;

@@ -14,7 +14,7 @@ pub fn make(dir: &TaskDir, spawn: u32) -> Result<()> {
     atomic::write(&path, secret.as_bytes())
 }
 
-/// The secret of a spawn; `None` for an agent of a version without secrets.
+/// The secret of a spawn; `None` after its end.
 pub fn read(dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let path = dir.secret(spawn);
     let secret = if_found(&path, nofollow::read(&path, LONGEST))?;

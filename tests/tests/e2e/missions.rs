@@ -497,6 +497,30 @@ fn a_worktree_on_another_branch_pauses_the_mission() {
 }
 
 #[test]
+fn a_mission_whose_branch_is_gone_pauses_until_it_is_back() {
+    let world = world();
+    let mission = world.start("toy", &["--branch", "fast", "--execution", "step"]);
+    pauses(&world, &mission, 1);
+    let commit = world.git(&world.repo(), &["rev-parse", "fast"]);
+    for (number, worktree_is_there) in [(2, true), (3, false)] {
+        world.git(&world.repo(), &["update-ref", "-d", "refs/heads/fast"]);
+        if !worktree_is_there {
+            fs::remove_dir_all(mission.worktree()).unwrap();
+        }
+        mission.ok("continue", &[]);
+        let pause = pauses(&world, &mission, number);
+        assert_eq!(pause["reason"], "obstacle");
+        let what = pause["what"].as_str().unwrap();
+        let continues = format!("orange mission continue {}", mission.id);
+        assert!(what.contains("branch fast is gone") && what.contains(&continues), "{what}");
+        assert_eq!(mission.events_of("step.started").len(), 1, "no agent begins from nothing");
+        world.git(&world.repo(), &["branch", "fast", &commit]);
+    }
+    mission.ok("continue", &["--execution", "auto"]);
+    ends(&mission, "completed");
+}
+
+#[test]
 fn an_agent_answers_for_the_mission_that_it_has_started() {
     let world = world();
     world.acts("build", "exec sleep 1000000");

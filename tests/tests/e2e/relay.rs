@@ -333,12 +333,14 @@ fn a_request_without_the_secret_of_its_agent_is_refused() {
 }
 
 #[test]
-fn an_agent_of_an_older_version_needs_no_secret() {
+fn an_agent_whose_secret_is_not_kept_is_refused() {
     let world = World::new();
     let task = at_work(&world);
-    fs::remove_file(task.folder().join("agents/1.secret")).unwrap();
     let mut direct = task.as_agent("worker", "1");
-    world.said(direct.args(["task", "update", "--summary", "x"]).current_dir(task.worktree())).ok();
+    fs::remove_file(task.folder().join("agents/1.secret")).unwrap();
+    let said = world.said(direct.args(["task", "update", "--summary", "x"]).current_dir(task.worktree()));
+    let message = said.fails(1, "not_allowed");
+    assert!(message.contains("ORANGE_SECRET") && message.contains("orange task restart"), "{message}");
 }
 
 #[test]

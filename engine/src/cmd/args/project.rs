@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::store::settings::ports::PER_SLOT;
-use crate::store::settings::{Ports, Program, Settings, TIMEOUT, flaw_of_path, flaw_of_program};
+use crate::store::settings::{
+    Ports, Program, Settings, TIMEOUT, flaw_of_path, flaw_of_program, flaw_of_variable,
+};
 
 /// `orange project …`
 #[derive(Debug, Subcommand)]
@@ -184,14 +186,18 @@ pub struct ProjectSettings {
     /// project
     #[arg(long, value_name = "true|false")]
     pub release_when_waiting: Option<bool>,
+    /// A variable that agents get of the environment in which they are started, instead of all of them; once for each, or once as '' for
+    /// none but those that every program needs
+    #[arg(long, value_name = "NAME", value_parser = variable)]
+    pub environment: Option<Vec<String>>,
     /// Take back what was set here, so that `orange.toml` or the default counts; once for each
     #[arg(long, value_name = "SETTING", value_parser = SHARED)]
     pub unset: Vec<String>,
 }
 
 /// The settings that `orange.toml` can have, too.
-const SHARED: [&str; 7] =
-    ["copy", "link", "setup", "ports", "harness", "review-harness", "release-when-waiting"];
+const SHARED: [&str; 8] =
+    ["copy", "link", "setup", "ports", "harness", "review-harness", "release-when-waiting", "environment"];
 
 impl ProjectSettings {
     /// Changes what these set, and takes back what they unset.
@@ -204,15 +210,17 @@ impl ProjectSettings {
                 "ports" => settings.ports = None,
                 "harness" => settings.harness = None,
                 "review-harness" => settings.review_harness = None,
+                "environment" => settings.environment = None,
                 _ => settings.release_when_waiting = None,
             }
         }
         let listed = |given: &Option<Vec<String>>| {
             let given = given.as_ref()?;
-            Some(given.iter().filter(|path| !path.is_empty()).cloned().collect())
+            Some(given.iter().filter(|text| !text.is_empty()).cloned().collect())
         };
         settings.copy = listed(&self.copy).or(settings.copy.take());
         settings.link = listed(&self.link).or(settings.link.take());
+        settings.environment = listed(&self.environment).or(settings.environment.take());
         let programs = self.setup.as_ref().map(|given| given.iter().filter_map(|it| it.0.clone()).collect());
         settings.setup = programs.or(settings.setup.take());
         settings.ports = self.ports.or(settings.ports);
@@ -227,7 +235,15 @@ impl ProjectSettings {
 pub struct NewProgram(pub Option<Program>);
 
 fn place(text: &str) -> Result<String, String> {
-    if text.is_empty() { Ok(String::new()) } else { flaw_of_path(text).map_or(Ok(text.to_owned()), Err) }
+    none_or(text, flaw_of_path)
+}
+
+fn variable(text: &str) -> Result<String, String> {
+    none_or(text, flaw_of_variable)
+}
+
+fn none_or(text: &str, flaw: fn(&str) -> Option<String>) -> Result<String, String> {
+    if text.is_empty() { Ok(String::new()) } else { flaw(text).map_or(Ok(text.to_owned()), Err) }
 }
 
 fn program(text: &str) -> Result<NewProgram, String> {

@@ -21,8 +21,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::exec::{Call, GIT_VARIABLES, Output};
-use crate::{Error, Kind, Result, caller};
+use super::exec::{Call, Output};
+use crate::store::environment::is_needed;
+use crate::{Error, Kind, Result, caller, fault};
 
 pub use attach::Shown;
 pub use colours::without_colours;
@@ -47,7 +48,7 @@ enum Socket {
     Path(PathBuf),
 }
 
-/// Variables of ours that must not get into a server that this call may start.
+/// Variables of ours that a terminal's client must not have.
 const OWN_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", caller::TASK, caller::SPAWN, caller::RELAYED];
 
 /// A program that reads a paste and Enter at once takes the Enter for a part of the paste.
@@ -280,10 +281,10 @@ impl Tmux {
     }
 
     /// A call without a terminal. Without `-u`, tmux replaces what is not ASCII. A server that it starts is the engine's, even if an
-    /// agent's request causes it.
+    /// agent's request causes it, and outlives the shell that asked: it has nothing of that shell but what every program needs.
     fn call(&self) -> Call {
-        let call =
-            Call::new("tmux").bound(Duration::from_secs(20)).without(OWN_VARIABLES).without(GIT_VARIABLES);
+        let call = Call::new("tmux").bound(Duration::from_secs(20)).only(is_needed);
+        let call = fault::variable().into_iter().fold(call, |call, (name, value)| call.env(name, value));
         let call = call.env(caller::ACTOR, caller::ENGINE);
         let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
         call.preset(["-u"]).preset(self.socket_args())

@@ -19,7 +19,7 @@ pub struct Spawn<'a> {
     pub task: &'a str,
     /// The folder it starts in.
     pub folder: &'a Path,
-    /// Its environment. A server keeps the environment with which it was started, so `PATH` and `ORANGE_HOME` belong here, too.
+    /// Its environment beside that of the server. Every user of the machine can read it in tmux's command line.
     pub env: &'a [(&'a str, &'a OsStr)],
     /// The program, preferably an absolute path.
     pub program: &'a OsStr,

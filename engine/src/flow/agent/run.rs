@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::app::App;
+use crate::app::{App, OF_PLACE};
 use crate::drive::agent::{self, Ended};
 use crate::drive::exec::Call;
 use crate::drive::harness::{Conversation, Harness, Places, Start, quoted_names, reporting};
@@ -17,9 +17,17 @@ use crate::hooks::trace;
 use crate::relay::Companion;
 use crate::setup::{Record, mcp};
 use crate::store::activity::{self, Kind, Note};
+use crate::store::environment::Environment;
 use crate::store::event::{self, Spawn};
 use crate::store::{Task, TaskDir, home, secret, task, transcripts};
 use crate::{Error, Result, caller};
+
+/// Begins the wrapper again in the environment of its agent, and keeps of its own what says in which pane it is. Returns only on failure.
+pub fn begin(app: &App, environment: Environment) -> Error {
+    let call = Call::new(&app.program).args(std::env::args_os().skip(1));
+    let call = call.only(|name| OF_PLACE.iter().any(|own| name == *own));
+    environment.iter().fold(call, |call, (name, value)| call.env(name, value)).become_it()
+}
 
 /// Runs the harness of a spawn and reports its end to a process outside this session, which may be ended by what the
 /// exit rules say. An agent that could not be run has ended, too.

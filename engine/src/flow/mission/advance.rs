@@ -157,6 +157,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
 
 /// A worktree, and a harness that can start.
 fn make_ready(app: &App, mission: &mut LockedMission, attempt: &Attempt<'_>) -> Result<()> {
+    check_branch_is_there(app, &mission.locked)?;
     if mission.locked.task().owned.workspace.is_none() {
         let bound = workspace::acquire(app, &mut mission.locked)?;
         let hook = "acquire_workspace".to_owned();
@@ -164,6 +165,24 @@ fn make_ready(app: &App, mission: &mut LockedMission, attempt: &Attempt<'_>) -> 
     }
     check_branch(app, mission.locked.task())?;
     steps::preflight(app, mission.locked.task(), attempt)
+}
+
+/// Refuses to go on without the branch on which agents have worked before: on a new one, the next agent would begin from nothing.
+fn check_branch_is_there(app: &App, locked: &LockedTask) -> Result<()> {
+    let task = locked.task();
+    let git = Git::at(&app.project_of(task)?.path);
+    if locked.history().last_spawn == 0 || git.branch_tip(&task.branch)?.is_some() {
+        return Ok(());
+    }
+    let (branch, id) = (&task.branch, &task.id);
+    let worktree = task.worktree().map(|name| app.home.workspace(name)).filter(|folder| folder.is_dir());
+    let shows = worktree.map_or_else(
+        || format!("`git ls-remote origin {branch}` shows the commit that was pushed"),
+        |folder| format!("`git -C '{}' reflog` shows its commits", folder.display()),
+    );
+    Err(Error::new(Kind::Refused, format!("the mission's branch {branch} is gone, and the work of its steps with it")).help(
+        format!("{shows}; `git branch {branch} COMMIT` makes it again, then `orange mission continue {id}`; or `orange mission cancel {id}`"),
+    ))
 }
 
 /// Refuses a worktree in which an agent or a person has checked out something else: the next agent would commit to that.

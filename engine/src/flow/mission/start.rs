@@ -62,6 +62,7 @@ pub struct Started {
 pub fn start(app: &App, new: NewMission<'_>) -> Result<Started> {
     let plan = app.machines.plan(new.workflow)?;
     check(app, plan, new)?;
+    app.remember_environment(&new.project.name)?;
     let copy = plan::write(plan)?;
     let draft = draft(app, plan, new, copy);
     let locked = store::create(&app.home, &draft, |others| admit(app, others))?;

@@ -60,6 +60,7 @@ pub struct NewlyCreated {
 pub fn create(app: &App, new: NewTask<'_>) -> Result<NewlyCreated> {
     let (machine, start, draft) = checked(app, new)?;
     app.machines.keep(machine)?;
+    app.remember_environment(&new.project.name)?;
     let mut locked = match new.about {
         Some(about) if new.branch.is_none() => with_free_branch(app, new.project, about, draft)?,
         Some(_) | None => store::create(&app.home, &draft, |others| admit(app, others))?,

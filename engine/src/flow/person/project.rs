@@ -7,7 +7,7 @@ use crate::drive::git::Git;
 use crate::store::effective::effective;
 use crate::store::projects::{self, DEFAULT_POOL_SIZE, Project};
 use crate::store::tokens::{self, Token};
-use crate::store::{self, Listed, list, pool, ports, suggest, trust};
+use crate::store::{self, Listed, environment, list, pool, ports, suggest, trust};
 use crate::{Error, Kind, Result};
 
 /// Adds the repository at this path under this name, or that of its folder. Without a default branch it takes that of the
@@ -19,6 +19,7 @@ pub fn add(
     default_branch: Option<&str>,
     set: impl FnOnce(&mut Project),
 ) -> Result<Project> {
+    app.caller.check_person("add a project")?;
     let mut project = Project { pool_size: DEFAULT_POOL_SIZE, ..Project::default() };
     set(&mut project);
     check_workflow(app, &project)?;
@@ -39,6 +40,7 @@ pub fn add(
     app.home.prepare()?;
     check_ports(app, &project)?;
     projects::add(&app.home, project.clone())?;
+    app.remember_environment(&project.name)?;
     Ok(project)
 }
 
@@ -67,13 +69,15 @@ pub fn update(
     if let Some(branch) = default_branch {
         Git::at(&path).check_branch_exists(branch)?;
     }
-    projects::update(&app.home, &project.name, |project| {
+    let updated = projects::update(&app.home, &project.name, |project| {
         set(project);
         project.path = path;
         if let Some(branch) = default_branch {
             branch.clone_into(&mut project.default_branch);
         }
-    })
+    })?;
+    app.remember_environment(&updated.name)?;
+    Ok(updated)
 }
 
 fn check_workflow(app: &App, project: &Project) -> Result<()> {
@@ -115,6 +119,7 @@ pub fn remove(app: &App, name: &str) -> Result<Project> {
     if trust::agreed(&app.home, name)?.is_some() {
         trust::agree(&app.home, name, None)?;
     }
+    environment::forget_last(&app.home, name)?;
     projects::remove(&app.home, name)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Ports, Program, Settings, TIMEOUT, flaw_of_path, flaw_of_program, ports};
+use super::{Ports, Program, Settings, TIMEOUT, flaw_of_path, flaw_of_program, flaw_of_variable, ports};
 use crate::Result;
 use crate::store::suggest;
 use crate::store::toml_text::{TomlText, in_order};
@@ -28,7 +28,7 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Settings> {
     Ok(settings)
 }
 
-const KEYS: &[&str] = &["copy", "link", "setup", "ports", "harness", "release_when_waiting"];
+const KEYS: &[&str] = &["copy", "link", "setup", "ports", "harness", "release_when_waiting", "environment"];
 
 type Read<T> = std::result::Result<T, Flaw>;
 
@@ -78,6 +78,7 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Read
     match key {
         "copy" => settings.copy = Some(paths(key, value)?),
         "link" => settings.link = Some(paths(key, value)?),
+        "environment" => settings.environment = Some(variables(key, value)?),
         "setup" => settings.setup = Some(programs(key, value)?),
         "ports" => settings.ports = Some(read_ports(value)?),
         "harness" => {
@@ -98,17 +99,28 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Read
 }
 
 fn paths(key: &str, value: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
-    let wrong = || format!("`{key}` is a list of paths in quotes: [\".env\"]");
+    strings(value, &|| format!("`{key}` is a list of paths in quotes: [\".env\"]"), flaw_of_path)
+}
+
+fn variables(key: &str, value: &Spanned<DeValue<'_>>) -> Read<Vec<String>> {
+    strings(value, &|| format!("`{key}` is a list of names in quotes: [\"API_KEY\"]"), flaw_of_variable)
+}
+
+fn strings(
+    value: &Spanned<DeValue<'_>>,
+    wrong: &dyn Fn() -> String,
+    flaw: fn(&str) -> Option<String>,
+) -> Read<Vec<String>> {
     let items = value.get_ref().as_array().ok_or_else(wrong)?;
-    let mut paths = Vec::new();
+    let mut read = Vec::new();
     for item in items {
-        let path = item.get_ref().as_str().ok_or_else(wrong)?;
-        if let Some(what) = flaw_of_path(path) {
+        let text = item.get_ref().as_str().ok_or_else(wrong)?;
+        if let Some(what) = flaw(text) {
             return Err(Flaw { at: Some(item.span().start), what });
         }
-        paths.push(path.to_owned());
+        read.push(text.to_owned());
     }
-    Ok(paths)
+    Ok(read)
 }
 
 fn programs(key: &str, value: &Spanned<DeValue<'_>>) -> Read<Vec<Program>> {

@@ -40,6 +40,9 @@ pub struct Settings {
     /// Whether a task that waits for a person gives its worktree to another task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_when_waiting: Option<bool>,
+    /// The variables that agents get of the environment in which they are started, beside those that every program needs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<Vec<String>>,
     /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -85,6 +88,14 @@ pub fn flaw_of_path(path: &str) -> Option<String> {
     }
     let is_own = ["TASK.md", ".orange", FILE].iter().any(|own| parts[0].as_os_str() == *own);
     is_own.then(|| format!("`{path}` is Orange's own"))
+}
+
+/// Why a name cannot be that of a variable; `None` if it can. The variables that Orange sets are its own.
+pub fn flaw_of_variable(name: &str) -> Option<String> {
+    let is_plain = !name.is_empty() && !name.contains(['=', '\0']) && !name.contains(char::is_whitespace);
+    (!is_plain).then(|| {
+        format!("`{}` is no name of a variable: give its name alone, such as API_KEY", name.escape_debug())
+    })
 }
 
 /// Why a program cannot be run; `None` if it can.

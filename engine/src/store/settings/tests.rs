@@ -25,6 +25,7 @@ fn words(words: &[&str]) -> Vec<String> {
 fn every_key_is_read() {
     let settings = read(
         "copy = ['.env', 'config/local']\nlink = ['node_modules']\nrelease_when_waiting = true\n\
+         environment = ['API_KEY']\n\
          [[setup]]\nargv = ['npm', 'ci']\n[[setup]]\nargv = ['make']\ntimeout = 5\n\
          [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n",
     );
@@ -39,6 +40,7 @@ fn every_key_is_read() {
         harness: Some("claude".to_owned()),
         review_harness: Some("codex".to_owned()),
         release_when_waiting: Some(true),
+        environment: Some(words(&["API_KEY"])),
         ..Settings::default()
     };
     assert_eq!(settings.unwrap(), expect);
@@ -57,6 +59,8 @@ fn a_wrong_key_is_reported_with_its_line() {
 #[test]
 fn a_wrong_value_is_reported_with_its_line() {
     check_flaw("copy = '.env'", 1, "list of paths");
+    check_flaw("environment = 'KEY'", 1, "list of names");
+    check_flaw("environment = [\n'KEY=1']", 2, "no name of a variable");
     check_flaw("copy = [1]", 1, "list of paths");
     check_flaw("\nrelease_when_waiting = 'yes'", 2, "true or false");
     check_flaw("[setup]\nargv = ['a']", 1, "[[setup]]");
