@@ -149,7 +149,6 @@ fn heartbeats_keep_a_lease() {
     let beat = || it.crabs.post("/v1/crabs/atlas/beat", &json!({"runs": [run]})).ok(200);
     for _ in 0..8 {
         assert_eq!(beat(), json!({"ended": [], "is_registered": true}));
-        it.world.flush_beats();
         it.world.admin.post("/v1/scheduler/tick", &json!({"colony_id": "coffee"})).ok(200);
     }
     for _ in 0..2 {
