@@ -92,7 +92,13 @@ fn without_a_session() {
     assert_eq!(stranger.post("/console/missions", &[("prompt", "x")]).status(), 303);
     assert_eq!(stranger.post("/console/logout", &[]).status(), 303);
     assert_eq!(stranger.post("/console/login", &[("token", "")]).status(), 403);
-    for open in ["/console/login", "/console/style.css", "/console/script.js", "/console/icon.svg"] {
+    for open in [
+        "/console/login",
+        "/console/style.css",
+        "/console/script.js",
+        "/console/news.js",
+        "/console/icon.svg",
+    ] {
         assert_eq!(stranger.get(open).0, 200, "{open}");
     }
     let from_elsewhere = stranger
@@ -139,7 +145,13 @@ fn headers() {
     let visitor = Visitor::enter(&gateway);
     let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
                   frame-ancestors 'none'; base-uri 'none'";
-    let others = ["/console/login", "/console/style.css?v=1", "/console/script.js", "/console/icon.svg"];
+    let others = [
+        "/console/login",
+        "/console/style.css?v=1",
+        "/console/script.js",
+        "/console/news.js",
+        "/console/icon.svg",
+    ];
     for page in pages(&ids).into_iter().map(|it| it.1).chain(others.map(str::to_owned)) {
         let answer = visitor.ask(&page);
         let header =
@@ -152,7 +164,7 @@ fn headers() {
     }
     let (_, page) = visitor.get(&format!("/console/missions/{}", ids[0]));
     assert!(!page.contains(" style=") && !page.contains("<style") && !page.contains(" onclick"), "{page}");
-    assert_eq!(page.matches("<script").count(), 1);
+    assert_eq!(page.matches("<script").count(), 2);
 }
 
 fn other_sites() {

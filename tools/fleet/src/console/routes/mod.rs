@@ -55,6 +55,7 @@ pub fn router(console: Console) -> Router {
         .route("/console/logout", post(login::leave))
         .route("/console/style.css", get(assets::style))
         .route("/console/script.js", get(assets::script))
+        .route("/console/news.js", get(assets::news))
         .route("/console/icon.svg", get(assets::icon))
         .route("/console/{*rest}", any(nothing))
         .layer(DefaultBodyLimit::max(MOST_BYTES))

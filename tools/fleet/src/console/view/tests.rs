@@ -213,7 +213,10 @@ fn forms_carry_their_pause_and_their_seal() {
     {
         assert!(form.contains(field), "{form}");
     }
-    assert!(page.contains("data-events=\"/console/events?mission=m1&amp;after=7\""), "{page}");
+    assert!(
+        page.contains("data-mission=\"m1\" data-after=\"7\" data-stream=\"/console/news.js?v="),
+        "{page}"
+    );
 }
 
 #[test]
