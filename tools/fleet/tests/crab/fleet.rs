@@ -220,8 +220,13 @@ fn the_step_of_a_dead_crab_goes_to_another_one() {
     fleet.sweep();
     let second = fleet.world.crab("second", &["--role", "any"]);
     fleet.becomes(&mission, "completed");
-    let runs =
-        ["plan.1 lost", "plan.2 completed", "implement.1 completed", "review.1 completed", "pr.1 completed"];
+    let runs = [
+        "plan.1 abandoned",
+        "plan.2 completed",
+        "implement.1 completed",
+        "review.1 completed",
+        "pr.1 completed",
+    ];
     assert_eq!(fleet.runs(&mission), runs);
     // The first one is back late: its agent is ended, and what it had is not pushed.
     first.start();
