@@ -64,6 +64,7 @@ fn a_mission_is_refused_for_every_wrong_field() {
     refused("workflow", Some(json!("leaves")), (404, "unknown_workflow"), "leaves.toml does not compile");
     refused("branch", Some(json!("--upload-pack=x")), (400, "bad_branch"), "fix/login-form");
     refused("branch", Some(json!("")), (400, "bad_branch"), "`branch`");
+    refused("branch", Some(json!("main")), (400, "bad_branch"), "the work of this colony starts from `main`");
     refused("execution", Some(json!("steps")), (400, "unknown_execution"), "did you mean `step`?");
     refused("intervene", Some(json!("on-eror")), (400, "unknown_intervene"), "did you mean `on-error`?");
     refused("promt", Some(json!("x")), (400, "bad_field"), "unknown field `promt`, expected one of");
