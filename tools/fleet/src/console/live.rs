@@ -43,8 +43,8 @@ struct News {
 /// A browser with open pages.
 struct Follower {
     console: Console,
-    /// The id of the token with which its person has signed in.
-    holder: String,
+    /// How its person has signed in.
+    session: Session,
     news: watch::Receiver<u64>,
     after: u64,
     is_first: bool,
@@ -60,11 +60,12 @@ pub async fn events(
     let last = headers.get("last-event-id").and_then(|it| it.to_str().ok()?.parse().ok());
     let news = console.host.news();
     let after = last.or(wanted.after).unwrap_or_else(|| *news.borrow());
-    let follower = Follower { console, holder: session.holder, news, after, is_first: true };
+    let follower = Follower { console, session, news, after, is_first: true };
     let events = stream::unfold(follower, |mut follower| async move {
         let event = follower.next().await?;
-        // A token can be revoked while its pages are open.
-        if !follower.console.door.is_person(&follower.holder) {
+        // A token can be revoked, and a session ended, while their pages are open.
+        let Follower { console, session, .. } = &follower;
+        if !console.door.is_person(&session.holder) || !console.sessions.stands(session) {
             return None;
         }
         Some((Ok::<_, Infallible>(event), follower))

@@ -16,6 +16,9 @@ use crate::host::{HostError, Millis, Reply};
 /// How often what ended long ago is removed.
 const FORGET_EVERY: Duration = Duration::from_secs(60 * 60);
 
+/// How often the tokens are looked at.
+const TOKENS_EVERY: Duration = Duration::from_millis(250);
+
 /// Sweeps the leases of every colony, for as long as the gateway lives. After a sleep of the machine there is one sweep, and not one for
 /// each that was missed: heartbeats come in first.
 pub async fn sweep(gateway: Arc<Gateway>) {
@@ -94,6 +97,17 @@ pub async fn flush(gateway: Arc<Gateway>) {
         tokio::select! {
             _ = timer.tick() => beats::flush(&gateway).await,
             () = gateway.stop() => return beats::flush(&gateway).await,
+        }
+    }
+}
+
+/// Looks at the tokens every so often, so that what a revoked one has opened ends soon, although nothing happens there.
+pub async fn watch_tokens(gateway: Arc<Gateway>) {
+    let mut timer = timer(TOKENS_EVERY);
+    loop {
+        tokio::select! {
+            _ = timer.tick() => gateway.tokens.look_again(),
+            () = gateway.stop() => return,
         }
     }
 }

@@ -17,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         plain("nothing_is_shown_without_a_session", without_a_session),
         plain("a_session_ends_with_its_token", ends_with_its_token),
+        plain("a_session_ends_with_a_sign_out", ends_with_a_sign_out),
         plain("a_session_outlives_its_gateway", outlives_its_gateway),
         plain("every_answer_has_its_headers", headers),
         plain("a_form_of_another_site_does_nothing", other_sites),
@@ -127,6 +128,15 @@ fn ends_with_its_token() {
         let token = gateway.new_token(rights);
         assert_eq!(Visitor::stranger(&gateway).post("/console/login", &[("token", &token)]).status(), 403);
     }
+}
+
+fn ends_with_a_sign_out() {
+    let gateway = Gateway::start();
+    let (visitor, other) = (Visitor::enter(&gateway), Visitor::enter(&gateway));
+    let csrf = visitor.hidden("/console/start", "csrf");
+    assert_eq!(visitor.post("/console/logout", &[("csrf", &csrf)]).status(), 303);
+    assert_eq!(visitor.get("/console").0, 303, "a copy of the cookie is good for nothing");
+    assert_eq!(other.get("/console").0, 200);
 }
 
 fn outlives_its_gateway() {
