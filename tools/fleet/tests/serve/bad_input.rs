@@ -87,8 +87,9 @@ fn bodies_are_json_objects() {
     post(admin, "{").refused(400, "bad_json");
     admin.call("POST", "/v1/scheduler/tick", Some("{} {}")).refused(400, "bad_json");
     post(admin, "\u{feff}{}").refused(400, "bad_json");
-    post(admin, "[]").refused(400, "bad_field");
-    post(admin, "\"x\"").refused(400, "bad_field");
+    for other in ["[]", "\"x\"", "[\"coffee\", \"Fix it\", \"one\", null, null, null]"] {
+        assert_eq!(post(admin, other).refused(400, "bad_field").0, "the body is no JSON object");
+    }
     post(admin, "").refused(400, "bad_field");
     post(&admin.header("Content-Type", "text/plain"), "{}").refused(415, "not_json");
     post(&admin.header("Content-Type", "application/x-www-form-urlencoded"), "prompt=x")
@@ -255,8 +256,8 @@ fn reports_are_refused_for_every_wrong_field() {
     );
     refused("summary", None, (400, "bad_field"), "missing field `summary`");
     refused("summary", Some(json!("x".repeat(LONG))), (413, "text_too_long"), "`summary`");
-    refused("result", None, (400, "result_needed"), "results");
-    refused("result", Some(json!("MAYBE")), (400, "result_undeclared"), "results");
+    refused("result", None, (400, "result_needed"), "`result`: GO, STOP");
+    refused("result", Some(json!("MAYBE")), (400, "result_undeclared"), "`result`: GO, STOP");
     refused("result", Some(json!("x".repeat(201))), (413, "text_too_long"), "`result`");
     refused("crab_id", Some(json!("other")), (409, "no_lease"), "another crab");
     refused("crab_id", Some(json!("a b")), (400, "bad_id"), "`crab_id`");

@@ -144,7 +144,13 @@ fn now() -> Millis {
 }
 
 async fn nothing() -> Failed {
-    missing("page", "this", ("/console", "The inbox"))
+    Failed::from(Problem {
+        status: 404,
+        title: "There is no such page".to_owned(),
+        message: "The console has no page at this address.".to_owned(),
+        help: "The address may not be complete, or may come from an older version.".to_owned(),
+        next: ("/console".to_owned(), "The inbox".to_owned()),
+    })
 }
 
 fn missing(what: &str, name: &str, (address, next): (&str, &str)) -> Failed {

@@ -141,7 +141,8 @@ impl Colonies<'_> {
                     @match known {
                         Some((_, _, heard)) => {
                             (time::at(*heard))
-                            @if self.now - heard > SILENT { " " span.sub.fault { "silent for " (time::duration(*heard, self.now)) } }
+                            // Who waits for work is connected, and has nothing to say.
+                            @if self.now - heard > SILENT && !crab.is_idle() { " " span.sub.fault { "silent for " (time::duration(*heard, self.now)) } }
                         }
                         None => { "–" }
                     }
