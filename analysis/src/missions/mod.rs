@@ -288,7 +288,7 @@ fn distinguished(mission: &Mission) -> Mission {
         // A round that a person grants counts like one that was left.
         step.completions = step.completions.saturating_sub(step.granted);
         step.granted = 0;
-        if let Some(Failure::Reported(_) | Failure::Stuck(_)) = step.failure {
+        if let Some(Failure::Reported(_) | Failure::Stuck(_) | Failure::Abandoned(_)) = step.failure {
             step.failure = Some(Failure::Reported(String::new()));
         }
         if let Some(report) = &mut step.latest {

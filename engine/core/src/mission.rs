@@ -14,6 +14,9 @@ use alloc::vec::Vec;
 
 use crate::plan::{Execution, Intervene, Plan, Policy, StepId};
 
+/// When the workers of a step were lost this often in a row, the step has failed.
+pub const MOST_ABANDONED: u16 = 5;
+
 /// One run of a plan. It holds everything that decisions read, and no time, path or name of the world.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mission {
@@ -55,6 +58,8 @@ pub struct StepState {
     pub attempts: Vec<Attempt>,
     /// The ends without a word in a row.
     pub lost: u16,
+    /// How often its worker was lost in a row.
+    pub abandoned: u16,
     /// How often a loop step has completed, its handled failures included.
     pub completions: u16,
     /// How many more completions a person has granted to a loop step.
@@ -111,6 +116,8 @@ pub enum AttemptEnd {
     },
     /// Its agent has ended without a word.
     Lost,
+    /// Its worker was lost, so that nobody hears of its agent any more.
+    Abandoned,
     /// The step went back, or the mission ended, before it had ended.
     Withdrawn,
 }
@@ -133,6 +140,8 @@ pub enum Failure {
     Reported(String),
     /// Its agents have ended without a word this often in a row.
     Stuck(u16),
+    /// Its workers were lost this often in a row.
+    Abandoned(u16),
     /// Its condition held once more after it had completed this often.
     Exhausted(u16),
     /// A step on which it depends has failed.
@@ -200,8 +209,15 @@ pub enum Event {
         /// Why.
         reason: String,
     },
-    /// The agent of an attempt has ended without a word, or its worker is lost.
+    /// The agent of an attempt has ended without a word.
     Lose {
+        /// The step.
+        step: StepId,
+        /// The number of the attempt.
+        attempt: u32,
+    },
+    /// The worker of an attempt is lost. That says nothing of its agent, and does not count as an end without a word.
+    Abandon {
         /// The step.
         step: StepId,
         /// The number of the attempt.
@@ -373,7 +389,7 @@ impl Failure {
     /// Whether the step itself has failed, and not another one on which it depends.
     pub fn is_own(&self) -> bool {
         match self {
-            Failure::Reported(_) | Failure::Stuck(_) | Failure::Exhausted(_) => true,
+            Failure::Reported(_) | Failure::Stuck(_) | Failure::Abandoned(_) | Failure::Exhausted(_) => true,
             Failure::Because(_) => false,
         }
     }
@@ -471,6 +487,7 @@ impl Default for StepState {
             status: StepStatus::Blocked,
             attempts: Vec::new(),
             lost: 0,
+            abandoned: 0,
             completions: 0,
             granted: 0,
             is_exhausted: false,

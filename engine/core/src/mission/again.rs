@@ -60,7 +60,7 @@ impl Mission {
     pub(super) fn try_again(&mut self, step: StepId) -> bool {
         let state = self.step_mut(step);
         let is_granted = state.grant();
-        state.lost = 0;
+        state.forget_losses();
         state.queue();
         is_granted
     }
@@ -149,9 +149,14 @@ impl StepState {
     fn block(&mut self) {
         self.withdraw();
         self.status = StepStatus::Blocked;
-        self.lost = 0;
+        self.forget_losses();
         self.failure = None;
         self.is_handled = false;
+    }
+
+    /// An attempt has ended with a word, or another beginning is made: no losses in a row are counted.
+    pub(super) fn forget_losses(&mut self) {
+        (self.lost, self.abandoned) = (0, 0);
     }
 
     /// Whether what it did counts: its attempt has completed, or its handler's.

@@ -5,8 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::{
-    Answered, Attempt, AttemptEnd, Effect, Event, Failure, Mission, MissionStatus, Pause, PauseReason,
-    Refusal, Report, StepState, StepStatus,
+    Answered, Attempt, AttemptEnd, Effect, Event, Failure, MOST_ABANDONED, Mission, MissionStatus, Pause,
+    PauseReason, Refusal, Report, StepState, StepStatus,
 };
 use crate::plan::{Execution, Intervene, Plan, StepId};
 
@@ -30,6 +30,7 @@ impl Mission {
             Event::Complete { step, attempt, report } => self.complete(plan, step, attempt, report)?,
             Event::Fail { step, attempt, reason } => self.fail(plan, step, attempt, reason)?,
             Event::Lose { step, attempt } => self.lose(plan, step, attempt)?,
+            Event::Abandon { step, attempt } => self.abandon(plan, step, attempt)?,
             Event::Obstruct { reason } => self.obstruct(reason)?,
             Event::Continue { pause, accept_failure, execution, intervene } => {
                 let answered = self.answer(pause, accept_failure, execution, intervene)?;
@@ -123,7 +124,7 @@ impl Mission {
         let state = self.step_mut(step);
         state.close(end);
         state.status = StepStatus::Completed;
-        state.lost = 0;
+        state.forget_losses();
         state.latest = Some(report);
         self.after_completion(plan, step);
         Ok(self.go_on(plan, Some(Boundary::Completed { step, has_warning })))
@@ -142,7 +143,7 @@ impl Mission {
         }
         let state = self.step_mut(step);
         state.close(end);
-        state.lost = 0;
+        state.forget_losses();
         Ok(self.failed(plan, step, Failure::Reported(reason)))
     }
 
@@ -152,12 +153,28 @@ impl Mission {
         }
         let state = self.step_mut(step);
         state.close(AttemptEnd::Lost);
+        state.abandoned = 0;
         state.lost = state.lost.saturating_add(1);
         if state.lost < plan.step(step).stuck_after.max(1) {
             state.queue();
             return Ok(Vec::new());
         }
         let failure = Failure::Stuck(state.lost);
+        Ok(self.failed(plan, step, failure))
+    }
+
+    fn abandon(&mut self, plan: &Plan<'_>, step: StepId, attempt: u32) -> Result<Vec<Effect>, Refusal> {
+        if self.is_repeated(step, attempt, &AttemptEnd::Abandoned)? {
+            return Ok(vec![Effect::Repeated]);
+        }
+        let state = self.step_mut(step);
+        state.close(AttemptEnd::Abandoned);
+        state.abandoned = state.abandoned.saturating_add(1);
+        if state.abandoned < MOST_ABANDONED {
+            state.queue();
+            return Ok(Vec::new());
+        }
+        let failure = Failure::Abandoned(state.abandoned);
         Ok(self.failed(plan, step, failure))
     }
 

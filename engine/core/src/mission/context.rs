@@ -36,6 +36,9 @@ impl Mission {
             Some(Failure::Stuck(times)) => {
                 format!("{name} failed: its agent ended without a word {times} times in a row")
             }
+            Some(Failure::Abandoned(times)) => {
+                format!("{name} failed: the crab at work on it was lost {times} times in a row")
+            }
             Some(Failure::Exhausted(completions)) => match plan.step(id).condition {
                 Some(it) => format!(
                     "the loop of {name} is exhausted: {} still reports '{}' after {name} has completed {}",

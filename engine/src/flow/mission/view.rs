@@ -168,7 +168,10 @@ pub fn standing(plan: &Plan<'_>, course: &Course) -> String {
 
 fn is_own_failure(state: &StepState) -> bool {
     !state.is_handled
-        && matches!(state.failure, Some(Failure::Reported(_) | Failure::Stuck(_) | Failure::Exhausted(_)))
+        && matches!(
+            state.failure,
+            Some(Failure::Reported(_) | Failure::Stuck(_) | Failure::Abandoned(_) | Failure::Exhausted(_))
+        )
 }
 
 fn step_of(reason: &PauseReason) -> Option<StepId> {
@@ -227,6 +230,7 @@ fn one(
             MissionAttempt { status: Some("failed".to_owned()), reason: Some(reason.clone()), ..shown }
         }
         Some(AttemptEnd::Lost) => MissionAttempt { status: Some("lost".to_owned()), ..shown },
+        Some(AttemptEnd::Abandoned) => MissionAttempt { status: Some("abandoned".to_owned()), ..shown },
         Some(AttemptEnd::Withdrawn) => MissionAttempt { status: Some("withdrawn".to_owned()), ..shown },
     }
 }

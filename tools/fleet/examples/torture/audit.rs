@@ -129,7 +129,7 @@ fn attempts(records: &[&Record], say: &mut impl FnMut(String)) {
                     say(format!("{name} starts on crab {crab} after crab {other}"));
                 }
             }
-            "run.completed" | "run.failed" | "run.lost" | "run.withdrawn" => {
+            "run.completed" | "run.failed" | "run.lost" | "run.abandoned" | "run.withdrawn" => {
                 if open.take().as_ref() != Some(&it) {
                     say(format!("{}: {name} is not open", record.kind));
                 }

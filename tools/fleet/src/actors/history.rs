@@ -98,6 +98,7 @@ impl Writer<'_> {
                 ("run.failed", commit.clone(), data)
             }
             AttemptEnd::Lost => ("run.lost", None, json!({"step": name, "attempt": attempt})),
+            AttemptEnd::Abandoned => ("run.abandoned", None, json!({"step": name, "attempt": attempt})),
             AttemptEnd::Withdrawn => ("run.withdrawn", None, json!({"step": name, "attempt": attempt})),
         };
         self.attempt(step, attempt, AttemptChange::Ended { commit });
@@ -145,6 +146,7 @@ fn failure(plan: &Plan<'_>, failure: Option<&Failure>) -> Value {
         None => Value::Null,
         Some(Failure::Reported(reason)) => json!({"reported": shortened(reason)}),
         Some(Failure::Stuck(times)) => json!({"stuck": times}),
+        Some(Failure::Abandoned(times)) => json!({"abandoned": times}),
         Some(Failure::Exhausted(completions)) => json!({"exhausted": completions}),
         Some(Failure::Because(step)) => json!({"because": plan.steps.get(step.index()).map(|it| it.id)}),
     }

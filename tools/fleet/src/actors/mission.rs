@@ -77,7 +77,7 @@ impl Turn {
         let mut changes = vec![record(actor, "lease.lost", data)];
         match has_started(&actor.mission, item.step, item.attempt) {
             true => {
-                changes.extend(self.event(actor, Event::Lose { step: item.step, attempt: item.attempt }));
+                changes.extend(self.event(actor, Event::Abandon { step: item.step, attempt: item.attempt }));
             }
             false => {
                 changes.extend(crab.map(|it| attempt(actor, item, AttemptChange::Returned(it))));
@@ -97,6 +97,7 @@ impl Turn {
             Event::Begin
             | Event::Assign { .. }
             | Event::Lose { .. }
+            | Event::Abandon { .. }
             | Event::Obstruct { .. }
             | Event::Continue { .. }
             | Event::Retry { .. }

@@ -298,6 +298,7 @@ fn ended_by(event: &core_mission::Event) -> Option<(StepId, u32)> {
         | core_mission::Event::Assign { .. }
         | core_mission::Event::Start { .. }
         | core_mission::Event::Lose { .. }
+        | core_mission::Event::Abandon { .. }
         | core_mission::Event::Obstruct { .. }
         | core_mission::Event::Continue { .. }
         | core_mission::Event::Retry { .. }

@@ -65,7 +65,10 @@ fn is_url(text: &str) -> bool {
 
 /// What to do about a gateway that does not answer for this reason.
 fn help_for(why: &str) -> &'static str {
-    if why.contains("certificate") {
+    if why.contains("CaUsedAsEndEntity") {
+        "the certificate is one of an authority, as `openssl req -x509` makes it: add `-addext basicConstraints=critical,CA:FALSE`, \
+         or sign another one with it for the gateway"
+    } else if why.contains("certificate") {
         "`--authority FILE` names the certificate of an authority of your own"
     } else if why.contains("http parse") {
         "it may have TLS: then its address begins with `https://`"
@@ -280,6 +283,7 @@ mod tests {
     fn the_help_is_about_what_is_wrong() {
         let help = |why: &str| Failed::Unheard(why.to_owned()).into_error().help.clone();
         assert!(help("invalid peer certificate: UnknownIssuer").contains("--authority"));
+        assert!(help("invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))").contains("CA:FALSE"));
         assert!(help("http parse fail: invalid HTTP version").contains("https://"));
         assert!(help("Connection refused").contains("orange-fleet serve"));
     }

@@ -1,4 +1,4 @@
-//! The style sheet, the script and the icon, each under an address that changes with it.
+//! The style sheet, the scripts and the icon, each under an address that changes with it.
 
 use std::sync::LazyLock;
 
@@ -8,10 +8,12 @@ use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("console.css");
 const SCRIPT: &str = include_str!("console.js");
+const NEWS: &str = include_str!("news.js");
 const ICON: &str = include_str!("icon.svg");
 
 static STYLE_ADDRESS: LazyLock<String> = LazyLock::new(|| address("style.css", STYLE));
 static SCRIPT_ADDRESS: LazyLock<String> = LazyLock::new(|| address("script.js", SCRIPT));
+static NEWS_ADDRESS: LazyLock<String> = LazyLock::new(|| address("news.js", NEWS));
 
 /// The address of the style sheet.
 pub fn style_address() -> &'static str {
@@ -23,6 +25,11 @@ pub fn script_address() -> &'static str {
     &SCRIPT_ADDRESS
 }
 
+/// The address of the script that brings news, for pages and their shared worker.
+pub fn news_address() -> &'static str {
+    &NEWS_ADDRESS
+}
+
 /// The style sheet.
 pub async fn style() -> Response {
     served("text/css; charset=utf-8", STYLE)
@@ -31,6 +38,11 @@ pub async fn style() -> Response {
 /// The script.
 pub async fn script() -> Response {
     served("text/javascript; charset=utf-8", SCRIPT)
+}
+
+/// The script that brings news.
+pub async fn news() -> Response {
+    served("text/javascript; charset=utf-8", NEWS)
 }
 
 /// The icon.

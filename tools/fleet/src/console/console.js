@@ -4,13 +4,12 @@
 
   // The least time between two loads of the page.
   const PACE = 400;
-  // When the browser has given up, the page asks again by itself.
-  const AGAIN = 2000;
 
   // How long a question cannot be answered after another one has taken its place.
   const READ = 700;
 
-  const events = document.body.dataset.events;
+  // The mission whose news concern this page; every news does where it is empty, and none where it is not there.
+  const { mission, after, stream } = document.body.dataset;
   const connection = document.getElementById("connection");
   const says = document.getElementById("says");
   let known = new Date();
@@ -27,25 +26,29 @@
     history.replaceState(null, "", address);
   }
   localise(document);
-  if (events) {
-    connect();
+  if (mission !== undefined) {
+    let leave = follow(stream, Number(after), hear);
+    addEventListener("pagehide", () => { leave(); });
+    // A page that the browser has kept shows what was there when it was left.
+    addEventListener("pageshow", ({ persisted }) => {
+      if (!persisted) return;
+      leave = follow(stream, Number(after), hear);
+      refresh();
+    });
     document.addEventListener("visibilitychange", () => { if (!document.hidden && isStale) refresh(); });
   }
 
-  function connect() {
-    const source = new EventSource(events);
-    source.addEventListener("news", refresh);
-    source.addEventListener("open", () => {
-      if (!isLost) return;
+  function hear({ kind, missions }) {
+    if (kind === "news") {
+      if (!mission || !missions || missions.includes(mission)) refresh();
+    } else if (kind === "lost") {
+      isLost = true;
+      connection.textContent = `The gateway does not answer. This page shows what was known at ${known.toLocaleTimeString()}.`;
+    } else if (isLost) {
       isLost = false;
       connection.textContent = "";
       refresh();
-    });
-    source.addEventListener("error", () => {
-      isLost = true;
-      connection.textContent = `The gateway does not answer. This page shows what was known at ${known.toLocaleTimeString()}.`;
-      if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN);
-    });
+    }
   }
 
   // Loads the page again and takes over what differs. News that come meanwhile cause one more load.
@@ -65,7 +68,7 @@
         known = new Date();
       }
     } catch {
-      // The event source says when the gateway is there again.
+      // The stream of news says when the gateway is there again.
     }
     setTimeout(() => {
       isLoading = false;

@@ -1,5 +1,7 @@
 //! What the console asks of its gateway: who may enter, and calls as the API makes them.
 
+use std::path::PathBuf;
+
 use orange_core::plan::{Execution, Intervene};
 
 use crate::host::Later;
@@ -14,6 +16,9 @@ pub trait Door: Send + Sync + 'static {
 
     /// What signs sessions: every gateway of a fleet has the same.
     fn secret(&self) -> Vec<u8>;
+
+    /// The folder in which sessions are noted that people have ended.
+    fn signed_out(&self) -> PathBuf;
 
     /// Whether browsers reach the gateway over TLS only.
     fn is_secure(&self) -> bool;

@@ -1,5 +1,6 @@
 //! The door of the console at a gateway: the same tokens, and the same functions as those of the API's calls.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -33,6 +34,10 @@ impl Door for AtGateway {
 
     fn secret(&self) -> Vec<u8> {
         self.0.tokens.session_secret()
+    }
+
+    fn signed_out(&self) -> PathBuf {
+        self.0.settings.folder.join("signed-out")
     }
 
     fn is_secure(&self) -> bool {

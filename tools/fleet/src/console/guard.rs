@@ -34,7 +34,8 @@ const HEADERS: [(HeaderName, &str); 7] = [
 const WITHIN: Duration = Duration::from_secs(30);
 
 /// What anybody may see.
-const OPEN: [&str; 4] = ["/console/login", "/console/style.css", "/console/script.js", "/console/icon.svg"];
+const OPEN: [&str; 5] =
+    ["/console/login", "/console/style.css", "/console/script.js", "/console/news.js", "/console/icon.svg"];
 
 /// Lets people in who have signed in, shows them problems as pages, and adds headers to every answer.
 pub async fn guard(State(console): State<Console>, mut request: Request, next: Next) -> Response {

@@ -1,50 +1,56 @@
-//! News for open pages, as server-sent events: which record is the newest. A page that hears of one asks for itself again.
+//! News for open pages, as server-sent events: which record is the newest, and which missions have changed. All pages of a browser share one
+//! stream; a page that the news concern asks for itself again.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::Console;
 use super::session::Session;
 
-/// How long news are collected before a page hears of them.
+/// How long news are collected before pages hear of them.
 const PACE: Duration = Duration::from_millis(250);
 
-/// How often lists look for what no record says.
+/// How often pages without news hear that the gateway is there, and lists look for what no record says.
 const LISTS: Duration = Duration::from_secs(5);
 
-/// How often a page without news hears that the gateway is there.
-const ALIVE: Duration = Duration::from_secs(15);
+/// How many records are looked at to tell which missions have changed. Where there are more, every page looks for itself.
+const MOST: u32 = 200;
 
-/// What a page waits for.
+/// What pages wait for.
 #[derive(Debug, Deserialize)]
 pub struct Wanted {
-    /// The newest record that it knows.
+    /// The newest record that they know.
     after: Option<u64>,
-    /// The mission that it shows.
-    mission: Option<String>,
 }
 
-/// One open page.
+/// What pages hear.
+#[derive(Debug, Serialize)]
+struct News {
+    /// The missions that have changed; `None` if it may be any.
+    missions: Option<BTreeSet<String>>,
+}
+
+/// A browser with open pages.
 struct Follower {
     console: Console,
-    /// The id of the token with which its person has signed in.
-    holder: String,
+    /// How its person has signed in.
+    session: Session,
     news: watch::Receiver<u64>,
     after: u64,
-    mission: Option<String>,
     is_first: bool,
 }
 
-/// The events for one page.
+/// The events for the pages of a browser.
 pub async fn events(
     State(console): State<Console>,
     Query(wanted): Query<Wanted>,
@@ -54,17 +60,17 @@ pub async fn events(
     let last = headers.get("last-event-id").and_then(|it| it.to_str().ok()?.parse().ok());
     let news = console.host.news();
     let after = last.or(wanted.after).unwrap_or_else(|| *news.borrow());
-    let (holder, mission) = (session.holder, wanted.mission);
-    let follower = Follower { console, holder, news, after, mission, is_first: true };
+    let follower = Follower { console, session, news, after, is_first: true };
     let events = stream::unfold(follower, |mut follower| async move {
         let event = follower.next().await?;
-        // A token can be revoked while its page is open.
-        if !follower.console.door.is_person(&follower.holder) {
+        // A token can be revoked, and a session ended, while their pages are open.
+        let Follower { console, session, .. } = &follower;
+        if !console.door.is_person(&session.holder) || !console.sessions.stands(session) {
             return None;
         }
         Some((Ok::<_, Infallible>(event), follower))
     });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
+    Sse::new(events).into_response()
 }
 
 impl Follower {
@@ -73,39 +79,42 @@ impl Follower {
         if std::mem::take(&mut self.is_first) {
             return Some(Event::default().retry(Duration::from_secs(1)).comment("connected"));
         }
-        loop {
-            if *self.news.borrow_and_update() == self.after {
-                let is_list = self.mission.is_none();
-                tokio::select! {
-                    changed = self.news.changed() => changed.ok()?,
-                    _ = self.console.stopping.wait_for(|it| *it) => return None,
-                    // No record says that a crab waits for work, or that its connection is gone.
-                    () = tokio::time::sleep(LISTS), if is_list => return Some(news(self.after)),
+        if *self.news.borrow_and_update() == self.after {
+            let is_quiet = tokio::select! {
+                changed = self.news.changed() => {
+                    changed.ok()?;
+                    false
                 }
-            }
-            // Much can happen at once: one event, and one question to the store, is for all of it.
-            tokio::time::sleep(PACE).await;
-            let newest = *self.news.borrow_and_update();
-            // After a restore from a backup, the newest record can be older than the one that this page knows.
-            let concerns = newest < self.after || (newest > self.after && self.concerns().await);
-            self.after = newest;
-            if concerns {
-                return Some(news(newest));
+                _ = self.console.stopping.wait_for(|it| *it) => return None,
+                // No record says that a crab waits for work, or that its connection is gone.
+                () = tokio::time::sleep(LISTS) => true,
+            };
+            if is_quiet {
+                return Some(self.tell(Some(BTreeSet::new())));
             }
         }
+        // Much can happen at once: one event, and one question to the store, is for all of it.
+        tokio::time::sleep(PACE).await;
+        let newest = *self.news.borrow_and_update();
+        let missions = self.changed(newest).await;
+        self.after = newest;
+        Some(self.tell(missions))
     }
 
-    /// Whether anything has happened to the mission of this page. Where that is not known, this page looks for itself.
-    async fn concerns(&self) -> bool {
-        let Some(mission) = &self.mission else { return true };
-        match self.console.host.records(self.after, Some(mission.clone()), 1).await {
-            Ok(records) => !records.is_empty(),
-            Err(_) => true,
+    /// The missions with records up to the newest one; `None` where that is not known. After a restore from a backup, the newest record can
+    /// be older than the one that the pages know.
+    async fn changed(&self, newest: u64) -> Option<BTreeSet<String>> {
+        if newest < self.after {
+            return None;
         }
+        let records = self.console.host.records(self.after, None, MOST).await.ok()?;
+        let are_all = records.len() < MOST as usize;
+        are_all.then(|| records.into_iter().filter_map(|it| it.mission).collect())
     }
-}
 
-/// The event after which a page looks for itself.
-fn news(newest: u64) -> Event {
-    Event::default().event("news").id(newest.to_string()).data("{}")
+    fn tell(&self, missions: Option<BTreeSet<String>>) -> Event {
+        // A set of names is always JSON.
+        let data = serde_json::to_string(&News { missions }).unwrap_or_default();
+        Event::default().event("news").id(self.after.to_string()).data(data)
+    }
 }

@@ -53,7 +53,7 @@ impl Console {
         machine: Option<Arc<Machine>>,
         stopping: watch::Receiver<bool>,
     ) -> Console {
-        let sessions = Arc::new(Sessions::new(&door.secret(), door.is_secure()));
+        let sessions = Arc::new(Sessions::new(&door.secret(), door.is_secure(), door.signed_out()));
         Console { host, plans, door, machine, stopping, sessions, proofs: Arc::default() }
     }
 

@@ -1,7 +1,11 @@
 //! Sessions of people who have signed in: a signed cookie, so that every gateway with the same secret accepts it, also after a restart.
 
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
@@ -20,6 +24,8 @@ pub struct Sessions {
     secret: Vec<u8>,
     /// Whether browsers send the cookie over TLS only.
     is_secure: bool,
+    /// Has a file for each session that its person has ended, until its time is over.
+    signed_out: PathBuf,
     made: AtomicU64,
 }
 
@@ -30,12 +36,15 @@ pub struct Session {
     pub holder: String,
     /// What their forms carry.
     pub csrf: String,
+    /// What no other session has.
+    nonce: String,
 }
 
 impl Sessions {
-    /// Sessions that are signed with a secret.
-    pub fn new(secret: &[u8], is_secure: bool) -> Sessions {
-        Sessions { secret: mac(secret, &["orange console"]).to_vec(), is_secure, made: AtomicU64::new(0) }
+    /// Sessions that are signed with a secret, and the folder that notes which of them have ended.
+    pub fn new(secret: &[u8], is_secure: bool, signed_out: PathBuf) -> Sessions {
+        let secret = mac(secret, &["orange console"]).to_vec();
+        Sessions { secret, is_secure, signed_out, made: AtomicU64::new(0) }
     }
 
     /// The header that gives a browser a new session, for who holds the token of this id.
@@ -46,9 +55,32 @@ impl Sessions {
         self.cookie(&format!("{until}.{nonce}.{sign}.{holder}"), LASTS)
     }
 
-    /// The header that takes the session from a browser.
-    pub fn end(&self) -> String {
-        self.cookie("", 0)
+    /// Ends a session, also for who has copied its cookie, and returns the header that takes it from its browser.
+    ///
+    /// # Errors
+    /// The folder of ended sessions cannot be written: the session goes on.
+    pub fn end(&self, session: &Session) -> io::Result<String> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.signed_out)?;
+        self.forget()?;
+        fs::write(self.signed_out.join(&session.nonce), "")?;
+        Ok(self.cookie("", 0))
+    }
+
+    /// Whether nobody has ended this session.
+    pub fn stands(&self, session: &Session) -> bool {
+        !self.signed_out.join(&session.nonce).exists()
+    }
+
+    /// Removes the notes of sessions whose time is over.
+    fn forget(&self) -> io::Result<()> {
+        for note in fs::read_dir(&self.signed_out)? {
+            let note = note?;
+            let age = note.metadata()?.modified()?.elapsed().unwrap_or_default();
+            if age > Duration::from_secs(LASTS) {
+                fs::remove_file(note.path())?;
+            }
+        }
+        Ok(())
     }
 
     /// The session of a request with these cookies.
@@ -62,7 +94,8 @@ impl Sessions {
         let expect = hex(&mac(&self.secret, &["session", until, nonce, holder]));
         let is_open = is_same(sign, &expect) && until.parse::<u64>().is_ok_and(|it| it > seconds_now());
         let csrf = || hex(&mac(&self.secret, &["form", nonce]));
-        is_open.then(|| Session { holder: holder.to_owned(), csrf: csrf() })
+        let session = || Session { holder: holder.to_owned(), csrf: csrf(), nonce: nonce.to_owned() };
+        is_open.then(session).filter(|it| self.stands(it))
     }
 
     /// Something that nobody has had, and that nobody without the secret can guess.
@@ -119,15 +152,20 @@ fn is_same(a: &str, b: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// Sessions of which none has ended.
+    fn sessions(secret: &[u8], is_secure: bool) -> Sessions {
+        Sessions::new(secret, is_secure, PathBuf::from("/nowhere"))
+    }
+
     fn value(header: &str) -> &str {
         header.split(';').next().unwrap()
     }
 
     #[test]
     fn a_session_outlives_its_gateway() {
-        let header = Sessions::new(b"secret", false).begin("admin");
+        let header = sessions(b"secret", false).begin("admin");
         assert!(header.ends_with("; Path=/console; HttpOnly; SameSite=Strict; Max-Age=604800"), "{header}");
-        let later = Sessions::new(b"secret", false);
+        let later = sessions(b"secret", false);
         let session = later.of(&format!("a=b; {}", value(&header))).unwrap();
         assert_eq!(session.holder, "admin");
         assert!(session.has_made(&session.csrf) && !session.has_made(""));
@@ -136,8 +174,8 @@ mod tests {
 
     #[test]
     fn other_cookies_are_no_sessions() {
-        let sessions = Sessions::new(b"secret", true);
-        let header = sessions.begin("admin");
+        let known = sessions(b"secret", true);
+        let header = known.begin("admin");
         assert!(header.ends_with("; Secure"));
         let cookie = value(&header).to_owned();
         let (until, rest) = cookie.split_once('.').unwrap();
@@ -150,12 +188,25 @@ mod tests {
             cookie[..cookie.len() - 1].to_owned(),
             format!("{cookie}2"),
             format!("x{cookie}"),
-            value(&Sessions::new(b"other", true).begin("admin")).to_owned(),
-            value(&sessions.end()).to_owned(),
+            value(&sessions(b"other", true).begin("admin")).to_owned(),
+            "orange_console=; Path=/console".to_owned(),
         ] {
-            assert_eq!(sessions.of(&wrong), None, "{wrong}");
+            assert_eq!(known.of(&wrong), None, "{wrong}");
         }
-        assert!(sessions.of(&cookie).is_some());
+        assert!(known.of(&cookie).is_some());
+    }
+
+    #[test]
+    fn an_ended_session_is_none_on_any_gateway_of_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let sessions = || Sessions::new(b"secret", false, folder.path().join("signed-out"));
+        let (one, other) = (sessions().begin("admin"), sessions().begin("ada"));
+        let session = sessions().of(value(&one)).unwrap();
+        assert!(sessions().stands(&session));
+        let header = sessions().end(&session).unwrap();
+        assert!(header.contains("Max-Age=0"), "{header}");
+        assert_eq!(sessions().of(value(&one)), None);
+        assert!(!sessions().stands(&session) && sessions().of(value(&other)).is_some());
     }
 
     #[test]
@@ -169,8 +220,8 @@ mod tests {
 
     #[test]
     fn nothing_unique_comes_twice() {
-        let sessions = Sessions::new(b"secret", false);
-        assert_ne!(sessions.unique(), sessions.unique());
-        assert_eq!(sessions.unique().len(), 32);
+        let known = sessions(b"secret", false);
+        assert_ne!(known.unique(), known.unique());
+        assert_eq!(known.unique().len(), 32);
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use orange_engine::{Error, Kind, Result};
+use orange_engine::{Error, Result};
 
 use super::program::{Call, Said, Wanted};
 use super::workflow::short_hash;
@@ -110,12 +110,9 @@ impl<'g> Git<'g> {
         Ok(parse_remote(&self.text(&words)?, &branch, &claim, base.as_deref()))
     }
 
-    /// Refuses the name of a branch that git cannot have.
-    pub fn check_branch(self, branch: &str) -> Result<()> {
-        if self.is(&["check-ref-format", &branch_ref(branch)])? {
-            return Ok(());
-        }
-        Err(Error::new(Kind::Usage, format!("`{branch}` is no name for a branch")))
+    /// Whether git can have a branch of this name.
+    pub fn can_have(self, branch: &str) -> Result<bool> {
+        self.is(&["check-ref-format", &branch_ref(branch)])
     }
 }
 

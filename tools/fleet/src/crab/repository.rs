@@ -35,20 +35,40 @@ pub struct Repositories<'r> {
     pub agrees: bool,
 }
 
+/// Why no attempt can start.
+#[derive(Debug)]
+pub enum Unready {
+    /// The mission or its colony: every crab would find the same.
+    Mission(Error),
+    /// This machine, or its way to the remote.
+    Machine(Error),
+}
+
+impl From<Error> for Unready {
+    fn from(error: Error) -> Unready {
+        Unready::Machine(error)
+    }
+}
+
 impl Repositories<'_> {
     /// Makes the clone if it is not there, fetches the branch, claims it, and puts the local branch where the remote's is.
     ///
     /// # Errors
     /// Why no attempt can start here.
-    pub fn prepare(&self, assigned: &Assigned, wanted: &dyn Wanted) -> Result<Ready> {
+    pub fn prepare(&self, assigned: &Assigned, wanted: &dyn Wanted) -> std::result::Result<Ready, Unready> {
         let project = project_name(&assigned.repository);
         let clone = self.clone(assigned, &project, wanted)?;
         let git = Git::new(&clone, wanted);
-        git.check_branch(&assigned.branch)?;
+        if !git.can_have(&assigned.branch)? {
+            return Err(Unready::Mission(no_name(&assigned.branch)));
+        }
         let base = assigned.base.as_deref();
         let remote = fetched(git, &assigned.branch, base)?;
+        if remote.base_name.as_ref() == Some(&assigned.branch) {
+            return Err(Unready::Mission(on_base(&assigned.branch)));
+        }
         let start = remote.branch.clone().or(remote.base.clone());
-        let start = start.ok_or_else(|| no_base(assigned))?;
+        let start = start.ok_or_else(|| Unready::Mission(no_base(assigned)))?;
         begin(git, &remote)?;
         self.orange.add_project(&project, &clone, base)?;
         if self.agrees {
@@ -175,6 +195,16 @@ fn put(git: Git<'_>, branch: &str, start: &str) -> Result<()> {
         }
     }
     git.text(&["update-ref", &name, start]).map(drop)
+}
+
+fn no_name(branch: &str) -> Error {
+    Error::new(Kind::Usage, format!("git cannot have a branch `{}`", branch.escape_debug()))
+        .help("start the mission again with another branch")
+}
+
+fn on_base(branch: &str) -> Error {
+    Error::new(Kind::Refused, format!("the mission is on `{branch}`, the branch that work starts from"))
+        .help("cancel it, and start it again with a branch of its own")
 }
 
 fn no_base(assigned: &Assigned) -> Error {

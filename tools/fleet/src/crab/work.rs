@@ -13,7 +13,7 @@ use super::job::{Job, Ready, Verdict};
 use super::local::Shown;
 use super::orange::NewMission;
 use super::push::{self, Pushed};
-use super::repository::Repositories;
+use super::repository::{Repositories, Unready};
 use super::texts::Sources;
 use super::{Crab, RETRIES, workflow};
 use crate::client::Failed;
@@ -226,7 +226,8 @@ impl Worker<'_> {
                 self.save()
             }
             Err(_) if self.heart.lease() == Lease::Lost => Ok(()),
-            Err(error) => self.give_back_after_tries(&error),
+            Err(Unready::Mission(error)) => self.decide(Verdict::failed(error.one_line())),
+            Err(Unready::Machine(error)) => self.give_back_after_tries(&error),
         }
     }
 

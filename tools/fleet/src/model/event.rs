@@ -71,6 +71,11 @@ enum MissionEventForm {
         step: StepId,
         attempt: u32,
     },
+    Abandon {
+        #[serde(with = "StepForm")]
+        step: StepId,
+        attempt: u32,
+    },
     Obstruct {
         reason: String,
     },

@@ -39,6 +39,8 @@ struct StepStateForm<'m> {
     #[serde(default, skip_serializing_if = "is_default")]
     lost: u16,
     #[serde(default, skip_serializing_if = "is_default")]
+    abandoned: u16,
+    #[serde(default, skip_serializing_if = "is_default")]
     completions: u16,
     #[serde(default, skip_serializing_if = "is_default")]
     granted: u16,
@@ -62,6 +64,7 @@ enum AttemptForm<'m> {
     Completed(ReportForm<'m>),
     Failed(Cow<'m, str>),
     Lost,
+    Abandoned,
     Withdrawn,
 }
 
@@ -80,6 +83,7 @@ struct ReportForm<'m> {
 enum FailureForm<'m> {
     Reported(Cow<'m, str>),
     Stuck(u16),
+    Abandoned(u16),
     Exhausted(u16),
     Because(u16),
 }
@@ -178,6 +182,7 @@ impl<'m> StepStateForm<'m> {
             status: state.status,
             attempts: state.attempts.iter().map(|it| AttemptForm::of(it.end.as_ref())).collect(),
             lost: state.lost,
+            abandoned: state.abandoned,
             completions: state.completions,
             granted: state.granted,
             exhausted: state.is_exhausted,
@@ -193,6 +198,7 @@ impl<'m> StepStateForm<'m> {
             status: self.status,
             attempts: self.attempts.into_iter().map(|it| Attempt { end: it.into_end() }).collect(),
             lost: self.lost,
+            abandoned: self.abandoned,
             completions: self.completions,
             granted: self.granted,
             is_exhausted: self.exhausted,
@@ -211,6 +217,7 @@ impl<'m> AttemptForm<'m> {
             Some(AttemptEnd::Completed(report)) => AttemptForm::Completed(ReportForm::of(report)),
             Some(AttemptEnd::Failed { reason }) => AttemptForm::Failed(reason.into()),
             Some(AttemptEnd::Lost) => AttemptForm::Lost,
+            Some(AttemptEnd::Abandoned) => AttemptForm::Abandoned,
             Some(AttemptEnd::Withdrawn) => AttemptForm::Withdrawn,
         }
     }
@@ -221,6 +228,7 @@ impl<'m> AttemptForm<'m> {
             AttemptForm::Completed(report) => Some(AttemptEnd::Completed(report.into_report())),
             AttemptForm::Failed(reason) => Some(AttemptEnd::Failed { reason: reason.into_owned() }),
             AttemptForm::Lost => Some(AttemptEnd::Lost),
+            AttemptForm::Abandoned => Some(AttemptEnd::Abandoned),
             AttemptForm::Withdrawn => Some(AttemptEnd::Withdrawn),
         }
     }
@@ -249,6 +257,7 @@ impl<'m> FailureForm<'m> {
         match failure {
             Failure::Reported(reason) => FailureForm::Reported(reason.into()),
             Failure::Stuck(times) => FailureForm::Stuck(*times),
+            Failure::Abandoned(times) => FailureForm::Abandoned(*times),
             Failure::Exhausted(completions) => FailureForm::Exhausted(*completions),
             Failure::Because(step) => FailureForm::Because(step.0),
         }
@@ -258,6 +267,7 @@ impl<'m> FailureForm<'m> {
         match self {
             FailureForm::Reported(reason) => Failure::Reported(reason.into_owned()),
             FailureForm::Stuck(times) => Failure::Stuck(times),
+            FailureForm::Abandoned(times) => Failure::Abandoned(times),
             FailureForm::Exhausted(completions) => Failure::Exhausted(completions),
             FailureForm::Because(step) => Failure::Because(StepId(step)),
         }

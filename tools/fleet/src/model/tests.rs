@@ -39,10 +39,12 @@ fn full() -> Mission {
                 attempts: vec![
                     ended(Some(AttemptEnd::Lost)),
                     ended(Some(AttemptEnd::Failed { reason: "no".to_owned() })),
+                    ended(Some(AttemptEnd::Abandoned)),
                     ended(Some(AttemptEnd::Withdrawn)),
                     ended(Some(AttemptEnd::Completed(report()))),
                 ],
                 lost: 1,
+                abandoned: 3,
                 completions: 2,
                 granted: 3,
                 is_exhausted: true,
@@ -61,7 +63,7 @@ fn full() -> Mission {
     }
 }
 
-const MISSION: &str = r#"{"v":1,"status":"paused","execution":"step","intervene":"on-warning","steps":[{"status":"completed","attempts":["lost",{"failed":"no"},"withdrawn",{"completed":{"result":"PASS","summary":"it \"works\"\n","warning":"ä"}}],"lost":1,"completions":2,"granted":3,"exhausted":true,"handled":true,"latest":{"result":"PASS","summary":"it \"works\"\n","warning":"ä"},"sent_back_by":4},{"status":"running","attempts":["open"]},{"status":"failed","failure":{"stuck":2}},{"status":"failed","failure":{"because":2}},{"status":"failed","failure":{"reported":"no"}}],"pause":{"number":7,"reason":{"warning":1}},"pauses":7}"#;
+const MISSION: &str = r#"{"v":1,"status":"paused","execution":"step","intervene":"on-warning","steps":[{"status":"completed","attempts":["lost",{"failed":"no"},"abandoned","withdrawn",{"completed":{"result":"PASS","summary":"it \"works\"\n","warning":"ä"}}],"lost":1,"abandoned":3,"completions":2,"granted":3,"exhausted":true,"handled":true,"latest":{"result":"PASS","summary":"it \"works\"\n","warning":"ä"},"sent_back_by":4},{"status":"running","attempts":["open"]},{"status":"failed","failure":{"stuck":2}},{"status":"failed","failure":{"because":2}},{"status":"failed","failure":{"reported":"no"}}],"pause":{"number":7,"reason":{"warning":1}},"pauses":7}"#;
 
 #[test]
 fn a_mission_is_read_as_it_was_written() {
@@ -82,6 +84,7 @@ fn a_mission_is_read_as_it_was_written() {
     for (status, step) in MissionStatus::ALL.into_iter().zip(StepStatus::ALL) {
         let mut other = Mission { status, ..full() };
         (other.steps[1].status, other.steps[2].failure) = (step, Some(Failure::Exhausted(3)));
+        other.steps[4].failure = Some(Failure::Abandoned(5));
         let text = mission::write(&other);
         assert!(text.contains(&format!("\"status\":\"{}\"", status.as_str())), "{text}");
         assert_eq!(mission::read(&text, PLAN).unwrap(), other);
@@ -157,6 +160,7 @@ fn events_are_read_as_they_were_written() {
         MissionEvent::Complete { step, attempt, report: report() },
         MissionEvent::Fail { step, attempt, reason: "no".to_owned() },
         MissionEvent::Lose { step, attempt },
+        MissionEvent::Abandon { step, attempt },
         MissionEvent::Obstruct { reason: "no".to_owned() },
         MissionEvent::Continue {
             pause: Some(1),

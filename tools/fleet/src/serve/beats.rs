@@ -1,7 +1,7 @@
 //! Heartbeats: answered at once from what the scheduler knows, and handed to it together every so often.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use orange_core::plan::StepId;
@@ -12,7 +12,7 @@ use super::answer::Ended;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::run::RunId;
-use crate::host::ColonyState;
+use crate::host::{ColonyState, HostError};
 
 /// How long heartbeats that come together wait for each other, so that one look at the scheduler answers them all.
 const TOGETHER: Duration = Duration::from_millis(5);
@@ -26,6 +26,8 @@ pub struct Beats {
     asked: Mutex<Vec<Asked>>,
     /// Leases that are alive, by colony, which the scheduler has not heard of yet.
     alive: Mutex<BTreeMap<String, BTreeSet<Lease>>>,
+    /// Held while leases are on their way to the scheduler, so that a sweep waits for them.
+    flushing: tokio::sync::Mutex<()>,
     has_come: Notify,
 }
 
@@ -92,6 +94,10 @@ pub async fn answer(gateway: Arc<Gateway>) {
 }
 
 impl Beats {
+    fn alive(&self) -> MutexGuard<'_, BTreeMap<String, BTreeSet<Lease>>> {
+        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Keeps the leases that are alive for the next flush.
     fn take(&self, state: Option<&ColonyState>, asked: &Asked) -> Ended {
         let scheduler = state.map(|it| &it.scheduler);
@@ -101,7 +107,7 @@ impl Beats {
             Some((asked.crab.clone(), mission.clone(), *step, *attempt))
         };
         let mut ended = Vec::new();
-        let mut alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut alive = self.alive();
         for run in &asked.runs {
             match lease(run) {
                 Some(lease) => _ = alive.entry(asked.colony.clone()).or_default().insert(lease),
@@ -112,19 +118,31 @@ impl Beats {
     }
 }
 
-/// Hands the heartbeats that have come in to the schedulers.
+/// Hands the heartbeats that have come in to the schedulers. What the store does not take is handed to it again later.
 pub async fn flush(gateway: &Gateway) {
-    let alive = std::mem::take(&mut *gateway.beats.alive.lock().unwrap_or_else(PoisonError::into_inner));
-    for (colony, leases) in alive {
-        let leases: Vec<Lease> = leases.into_iter().collect();
-        let beats = u64::try_from(leases.len()).unwrap_or(u64::MAX);
-        match gateway.scheduler(&colony, Event::Beat { leases: leases.clone() }).await {
-            Ok(_) => gateway.metrics.count("beat", beats),
-            Err(error) => {
-                log::warn!(colony = colony.as_str(), cause = error.to_string().as_str(); "heartbeats wait for the store");
-                let mut alive = gateway.beats.alive.lock().unwrap_or_else(PoisonError::into_inner);
-                alive.entry(colony).or_default().extend(leases);
-            }
+    let colonies: Vec<String> = gateway.beats.alive().keys().cloned().collect();
+    for colony in colonies {
+        if let Err(error) = flush_of(gateway, &colony).await {
+            log::warn!(colony = colony.as_str(), cause = error.to_string().as_str(); "heartbeats wait for the store");
         }
     }
+}
+
+/// Hands the heartbeats of a colony to its scheduler. Afterwards the scheduler knows of every one that was answered before.
+///
+/// # Errors
+/// The store does not answer: the heartbeats wait here.
+pub async fn flush_of(gateway: &Gateway, colony: &str) -> Result<(), HostError> {
+    let beats = &gateway.beats;
+    let _flushing = beats.flushing.lock().await;
+    let Some(taken) = beats.alive().remove(colony) else { return Ok(()) };
+    let leases: Vec<Lease> = taken.into_iter().collect();
+    match gateway.scheduler(colony, Event::Beat { leases: leases.clone() }).await {
+        Ok(_) => gateway.metrics.count("beat", u64::try_from(leases.len()).unwrap_or(u64::MAX)),
+        Err(error) => {
+            beats.alive().entry(colony.to_owned()).or_default().extend(leases);
+            return Err(error);
+        }
+    }
+    Ok(())
 }

@@ -120,11 +120,6 @@ impl Gateway {
         self.metrics.open_requests()
     }
 
-    /// Hands the heartbeats that have come in to the schedulers.
-    pub async fn flush_beats(&self) {
-        super::beats::flush(self).await;
-    }
-
     /// What never changes of a mission; `None` if there is no such mission.
     pub async fn known(&self, mission: &str) -> std::result::Result<Option<Known>, ApiError> {
         if let Some(known) = lock(&self.missions).get(mission) {

@@ -206,12 +206,22 @@ fn is_json(headers: &HeaderMap) -> Result<(), ApiError> {
 
 fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
+    // A list of the right length would count as the fields in their order.
+    let is_object = bytes.trim_ascii_start().starts_with(b"{");
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let (path, cause) = (error.path().to_string(), error.inner());
-        if cause.is_data() { bad_field(&path, cause) } else { bad_json(cause) }
+        match (cause.is_data(), is_object) {
+            (true, true) => bad_field(&path, cause),
+            (true, false) => no_object(),
+            (false, _) => bad_json(cause),
+        }
     })?;
     reader.end().map_err(|cause| bad_json(&cause))?;
-    Ok(value)
+    if is_object { Ok(value) } else { Err(no_object()) }
+}
+
+fn no_object() -> ApiError {
+    ApiError::bad("bad_field", "the body is no JSON object").help("send one JSON object")
 }
 
 fn bad_json(cause: &serde_json::Error) -> ApiError {
@@ -325,6 +335,9 @@ mod tests {
         check("{\"_cups\": 1,}", ("bad_json", "trailing comma at line 1"));
         check("{} {}", ("bad_json", "trailing characters"));
         check("[", ("bad_json", "EOF"));
+        for other in ["[]", "[3]", "[3, []]", "\"tea\"", "7", " null"] {
+            check(other, ("bad_field", "the body is no JSON object"));
+        }
         check("\u{feff}{}", ("bad_json", "line 1 column 1"));
     }
 

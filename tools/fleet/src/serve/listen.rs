@@ -24,6 +24,7 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
+use super::doors::private;
 use super::settings::{Limits, Settings, TlsFiles};
 use super::stream::{Carrier, Stream};
 
@@ -87,6 +88,7 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
         .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>);
     let chain = read.map_err(|cause| unusable(&files.certificate, &cause))?;
     let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|cause| unusable(&files.key, &cause))?;
+    private::file(&files.key, "the key")?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .and_then(|it| it.with_no_client_auth().with_single_cert(chain, key));

@@ -42,6 +42,8 @@ pub use self::routes::{Answer, NewMissionBody, ROUTES, Route, answer as act, sta
 pub use self::settings::Settings;
 use self::traces::Traces;
 
+pub use self::names::without_password;
+
 /// A gateway that serves.
 pub struct Serving {
     /// Where it listens.
@@ -77,6 +79,7 @@ pub async fn serve(gateway: Arc<Gateway>, socket: Socket, pages: Option<Router>)
         tokio::spawn(timers::sweep(Arc::clone(&gateway))),
         tokio::spawn(timers::flush(Arc::clone(&gateway))),
         tokio::spawn(timers::forget(Arc::clone(&gateway))),
+        tokio::spawn(timers::watch_tokens(Arc::clone(&gateway))),
     ];
     let (address, settings) = (socket.address, &gateway.settings);
     let router = routes::router(&gateway, pages);

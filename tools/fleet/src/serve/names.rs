@@ -51,6 +51,15 @@ pub fn repository(address: &str) -> Result<&str, ApiError> {
         Some((scheme, rest)) => SCHEMES.contains(&scheme) && !rest.is_empty() && !rest.starts_with('-'),
         None => address.starts_with('/') || is_scp(address),
     };
+    if is_plain && without_password(address) != address {
+        return Err(ApiError::bad(
+            "bad_repository",
+            "`repository` has a password, which everybody who sees the colony would read",
+        )
+        .help(
+            "leave it out: crabs reach the repository with a credential helper or an SSH key of their own",
+        ));
+    }
     match is_plain && reaches() {
         true => Ok(address),
         false => Err(ApiError::bad(
@@ -61,6 +70,18 @@ pub fn repository(address: &str) -> Result<&str, ApiError> {
             "give an address such as https://example.org/x.git or git@example.org:x.git, or an absolute path",
         )),
     }
+}
+
+/// An address as people see it: without the password that an older gateway has taken.
+pub fn without_password(address: &str) -> String {
+    let masked = || {
+        let (scheme, rest) = address.split_once("://")?;
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let (login, host) = authority.rsplit_once('@')?;
+        let (user, _) = login.split_once(':')?;
+        Some(format!("{scheme}://{user}:…@{host}{path}"))
+    };
+    masked().unwrap_or_else(|| address.to_owned())
 }
 
 /// `user@host:path`.
@@ -158,6 +179,29 @@ mod tests {
             "javascript://x",
         ] {
             assert_eq!(repository(wrong).unwrap_err().code, "bad_repository", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_repository_with_a_password_is_refused_and_masked() {
+        for (address, shown) in [
+            ("https://ada:secret@example.org/x.git", "https://ada:…@example.org/x.git"),
+            ("https://ada:p@ss@example.org", "https://ada:…@example.org"),
+            ("ssh://git:secret@example.org:22/x", "ssh://git:…@example.org:22/x"),
+            ("https://:secret@example.org/x", "https://:…@example.org/x"),
+        ] {
+            let refused = repository(address).unwrap_err();
+            assert_eq!(refused.code, "bad_repository");
+            assert!(!refused.message.contains("secret") && refused.help.contains("credential helper"));
+            assert_eq!(without_password(address), shown);
+        }
+        for kept in [
+            "https://ada@example.org/x.git",
+            "https://example.org/a:b@c",
+            "git@example.org:x.git",
+            "/srv/a:b@c",
+        ] {
+            assert_eq!(without_password(kept), kept);
         }
     }
 

@@ -16,6 +16,9 @@ use crate::host::{HostError, Millis, Reply};
 /// How often what ended long ago is removed.
 const FORGET_EVERY: Duration = Duration::from_secs(60 * 60);
 
+/// How often the tokens are looked at.
+const TOKENS_EVERY: Duration = Duration::from_millis(250);
+
 /// Sweeps the leases of every colony, for as long as the gateway lives. After a sleep of the machine there is one sweep, and not one for
 /// each that was missed: heartbeats come in first.
 pub async fn sweep(gateway: Arc<Gateway>) {
@@ -30,7 +33,6 @@ pub async fn sweep(gateway: Arc<Gateway>) {
             _ = timer.tick() => {}
             () = gateway.stop() => return,
         }
-        beats::flush(&gateway).await;
         let swept = sweep_all(&gateway, &mut sweeps).await;
         if let Err(error) = swept.and(reconcile_all(&gateway).await) {
             log::warn!(cause = error.to_string().as_str(); "leases could not be swept");
@@ -41,9 +43,10 @@ pub async fn sweep(gateway: Arc<Gateway>) {
 async fn sweep_all(gateway: &Gateway, sweeps: &mut Sweeps) -> Result<(), HostError> {
     let due = look(gateway, sweeps).await?;
     // All at once, so that the store has one commit for many.
-    let swept = join_all(due.iter().map(|(colony, seen)| sweep_one(gateway, colony, *seen))).await;
-    for ((colony, seen), has_swept) in due.iter().zip(swept) {
-        if has_swept? {
+    let swept = join_all(due.iter().map(|(colony, seen)| sweep_colony(gateway, colony, Some(*seen)))).await;
+    for ((colony, seen), reply) in due.iter().zip(swept) {
+        // Otherwise another gateway has swept at this moment.
+        if matches!(reply?, Reply::Done { is_repeated: false, .. }) {
             sweeps.made(colony, *seen);
         }
     }
@@ -63,11 +66,16 @@ async fn look(gateway: &Gateway, sweeps: &mut Sweeps) -> Result<Vec<(String, u64
     Ok(due)
 }
 
-/// Sweeps, unless another gateway has done so at this moment. Says whether it has.
-async fn sweep_one(gateway: &Gateway, colony: &str, seen: u64) -> Result<bool, HostError> {
-    let reply = gateway.scheduler(colony, Event::Sweep { seen: Some(seen) }).await?;
+/// Sweeps the leases of a colony, after the heartbeats that have come in. `seen` is how many sweeps the caller knows of: where another
+/// gateway has swept since, this sweep is refused.
+///
+/// # Errors
+/// The store does not take the heartbeats or the sweep.
+pub async fn sweep_colony(gateway: &Gateway, colony: &str, seen: Option<u64>) -> Result<Reply, HostError> {
+    beats::flush_of(gateway, colony).await?;
+    let reply = gateway.scheduler(colony, Event::Sweep { seen }).await?;
     gateway.metrics.count("sweep", 1);
-    Ok(matches!(reply, Reply::Done { is_repeated: false, .. }))
+    Ok(reply)
 }
 
 /// Crabs that are connected here and have a step that they have not heard of hear of it.
@@ -89,6 +97,17 @@ pub async fn flush(gateway: Arc<Gateway>) {
         tokio::select! {
             _ = timer.tick() => beats::flush(&gateway).await,
             () = gateway.stop() => return beats::flush(&gateway).await,
+        }
+    }
+}
+
+/// Looks at the tokens every so often, so that what a revoked one has opened ends soon, although nothing happens there.
+pub async fn watch_tokens(gateway: Arc<Gateway>) {
+    let mut timer = timer(TOKENS_EVERY);
+    loop {
+        tokio::select! {
+            _ = timer.tick() => gateway.tokens.look_again(),
+            () = gateway.stop() => return,
         }
     }
 }

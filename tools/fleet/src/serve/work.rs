@@ -112,10 +112,12 @@ impl Line {
         let gateway = Arc::clone(&self.gateway);
         let stop = gateway.stop();
         let mut stop = std::pin::pin!(stop);
+        let mut tokens = gateway.tokens.changes();
         loop {
             let park_at = self.park_at.unwrap_or_else(|| Instant::now() + every);
             let done = tokio::select! {
                 _ = &mut stop => return End::Stopping,
+                _ = tokens.changed() => if self.stands() { Ok(()) } else { Err(REVOKED_NOW) },
                 notice = self.connection.next() => match notice {
                     _ if !self.stands() => Err(REVOKED_NOW),
                     Some(notice) => self.notify(socket, notice).await,
@@ -252,9 +254,17 @@ pub async fn poll(
     for (_, item) in offers.into_iter().filter(|(crab, _)| crab == connection.crab()) {
         found.extend(messages(gateway, &connection, Notice::Offer(item)).await?);
     }
+    let mut tokens = gateway.tokens.changes();
     while found.is_empty() {
         let notice = tokio::select! {
             notice = connection.next() => notice,
+            _ = tokens.changed() => match gateway.tokens.stands(holder) {
+                true => continue,
+                false => {
+                    connection.leave().await;
+                    return Err(unauthorized("the token was revoked"));
+                }
+            },
             _ = sleep_until(until) => {
                 tokio::spawn(linger(Arc::clone(gateway), connection));
                 return Ok(found);

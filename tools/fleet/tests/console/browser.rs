@@ -28,6 +28,9 @@ pub(crate) struct Browser {
     _profile: TempDir,
 }
 
+/// A tab of a browser.
+pub(crate) struct Tab(String);
+
 impl Browser {
     /// A browser of the width of a phone, in light colours.
     pub(crate) fn open(driver: &Driver) -> Browser {
@@ -50,6 +53,7 @@ impl Browser {
             "goog:chromeOptions": options,
             "goog:loggingPrefs": { "browser": "ALL" },
             "unhandledPromptBehavior": "ignore",
+            "timeouts": { "pageLoad": PATIENCE.as_millis() as u64 },
         });
         let agent: Agent = Agent::config_builder().http_status_as_error(false).build().into();
         let mut browser =
@@ -64,6 +68,39 @@ impl Browser {
     #[track_caller]
     pub(crate) fn go(&self, address: &str) {
         self.post("/url", json!({ "url": address }));
+    }
+
+    /// Goes back, as the button of the browser does.
+    pub(crate) fn back(&self) {
+        self.post("/back", json!({}));
+    }
+
+    /// Opens a tab, and turns to it.
+    pub(crate) fn new_tab(&self) -> Tab {
+        let made = self.post("/window/new", json!({ "type": "tab" }));
+        let tab = Tab(made["handle"].as_str().unwrap().to_owned());
+        self.turn_to(&tab);
+        tab
+    }
+
+    /// Turns to a tab: what is asked from now on is asked of it.
+    pub(crate) fn turn_to(&self, tab: &Tab) {
+        self.post("/window", json!({ "handle": tab.0 }));
+    }
+
+    /// Runs a script on every page from now on, before those of the page.
+    pub(crate) fn before_scripts(&self, script: &str) {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script }));
+    }
+
+    /// Ends the shared workers of its pages, and says how many there were.
+    pub(crate) fn end_shared_workers(&self) -> usize {
+        let targets = self.devtools("Target.getTargets", json!({ "filter": [{ "type": "shared_worker" }] }));
+        let targets = targets["targetInfos"].as_array().cloned().unwrap_or_default();
+        for target in &targets {
+            self.devtools("Target.closeTarget", json!({ "targetId": target["targetId"] }));
+        }
+        targets.len()
     }
 
     /// Where it is.

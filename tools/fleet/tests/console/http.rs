@@ -17,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         plain("nothing_is_shown_without_a_session", without_a_session),
         plain("a_session_ends_with_its_token", ends_with_its_token),
+        plain("a_session_ends_with_a_sign_out", ends_with_a_sign_out),
         plain("a_session_outlives_its_gateway", outlives_its_gateway),
         plain("every_answer_has_its_headers", headers),
         plain("a_form_of_another_site_does_nothing", other_sites),
@@ -92,7 +93,13 @@ fn without_a_session() {
     assert_eq!(stranger.post("/console/missions", &[("prompt", "x")]).status(), 303);
     assert_eq!(stranger.post("/console/logout", &[]).status(), 303);
     assert_eq!(stranger.post("/console/login", &[("token", "")]).status(), 403);
-    for open in ["/console/login", "/console/style.css", "/console/script.js", "/console/icon.svg"] {
+    for open in [
+        "/console/login",
+        "/console/style.css",
+        "/console/script.js",
+        "/console/news.js",
+        "/console/icon.svg",
+    ] {
         assert_eq!(stranger.get(open).0, 200, "{open}");
     }
     let from_elsewhere = stranger
@@ -123,6 +130,15 @@ fn ends_with_its_token() {
     }
 }
 
+fn ends_with_a_sign_out() {
+    let gateway = Gateway::start();
+    let (visitor, other) = (Visitor::enter(&gateway), Visitor::enter(&gateway));
+    let csrf = visitor.hidden("/console/start", "csrf");
+    assert_eq!(visitor.post("/console/logout", &[("csrf", &csrf)]).status(), 303);
+    assert_eq!(visitor.get("/console").0, 303, "a copy of the cookie is good for nothing");
+    assert_eq!(other.get("/console").0, 200);
+}
+
 fn outlives_its_gateway() {
     let mut gateway = Gateway::start();
     let mut visitor = Visitor::enter(&gateway);
@@ -139,7 +155,13 @@ fn headers() {
     let visitor = Visitor::enter(&gateway);
     let policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
                   frame-ancestors 'none'; base-uri 'none'";
-    let others = ["/console/login", "/console/style.css?v=1", "/console/script.js", "/console/icon.svg"];
+    let others = [
+        "/console/login",
+        "/console/style.css?v=1",
+        "/console/script.js",
+        "/console/news.js",
+        "/console/icon.svg",
+    ];
     for page in pages(&ids).into_iter().map(|it| it.1).chain(others.map(str::to_owned)) {
         let answer = visitor.ask(&page);
         let header =
@@ -152,7 +174,7 @@ fn headers() {
     }
     let (_, page) = visitor.get(&format!("/console/missions/{}", ids[0]));
     assert!(!page.contains(" style=") && !page.contains("<style") && !page.contains(" onclick"), "{page}");
-    assert_eq!(page.matches("<script").count(), 1);
+    assert_eq!(page.matches("<script").count(), 2);
 }
 
 fn other_sites() {

@@ -20,6 +20,7 @@ mod live;
 mod machine;
 mod people;
 mod pictures;
+mod streams;
 mod suite;
 mod texts;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         http::trials(),
         people::trials(),
         live::trials(),
+        streams::trials(),
         machine::trials(),
         texts::trials(),
         axe::trials(),

@@ -220,8 +220,13 @@ fn the_step_of_a_dead_crab_goes_to_another_one() {
     fleet.sweep();
     let second = fleet.world.crab("second", &["--role", "any"]);
     fleet.becomes(&mission, "completed");
-    let runs =
-        ["plan.1 lost", "plan.2 completed", "implement.1 completed", "review.1 completed", "pr.1 completed"];
+    let runs = [
+        "plan.1 abandoned",
+        "plan.2 completed",
+        "implement.1 completed",
+        "review.1 completed",
+        "pr.1 completed",
+    ];
     assert_eq!(fleet.runs(&mission), runs);
     // The first one is back late: its agent is ended, and what it had is not pushed.
     first.start();
@@ -258,16 +263,16 @@ fn a_crab_gives_a_step_back_as_often_as_it_comes() {
 }
 
 #[test]
-fn a_step_that_cannot_start_keeps_no_other_waiting() {
+fn a_mission_on_the_default_branch_keeps_none_waiting() {
     let fleet = Fleet::new();
-    let _crab = fleet.world.crab("atlas", &["--role", "any", "--fault-pause", "0"]);
-    // The clone of the crab is on that branch.
-    let stuck = fleet.mission("main", &[]);
-    let events = format!("/v1/missions/{stuck}/events");
-    until("it has come back", || fleet.text(&events).contains("step.given-back"));
+    // A crab that were marked would not come back in time.
+    let _crab = fleet.world.crab("atlas", &["--role", "any", "--fault-pause", "600"]);
+    let wrong = fleet.mission("main", &[]);
     let other = fleet.mission("good/one", &[]);
     fleet.becomes(&other, "completed");
-    assert_eq!(fleet.status(&stuck), "running");
+    assert!(["paused", "failed"].contains(&fleet.status(&wrong).as_str()), "{}", fleet.status(&wrong));
+    let events = fleet.text(&format!("/v1/missions/{wrong}/events"));
+    assert!(events.contains("run.failed") && !events.contains("step.given-back"), "{events}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Steps that cannot start on this machine go back, with the reason.
+//! Steps that cannot start on this machine go back, with the reason; one that could not start on any machine fails.
 
 use serde_json::Value;
 
@@ -51,25 +51,52 @@ fn a_remote_that_git_cannot_reach() {
     check(&world, &[], attempt, "/no/such/repository");
 }
 
+/// What every crab would find fails the mission, and the crab takes the next step at once.
+#[track_caller]
+fn fails(world: &World, attempt: Value, reason: &str) {
+    let _crab = world.crab("atlas", &[]);
+    world.gateway.assign(attempt);
+    let failed = world.gateway.heard("/v1/runs/complete", 1);
+    assert_eq!((&failed["run_id"], &failed["status"]), (&"m.plan.1".into(), &"failed".into()));
+    assert!(failed["summary"].as_str().unwrap().contains(reason), "{failed}");
+    world.gateway.assign(world.attempt("plan", 2));
+    assert_eq!(world.gateway.heard("/v1/runs/complete", 2)["status"], "completed");
+    assert!(world.gateway.called("/v1/runs/give-back").is_empty());
+    assert_eq!(world.gateway.called("/v1/crabs/register").len(), 1);
+}
+
+#[test]
+fn a_mission_on_the_default_branch_fails() {
+    let world = World::new();
+    let mut attempt = world.attempt("plan", 1);
+    attempt["branch"] = "main".into();
+    fails(&world, attempt, "the mission is on `main`, the branch that work starts from");
+}
+
+#[test]
+fn a_mission_whose_base_is_not_there_fails() {
+    let world = World::new();
+    let mut attempt = world.attempt("plan", 1);
+    attempt["base"] = "next".into();
+    fails(&world, attempt, "no branch `next`");
+}
+
 #[test]
 fn a_repository_without_a_commit() {
     let world = World::new();
     world.git(".", &["init", "--quiet", "--bare", "--initial-branch", "trunk", "new.git"]);
     let mut attempt = world.attempt("plan", 1);
     attempt["repository"] = world.path("new.git").to_str().into();
-    let _crab = check(&world, &[], attempt.clone(), "no commit to start from");
-    // The same crab takes the step when there is one.
+    let _crab = world.crab("atlas", &[]);
+    world.gateway.assign(attempt.clone());
+    let failed = world.gateway.heard("/v1/runs/complete", 1);
+    assert!(failed["summary"].as_str().unwrap().contains("no commit to start from"), "{failed}");
+    // The same crab takes the next attempt when there is one.
     world.git("seed", &["push", "--quiet", "../new.git", "main:trunk"]);
+    attempt["run_id"] = "m.plan.2".into();
+    attempt["attempt"] = 2.into();
     world.gateway.assign(attempt);
-    world.gateway.heard("/v1/runs/complete", 1);
-}
-
-#[test]
-fn a_branch_to_start_from_that_is_not_there() {
-    let world = World::new();
-    let mut attempt = world.attempt("plan", 1);
-    attempt["base"] = "next".into();
-    check(&world, &[], attempt, "no branch `next`");
+    assert_eq!(world.gateway.heard("/v1/runs/complete", 2)["status"], "completed");
 }
 
 #[test]
@@ -88,12 +115,4 @@ fn an_agent_that_would_ask_before_it_works() {
     let world = World::new();
     std::fs::write(world.path("home/.claude.json"), "{}").unwrap();
     check(&world, &[], world.attempt("plan", 1), "claude would ask a question before it works");
-}
-
-#[test]
-fn a_branch_that_is_checked_out_there() {
-    let world = World::new();
-    let mut attempt = world.attempt("plan", 1);
-    attempt["branch"] = "main".into();
-    check(&world, &[], attempt, "main");
 }

@@ -64,6 +64,7 @@ fn a_mission_is_refused_for_every_wrong_field() {
     refused("workflow", Some(json!("leaves")), (404, "unknown_workflow"), "leaves.toml does not compile");
     refused("branch", Some(json!("--upload-pack=x")), (400, "bad_branch"), "fix/login-form");
     refused("branch", Some(json!("")), (400, "bad_branch"), "`branch`");
+    refused("branch", Some(json!("main")), (400, "bad_branch"), "the work of this colony starts from `main`");
     refused("execution", Some(json!("steps")), (400, "unknown_execution"), "did you mean `step`?");
     refused("intervene", Some(json!("on-eror")), (400, "unknown_intervene"), "did you mean `on-error`?");
     refused("promt", Some(json!("x")), (400, "bad_field"), "unknown field `promt`, expected one of");
@@ -86,8 +87,9 @@ fn bodies_are_json_objects() {
     post(admin, "{").refused(400, "bad_json");
     admin.call("POST", "/v1/scheduler/tick", Some("{} {}")).refused(400, "bad_json");
     post(admin, "\u{feff}{}").refused(400, "bad_json");
-    post(admin, "[]").refused(400, "bad_field");
-    post(admin, "\"x\"").refused(400, "bad_field");
+    for other in ["[]", "\"x\"", "[\"coffee\", \"Fix it\", \"one\", null, null, null]"] {
+        assert_eq!(post(admin, other).refused(400, "bad_field").0, "the body is no JSON object");
+    }
     post(admin, "").refused(400, "bad_field");
     post(&admin.header("Content-Type", "text/plain"), "{}").refused(415, "not_json");
     post(&admin.header("Content-Type", "application/x-www-form-urlencoded"), "prompt=x")
@@ -254,8 +256,8 @@ fn reports_are_refused_for_every_wrong_field() {
     );
     refused("summary", None, (400, "bad_field"), "missing field `summary`");
     refused("summary", Some(json!("x".repeat(LONG))), (413, "text_too_long"), "`summary`");
-    refused("result", None, (400, "result_needed"), "results");
-    refused("result", Some(json!("MAYBE")), (400, "result_undeclared"), "results");
+    refused("result", None, (400, "result_needed"), "`result`: GO, STOP");
+    refused("result", Some(json!("MAYBE")), (400, "result_undeclared"), "`result`: GO, STOP");
     refused("result", Some(json!("x".repeat(201))), (413, "text_too_long"), "`result`");
     refused("crab_id", Some(json!("other")), (409, "no_lease"), "another crab");
     refused("crab_id", Some(json!("a b")), (400, "bad_id"), "`crab_id`");

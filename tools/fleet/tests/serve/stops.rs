@@ -163,6 +163,11 @@ fn certificates(folder: &Path) {
             .unwrap();
     std::fs::write(folder.join("cert.pem"), made.cert.pem()).unwrap();
     std::fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+    set_mode(&folder.join("key.pem"), 0o600);
+}
+
+fn set_mode(file: &Path, mode: u32) {
+    std::fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
 }
 
 #[test]
@@ -210,6 +215,11 @@ fn files_of_tls_that_are_none_stop_the_start() {
             .unwrap()
     };
     assert!(check("cert.pem", "key.pem").status.success());
+    set_mode(&folder.path().join("key.pem"), 0o644);
+    let others_read = check("cert.pem", "key.pem");
+    assert!(!others_read.status.success());
+    assert!(String::from_utf8_lossy(&others_read.stderr).contains("chmod 600"));
+    set_mode(&folder.path().join("key.pem"), 0o600);
     for (cert, key) in
         [("key.pem", "key.pem"), ("cert.pem", "cert.pem"), ("nothing", "key.pem"), ("cert.pem", "nothing")]
     {

@@ -86,6 +86,32 @@ fn a_revoked_token_ends_what_it_has_opened() {
 }
 
 #[test]
+fn a_revoked_token_ends_a_line_on_which_nothing_happens() {
+    let world = World::with(|settings| settings.limits.ping = std::time::Duration::from_secs(3600));
+    let id = world.colony("coffee");
+    let it = Colony { crabs: world.crabs_of(&id), world, id };
+    let mut socket = it.parked("atlas", "worker");
+    it.world.revoke(&it.crabs);
+    assert_eq!(socket.closed(), 4401);
+    it.is_soon("atlas", "away");
+    it.world.mission(&it.id, "one");
+    assert_eq!(it.world.admin.get("/v1/status").ok(200)["waiting"], 1, "the step waits for another crab");
+}
+
+#[test]
+fn a_poll_whose_token_was_revoked_ends_at_once() {
+    let it = colony();
+    it.crabs.register("atlas", &it.id, "worker");
+    let crabs = it.crabs.clone();
+    let poll = std::thread::spawn(move || {
+        crabs.post("/v1/crabs/atlas/poll", &json!({"wait_ms": 3_600_000})).refused(401, "unauthorized");
+    });
+    it.is_soon("atlas", "idle");
+    it.world.revoke(&it.crabs);
+    poll.join().unwrap();
+}
+
+#[test]
 fn a_poll_whose_token_was_revoked_gets_no_step() {
     let it = colony();
     it.crabs.register("atlas", &it.id, "worker");
@@ -149,7 +175,6 @@ fn heartbeats_keep_a_lease() {
     let beat = || it.crabs.post("/v1/crabs/atlas/beat", &json!({"runs": [run]})).ok(200);
     for _ in 0..8 {
         assert_eq!(beat(), json!({"ended": [], "is_registered": true}));
-        it.world.flush_beats();
         it.world.admin.post("/v1/scheduler/tick", &json!({"colony_id": "coffee"})).ok(200);
     }
     for _ in 0..2 {

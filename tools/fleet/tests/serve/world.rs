@@ -103,11 +103,6 @@ impl World {
         move || handle.block_on(async { stopped.unwrap().await.unwrap() })
     }
 
-    /// Hands the heartbeats that have come in to the schedulers.
-    pub fn flush_beats(&self) {
-        self.runtime.block_on(self.gateway.flush_beats());
-    }
-
     /// Has the store say that a crab does not wait, as another gateway might.
     pub fn unpark(&self, colony: &str, crab: &str) {
         let event = Event::Unpark { crab: crab.to_owned() };

@@ -203,7 +203,8 @@ impl<'s> Fleet<'s> {
             for run in runs["runs"].as_array().into_iter().flatten() {
                 let word = |key: &str| run[key].as_str().unwrap_or_default();
                 let is_new = self.shown.get(word("run_id")).is_none_or(|it| it != word("status"));
-                if is_new && ["running", "completed", "failed", "lost"].contains(&word("status")) {
+                if is_new && ["running", "completed", "failed", "lost", "abandoned"].contains(&word("status"))
+                {
                     let name = word("run_id").split_once('.').map_or("", |it| it.1);
                     let crab = self.crabs.get(word("crab_id")).map_or("", String::as_str);
                     let said = [word("result"), word("summary")].join(" ");

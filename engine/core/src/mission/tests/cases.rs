@@ -397,6 +397,26 @@ fn failures_say_once_and_not_one_times() {
     assert!(exhausted.ends_with("after fix has completed once"), "{exhausted}");
     assert_eq!(words(Failure::Stuck(1)), "fix failed: its agent ended without a word");
     assert_eq!(words(Failure::Stuck(2)), "fix failed: its agent ended without a word 2 times in a row");
+    assert_eq!(words(Failure::Abandoned(5)), "fix failed: the crab at work on it was lost 5 times in a row");
+}
+
+/// With `stuck_after = 2`, the second end without a word fails the step.
+#[test]
+fn a_lost_worker_is_no_end_without_a_word() {
+    let mut case = Case::new("work");
+    case.row("create lost(work) gone(work) gone(work) gone(work) gone(work) | Q | running");
+    let state = case.mission.steps[0].clone();
+    assert_eq!((state.lost, state.abandoned), (1, 4));
+    case.row("lost(work) | F | failed");
+    assert_eq!(case.mission.steps[0].failure, Some(Failure::Stuck(2)));
+}
+
+#[test]
+fn a_step_fails_when_five_workers_in_a_row_are_lost() {
+    let mut case = Case::new("work");
+    case.row("create gone(work) gone(work) gone(work) gone(work) gone(work) | F | failed");
+    assert_eq!(case.mission.steps[0].failure, Some(Failure::Abandoned(5)));
+    case.row("retry(work) gone(work) | Q | running");
 }
 
 /// Holds a mission of this plan, which never pauses, against the trace.
@@ -445,7 +465,7 @@ impl Case {
         let (step, attempt) = self.attempt(&words.next().unwrap_or_default());
         let is_its_turn = self.mission.busy().is_none() && self.mission.next().is_some();
         let is_queued = step.is_some_and(|it| self.mission.step(it).status == StepStatus::Queued);
-        if matches!(verb, "done" | "fail" | "lost") && is_its_turn && is_queued && !is_repeated {
+        if matches!(verb, "done" | "fail" | "lost" | "gone") && is_its_turn && is_queued && !is_repeated {
             let start = Event::Start { step: step.expect("it is queued"), attempt };
             self.apply(start).unwrap_or_default();
         }
@@ -465,6 +485,7 @@ impl Case {
             }
             "fail" => Event::Fail { step: named(), attempt, reason: words.next().unwrap_or_default() },
             "lost" => Event::Lose { step: named(), attempt },
+            "gone" => Event::Abandon { step: named(), attempt },
             "continue" | "accept" => Event::Continue {
                 pause: None,
                 accept_failure: verb == "accept",

@@ -309,7 +309,8 @@ fn work(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
 fn end(random: &mut Random, plan: &Plan<'_>, step: StepId, attempt: u32) -> Event {
     match random.below(100) {
         0..82 => Event::Complete { step, attempt, report: report(random, plan, step) },
-        82..92 => Event::Fail { step, attempt, reason: random.one_of(&["red", "blue"]).to_string() },
+        82..90 => Event::Fail { step, attempt, reason: random.one_of(&["red", "blue"]).to_string() },
+        90..95 => Event::Abandon { step, attempt },
         _ => Event::Lose { step, attempt },
     }
 }
@@ -373,7 +374,10 @@ fn odd(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
 impl Event {
     /// The same event about another step.
     fn of(mut self, other: StepId) -> Event {
-        if let Event::Complete { step, .. } | Event::Fail { step, .. } | Event::Lose { step, .. } = &mut self
+        if let Event::Complete { step, .. }
+        | Event::Fail { step, .. }
+        | Event::Lose { step, .. }
+        | Event::Abandon { step, .. } = &mut self
         {
             *step = other;
         }

@@ -36,6 +36,8 @@ pub struct Known {
     /// How each attempt has ended; the first attempt is the first.
     pub tries: Vec<Option<AttemptEnd>>,
     pub lost: u16,
+    /// Lost workers in a row.
+    pub abandoned: u16,
     pub completions: u16,
     pub granted: u16,
     pub is_exhausted: bool,
@@ -90,6 +92,7 @@ enum Word {
     Completed(Report),
     Failed(String),
     Lost,
+    Abandoned,
 }
 
 impl Reference {
@@ -98,6 +101,7 @@ impl Reference {
             stand: Stand::Blocked,
             tries: Vec::new(),
             lost: 0,
+            abandoned: 0,
             completions: 0,
             granted: 0,
             is_exhausted: false,
@@ -126,6 +130,7 @@ impl Reference {
             }
             Event::Fail { step, attempt, reason } => return self.hear(step, attempt, Word::Failed(reason)),
             Event::Lose { step, attempt } => return self.hear(step, attempt, Word::Lost),
+            Event::Abandon { step, attempt } => return self.hear(step, attempt, Word::Abandoned),
             Event::Obstruct { reason } => self.obstruct(reason)?,
             Event::Continue { pause, accept_failure, execution, intervene } => {
                 self.go_on(pause, accept_failure, execution, intervene)?;
@@ -164,6 +169,7 @@ impl Reference {
                         .or_else(|| differ(&of("failure"), &expected.failure, &found.failure))
                         .or_else(|| differ(&of("latest"), &expected.latest, &found.latest))
                         .or_else(|| differ(&of("lost"), &expected.lost, &found.lost))
+                        .or_else(|| differ(&of("abandoned"), &expected.abandoned, &found.abandoned))
                         .or_else(|| differ(&of("sent_back_by"), &expected.sent_back_by, &found.sent_back_by))
                 })
             })
@@ -184,6 +190,7 @@ impl Reference {
             },
             attempts: it.tries.iter().map(|end| Attempt { end: end.clone() }).collect(),
             lost: it.lost,
+            abandoned: it.abandoned,
             completions: it.completions,
             granted: it.granted,
             is_exhausted: it.is_exhausted,
@@ -245,6 +252,7 @@ impl Reference {
             Word::Completed(report) => AttemptEnd::Completed(report.clone()),
             Word::Failed(reason) => AttemptEnd::Failed { reason: reason.clone() },
             Word::Lost => AttemptEnd::Lost,
+            Word::Abandoned => AttemptEnd::Abandoned,
         };
         let index = (attempt as usize).wrapping_sub(1);
         if known.tries.get(index) == Some(&Some(end.clone())) {
@@ -269,16 +277,24 @@ impl Reference {
         match word {
             Word::Completed(report) => self.complete(step, report),
             Word::Failed(reason) => {
-                self.of(step).lost = 0;
+                (self.of(step).lost, self.of(step).abandoned) = (0, 0);
                 self.fail(step, Failure::Reported(reason));
             }
             Word::Lost => {
                 self.of(step).lost += 1;
+                self.of(step).abandoned = 0;
                 let lost = self.known(step).lost;
                 if lost >= self.rule(step).stuck_after {
                     self.fail(step, Failure::Stuck(lost));
                 } else {
                     self.queue(step);
+                }
+            }
+            Word::Abandoned => {
+                self.of(step).abandoned += 1;
+                match self.known(step).abandoned {
+                    5.. => self.fail(step, Failure::Abandoned(5)),
+                    0..5 => self.queue(step),
                 }
             }
         }
@@ -289,7 +305,7 @@ impl Reference {
         let has_warning = report.warning.is_some();
         let known = self.of(step);
         known.stand = Stand::Completed;
-        known.lost = 0;
+        (known.lost, known.abandoned) = (0, 0);
         known.latest = Some(report.clone());
         let mut finished = step;
         if let Some(failed) = self.rule(step).handles {
@@ -431,12 +447,12 @@ impl Reference {
         let known = self.of(step);
         withdraw(known);
         known.stand = Stand::Blocked;
-        known.lost = 0;
+        (known.lost, known.abandoned) = (0, 0);
     }
 
     fn try_again(&mut self, step: StepId, grants: bool) {
         let known = self.of(step);
-        known.lost = 0;
+        (known.lost, known.abandoned) = (0, 0);
         if grants {
             known.granted += 1;
             known.is_exhausted = false;

@@ -199,7 +199,8 @@ impl<'p> Simulation<'p> {
     fn was_accepted(&mut self, event: &Event) -> Result<(), String> {
         let (Event::Complete { step, attempt, .. }
         | Event::Fail { step, attempt, .. }
-        | Event::Lose { step, attempt }) = event
+        | Event::Lose { step, attempt }
+        | Event::Abandon { step, attempt }) = event
         else {
             return Ok(());
         };
@@ -252,6 +253,7 @@ impl<'p> Simulation<'p> {
                 ),
                 (!now.is_handled || now.status == StepStatus::Failed, "is handled, and has not failed"),
                 (!now.status.is_active() || now.lost < rule.stuck_after, "is stuck, and still runs"),
+                (!now.status.is_active() || now.abandoned < 5, "has lost too many workers, and still runs"),
                 (!is_early || self.has_been_retried, "runs before its dependencies have ended"),
                 (now.completions >= before.completions, "counts its completions down"),
             ];

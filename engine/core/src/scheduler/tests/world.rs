@@ -214,7 +214,7 @@ impl<'p> World<'p> {
             Message::Lose { step, attempt } => {
                 let known = &self.missions[mission].mission;
                 if known.busy() == Some(step) && known.step(step).attempt() == attempt {
-                    self.mission_gets(mission, mission::Event::Lose { step, attempt })?;
+                    self.mission_gets(mission, mission::Event::Abandon { step, attempt })?;
                 }
                 Ok(())
             }
@@ -407,7 +407,8 @@ fn end_of(event: &mission::Event) -> Option<(StepId, u32)> {
     match event {
         mission::Event::Complete { step, attempt, .. }
         | mission::Event::Fail { step, attempt, .. }
-        | mission::Event::Lose { step, attempt } => Some((*step, *attempt)),
+        | mission::Event::Lose { step, attempt }
+        | mission::Event::Abandon { step, attempt } => Some((*step, *attempt)),
         mission::Event::Begin
         | mission::Event::Assign { .. }
         | mission::Event::Start { .. }

@@ -140,9 +140,10 @@ fn a_silent_crab_loses_its_attempt_and_a_new_one_waits() {
     for _ in 0..SILENT_SWEEPS {
         memory.colony(SchedulerEvent::Sweep { seen: None });
     }
-    assert_eq!(memory.kinds(), ["crab.lost", "lease.lost", "run.lost", "step.queued"]);
+    assert_eq!(memory.kinds(), ["crab.lost", "lease.lost", "run.abandoned", "step.queued"]);
     assert_eq!(memory.waiting["m"].item, item("m", "plan", 2, "planner"));
-    assert_eq!(memory.missions["m"].mission.step(step("plan")).lost, 1);
+    let plan = memory.missions["m"].mission.step(step("plan"));
+    assert_eq!((plan.lost, plan.abandoned), (0, 1), "nobody knows how its agent has ended");
     let left = |it: &Change| matches!(it, Change::Crab { what: CrabChange::Left, .. });
     assert!(memory.changes.iter().any(left));
     let late = memory.complete("planner", "m", "plan", 1, None);

@@ -6,9 +6,10 @@ use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
-use super::{Answer, Visit, forms};
+use super::{Answer, Visit, forms, unanswered};
 use crate::console::Console;
 use crate::console::view::{login, outside};
+use crate::host::HostError;
 
 /// Where to go after the login.
 #[derive(Debug, Default, Deserialize)]
@@ -47,7 +48,9 @@ pub(super) async fn enter(State(console): State<Console>, Form(login): Form<Logi
 
 pub(super) async fn leave(visit: Visit, Form(logout): Form<Logout>) -> Answer {
     forms::is_of(&visit, &logout.csrf)?;
-    let cookie = visit.console.sessions.end();
+    let cookie = visit.console.sessions.end(&visit.session).map_err(|cause| {
+        unanswered(HostError::Unavailable(format!("the session cannot be ended: {cause}")))
+    })?;
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/console/login")).into_response())
 }
 

@@ -55,6 +55,7 @@ pub fn router(console: Console) -> Router {
         .route("/console/logout", post(login::leave))
         .route("/console/style.css", get(assets::style))
         .route("/console/script.js", get(assets::script))
+        .route("/console/news.js", get(assets::news))
         .route("/console/icon.svg", get(assets::icon))
         .route("/console/{*rest}", any(nothing))
         .layer(DefaultBodyLimit::max(MOST_BYTES))
@@ -143,7 +144,13 @@ fn now() -> Millis {
 }
 
 async fn nothing() -> Failed {
-    missing("page", "this", ("/console", "The inbox"))
+    Failed::from(Problem {
+        status: 404,
+        title: "There is no such page".to_owned(),
+        message: "The console has no page at this address.".to_owned(),
+        help: "The address may not be complete, or may come from an older version.".to_owned(),
+        next: ("/console".to_owned(), "The inbox".to_owned()),
+    })
 }
 
 fn missing(what: &str, name: &str, (address, next): (&str, &str)) -> Failed {

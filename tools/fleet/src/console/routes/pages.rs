@@ -34,6 +34,7 @@ pub(super) async fn inbox(visit: Visit) -> Answer {
         failed: with_status(&visit, "failed", FAILED).await?,
         counts: (count(&counts.missions, "paused"), count(&counts.missions, "failed")),
         under_way: (count(&counts.missions, "running"), count(&counts.missions, "pending")),
+        steps: counts.waiting,
         crabs: counts.crabs,
         faulty: if counts.crabs[3] > 0 { with_fault(&visit).await? } else { Vec::new() },
     };

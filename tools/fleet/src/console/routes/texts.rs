@@ -52,7 +52,11 @@ pub(super) async fn part(
         (AttemptEnd::Completed(report), "warning") => report.warning.clone(),
         (AttemptEnd::Failed { reason }, "reason") => Some(reason.clone()),
         (
-            AttemptEnd::Completed(_) | AttemptEnd::Failed { .. } | AttemptEnd::Lost | AttemptEnd::Withdrawn,
+            AttemptEnd::Completed(_)
+            | AttemptEnd::Failed { .. }
+            | AttemptEnd::Lost
+            | AttemptEnd::Abandoned
+            | AttemptEnd::Withdrawn,
             _,
         ) => None,
     });

@@ -70,6 +70,7 @@ fn standing(end: Option<&AttemptEnd>, status: StepStatus, has_crab: bool) -> (To
         Some(AttemptEnd::Completed(_)) => (Tone::Good, "completed"),
         Some(AttemptEnd::Failed { .. }) => (Tone::Bad, "failed"),
         Some(AttemptEnd::Lost) => (Tone::Bad, "ended without a word"),
+        Some(AttemptEnd::Abandoned) => (Tone::Bad, "its crab was lost"),
         Some(AttemptEnd::Withdrawn) => (Tone::Off, "withdrawn"),
         None if status == StepStatus::Running => (Tone::Busy, "running"),
         None if status == StepStatus::Assigned => (Tone::Busy, "assigned"),
@@ -147,7 +148,7 @@ impl Tried<'_> {
         match self.end {
             Some(AttemptEnd::Completed(report)) => self.report(report),
             Some(AttemptEnd::Failed { reason }) => self.long(reason, "reason"),
-            Some(AttemptEnd::Lost | AttemptEnd::Withdrawn) | None => html! {},
+            Some(AttemptEnd::Lost | AttemptEnd::Abandoned | AttemptEnd::Withdrawn) | None => html! {},
         }
     }
 

@@ -6,6 +6,7 @@ use orange_core::scheduler::Crab;
 use super::words::{Tone, counted};
 use super::{Page, Tab, badge, text, time};
 use crate::host::{ColonyState, Millis};
+use crate::serve::without_password;
 
 /// After so long without a word a crab is shown as silent. Leases do not depend on it.
 const SILENT: Millis = 120_000;
@@ -82,7 +83,7 @@ impl Colonies<'_> {
                     h2 { a href={ "/console/colonies/" (colony.id) } { (text::inline(&colony.name)) } }
                 }
                 p.facts {
-                    (text::inline(&colony.repository))
+                    (text::inline(&without_password(&colony.repository)))
                     @if let Some(base) = &colony.base { ", from " (text::inline(base)) }
                     " · " a href={ "/console/missions?colony=" (colony.id) } { "missions" }
                 }
@@ -140,7 +141,8 @@ impl Colonies<'_> {
                     @match known {
                         Some((_, _, heard)) => {
                             (time::at(*heard))
-                            @if self.now - heard > SILENT { " " span.sub.fault { "silent for " (time::duration(*heard, self.now)) } }
+                            // Who waits for work is connected, and has nothing to say.
+                            @if self.now - heard > SILENT && !crab.is_idle() { " " span.sub.fault { "silent for " (time::duration(*heard, self.now)) } }
                         }
                         None => { "–" }
                     }

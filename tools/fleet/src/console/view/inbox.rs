@@ -18,6 +18,8 @@ pub struct Inbox<'i> {
     pub counts: (u64, u64),
     /// How many missions run, and how many wait to begin.
     pub under_way: (u64, u64),
+    /// How many steps wait for a crab.
+    pub steps: u64,
     /// How many crabs there are, and how many of them have a step or a fault.
     pub crabs: [u64; 4],
     /// Crabs that cannot start steps; not all of them, perhaps.
@@ -87,7 +89,8 @@ impl Inbox<'_> {
             p.summary #summary {
                 a href="/console/missions?status=running" { (counted(running as usize, "mission runs", "missions run")) }
                 ", "
-                a href="/console/missions?status=pending" { (pending) " wait to begin" }
+                @if pending > 0 { a href="/console/missions?status=pending" { (pending) " wait to begin" } ", " }
+                (counted(self.steps as usize, "step waits", "steps wait")) " for a crab"
                 ". "
                 a href="/console/colonies" { (counted(known as usize, "crab", "crabs")) }
                 @if known > 0 { ": " (busy) " at work, " (parked) " free" }

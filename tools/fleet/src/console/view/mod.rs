@@ -86,13 +86,13 @@ const TABS: [(Tab, &str, &str); 5] = [
 impl Page<'_> {
     /// This page for a person who has signed in.
     pub fn render(&self, frame: &Frame) -> Markup {
-        let events = self.live.map(|mission| events(mission, frame.seq));
+        let live = self.live.map(|mission| (mission, frame.seq, assets::news_address()));
         let mark = if frame.waiting > 0 { format!("({}) ", frame.waiting) } else { String::new() };
         html! {
             (DOCTYPE)
             html lang="en" {
                 (head(&format!("{mark}{}", self.title)))
-                body data-events=[events] {
+                body data-mission=[live.map(|it| it.0)] data-after=[live.map(|it| it.1)] data-stream=[live.map(|it| it.2)] {
                     a.skip href="#main" { "Skip to the content" }
                     header.top {
                         a.brand href="/console" { "Orange" }
@@ -163,15 +163,9 @@ fn head(title: &str) -> Markup {
             title { (title) " · Orange" }
             link rel="stylesheet" href=(assets::style_address());
             link rel="icon" type="image/svg+xml" href="/console/icon.svg";
+            script src=(assets::news_address()) defer {}
             script src=(assets::script_address()) defer {}
         }
-    }
-}
-
-fn events(mission: &str, seq: u64) -> String {
-    match mission {
-        "" => format!("/console/events?after={seq}"),
-        mission => format!("/console/events?mission={mission}&after={seq}"),
     }
 }
 

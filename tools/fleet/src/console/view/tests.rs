@@ -213,7 +213,10 @@ fn forms_carry_their_pause_and_their_seal() {
     {
         assert!(form.contains(field), "{form}");
     }
-    assert!(page.contains("data-events=\"/console/events?mission=m1&amp;after=7\""), "{page}");
+    assert!(
+        page.contains("data-mission=\"m1\" data-after=\"7\" data-stream=\"/console/news.js?v="),
+        "{page}"
+    );
 }
 
 #[test]
@@ -298,6 +301,7 @@ fn the_inbox_has_what_waits_before_what_has_failed() {
         failed: vec![(mission(&["plan-"], NEVER), seal())],
         counts,
         under_way,
+        steps: 2,
         crabs: [4, 1, 2, 1],
         faulty: vec![Faulty { name: "Sage".to_owned(), colony: "c1".to_owned(), fault: MARKUP.to_owned() }],
     };
@@ -315,7 +319,7 @@ fn the_inbox_has_what_waits_before_what_has_failed() {
         parts.iter().map(|it| text.find(it).unwrap_or_else(|| panic!("{it:?} is not in {text}"))).collect();
     assert!(places.is_sorted(), "{text}");
     assert!(
-        text.contains("3 missions run, 0 wait to begin. 4 crabs: 2 at work, 1 free, 1 with a fault."),
+        text.contains("3 missions run, 2 steps wait for a crab. 4 crabs: 2 at work, 1 free, 1 with a fault."),
         "{text}"
     );
     let empty = Inbox { waiting: Vec::new(), failed: Vec::new(), crabs: [0; 4], faulty: Vec::new(), ..inbox };
@@ -374,7 +378,11 @@ fn a_colony_says_what_each_crab_does() {
     let state = ColonyState {
         colony: colony(),
         scheduler,
-        crabs: vec![("a".to_owned(), "Sage".to_owned(), 0), ("b".to_owned(), "Atlas".to_owned(), 600_000)],
+        crabs: vec![
+            ("a".to_owned(), "Sage".to_owned(), 0),
+            ("b".to_owned(), "Atlas".to_owned(), 600_000),
+            ("c".to_owned(), "Coral".to_owned(), 0),
+        ],
         waiting: vec![("reviewer".to_owned(), 2)],
     };
     let work = Work {
@@ -398,7 +406,11 @@ fn a_colony_says_what_each_crab_does() {
     ] {
         assert!(text.contains(part), "{part:?} is not in {text}");
     }
-    assert!(!text.contains("silent for 1 s"), "{text}");
+    assert_eq!(
+        text.matches("silent for").count(),
+        1,
+        "neither who has just been heard of nor who is free: {text}"
+    );
 }
 
 #[test]

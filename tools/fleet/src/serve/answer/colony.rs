@@ -4,6 +4,7 @@ use orange_core::scheduler::Crab;
 use serde::Serialize;
 
 use crate::host::{Colony, Millis};
+use crate::serve::names;
 
 /// A colony.
 #[derive(Debug, Serialize)]
@@ -63,6 +64,7 @@ pub struct Registered {
 impl From<Colony> for ColonyAnswer {
     fn from(colony: Colony) -> ColonyAnswer {
         let Colony { id, name, repository, base, created } = colony;
+        let repository = names::without_password(&repository);
         ColonyAnswer { colony_id: id, name, repository, base, created_at_ms: created }
     }
 }

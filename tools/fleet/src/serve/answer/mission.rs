@@ -308,7 +308,7 @@ fn answer(stored: &StoredMission, run: &AttemptRow) -> Option<RunAnswer> {
             answer.warning.clone_from(&report.warning);
         }
         Some(AttemptEnd::Failed { reason }) => answer.reason = Some(reason.clone()),
-        Some(AttemptEnd::Lost | AttemptEnd::Withdrawn) | None => {}
+        Some(AttemptEnd::Lost | AttemptEnd::Abandoned | AttemptEnd::Withdrawn) | None => {}
     }
     Some(answer)
 }
@@ -324,6 +324,7 @@ pub fn attempt_status(mission: &Mission, step: StepId, attempt: u32, is_offered:
         Some(AttemptEnd::Completed(_)) => "completed",
         Some(AttemptEnd::Failed { .. }) => "failed",
         Some(AttemptEnd::Lost) => "lost",
+        Some(AttemptEnd::Abandoned) => "abandoned",
         Some(AttemptEnd::Withdrawn) => "withdrawn",
         None => match mission.step(step).status {
             StepStatus::Running => "running",

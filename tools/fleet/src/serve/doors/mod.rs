@@ -1,6 +1,7 @@
 //! Who may come in: the right name of this host, the right origin, and a token that is good for the call.
 
 mod hosts;
+pub mod private;
 pub mod tokens;
 
 use std::sync::Arc;

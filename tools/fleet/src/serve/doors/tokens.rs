@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
@@ -14,6 +14,9 @@ use orange_engine::{Error, Kind, Result, random};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use tokio::sync::watch;
+
+use super::private;
 
 /// The id of the token that the first start makes.
 pub const ADMIN: &str = "admin";
@@ -73,6 +76,8 @@ pub struct Stored {
 pub struct Tokens {
     folder: PathBuf,
     seen: RwLock<Seen>,
+    /// Changes when tokens are made or revoked.
+    changes: watch::Sender<()>,
 }
 
 #[derive(Debug, Default)]
@@ -90,13 +95,14 @@ impl Tokens {
         let folder = gateway.join("tokens");
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
         made.map_err(|cause| Error::io("create the folder", &folder, &cause))?;
+        private::folder(&folder)?;
         let admin = folder.join(ADMIN);
         match write_new(&admin, &text(ADMIN, &secret()?)) {
             Ok(()) => {}
-            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => is_private(&admin)?,
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => private::file(&admin, "the token")?,
             Err(cause) => return Err(Error::io("write", &admin, &cause)),
         }
-        let tokens = Tokens { folder, seen: RwLock::default() };
+        let tokens = Tokens { folder, seen: RwLock::default(), changes: watch::Sender::new(()) };
         tokens.look(tokens.modified())?;
         Ok(tokens)
     }
@@ -117,10 +123,13 @@ impl Tokens {
     /// Whether a gateway can have the tokens of this folder. It changes nothing.
     ///
     /// # Errors
-    /// Others may read the administrator's token.
+    /// Others may read the administrator's token, or put tokens into the folder.
     pub fn check(gateway: &Path) -> Result<()> {
-        let admin = Tokens::admin_file(gateway);
-        if admin.exists() { is_private(&admin) } else { Ok(()) }
+        let (folder, admin) = (gateway.join("tokens"), Tokens::admin_file(gateway));
+        if folder.exists() {
+            private::folder(&folder)?;
+        }
+        if admin.exists() { private::file(&admin, "the token") } else { Ok(()) }
     }
 
     /// The file with the administrator's token of a gateway's folder.
@@ -227,6 +236,11 @@ impl Tokens {
         seen.known.get(id).map(|(rights, _)| rights.clone())
     }
 
+    /// Hears when tokens are made or revoked, as soon as somebody looks.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
+    }
+
     /// What signs the sessions of the console: the same on every gateway that has the same administrator's token.
     pub fn session_secret(&self) -> Vec<u8> {
         let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
@@ -234,7 +248,8 @@ impl Tokens {
         Sha256::new().chain_update("orange-fleet sessions").chain_update(admin).finalize().to_vec()
     }
 
-    fn look_again(&self) {
+    /// Looks whether tokens were made or revoked.
+    pub fn look_again(&self) {
         let modified = self.modified();
         let is_current = |(seen, looked): (SystemTime, SystemTime)| {
             seen == modified && looked.duration_since(seen).is_ok_and(|it| it > GRAIN)
@@ -256,7 +271,12 @@ impl Tokens {
             known.insert(ADMIN.to_owned(), (Rights::Person, Sha256::digest(secret).into()));
         }
         let mut seen = self.seen.write().unwrap_or_else(PoisonError::into_inner);
+        let has_changed = seen.known != known;
         *seen = Seen { looked: Some((modified, SystemTime::now())), known };
+        drop(seen);
+        if has_changed {
+            self.changes.send_replace(());
+        }
         Ok(())
     }
 
@@ -288,17 +308,6 @@ fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     file.sync_all()
 }
 
-fn is_private(path: &Path) -> Result<()> {
-    let found = fs::metadata(path).map_err(|cause| Error::io("read", path, &cause))?;
-    if found.permissions().mode() & 0o077 == 0 {
-        return Ok(());
-    }
-    Err(Error::new(Kind::Refused, format!("others may read the token {}", path.display())).help(format!(
-        "run `chmod 600 {}`; where somebody may have read it, remove the file",
-        path.display()
-    )))
-}
-
 fn secret() -> Result<String> {
     Ok(hex(&random::bytes::<32>()?))
 }
@@ -320,6 +329,8 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn id(token: &str) -> &str {
@@ -347,6 +358,21 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         let error = Tokens::open(folder.path()).unwrap_err();
         assert!(error.help.contains("chmod 600"), "{error:?}");
+    }
+
+    #[test]
+    fn a_folder_into_which_others_write_stops_the_start() {
+        let folder = tempfile::tempdir().unwrap();
+        Tokens::open(folder.path()).unwrap();
+        for mode in [0o777, 0o720, 0o702] {
+            fs::set_permissions(folder.path().join("tokens"), fs::Permissions::from_mode(mode)).unwrap();
+            for refused in [Tokens::open(folder.path()).map(drop), Tokens::check(folder.path())] {
+                let error = refused.unwrap_err();
+                assert!(error.help.contains("chmod 700"), "{mode:o}: {error:?}");
+            }
+        }
+        fs::set_permissions(folder.path().join("tokens"), fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(Tokens::open(folder.path()).is_ok());
     }
 
     #[test]

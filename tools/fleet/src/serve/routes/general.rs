@@ -6,7 +6,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use orange_core::scheduler::Event as SchedulerEvent;
 use serde::Deserialize;
 
 use super::{done, rights};
@@ -14,6 +13,7 @@ use crate::serve::answer::{OfferAnswer, StatusAnswer, Ticked, WorkflowAnswer, Wo
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
 use crate::serve::input::{Caller, Input};
+use crate::serve::timers::sweep_colony;
 
 /// The description of the API, which a test holds against the routes and their answers.
 pub const OPENAPI: &str = include_str!("../../../openapi.json");
@@ -58,7 +58,7 @@ pub(super) async fn tick(
     };
     let mut offers = Vec::new();
     for colony in colonies {
-        let outcome = gateway.scheduler(&colony.id, SchedulerEvent::Sweep { seen: None }).await?;
+        let outcome = sweep_colony(&gateway, &colony.id, None).await?;
         let done = done(outcome, None, || {
             ApiError::not_found("unknown_colony", "the colony is not there any more")
         })?;

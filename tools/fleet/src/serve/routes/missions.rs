@@ -129,13 +129,24 @@ pub async fn start(
         execution: self::execution(execution.as_deref())?.unwrap_or(plan.policy.execution),
         intervene: self::intervene(intervene.as_deref())?.unwrap_or(plan.policy.intervene),
     };
-    let colony = gateway.colony(&colony_id, rights).await?.id;
+    let colony = gateway.colony(&colony_id, rights).await?;
+    if let Some(base) = branch.as_ref().filter(|it| colony.base.as_ref() == Some(*it)) {
+        return Err(on_base(base));
+    }
+    let colony = colony.id;
     let outcome =
         gateway.host.create_mission(NewMission { key, colony, plan, prompt, branch, policy }).await?;
     let made = done(outcome, Some(plan), || {
         ApiError::not_found("unknown_colony", "the colony is not there any more")
     })?;
     made.mission.ok_or_else(|| ApiError::conflict("not_made", "the store has made no mission"))
+}
+
+fn on_base(branch: &str) -> ApiError {
+    let message =
+        format!("the work of this colony starts from `{branch}`, and a mission is on another branch");
+    ApiError::bad("bad_branch", message)
+        .help("name another branch, or none: the mission makes one of its own")
 }
 
 pub(super) async fn list(

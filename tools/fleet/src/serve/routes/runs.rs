@@ -156,7 +156,13 @@ pub(super) async fn complete(
     if matches!(outcome, Reply::Done { is_repeated: false, .. }) {
         gateway.trace(run.mission, Some((&run, end)));
     }
-    reported(outcome, &known, &run)
+    let is_about_result =
+        matches!(outcome, Reply::MissionRefused(Refusal::ResultNeeded | Refusal::ResultUndeclared));
+    let allowed = known.plan.results_of(step);
+    reported(outcome, &known, &run).map_err(|refused| match is_about_result && !allowed.is_empty() {
+        true => refused.help(format!("report one of these in `result`: {}", allowed.join(", "))),
+        false => refused,
+    })
 }
 
 fn commit(commit: &str) -> Result<&str, ApiError> {

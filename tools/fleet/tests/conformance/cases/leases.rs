@@ -47,7 +47,7 @@ pub async fn a_silent_crab_loses_its_attempt(store: Store, folder: &Path) {
     assert_eq!(crabs[..2], [("plan", 1, Some("c")), ("plan", 2, Some("d"))]);
     assert!(runs[0].ended.is_some());
     let kinds = world.kinds(Some(&id)).await;
-    assert!(kinds.iter().any(|it| it == "lease.lost") && kinds.iter().any(|it| it == "run.lost"));
+    assert!(kinds.iter().any(|it| it == "lease.lost") && kinds.iter().any(|it| it == "run.abandoned"));
     // Its heartbeat hears that it has nothing any more.
     let mut deliveries = world.host.deliveries();
     world.scheduler(beat("c", &id, "plan", 1)).await;
