@@ -1,6 +1,6 @@
 //! Kills and races: the next process finishes what was begun, and of many requests at once one is granted.
 //!
-//! The promise here is about the others: what they are told while a request is unfinished, and which of many wins. That every
+//! The promise here is about the others: what they answer while a request is unfinished, and which of many wins. That every
 //! moment of a request may be its last is the promise of `every_step` and of `cargo xtask torture`.
 
 use std::fs;

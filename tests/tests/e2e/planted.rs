@@ -138,7 +138,7 @@ fn look(world: &World, task: &Task<'_>, marker: &Marker) {
     }
 }
 
-/// The ends of a task, each in a way that it may come to.
+/// Ends the task, by every command that may.
 #[track_caller]
 fn end(world: &World, task: &Task<'_>, marker: &Marker) {
     let id = task.id.as_str();

@@ -86,7 +86,7 @@ fn a_command_opens_as_much_among_many_tasks_as_among_few() {
 }
 
 #[test]
-fn a_list_of_finished_tasks_says_the_same_with_and_without_indexes() {
+fn a_list_of_finished_tasks_is_the_same_without_indexes() {
     let home = Home::with(FEW);
     let app = &home.app;
     let all = |as_json: bool| list::run(app, &listing(&["--all"]), as_json).unwrap().text;

@@ -1,3 +1,5 @@
+//! Repositories inside a worktree that its branch names, and worktrees on other branches.
+
 use super::*;
 
 /// A lab whose worktree 1 is on `fix` and has committed a scaffold with a repository of its own.
