@@ -89,10 +89,14 @@ impl App {
         let socket = std::env::var_os("ORANGE_TMUX_SOCKET").filter(|socket| !socket.is_empty());
         let home = Home::from_env()?;
         let origin = Origin::of(&caller);
+        let tmux = Tmux::new(socket.as_deref());
+        // What a person runs in a window of that server is about the same home.
+        let socket = tmux.socket().to_owned();
+        let tmux = tmux.env("ORANGE_HOME", home.root()).env("ORANGE_TMUX_SOCKET", socket);
         Ok(App {
             machines: Machines::new(built, &home),
             home,
-            tmux: Tmux::new(socket.as_deref()),
+            tmux,
             caller,
             declared: None,
             folder: std::env::current_dir().map_err(|cause| unknown("the current folder", cause))?,
@@ -152,11 +156,7 @@ impl App {
     pub fn check_caller(&self, task: &Task, history: &TaskHistory) -> Result<Actor> {
         match &self.declared {
             Some(declared) => declared.check(&self.home, task, self.machine_of(&task.owned)?),
-            None => {
-                let actor = self.caller.check(&self.home, &self.folder, task, history)?;
-                self.remember_environment(&task.project)?;
-                Ok(actor)
-            }
+            None => self.caller.check(&self.home, &self.folder, task, history),
         }
     }
 

@@ -89,7 +89,6 @@ impl Tmux {
     }
 
     /// The same with one more variable in the environment of every call.
-    #[cfg(test)]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Tmux {
         self.env.push((name.into(), value.into()));
         self

@@ -31,6 +31,7 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
             agents::take_answered(app, &mut locked)?;
             activity::take_in(app, &mut locked)?;
             lend::finish(app, &mut locked)?;
+            app.remember_environment(&locked.task().project)?;
             return Ok(locked);
         };
         machine?;
