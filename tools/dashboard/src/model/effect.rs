@@ -13,7 +13,7 @@ use crate::answer::{
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A key was pressed.
-    Key(KeyEvent),
+    Key(Typed),
     /// The mouse was used.
     Mouse(MouseEvent),
     /// A text was pasted.
@@ -46,6 +46,17 @@ pub enum Event {
     Copied(Result<String, String>),
     /// The process is to end.
     End,
+}
+
+/// A key, and what was on the screen when it was read.
+#[derive(Clone, Copy, Debug)]
+pub struct Typed {
+    /// The key.
+    pub key: KeyEvent,
+    /// How many frames were drawn before it was read.
+    pub frames: u64,
+    /// Whether it follows the same key so fast that it is held down.
+    pub is_held: bool,
 }
 
 /// Something that the shell does.

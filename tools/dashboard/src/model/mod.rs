@@ -14,8 +14,10 @@ pub mod list;
 pub mod offers;
 pub mod plan;
 mod press;
+pub mod request;
 pub mod row;
 pub mod update;
+pub mod verbatim;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +27,7 @@ use details::Details;
 use diff::Diff;
 use effect::{Order, Question, Worktree};
 use list::ListView;
+use request::Sight;
 use row::Row;
 
 /// What the dashboard was started with.
@@ -85,6 +88,8 @@ pub struct State {
     pub orders: u64,
     /// Comments on the changes of rows that are not selected.
     pub drafts: BTreeMap<String, Diff>,
+    /// What the frames up to now have shown.
+    pub sight: Sight,
     /// The cancelled task that `u` brings back.
     pub last_cancelled: Option<String>,
 }

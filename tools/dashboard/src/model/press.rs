@@ -9,6 +9,7 @@ use super::effect::{Effect, Order, Question};
 use super::form::{Field, Form};
 use super::line::Line;
 use super::offers::{self, Deed, Offered};
+use super::request::{self, Sighted};
 use super::row::Group;
 use super::update::Turn;
 use super::{areas, keys, list};
@@ -36,6 +37,7 @@ pub(super) fn key(turn: &mut Turn, key: KeyEvent) {
         Mode::Text(question) => text(turn, question, &name),
         Mode::Menu(menu) => choose(turn, menu, &name),
         Mode::Form(form) => fill(turn, form, &name),
+        Mode::Request(above) => read_request(turn, above, &name),
         // Any key closes the help.
         Mode::Help => {}
         Mode::Messages(above) => match name.as_str() {
@@ -60,7 +62,13 @@ pub(super) fn paste(turn: &mut Turn, text: &str) {
             letters.into_iter().for_each(|letter| form.push(letter, &turn.state.catalog));
         }
         Mode::Form(form) => form.line().into_iter().for_each(|line| line.paste(text)),
-        Mode::List | Mode::Details | Mode::Confirm(_) | Mode::Menu(_) | Mode::Help | Mode::Messages(_) => {}
+        Mode::List
+        | Mode::Details
+        | Mode::Confirm(_)
+        | Mode::Menu(_)
+        | Mode::Request(_)
+        | Mode::Help
+        | Mode::Messages(_) => {}
     }
 }
 
@@ -188,6 +196,7 @@ fn anywhere(turn: &mut Turn, name: &str) {
             }
         }
         "F" => send_review(turn),
+        "o" => open_request(turn),
         _ => act(turn, name),
     }
 }
@@ -282,10 +291,11 @@ fn act(turn: &mut Turn, name: &str) {
 
 fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
     let (mut orders, mut texts, mut confirms, mut returns) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut moves = Vec::new();
+    let (mut moves, mut answers) = (Vec::new(), Vec::new());
     for deed in deeds {
         match deed {
             Deed::Order(order) => orders.push(order),
+            Deed::Answer(order) => answers.push(order),
             Deed::Text(order) => texts.push(order),
             Deed::Confirm(order) => confirms.push(order),
             Deed::Return(order) => returns.push(order),
@@ -297,9 +307,17 @@ fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
             Deed::Attach(_) | Deed::Print(_) => {}
         }
     }
-    give(turn, orders);
+    match &orders[..] {
+        [one] if !is_many => give_seen(turn, one.clone()),
+        _ => moves.extend(orders),
+    }
     let ask = |question: String, use_of| Mode::Text(TextQuestion { question, line: Line::default(), use_of });
-    if !texts.is_empty() {
+    if let ([one], false) = (&answers[..], is_many) {
+        answer_request(turn, one.clone());
+    } else if !answers.is_empty() {
+        let question = question_about_requests(turn, &answers);
+        confirm(turn, question, answers, false);
+    } else if !texts.is_empty() {
         turn.state.mode = ask(question(&texts), TextUse::LastWord(texts));
     } else if !returns.is_empty() {
         turn.state.mode = ask(
@@ -308,11 +326,102 @@ fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
         );
     } else if !confirms.is_empty() {
         let question = question(&confirms);
-        turn.state.mode = Mode::Confirm(Confirm { question, orders: confirms, is_held: true });
+        confirm(turn, question, confirms, true);
     } else if !moves.is_empty() {
         let question = question(&moves);
-        turn.state.mode = Mode::Confirm(Confirm { question, orders: moves, is_held: false });
+        confirm(turn, question, moves, false);
     }
+}
+
+/// Asks, before these orders are given.
+fn confirm(turn: &mut Turn, question: String, orders: Vec<Order>, is_held: bool) {
+    let frames = turn.state.sight.frames;
+    turn.state.mode = Mode::Confirm(Confirm { question, orders, is_held, frames });
+}
+
+/// Gives an order if its row was on the screen, with what it needs now, when the key was pressed.
+fn give_seen(turn: &mut Turn, order: Order) {
+    let row = turn.state.row(&order.about);
+    let is_seen = row.is_none_or(|row| turn.state.sight.has_shown(row, turn.frames));
+    if is_seen && !turn.is_held {
+        give(turn, vec![order]);
+    } else {
+        drop_key(turn, &order);
+    }
+}
+
+/// Answers what an agent asks if that was drawn whole before the key was pressed. Where a part was not drawn, it asks first.
+fn answer_request(turn: &mut Turn, order: Order) {
+    let Some(row) = turn.state.row(&order.about) else { return };
+    match request::sighted(&turn.state, row, turn.frames) {
+        Sighted::Late => drop_key(turn, &order),
+        _ if turn.is_held => drop_key(turn, &order),
+        Sighted::Absent => turn.state.mode = Mode::Request(0),
+        Sighted::Whole => give(turn, vec![order]),
+        Sighted::Partly(count) => {
+            let lines = if count == 1 { "line".to_owned() } else { format!("{count} lines") };
+            let were = if count == 1 { "1 line was".to_owned() } else { format!("{lines} were") };
+            confirm(
+                turn,
+                format!("{}? {were} not shown (n, then o shows all)", order.label),
+                vec![order],
+                false,
+            );
+        }
+    }
+}
+
+/// Says that a key was pressed before its row was drawn.
+fn drop_key(turn: &mut Turn, order: &Order) {
+    let note =
+        format!("not done: {}. The key came before its row was on the screen; press it again", order.label);
+    turn.state.tell(false, note);
+}
+
+/// Asks whether these requests are answered, and says how many of them no frame has shown whole.
+fn question_about_requests(turn: &Turn, orders: &[Order]) -> String {
+    let asked = orders.iter().filter_map(|order| request::of(turn.state.row(&order.about)?));
+    let unread = asked.filter(|it| request::unread(&turn.state, it) > 0).count();
+    let verb = orders.first().and_then(|it| it.label.split(' ').next()).unwrap_or_default();
+    let which = if orders.len() == 1 { "a request".to_owned() } else { format!("{} requests", orders.len()) };
+    match unread {
+        0 => format!("{verb} {which}?"),
+        count => format!("{verb} {which}, {count} of them not shown whole?"),
+    }
+}
+
+/// Shows what the agent of the selected row asks, in full.
+fn open_request(turn: &mut Turn) {
+    if turn.state.selected().and_then(request::of).is_some() {
+        turn.state.mode = Mode::Request(0);
+    } else {
+        turn.state.tell(false, "its agent asks nothing");
+    }
+}
+
+/// The keys of a request in full.
+fn read_request(turn: &mut Turn, above: usize, name: &str) {
+    let shown = request::shown_in(&turn.state, &Mode::Request(above));
+    let page = shown.as_ref().map_or(1, |it| it.lines.len().max(1));
+    // What was scrolled too far does not count.
+    let (above, below) = shown.map_or((0, 0), |it| (it.above, it.below));
+    turn.state.mode = Mode::Request(match name {
+        "j" | "Down" | "J" => above + below.min(1),
+        "k" | "Up" | "K" => above.saturating_sub(1),
+        "PgDn" | " " => above + below.min(page),
+        "PgUp" => above.saturating_sub(page),
+        "g" | "Home" => 0,
+        "G" | "End" => above + below,
+        "a" | "d" => {
+            turn.state.mode = Mode::List;
+            return act(turn, name);
+        }
+        "Esc" | "q" | "o" | "Left" => {
+            turn.state.mode = Mode::List;
+            return;
+        }
+        _ => above,
+    });
 }
 
 /// Asks whether these orders are meant.
@@ -347,6 +456,8 @@ fn go_on(turn: &mut Turn, is_answer: bool) {
 
 fn answer(turn: &mut Turn, confirm: Confirm, name: &str) {
     match name {
+        // It was pressed before the question was drawn.
+        "y" | "Y" if turn.frames <= confirm.frames => turn.state.mode = Mode::Confirm(confirm),
         "y" | "Y" => {
             let is_answer = turn.state.selected().is_some_and(|row| row.group() == Group::NeedsYou);
             let Confirm { orders, is_held, .. } = confirm;
@@ -475,14 +586,16 @@ fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
 
 fn chosen(turn: &mut Turn, choice: Choice) {
     match choice {
-        Choice::Order(order) => {
-            if let Some(what) = turn.state.order_on(&order.about) {
-                let note = format!("it is busy: {what}");
-                return turn.state.tell(true, note);
-            }
-            let question = format!("{}?", order.label);
-            turn.state.mode = Mode::Confirm(Confirm { question, orders: vec![order], is_held: false });
+        Choice::Order(order) | Choice::Held(order) | Choice::Answer(order)
+            if turn.state.order_on(&order.about).is_some() =>
+        {
+            let what = turn.state.order_on(&order.about).unwrap_or_default();
+            let note = format!("it is busy: {what}");
+            turn.state.tell(true, note);
         }
+        Choice::Order(order) => confirm(turn, format!("{}?", order.label), vec![order], false),
+        Choice::Held(order) => perform(turn, vec![Deed::Confirm(order)], false),
+        Choice::Answer(order) => answer_request(turn, order),
         Choice::Return(order) => perform(turn, vec![Deed::Return(order)], false),
         Choice::Text(order) => perform(turn, vec![Deed::Text(order)], false),
         Choice::Attach(words) => turn.effects.push(Effect::Attach(words)),
@@ -533,6 +646,9 @@ fn fill(turn: &mut Turn, mut form: Box<Form>, name: &str) {
     let catalog = &turn.state.catalog;
     match (name, keys::typed(name)) {
         ("Esc", _) => return,
+        ("Enter", _) if form.is_empty() => {
+            turn.state.tell(false, "nothing is created: write a branch, or what is to be done");
+        }
         ("Enter", _) => {
             let order = form.order();
             turn.state.tell(false, format!("{} …", order.label));

@@ -7,7 +7,7 @@ use super::diff::Diff;
 use super::effect::{Answer, Effect, Event, Followed, Order, Question, Watched};
 use super::list::Layout;
 use super::row::{Group, Kind, Row};
-use super::{Carried, Held, State, list, press};
+use super::{Carried, Held, State, list, press, request};
 use crate::answer::{Created, Failure};
 
 /// How long an order can be withdrawn, in milliseconds.
@@ -15,7 +15,7 @@ pub const GRACE: i64 = 5000;
 
 /// What the shell does first.
 pub fn begin(state: State) -> (State, Vec<Effect>) {
-    let mut turn = Turn { state, effects: Vec::new() };
+    let mut turn = Turn::of(state);
     for question in [Question::First, Question::Missions, Question::Projects, Question::Worktrees] {
         turn.ask(question);
     }
@@ -24,7 +24,7 @@ pub fn begin(state: State) -> (State, Vec<Effect>) {
 
 /// The state after an event, and what is to be done.
 pub fn update(state: State, event: Event, now: i64) -> (State, Vec<Effect>) {
-    let mut turn = Turn { state, effects: Vec::new() };
+    let mut turn = Turn::of(state);
     turn.state.now = now;
     turn.take(event);
     turn.carry_due();
@@ -53,12 +53,23 @@ pub fn has_line(state: &State) -> bool {
 pub(super) struct Turn {
     pub(super) state: State,
     pub(super) effects: Vec<Effect>,
+    /// How many frames were drawn when the key was read.
+    pub(super) frames: u64,
+    /// Whether the key is held down.
+    pub(super) is_held: bool,
 }
 
 impl Turn {
+    fn of(state: State) -> Turn {
+        Turn { state, effects: Vec::new(), frames: 0, is_held: false }
+    }
+
     fn take(&mut self, event: Event) {
         match event {
-            Event::Key(key) => press::key(self, key),
+            Event::Key(typed) => {
+                (self.frames, self.is_held) = (typed.frames, typed.is_held);
+                press::key(self, typed.key);
+            }
             Event::Mouse(mouse) => press::mouse(self, mouse),
             Event::Paste(text) => press::paste(self, &text),
             Event::Resize(columns, lines) => (self.state.columns, self.state.lines) = (columns, lines),
@@ -378,6 +389,10 @@ impl Turn {
 
     /// Asks about the selected row, follows its pane and watches its files.
     fn look(&mut self) {
+        let is_asked = self.state.selected().and_then(request::of).is_some();
+        if matches!(self.state.mode, Mode::Request(_)) && !is_asked {
+            self.state.mode = Mode::List;
+        }
         let Some(row) = self.state.selected().cloned() else {
             self.follow(None);
             self.watch(None);

@@ -17,7 +17,7 @@ fn check(name: &str, prepare: impl Fn(&mut Desk)) {
     }
 }
 
-fn select(desk: &mut Desk, branch: &str) {
+pub(super) fn select(desk: &mut Desk, branch: &str) {
     desk.press("g");
     for _ in 0..20 {
         if desk.selected() == branch {
