@@ -102,6 +102,8 @@ pub struct Followed {
     pub columns: u16,
     /// The lines that it can have.
     pub lines: u16,
+    /// The living agents: after a hand-over, the pane of the next one is followed.
+    pub agents: Vec<u32>,
 }
 
 /// A command of `orange` that changes something.

@@ -64,6 +64,8 @@ pub struct State {
     pub failure: Option<Failure>,
     /// What is selected, marked and filtered.
     pub list: ListView,
+    /// The part of rows that the person has chosen last.
+    pub tab: details::Tab,
     /// What is shown about the selected row.
     pub details: Details,
     /// What the keys are for at the moment.

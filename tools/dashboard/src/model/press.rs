@@ -216,6 +216,8 @@ fn back(turn: &mut Turn) {
 }
 
 fn show(turn: &mut Turn, tab: Tab) {
+    turn.state.tab = tab;
+    turn.state.details.is_chosen = true;
     if turn.state.details.tab != tab {
         turn.state.details.tab = tab;
         turn.state.details.scroll = 0;

@@ -8,7 +8,7 @@ use super::effect::{Answer, Effect, Event, Followed, Order, Question, Watched};
 use super::list::Layout;
 use super::row::{Group, Kind, Row};
 use super::{Carried, Held, State, list, press, request};
-use crate::answer::{Created, Failure};
+use crate::answer::{Created, Failure, ShownTask};
 
 /// How long an order can be withdrawn, in milliseconds.
 pub const GRACE: i64 = 5000;
@@ -209,12 +209,18 @@ impl Turn {
                 }
             }
             Answer::Next(next) => details.next = Some(next),
-            Answer::Task(task) => details.task = Some(*task),
+            Answer::Task(task) => {
+                if let Some(diff) = &mut details.diff {
+                    diff.judge(reviews(&task));
+                }
+                details.task = Some(*task);
+            }
             Answer::Mission(mission) => details.mission = Some(*mission),
             Answer::Force => details.can_force = true,
             Answer::Diff(text) => {
                 let draft = details.diff.take().or_else(|| self.state.drafts.remove(&details.id));
-                let diff = Diff::parse(&text);
+                let mut diff = Diff::parse(&text);
+                diff.judge(details.task.as_ref().map(reviews).unwrap_or_default());
                 details.diff = Some(match &draft {
                     Some(older) => diff.with_comments_of(older),
                     None => diff,
@@ -401,7 +407,7 @@ impl Turn {
         if self.state.details.id != row.id {
             let left = std::mem::take(&mut self.state.details);
             self.state.details = Details {
-                tab: left.tab,
+                tab: details::opened(self.state.tab, &row),
                 followed: left.followed,
                 watched: left.watched,
                 ..Details::of(&row)
@@ -409,6 +415,9 @@ impl Turn {
             if let Some(diff) = left.diff.filter(|diff| !diff.comments.is_empty()) {
                 self.state.drafts.insert(left.id, diff);
             }
+        }
+        if !self.state.details.is_chosen {
+            self.state.details.tab = details::opened(self.state.tab, &row);
         }
         // Of rows that a person only passes by, none but the last is asked about.
         let is_other = |open: &&Question| open.row().is_some_and(|id| *id != row.id);
@@ -441,6 +450,7 @@ impl Turn {
             id: row.id.clone(),
             columns: body.width,
             lines: body.height,
+            agents: row.agents.iter().map(|agent| agent.spawn).collect(),
         })
     }
 
@@ -465,6 +475,13 @@ impl Turn {
             self.effects.push(Effect::Follow(followed));
         }
     }
+}
+
+/// What reviewers and the worker say about the work: the sections of its text that speak of it.
+fn reviews(task: &ShownTask) -> String {
+    let is_about = |heading: &str| heading.starts_with("## Review") || heading.starts_with("## Handoff");
+    let about = task.sections.iter().rev().filter(|(heading, _)| is_about(heading));
+    about.map(|(heading, text)| format!("{heading}\n{}\n\n", text.trim())).collect()
 }
 
 /// What a command about a pull request has found or done.
