@@ -80,7 +80,9 @@ fn a_permission_is_allowed_with_one_key() {
 fn keys_in_one_burst_allow_one_request() {
     let world = World::new();
     let tasks = ["one", "two"].map(|branch| world.create(branch, "Mend it [agents: hang]", &[]));
-    tasks.each_ref().map(|task| task.agent(1).begun());
+    for task in &tasks {
+        task.agent(1).begun();
+    }
     let (first, _) = asks(&world, &tasks[0], "echo first");
     let (mut second, _) = asks(&world, &tasks[1], "for f in *\ndo\n  rm \"$f\"\ndone");
     let terminal = dashboard(&world, "dashboard");

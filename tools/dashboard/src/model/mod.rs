@@ -4,6 +4,7 @@
 pub mod areas;
 pub mod ask;
 pub mod clock;
+mod consent;
 pub mod details;
 pub mod diff;
 pub mod effect;

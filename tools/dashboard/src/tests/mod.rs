@@ -3,6 +3,7 @@
 mod consent;
 mod frames;
 mod keys;
+mod opens;
 mod orders;
 mod picture;
 mod schemas;
