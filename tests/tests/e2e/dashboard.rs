@@ -77,6 +77,27 @@ fn a_permission_is_allowed_with_one_key() {
 }
 
 #[test]
+fn keys_in_one_burst_allow_one_request() {
+    let world = World::new();
+    let tasks = ["one", "two"].map(|branch| world.create(branch, "Mend it [agents: hang]", &[]));
+    for task in &tasks {
+        task.agent(1).begun();
+    }
+    let (first, _) = asks(&world, &tasks[0], "echo first");
+    let (mut second, _) = asks(&world, &tasks[1], "for f in *\ndo\n  rm \"$f\"\ndone");
+    let terminal = dashboard(&world, "dashboard");
+    terminal.shows("  echo first");
+    terminal.press(&["a", "a", "a"]);
+    let output = first.wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains(r#""behavior":"allow""#), "{output:?}");
+    terminal.shows("    rm \"$f\"");
+    assert!(second.try_wait().unwrap().is_none(), "nobody has answered what was not on the screen");
+    terminal.press(&["d"]);
+    let output = second.wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains(r#""behavior":"deny""#), "{output:?}");
+}
+
+#[test]
 fn a_question_is_answered_with_a_text() {
     let world = World::new();
     let task = world.create("fix", "", &[]);
@@ -103,6 +124,9 @@ fn reviewed_work_is_merged_or_sent_back() {
     terminal.press(&["/", "one", "Enter"]);
     shows_no(&world, &terminal, "other");
     terminal.press(&["m"]);
+    terminal.shows("merge one? (y/N)");
+    terminal.press(&["y"]);
+    terminal.shows("u undoes");
     one.reaches("done");
     terminal.shows("✓ merge one");
     terminal.press(&["Escape"]);

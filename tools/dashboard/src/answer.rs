@@ -128,8 +128,10 @@ pub struct Need {
     pub agent: Option<u32>,
     /// The tool that an agent wants to use.
     pub tool: Option<String>,
-    /// The argument of that tool.
+    /// The argument of that tool, or the question.
     pub argument: Option<String>,
+    /// The name of the request; none where it can be answered on the agent's screen alone.
+    pub request: Option<String>,
     /// When a limit ends.
     pub until: Option<String>,
     /// The verdict of a review.

@@ -2,9 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use super::State;
 use super::details::Tab;
 use super::list::Layout;
+use super::{State, request};
 
 /// The parts of the screen. Neighbours share the line between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Areas {
     pub details: Option<Rect>,
     /// The names of the tabs.
     pub tabs: Rect,
+    /// What the agent of the selected row asks, with the rules above and below it.
+    pub request: Option<Rect>,
     /// The shown part of the selected row.
     pub body: Rect,
     /// The line above the explanation, and the explanation below an agent.
@@ -62,6 +64,10 @@ pub fn of(state: &State) -> Areas {
         areas.tabs = Rect { height: inner.height.min(1), ..inner };
         let below =
             Rect { y: inner.y + areas.tabs.height, height: inner.height - areas.tabs.height, ..inner };
+        let asked = asked_lines(state, below);
+        let rules = Rect { x: details.x, y: below.y, width: details.width, height: asked };
+        areas.request = (asked > 0).then_some(rules);
+        let below = Rect { y: below.y + asked, height: below.height - asked, ..below };
         let why =
             if state.details.tab == Tab::Agent && below.height >= 12 { 5.min(below.height / 3) } else { 0 };
         areas.body = Rect { height: below.height - why, ..below };
@@ -69,6 +75,24 @@ pub fn of(state: &State) -> Areas {
         areas.why = (why > 0).then_some(line);
     }
     areas
+}
+
+/// What stays for the shown part of the row below a long request.
+const LEAST_BODY: u16 = 3;
+
+/// How many lines a request gets above the shown part, with its two rules: all that it needs, as far as there is room.
+fn asked_lines(state: &State, below: Rect) -> u16 {
+    let most = below.height.saturating_sub(LEAST_BODY + 2);
+    let request =
+        state.selected().and_then(request::of).filter(|_| most > 0 && below.width > request::GUTTER);
+    request.map_or(0, |request| request::height(&request, below.width, most) + 2)
+}
+
+/// The box that shows a request in full, above the last lines.
+pub fn request_box(state: &State) -> Rect {
+    let areas = of(state);
+    let end = areas.message.unwrap_or(areas.footer).y;
+    Rect::new(0, 0, state.columns, end.min(state.lines))
 }
 
 /// The lowest list that has a line for the names of its columns.

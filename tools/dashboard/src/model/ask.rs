@@ -22,6 +22,8 @@ pub enum Mode {
     Menu(Menu),
     /// A new task.
     Form(Box<Form>),
+    /// What the agent of the selected row asks, in full, with so many lines scrolled away.
+    Request(usize),
     /// The keys.
     Help,
     /// The messages in full, with so many lines scrolled away.
@@ -37,6 +39,8 @@ pub struct Confirm {
     pub orders: Vec<Order>,
     /// Whether they wait for the end of a grace, in which they can be withdrawn.
     pub is_held: bool,
+    /// How many frames were drawn before it was asked: a key that was pressed before the next one does not answer it.
+    pub frames: u64,
 }
 
 /// A question with a text for an answer.
@@ -88,6 +92,10 @@ pub struct Item {
 pub enum Choice {
     /// An order.
     Order(Order),
+    /// An order that waits for the end of a grace.
+    Held(Order),
+    /// An order that answers what an agent asks.
+    Answer(Order),
     /// An order that sends work back, with feedback.
     Return(Order),
     /// An order with a text for its last word.

@@ -54,6 +54,8 @@ pub struct Details {
     pub id: String,
     /// The part that is shown.
     pub tab: Tab,
+    /// Whether the person has chosen it for this row.
+    pub is_chosen: bool,
     /// How many lines are scrolled away.
     pub scroll: usize,
     /// The statuses that it can go to.
@@ -91,6 +93,24 @@ impl Details {
     }
 }
 
+/// Whether what the pane shows is the last screen of an agent that has ended.
+pub fn is_last_screen(state: &State, row: &Row, pane: &Pane) -> bool {
+    let mission = state.details.mission.as_ref().filter(|_| row.kind == Kind::Mission);
+    let (agents, session) = match mission {
+        Some(mission) => (&mission.agents, mission.session.as_str()),
+        None => (&row.agents, row.session.as_str()),
+    };
+    let is_listed = agents.iter().any(|agent| agent.spawn == pane.spawn);
+    !pane.alive || session != "active" || !(is_listed || agents.is_empty())
+}
+
+/// The part that a row opens on when this one was chosen: work that is ready for a person has changes to look at, and no agent.
+pub fn opened(chosen: Tab, row: &Row) -> Tab {
+    let kind = row.need.as_ref().map(|need| need.kind.as_str());
+    let is_ready = matches!(kind, Some("review-ready" | "conflict" | "checks-red"));
+    if chosen == Tab::Agent && is_ready { Tab::Diff } else { chosen }
+}
+
 /// The questions whose answers the shown part needs.
 pub fn questions(state: &State, row: &Row) -> Vec<Question> {
     let id = row.id.clone();
@@ -110,7 +130,10 @@ pub fn questions(state: &State, row: &Row) -> Vec<Question> {
             match tab {
                 Tab::Agent | Tab::Why => {}
                 Tab::Text | Tab::History => questions.push(Question::Task(id)),
-                Tab::Diff => questions.push(Question::Diff(id)),
+                Tab::Diff => {
+                    // The verdict comes before the changes.
+                    questions.extend([Question::Task(id.clone()), Question::Diff(id)]);
+                }
             }
         }
         (Kind::Mission, tab) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// The changes of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
-    /// Its lines.
+    /// Its lines; those that judge the work come first.
     pub lines: Vec<DiffLine>,
     /// The number of the selected line.
     pub selected: usize,
@@ -29,6 +29,8 @@ pub struct DiffLine {
 /// What a line of the changes is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
+    /// What somebody says about the work.
+    Said,
     /// The name of a file.
     File,
     /// The beginning of a hunk.
@@ -81,6 +83,33 @@ impl Diff {
             }
         }
         Diff { lines, ..Diff::default() }
+    }
+
+    /// Puts what is said about the work before its changes, instead of what was there.
+    pub fn judge(&mut self, text: String) {
+        let before = self.lines.iter().take_while(|line| line.kind == LineKind::Said).count();
+        let said: Vec<DiffLine> = text
+            .lines()
+            .map(|text| DiffLine {
+                kind: LineKind::Said,
+                text: text.to_owned(),
+                file: "TASK.md".to_owned(),
+                number: None,
+            })
+            .collect();
+        let moved = |at: usize| if at < before { at.min(said.len()) } else { at - before + said.len() };
+        if self.selected > 0 {
+            self.selected = moved(self.selected);
+        }
+        self.comments =
+            std::mem::take(&mut self.comments).into_iter().map(|(at, it)| (moved(at), it)).collect();
+        self.lines.splice(..before, said);
+        self.selected = self.selected.min(self.lines.len().saturating_sub(1));
+    }
+
+    /// Whether nothing has changed.
+    pub fn is_unchanged(&self) -> bool {
+        self.lines.iter().all(|line| line.kind == LineKind::Said)
     }
 
     /// The same comments on newer changes, where their lines are still there.

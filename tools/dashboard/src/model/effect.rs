@@ -14,7 +14,7 @@ use crate::answer::{
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A key was pressed.
-    Key(KeyEvent),
+    Key(Typed),
     /// The mouse was used.
     Mouse(MouseEvent),
     /// A text was pasted.
@@ -47,6 +47,17 @@ pub enum Event {
     Copied(Result<String, String>),
     /// The process is to end.
     End,
+}
+
+/// A key, and what was on the screen when it was read.
+#[derive(Clone, Copy, Debug)]
+pub struct Typed {
+    /// The key.
+    pub key: KeyEvent,
+    /// How many frames were drawn before it was read.
+    pub frames: u64,
+    /// Whether it follows the same key so fast that it is held down.
+    pub is_held: bool,
 }
 
 /// Something that the shell does.
@@ -92,6 +103,8 @@ pub struct Followed {
     pub columns: u16,
     /// The lines that it can have.
     pub lines: u16,
+    /// The living agents: after a hand-over, the pane of the next one is followed.
+    pub agents: Vec<u32>,
 }
 
 /// A command of `orange` that changes something.

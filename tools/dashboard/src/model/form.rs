@@ -162,6 +162,11 @@ impl Form {
         self.field = Field::ALL[(number + if forward { 1 } else { count - 1 }) % count];
     }
 
+    /// Whether nothing is written in it.
+    pub fn is_empty(&self) -> bool {
+        [&self.branch, &self.summary, &self.context].iter().all(|line| line.text.trim().is_empty())
+    }
+
     /// The line that is typed, if the active field has one.
     pub fn line(&mut self) -> Option<&mut Line> {
         match self.field {

@@ -35,6 +35,7 @@ pub const HELP: &[(&str, &[KeyHelp])] = &[
         "Answer",
         &[
             help("a d", "allow or go on, deny"),
+            help("o", "what it asks, in full"),
             help("s", "send the agent a text"),
             help("⏎", "attach; start a task"),
             help("r", "restart, retry, back"),

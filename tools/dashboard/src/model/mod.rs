@@ -4,6 +4,7 @@
 pub mod areas;
 pub mod ask;
 pub mod clock;
+mod consent;
 pub mod details;
 pub mod diff;
 pub mod effect;
@@ -14,9 +15,11 @@ pub mod list;
 pub mod offers;
 pub mod plan;
 mod press;
+pub mod request;
 pub mod row;
 pub mod spent;
 pub mod update;
+pub mod verbatim;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +29,7 @@ use details::Details;
 use diff::Diff;
 use effect::{Order, Question, Worktree};
 use list::ListView;
+use request::Sight;
 use row::Row;
 use spent::SpentToday;
 
@@ -63,6 +67,8 @@ pub struct State {
     pub failure: Option<Failure>,
     /// What is selected, marked and filtered.
     pub list: ListView,
+    /// The part of rows that the person has chosen last.
+    pub tab: details::Tab,
     /// What is shown about the selected row.
     pub details: Details,
     /// What the keys are for at the moment.
@@ -87,6 +93,8 @@ pub struct State {
     pub orders: u64,
     /// Comments on the changes of rows that are not selected.
     pub drafts: BTreeMap<String, Diff>,
+    /// What the frames up to now have shown.
+    pub sight: Sight,
     /// The cancelled task that `u` brings back.
     pub last_cancelled: Option<String>,
 }

@@ -24,6 +24,8 @@ pub struct Offered {
 pub enum Deed {
     /// It gives this order.
     Order(Order),
+    /// It answers what an agent asks with this order.
+    Answer(Order),
     /// It asks for a text, which is the last word of this order.
     Text(Order),
     /// It asks first, and gives the order after a grace.
@@ -79,11 +81,19 @@ pub fn of(state: &State, row: &Row) -> Vec<Offered> {
             add(Offered { key, deed: deed(row, offer, &label), label, refusal: None });
         }
     }
+    revived(row, offers).into_iter().for_each(&mut add);
     moves(state, row).into_iter().for_each(&mut add);
     forced(state, row).into_iter().for_each(&mut add);
     refused(state, row).into_iter().for_each(&mut add);
     others(state, row).into_iter().for_each(&mut add);
     offered
+}
+
+/// Enter starts an agent again where none is left to attach to.
+fn revived(row: &Row, offers: &[Offer]) -> Option<Offered> {
+    let offer = offers.iter().find(|offer| offer.name == "respawn").filter(|_| !row.is_busy())?;
+    let label = label_of(offer);
+    Some(Offered { key: "Enter", deed: deed(row, offer, &label), label, refusal: None })
 }
 
 /// What an action is called: a merge with how it merges, if that is not how it always does.
@@ -101,8 +111,10 @@ fn deed(row: &Row, offer: &Offer, label: &str) -> Deed {
     match offer.name.as_str() {
         "attach" => Deed::Attach(words),
         "logs" => Deed::Print(words),
-        "cancel" => Deed::Confirm(order(row, label, agreed(words))),
-        "merge" => Deed::Order(order(row, label, agreed(words))),
+        "allow" | "deny" => Deed::Answer(order(row, label, words)),
+        "cancel" | "merge" => Deed::Confirm(order(row, label, agreed(words))),
+        // What an agent is doing at the moment is lost.
+        "respawn" | "restart" if row.is_busy() => Deed::Confirm(order(row, label, words)),
         _ if offer.text => Deed::Text(order(row, label, words)),
         _ => Deed::Order(order(row, label, words)),
     }
@@ -209,7 +221,7 @@ fn forced(state: &State, row: &Row) -> Option<Offered> {
     let is_known = state.details.id == row.id && state.details.can_force;
     let words = ["task", "merge", "--force", "--yes", &row.id].map(str::to_owned).to_vec();
     let label = format!("merge {} by force, from {}", row.branch, row.status);
-    let deed = Deed::Move(Order { label, ..order(row, "", words) });
+    let deed = Deed::Confirm(Order { label, ..order(row, "", words) });
     is_known.then_some(Offered { key: "m", label: "force merge".to_owned(), deed, refusal: None })
 }
 
@@ -282,7 +294,9 @@ pub fn menu(state: &State, row: &Row) -> Menu {
         }
         let name = if offer.name == "merge" { label_of(offer) } else { offer.name.clone() };
         let choice = match deed(row, offer, &name) {
-            Deed::Order(order) | Deed::Confirm(order) | Deed::Move(order) => Choice::Order(order),
+            Deed::Order(order) | Deed::Move(order) => Choice::Order(order),
+            Deed::Confirm(order) => Choice::Held(order),
+            Deed::Answer(order) => Choice::Answer(order),
             Deed::Return(order) => Choice::Return(order),
             Deed::Text(order) => Choice::Text(order),
             Deed::Attach(words) => Choice::Attach(words),
@@ -305,8 +319,19 @@ pub fn menu(state: &State, row: &Row) -> Menu {
     }
     for other in others(state, row) {
         let is_there = items.iter().any(|item| Some(item.label.as_str()) == name_of(other.key));
-        if let (false, Deed::Order(order) | Deed::Confirm(order)) = (is_there, other.deed) {
-            items.push(Item { label: other.label, refusal: None, choice: Choice::Order(order) });
+        let choice = match other.deed {
+            Deed::Order(order) => Choice::Order(order),
+            Deed::Confirm(order) => Choice::Held(order),
+            Deed::Answer(_)
+            | Deed::Text(_)
+            | Deed::Return(_)
+            | Deed::Move(_)
+            | Deed::Choose(_)
+            | Deed::Attach(_)
+            | Deed::Print(_) => continue,
+        };
+        if !is_there {
+            items.push(Item { label: other.label, refusal: None, choice });
         }
     }
     Menu { title: format!("What happens to {}?", row.branch), items, selected: 0 }

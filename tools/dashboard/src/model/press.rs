@@ -3,6 +3,9 @@
 use crossterm::event::{KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 
 use super::ask::{Choice, Confirm, Item, Menu, Mode, TextQuestion, TextUse};
+use super::consent::{
+    answer_request, confirm, give_seen, open_request, question_about_requests, read_request,
+};
 use super::details::Tab;
 use super::diff::LineKind;
 use super::effect::{Effect, Order, Question};
@@ -36,6 +39,7 @@ pub(super) fn key(turn: &mut Turn, key: KeyEvent) {
         Mode::Text(question) => text(turn, question, &name),
         Mode::Menu(menu) => choose(turn, menu, &name),
         Mode::Form(form) => fill(turn, form, &name),
+        Mode::Request(above) => read_request(turn, above, &name),
         // Any key closes the help.
         Mode::Help => {}
         Mode::Messages(above) => match name.as_str() {
@@ -60,7 +64,13 @@ pub(super) fn paste(turn: &mut Turn, text: &str) {
             letters.into_iter().for_each(|letter| form.push(letter, &turn.state.catalog));
         }
         Mode::Form(form) => form.line().into_iter().for_each(|line| line.paste(text)),
-        Mode::List | Mode::Details | Mode::Confirm(_) | Mode::Menu(_) | Mode::Help | Mode::Messages(_) => {}
+        Mode::List
+        | Mode::Details
+        | Mode::Confirm(_)
+        | Mode::Menu(_)
+        | Mode::Request(_)
+        | Mode::Help
+        | Mode::Messages(_) => {}
     }
 }
 
@@ -188,6 +198,7 @@ fn anywhere(turn: &mut Turn, name: &str) {
             }
         }
         "F" => send_review(turn),
+        "o" => open_request(turn),
         _ => act(turn, name),
     }
 }
@@ -207,6 +218,8 @@ fn back(turn: &mut Turn) {
 }
 
 fn show(turn: &mut Turn, tab: Tab) {
+    turn.state.tab = tab;
+    turn.state.details.is_chosen = true;
     if turn.state.details.tab != tab {
         turn.state.details.tab = tab;
         turn.state.details.scroll = 0;
@@ -254,7 +267,7 @@ fn undo(turn: &mut Turn) {
 }
 
 /// Does what a key stands for with every marked row, or with the selected one.
-fn act(turn: &mut Turn, name: &str) {
+pub(super) fn act(turn: &mut Turn, name: &str) {
     let state = &turn.state;
     let targets = state.targets();
     let (mut busy, mut deeds, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
@@ -282,10 +295,11 @@ fn act(turn: &mut Turn, name: &str) {
 
 fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
     let (mut orders, mut texts, mut confirms, mut returns) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut moves = Vec::new();
+    let (mut moves, mut answers) = (Vec::new(), Vec::new());
     for deed in deeds {
         match deed {
             Deed::Order(order) => orders.push(order),
+            Deed::Answer(order) => answers.push(order),
             Deed::Text(order) => texts.push(order),
             Deed::Confirm(order) => confirms.push(order),
             Deed::Return(order) => returns.push(order),
@@ -297,9 +311,17 @@ fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
             Deed::Attach(_) | Deed::Print(_) => {}
         }
     }
-    give(turn, orders);
+    match &orders[..] {
+        [one] if !is_many => give_seen(turn, one.clone()),
+        _ => moves.extend(orders),
+    }
     let ask = |question: String, use_of| Mode::Text(TextQuestion { question, line: Line::default(), use_of });
-    if !texts.is_empty() {
+    if let ([one], false) = (&answers[..], is_many) {
+        answer_request(turn, one.clone());
+    } else if !answers.is_empty() {
+        let question = question_about_requests(turn, &answers);
+        confirm(turn, question, answers, false);
+    } else if !texts.is_empty() {
         turn.state.mode = ask(question(&texts), TextUse::LastWord(texts));
     } else if !returns.is_empty() {
         turn.state.mode = ask(
@@ -308,10 +330,10 @@ fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
         );
     } else if !confirms.is_empty() {
         let question = question(&confirms);
-        turn.state.mode = Mode::Confirm(Confirm { question, orders: confirms, is_held: true });
+        confirm(turn, question, confirms, true);
     } else if !moves.is_empty() {
         let question = question(&moves);
-        turn.state.mode = Mode::Confirm(Confirm { question, orders: moves, is_held: false });
+        confirm(turn, question, moves, false);
     }
 }
 
@@ -328,7 +350,7 @@ fn question(orders: &[Order]) -> String {
 }
 
 /// Gives orders, forgets the marks, and goes on to the next row that needs the person.
-fn give(turn: &mut Turn, orders: Vec<Order>) {
+pub(super) fn give(turn: &mut Turn, orders: Vec<Order>) {
     if orders.is_empty() {
         return;
     }
@@ -347,6 +369,8 @@ fn go_on(turn: &mut Turn, is_answer: bool) {
 
 fn answer(turn: &mut Turn, confirm: Confirm, name: &str) {
     match name {
+        // It was pressed before the question was drawn.
+        "y" | "Y" if turn.frames <= confirm.frames => turn.state.mode = Mode::Confirm(confirm),
         "y" | "Y" => {
             let is_answer = turn.state.selected().is_some_and(|row| row.group() == Group::NeedsYou);
             let Confirm { orders, is_held, .. } = confirm;
@@ -475,14 +499,16 @@ fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
 
 fn chosen(turn: &mut Turn, choice: Choice) {
     match choice {
-        Choice::Order(order) => {
-            if let Some(what) = turn.state.order_on(&order.about) {
-                let note = format!("it is busy: {what}");
-                return turn.state.tell(true, note);
-            }
-            let question = format!("{}?", order.label);
-            turn.state.mode = Mode::Confirm(Confirm { question, orders: vec![order], is_held: false });
+        Choice::Order(order) | Choice::Held(order) | Choice::Answer(order)
+            if turn.state.order_on(&order.about).is_some() =>
+        {
+            let what = turn.state.order_on(&order.about).unwrap_or_default();
+            let note = format!("it is busy: {what}");
+            turn.state.tell(true, note);
         }
+        Choice::Order(order) => confirm(turn, format!("{}?", order.label), vec![order], false),
+        Choice::Held(order) => perform(turn, vec![Deed::Confirm(order)], false),
+        Choice::Answer(order) => answer_request(turn, order),
         Choice::Return(order) => perform(turn, vec![Deed::Return(order)], false),
         Choice::Text(order) => perform(turn, vec![Deed::Text(order)], false),
         Choice::Attach(words) => turn.effects.push(Effect::Attach(words)),
@@ -533,6 +559,9 @@ fn fill(turn: &mut Turn, mut form: Box<Form>, name: &str) {
     let catalog = &turn.state.catalog;
     match (name, keys::typed(name)) {
         ("Esc", _) => return,
+        ("Enter", _) if form.is_empty() => {
+            turn.state.tell(false, "nothing is created: write a branch, or what is to be done");
+        }
         ("Enter", _) => {
             let order = form.order();
             turn.state.tell(false, format!("{} …", order.label));

@@ -7,15 +7,15 @@ use super::diff::Diff;
 use super::effect::{Answer, Effect, Event, Followed, Order, Question, Watched};
 use super::list::Layout;
 use super::row::{Group, Kind, Row};
-use super::{Carried, Held, State, list, press};
-use crate::answer::{Created, Failure};
+use super::{Carried, Held, State, list, press, request};
+use crate::answer::{Created, Failure, ShownTask};
 
 /// How long an order can be withdrawn, in milliseconds.
 pub const GRACE: i64 = 5000;
 
 /// What the shell does first.
 pub fn begin(state: State) -> (State, Vec<Effect>) {
-    let mut turn = Turn { state, effects: Vec::new() };
+    let mut turn = Turn::of(state);
     for question in [Question::First, Question::Missions, Question::Projects, Question::Worktrees] {
         turn.ask(question);
     }
@@ -24,7 +24,7 @@ pub fn begin(state: State) -> (State, Vec<Effect>) {
 
 /// The state after an event, and what is to be done.
 pub fn update(state: State, event: Event, now: i64) -> (State, Vec<Effect>) {
-    let mut turn = Turn { state, effects: Vec::new() };
+    let mut turn = Turn::of(state);
     turn.state.now = now;
     turn.take(event);
     turn.carry_due();
@@ -53,12 +53,23 @@ pub fn has_line(state: &State) -> bool {
 pub(super) struct Turn {
     pub(super) state: State,
     pub(super) effects: Vec<Effect>,
+    /// How many frames were drawn when the key was read.
+    pub(super) frames: u64,
+    /// Whether the key is held down.
+    pub(super) is_held: bool,
 }
 
 impl Turn {
+    fn of(state: State) -> Turn {
+        Turn { state, effects: Vec::new(), frames: 0, is_held: false }
+    }
+
     fn take(&mut self, event: Event) {
         match event {
-            Event::Key(key) => press::key(self, key),
+            Event::Key(typed) => {
+                (self.frames, self.is_held) = (typed.frames, typed.is_held);
+                press::key(self, typed.key);
+            }
             Event::Mouse(mouse) => press::mouse(self, mouse),
             Event::Paste(text) => press::paste(self, &text),
             Event::Resize(columns, lines) => (self.state.columns, self.state.lines) = (columns, lines),
@@ -199,12 +210,18 @@ impl Turn {
                 }
             }
             Answer::Next(next) => details.next = Some(next),
-            Answer::Task(task) => details.task = Some(*task),
+            Answer::Task(task) => {
+                if let Some(diff) = &mut details.diff {
+                    diff.judge(reviews(&task));
+                }
+                details.task = Some(*task);
+            }
             Answer::Mission(mission) => details.mission = Some(*mission),
             Answer::Force => details.can_force = true,
             Answer::Diff(text) => {
                 let draft = details.diff.take().or_else(|| self.state.drafts.remove(&details.id));
-                let diff = Diff::parse(&text);
+                let mut diff = Diff::parse(&text);
+                diff.judge(details.task.as_ref().map(reviews).unwrap_or_default());
                 details.diff = Some(match &draft {
                     Some(older) => diff.with_comments_of(older),
                     None => diff,
@@ -379,6 +396,10 @@ impl Turn {
 
     /// Asks about the selected row, follows its pane and watches its files.
     fn look(&mut self) {
+        let is_asked = self.state.selected().and_then(request::of).is_some();
+        if matches!(self.state.mode, Mode::Request(_)) && !is_asked {
+            self.state.mode = Mode::List;
+        }
         let Some(row) = self.state.selected().cloned() else {
             self.follow(None);
             self.watch(None);
@@ -387,7 +408,7 @@ impl Turn {
         if self.state.details.id != row.id {
             let left = std::mem::take(&mut self.state.details);
             self.state.details = Details {
-                tab: left.tab,
+                tab: details::opened(self.state.tab, &row),
                 followed: left.followed,
                 watched: left.watched,
                 ..Details::of(&row)
@@ -395,6 +416,9 @@ impl Turn {
             if let Some(diff) = left.diff.filter(|diff| !diff.comments.is_empty()) {
                 self.state.drafts.insert(left.id, diff);
             }
+        }
+        if !self.state.details.is_chosen {
+            self.state.details.tab = details::opened(self.state.tab, &row);
         }
         // Of rows that a person only passes by, none but the last is asked about.
         let is_other = |open: &&Question| open.row().is_some_and(|id| *id != row.id);
@@ -427,6 +451,7 @@ impl Turn {
             id: row.id.clone(),
             columns: body.width,
             lines: body.height,
+            agents: row.agents.iter().map(|agent| agent.spawn).collect(),
         })
     }
 
@@ -451,6 +476,13 @@ impl Turn {
             self.effects.push(Effect::Follow(followed));
         }
     }
+}
+
+/// What reviewers and the worker say about the work: the sections of its text that speak of it.
+fn reviews(task: &ShownTask) -> String {
+    let is_about = |heading: &str| heading.starts_with("## Review") || heading.starts_with("## Handoff");
+    let about = task.sections.iter().rev().filter(|(heading, _)| is_about(heading));
+    about.map(|(heading, text)| format!("{heading}\n{}\n\n", text.trim())).collect()
 }
 
 /// What a command about a pull request has found or done.

@@ -3,18 +3,23 @@
 //! `crossterm` reads with `use-dev-tty`, by `poll`: its other source waits for edges, and loses keys that come with a new size.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write, stdin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crossterm::event::{self, Event as Typed};
+use crossterm::event::{self, Event as Happened, KeyCode};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::Note;
-use crate::model::effect::Event;
+use crate::model::effect::{Event, Typed};
 
 /// Without any time, `crossterm` looks at nothing.
 const SOON: Duration = Duration::from_millis(1);
+
+/// The same key within this time is held down: keyboards repeat it faster, and nobody has read anything in between.
+const REPEAT: Duration = Duration::from_millis(60);
 
 const PAUSE: u8 = b'p';
 const RESUME: u8 = b'r';
@@ -24,6 +29,7 @@ const END: u8 = b'e';
 pub(super) struct Input {
     control: PipeWriter,
     paused: Receiver<()>,
+    frames: Arc<AtomicU64>,
 }
 
 impl Input {
@@ -31,8 +37,15 @@ impl Input {
     pub(super) fn start(sender: Sender<Note>) -> io::Result<Input> {
         let (reader, control) = io::pipe()?;
         let (pauses, paused) = channel();
-        thread::Builder::new().name("input".to_owned()).spawn(move || read(&sender, reader, &pauses))?;
-        Ok(Input { control, paused })
+        let frames = Arc::new(AtomicU64::new(0));
+        let mut keys = Keys { sender, frames: frames.clone(), last: None };
+        thread::Builder::new().name("input".to_owned()).spawn(move || read(&mut keys, reader, &pauses))?;
+        Ok(Input { control, paused, frames })
+    }
+
+    /// A key that is read from now on was pressed when so many frames were drawn.
+    pub(super) fn has_drawn(&self, frames: u64) {
+        self.frames.store(frames, Ordering::SeqCst);
     }
 
     /// Returns when nothing is read any more.
@@ -58,10 +71,17 @@ impl Input {
     }
 }
 
-fn read(sender: &Sender<Note>, mut control: PipeReader, pauses: &Sender<()>) {
+/// Passes on what is read, each key with what was on the screen.
+struct Keys {
+    sender: Sender<Note>,
+    frames: Arc<AtomicU64>,
+    last: Option<(KeyCode, Instant)>,
+}
+
+fn read(keys: &mut Keys, mut control: PipeReader, pauses: &Sender<()>) {
     loop {
-        let keys = stdin();
-        let mut ready = [PollFd::new(&keys, PollFlags::IN), PollFd::new(&control, PollFlags::IN)];
+        let terminal = stdin();
+        let mut ready = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&control, PollFlags::IN)];
         match poll(&mut ready, None) {
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => continue,
@@ -71,12 +91,12 @@ fn read(sender: &Sender<Note>, mut control: PipeReader, pauses: &Sender<()>) {
         if asked && !obey(&mut control, pauses) {
             return;
         }
-        if typed && !asked && !pass_on(sender) {
+        if typed && !asked && !keys.pass_on() {
             break;
         }
     }
     // The terminal is gone.
-    sender.send(Note::Event(Event::End)).unwrap_or_default();
+    keys.sender.send(Note::Event(Event::End)).unwrap_or_default();
 }
 
 /// Whether to go on after a command.
@@ -90,24 +110,37 @@ fn obey(control: &mut PipeReader, pauses: &Sender<()>) -> bool {
     }
 }
 
-/// Whether the terminal is still there.
-fn pass_on(sender: &Sender<Note>) -> bool {
-    loop {
-        match event::poll(SOON) {
-            Ok(true) => {}
-            Ok(false) => return true,
-            Err(_) => return false,
+impl Keys {
+    /// Whether the terminal is still there.
+    fn pass_on(&mut self) -> bool {
+        // Of keys that come together, none was pressed after a frame that the first of them brings about.
+        let frames = self.frames.load(Ordering::SeqCst);
+        loop {
+            match event::poll(SOON) {
+                Ok(true) => {}
+                Ok(false) => return true,
+                Err(_) => return false,
+            }
+            let event = match event::read() {
+                Ok(Happened::Key(key)) => {
+                    let is_held = self.is_held(key.code);
+                    Event::Key(Typed { key, frames, is_held })
+                }
+                Ok(Happened::Mouse(mouse)) => Event::Mouse(mouse),
+                Ok(Happened::Paste(text)) => Event::Paste(text),
+                Ok(Happened::Resize(columns, lines)) => Event::Resize(columns, lines),
+                Ok(Happened::FocusGained | Happened::FocusLost) => continue,
+                Err(_) => return false,
+            };
+            if self.sender.send(Note::Event(event)).is_err() {
+                return false;
+            }
         }
-        let event = match event::read() {
-            Ok(Typed::Key(key)) => Event::Key(key),
-            Ok(Typed::Mouse(mouse)) => Event::Mouse(mouse),
-            Ok(Typed::Paste(text)) => Event::Paste(text),
-            Ok(Typed::Resize(columns, lines)) => Event::Resize(columns, lines),
-            Ok(Typed::FocusGained | Typed::FocusLost) => continue,
-            Err(_) => return false,
-        };
-        if sender.send(Note::Event(event)).is_err() {
-            return false;
-        }
+    }
+
+    fn is_held(&mut self, code: KeyCode) -> bool {
+        let now = Instant::now();
+        let last = self.last.replace((code, now));
+        last.is_some_and(|(before, at)| before == code && now.duration_since(at) < REPEAT)
     }
 }

@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::model::effect::{Effect, Event};
 use crate::model::update::{begin, update, wakes_in};
-use crate::model::{Scope, State};
+use crate::model::{Scope, State, request};
 use crate::view;
 use crate::view::theme::Theme;
 use input::Input;
@@ -123,6 +123,8 @@ impl Shell {
             self.screen
                 .draw(|frame| view::draw(frame, state, theme))
                 .map_err(|cause| format!("cannot draw: {cause}"))?;
+            request::drawn(&mut self.state);
+            self.input.has_drawn(self.state.sight.frames);
             let wait = Duration::from_millis(u64::try_from(wakes_in(&self.state)).unwrap_or(1000));
             match self.notes.recv_timeout(wait) {
                 Ok(note) => self.take(note),
@@ -194,6 +196,7 @@ impl Shell {
         let done = run(&self.orange);
         self.screen.enter_again();
         self.follower.follow(followed);
+        self.state.sight.forget();
         self.input.resume();
         self.take(Note::Redraw);
         done

@@ -28,7 +28,7 @@ impl Follower {
     pub(super) fn follow(&mut self, followed: Option<Followed>) {
         self.stop();
         let Some(followed) = followed else { return };
-        let Followed { kind, id, columns, lines } = &followed;
+        let Followed { kind, id, columns, lines, agents: _ } = &followed;
         let group = match kind {
             Kind::Task => "task",
             Kind::Mission => "mission",

@@ -17,7 +17,7 @@ fn check(name: &str, prepare: impl Fn(&mut Desk)) {
     }
 }
 
-fn select(desk: &mut Desk, branch: &str) {
+pub(super) fn select(desk: &mut Desk, branch: &str) {
     desk.press("g");
     for _ in 0..20 {
         if desk.selected() == branch {
@@ -152,4 +152,24 @@ fn every_size_has_a_frame() {
             }
         }
     }
+}
+
+#[test]
+fn a_wider_screen_shows_no_less_of_a_name() {
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(super::TASKS).unwrap();
+    rows[2]["branch"] = serde_json::json!("feature/log-in-with-a-passkey");
+    rows[3]["branch"] =
+        serde_json::json!("feature/a-name-that-is-longer-than-any-list-has-room-for-it-up-to-here");
+    let mut last = 0;
+    for columns in 60..260 {
+        let mut desk = Desk::new(columns, 32);
+        desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
+        let screen = desk.screen();
+        let line = screen.lines().find(|line| line.contains("feature/l") || line.contains("featur")).unwrap();
+        let shown = &line[line.find("featu").unwrap()..];
+        let length = shown.split([' ', '…']).next().unwrap().len();
+        assert!(length >= last, "{length} after {last} at {columns}: {line}");
+        last = length;
+    }
+    assert!(last > 25, "{last}");
 }

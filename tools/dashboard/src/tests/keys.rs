@@ -1,6 +1,6 @@
 //! Keys in, orders out.
 
-use crossterm::event::{KeyCode, KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 
 use super::{DIFF, Desk, NEXT, PROJECTS, TASKS};
 use crate::model::ask::Mode;
@@ -25,9 +25,10 @@ fn an_answer_goes_on_to_the_next_need() {
     desk.key(KeyCode::Enter);
     assert_eq!(desk.said(), ["task send clarify0000000000000 -- Use the old one"]);
     assert_eq!(desk.selected(), "ok1");
-    desk.press("m");
-    assert_eq!(desk.said(), ["task merge ok100000000000000000 --yes"]);
+    desk.press("my");
     assert_eq!(desk.selected(), "crash");
+    desk.wait(5);
+    assert_eq!(desk.said(), ["task merge ok100000000000000000 --yes"]);
     desk.press("r");
     assert_eq!(desk.said(), ["task respawn crash000000000000000"]);
 }
@@ -371,9 +372,13 @@ fn the_changes_are_asked_again_when_files_are_written() {
     assert!(desk.effects.contains(&watched(true)), "{:?}", desk.effects);
     desk.answer(Question::Next(id.clone()), NEXT);
     desk.answer(Question::Diff(id.clone()), DIFF);
-    for again in [Event::Edited, key_event('1')] {
+    for is_edited in [true, false] {
         desk.effects.clear();
-        desk.event(again);
+        if is_edited {
+            desk.event(Event::Edited);
+        } else {
+            desk.press("1");
+        }
         desk.press("2");
         assert!(desk.effects.contains(&Effect::Ask(Question::Diff(id.clone()))), "{:?}", desk.effects);
         desk.answer(Question::Next(id.clone()), NEXT);
@@ -382,10 +387,6 @@ fn the_changes_are_asked_again_when_files_are_written() {
     desk.effects.clear();
     desk.press("1");
     assert!(desk.effects.contains(&watched(false)), "{:?}", desk.effects);
-}
-
-fn key_event(letter: char) -> Event {
-    Event::Key(KeyEvent::new(KeyCode::Char(letter), crossterm::event::KeyModifiers::NONE))
 }
 
 #[test]
@@ -481,6 +482,7 @@ fn a_merge_by_force_is_offered_where_it_would_be_accepted() {
     assert_eq!(desk.said(), [""; 0], "it is asked first");
     assert!(desk.screen().contains("merge perm by force, from working? (y/N)"), "{}", desk.screen());
     desk.press("y");
+    desk.wait(5);
     assert_eq!(desk.said(), ["task merge --force --yes perm0000000000000000"]);
     desk.press("g");
     desk.fails(Question::Force(id.to_owned()), "no commits");
@@ -511,7 +513,8 @@ fn a_merge_has_the_strategy_of_its_action() {
     desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
     desk.press("gjj");
     assert!(desk.screen().contains("m merge (--strategy merge)"), "{}", desk.screen());
-    desk.press("m");
+    desk.press("my");
+    desk.wait(5);
     assert_eq!(desk.said(), ["task merge ok100000000000000000 --strategy merge --yes"]);
 }
 
@@ -570,4 +573,13 @@ fn events_follow_the_journal_and_a_failure_is_tried_again() {
     desk.effects.clear();
     desk.event(Event::Changed);
     assert!(asks(&desk), "{:?}", desk.effects);
+}
+
+#[test]
+fn enter_starts_the_agent_of_a_crashed_row_again() {
+    let mut desk = desk();
+    super::frames::select(&mut desk, "crash");
+    desk.effects.clear();
+    desk.key(KeyCode::Enter);
+    assert_eq!(desk.said(), ["task respawn crash000000000000000"]);
 }

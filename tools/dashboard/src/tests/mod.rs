@@ -1,7 +1,9 @@
 //! The model and the view with scripted answers: keys in, orders and frames out.
 
+mod consent;
 mod frames;
 mod keys;
+mod opens;
 mod orders;
 mod picture;
 mod schemas;
@@ -11,10 +13,10 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use crate::answer::Failure;
-use crate::model::effect::{Effect, Event, Order, Question};
+use crate::model::effect::{Effect, Event, Order, Question, Typed};
 use crate::model::spent::Ended;
 use crate::model::update::{begin, update};
-use crate::model::{Scope, State, clock};
+use crate::model::{Scope, State, clock, request};
 use crate::view;
 use crate::view::theme::Theme;
 
@@ -115,12 +117,24 @@ impl Desk {
     /// Presses these keys, one character each.
     pub(super) fn press(&mut self, keys: &str) {
         for letter in keys.chars() {
-            self.event(Event::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)));
+            self.key(KeyCode::Char(letter));
+        }
+    }
+
+    /// Presses these keys before anything is drawn.
+    pub(super) fn burst(&mut self, keys: &str) {
+        let frames = self.state.sight.frames;
+        for letter in keys.chars() {
+            let key = KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE);
+            self.event(Event::Key(Typed { key, frames, is_held: false }));
         }
     }
 
     pub(super) fn key(&mut self, code: KeyCode) {
-        self.event(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+        request::drawn(&mut self.state);
+        let frames = self.state.sight.frames;
+        let key = KeyEvent::new(code, KeyModifiers::NONE);
+        self.event(Event::Key(Typed { key, frames, is_held: false }));
     }
 
     /// Time passes.

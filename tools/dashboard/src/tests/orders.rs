@@ -9,6 +9,8 @@ fn ordered(desk: &mut Desk, key: &str) -> Order {
     desk.press("gjj");
     assert_eq!(desk.selected(), "ok1");
     desk.press(key);
+    desk.press("y");
+    desk.wait(5);
     desk.orders().remove(0)
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use ratatui::buffer::Cell;
 use ratatui::style::{Color, Modifier};
+use unicode_width::UnicodeWidthChar;
 
 use super::{Desk, NEXT, PANE};
 use crate::model::effect::{Event, Question};
@@ -73,13 +74,40 @@ fn line(svg: &mut String, cell: &Cell, (x, y, cells): (u16, u16, u16), text: &st
     }
     let weight = if cell.modifier.contains(Modifier::BOLD) { " font-weight=\"bold\"" } else { "" };
     let opacity = if cell.modifier.contains(Modifier::DIM) { " opacity=\"0.6\"" } else { "" };
-    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let (base, length) = (top + 13, cells * CELL.0);
-    writeln!(
-        svg,
-        "<text x=\"{left}\" y=\"{base}\" textLength=\"{length}\" xml:space=\"preserve\" fill=\"{colour}\"{weight}{opacity}>{escaped}</text>"
-    )
-    .unwrap();
+    // Each letter has a place of its own, since fonts differ in width; a wide one takes two cells.
+    let mut column = x;
+    for word in text.split_inclusive(' ') {
+        let (mut places, mut shown) = (String::new(), String::new());
+        for letter in word.chars() {
+            if letter != ' ' {
+                write!(places, "{}{}", if places.is_empty() { "" } else { " " }, 8 + column * CELL.0)
+                    .unwrap();
+                shown.push(letter);
+            }
+            column += u16::try_from(letter.width().unwrap_or(0)).unwrap();
+        }
+        let shown = shown.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        if !shown.is_empty() {
+            let base = top + 13;
+            writeln!(
+                svg,
+                "<text x=\"{places}\" y=\"{base}\" fill=\"{colour}\"{weight}{opacity}>{shown}</text>"
+            )
+            .unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_letter_of_the_picture_has_its_column() {
+    let drawn = svg(&Desk::new(112, 30));
+    for text in drawn.lines().filter(|line| line.starts_with("<text")) {
+        let places = text.split('"').nth(1).unwrap().split(' ').count();
+        let shown = text.split('>').nth(1).unwrap().trim_end_matches("</text");
+        let letters = shown.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+        assert_eq!(places, letters.chars().count(), "{text}");
+    }
+    assert!(drawn.contains("┐") && drawn.contains("漢"));
 }
 
 fn colour(colour: Color) -> &'static str {

@@ -11,7 +11,7 @@ use ratatui::widgets::{Block, Paragraph};
 
 use super::text::{fit, left, wrap};
 use super::theme::Theme;
-use super::{diff, pane};
+use super::{diff, pane, request};
 use crate::answer::{Line as JournalLine, ShownMission, ShownTask};
 use crate::model::areas::Areas;
 use crate::model::ask::Mode;
@@ -34,6 +34,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, areas: &Areas) {
     let title = Span::styled(format!(" {} ", fit(&title, room.saturating_sub(2))), theme.bold());
     frame.render_widget(block.title(title), area);
     frame.render_widget(tab_line(state, theme, row, usize::from(areas.tabs.width)), areas.tabs);
+    request::above(frame, state, theme);
     body(frame, state, theme, row, areas.body);
     if let Some(area) = areas.why {
         below(frame, state, theme, row, area);
@@ -264,7 +265,7 @@ fn reasons(state: &State, row: &Row) -> Vec<String> {
     if let Some(need) = &row.need {
         let age = need.since.as_deref().and_then(|since| clock::age(since, state.now));
         let since = age.map(|age| format!(" ({age})")).unwrap_or_default();
-        reasons.push(format!("{}{since}", need.why));
+        reasons.push(format!("{}{since}", without_request(row, &need.why)));
     }
     let said = row.need.as_ref().map(|need| need.why.as_str()).unwrap_or_default();
     reasons.extend(
@@ -276,6 +277,15 @@ fn reasons(state: &State, row: &Row) -> Vec<String> {
             .map(|it| format!("{it} is checked out in its worktree instead of {}", row.branch)),
     );
     reasons
+}
+
+/// The sentence without the text of a request, which stands above as it is.
+fn without_request<'w>(row: &Row, why: &'w str) -> &'w str {
+    let request = crate::model::request::of(row);
+    let text = request.map(|it| it.text.trim()).unwrap_or_default();
+    let first = text.split(char::is_control).next().unwrap_or_default();
+    let at = Some(first).filter(|it| !it.is_empty()).and_then(|it| why.rfind(&format!(": {it}")));
+    at.map_or(why, |at| &why[..at])
 }
 
 /// The explanation below an agent: why, and the transitions that something is missing for.
@@ -299,7 +309,12 @@ fn below(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area: Re
             Span::styled(fit(missing, width.saturating_sub(next.to.len() + 4)), theme.dim()),
         ]));
     }
-    lines.truncate(usize::from(inner.height));
+    let height = usize::from(inner.height);
+    if lines.len() > height {
+        let more = lines.len() + 1 - height;
+        lines.truncate(height.saturating_sub(1));
+        lines.push(Line::styled(fit(&format!("… {more} more lines: 4 shows them"), width), theme.warm()));
+    }
     frame.render_widget(Paragraph::new(lines), inner);
 }
 

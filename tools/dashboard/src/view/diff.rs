@@ -2,7 +2,7 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Color;
+use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
@@ -12,6 +12,7 @@ use super::theme::Theme;
 use crate::model::State;
 use crate::model::ask::Mode;
 use crate::model::diff::{Diff, LineKind};
+use crate::model::row::Row;
 
 /// Draws them, with the selected line in the middle where that is possible.
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
@@ -19,6 +20,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
     if diff.lines.is_empty() {
         return hint(frame, theme, area, "Nothing has changed.");
     }
+    let verdict = state.selected().and_then(verdict).unwrap_or_default();
     let width = usize::from(area.width);
     let (files, added, removed) = diff.size();
     let comments = match diff.comments.len() {
@@ -26,7 +28,12 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
         count => format!(", {count} commented: F sends them back"),
     };
     let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
-    let size = fit(&format!("{files}, +{added} −{removed}{comments}"), width);
+    let size = if diff.is_unchanged() {
+        "nothing has changed".to_owned()
+    } else {
+        format!("{files}, +{added} −{removed}")
+    };
+    let size = fit(&format!("{verdict}{size}{comments}"), width);
     frame.render_widget(Line::styled(size, theme.dim()), Rect { height: area.height.min(1), ..area });
     let below = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let is_focused = matches!(state.mode, Mode::Details | Mode::Text(_));
@@ -37,18 +44,28 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
         if lines.len() >= height {
             break;
         }
-        lines.push(line(diff, at, theme, width, is_focused && at == diff.selected));
+        lines.extend(line(diff, at, theme, width, is_focused && at == diff.selected));
         for text in diff.comments.get(&at).into_iter().flat_map(|it| wrap(it, width.saturating_sub(4))) {
             lines.push(Line::styled(format!("  ▌ {text}"), theme.warm()));
         }
     }
+    lines.truncate(height);
     frame.render_widget(Paragraph::new(lines), below);
 }
 
-fn line(diff: &Diff, at: usize, theme: Theme, width: usize, is_selected: bool) -> Line<'static> {
+/// The verdict of a row whose work was reviewed.
+fn verdict(row: &Row) -> Option<String> {
+    let need = row.need.as_ref()?;
+    let round = need.round.map(|round| format!(" {round}")).unwrap_or_default();
+    Some(format!("review{round}: {}, ", need.verdict.as_ref()?))
+}
+
+fn line(diff: &Diff, at: usize, theme: Theme, width: usize, is_selected: bool) -> Vec<Line<'static>> {
     let line = &diff.lines[at];
     let text = line.text.replace('\t', "    ");
     let style = match line.kind {
+        LineKind::Said if text.starts_with('#') => theme.bold(),
+        LineKind::Said => Style::new(),
         LineKind::File => theme.bold(),
         LineKind::Hunk => theme.colour(Color::Cyan),
         LineKind::Added => theme.good(),
@@ -57,8 +74,11 @@ fn line(diff: &Diff, at: usize, theme: Theme, width: usize, is_selected: bool) -
     };
     let style = if is_selected { style.patch(theme.selected()) } else { style };
     let mark = if diff.comments.contains_key(&at) { "▌" } else { " " };
-    Line::from(vec![
-        Span::styled(mark, theme.warm()),
-        Span::styled(left(&text, width.saturating_sub(1)), style),
-    ])
+    let room = width.saturating_sub(1);
+    // What people say has long lines, and is read to its end.
+    let texts = if line.kind == LineKind::Said { wrap(&text, room) } else { vec![text] };
+    let shown = |text: String| {
+        Line::from(vec![Span::styled(mark, theme.warm()), Span::styled(left(&text, room), style)])
+    };
+    texts.into_iter().map(shown).collect()
 }

@@ -34,9 +34,13 @@ pub fn message(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
             let text = format!(" {} (y/N)", fit(&confirm.question, width.saturating_sub(8)));
             Line::styled(text, theme.warm().patch(theme.bold()))
         }
-        Mode::List | Mode::Details | Mode::Menu(_) | Mode::Form(_) | Mode::Help | Mode::Messages(_) => {
-            said(state, theme, width)
-        }
+        Mode::List
+        | Mode::Details
+        | Mode::Menu(_)
+        | Mode::Form(_)
+        | Mode::Request(_)
+        | Mode::Help
+        | Mode::Messages(_) => said(state, theme, width),
     };
     frame.render_widget(line, area);
 }
@@ -103,6 +107,10 @@ fn shown(state: &State) -> Vec<ShownKey> {
         Mode::Confirm(_) => fixed(&[("y", "yes"), ("n", "no")]),
         Mode::Menu(_) => fixed(&[("j k", "choose"), ("⏎", "do it"), ("Esc", "back")]),
         Mode::Form(_) => fixed(&[("Tab", "next field"), ("← →", "choose"), ("⏎", "create"), ("Esc", "drop")]),
+        Mode::Request(_) => {
+            let answers = of_row(state).0.into_iter().filter(|(key, ..)| key == "a" || key == "d");
+            answers.chain(fixed(&[("j k PgDn PgUp", "scroll"), ("Esc", "back")])).collect()
+        }
         Mode::Help => fixed(&[("any key", "back")]),
         Mode::Messages(_) => fixed(&[("j k", "scroll"), ("any other key", "they are read")]),
         Mode::Details if state.details.tab == Tab::Diff => fixed(&[

@@ -129,15 +129,19 @@ const FIRST: [usize; 6] = [2, 4, 3, 5, 0, 1];
 /// The width from which on names have the number of their worktree.
 const WITH_NUMBERS: usize = 48;
 
-/// What the name of a row and the words about it have at least.
-const LEAST: usize = 34;
+/// What the words about a row have at least beside more columns.
+const LEAST: usize = 22;
 
 impl Columns {
     fn of(state: &State, theme: Theme, width: usize) -> Columns {
-        let has_numbers = width >= WITH_NUMBERS;
-        let longest = state.rows().map(|row| name(state, row, has_numbers).width()).max().unwrap_or(0);
+        let longest = |has_numbers| state.rows().map(|row| name(state, row, has_numbers).width()).max();
         // Two for the selection, two for the icon, five for the age.
         let mut room = width.saturating_sub(9);
+        // The name comes first: neither a column nor the number of a worktree takes room of it where the screen is wider.
+        let most = (room * 2 / 5).max(8);
+        let has_numbers = width >= WITH_NUMBERS && longest(true) <= Some(most);
+        let name = longest(has_numbers).unwrap_or(0).clamp(4, most);
+        room = room.saturating_sub(name + 1);
         let mut more = Vec::new();
         let mut is_used = [false; MORE.len()];
         for row in state.rows() {
@@ -156,8 +160,7 @@ impl Columns {
             more.push(column);
         }
         more.sort_unstable();
-        let name = longest.clamp(4, (room / 3).max(8));
-        Columns { has_numbers, name, about: room.saturating_sub(name + 1), more }
+        Columns { has_numbers, name, about: room, more }
     }
 
     /// The names of the columns.

@@ -7,6 +7,7 @@ mod header;
 mod list;
 mod overlay;
 mod pane;
+mod request;
 pub mod text;
 pub mod theme;
 

@@ -7,6 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
 use unicode_width::UnicodeWidthStr;
 
+use super::request;
 use super::text::{fit, left, wrap};
 use super::theme::Theme;
 use crate::model::State;
@@ -19,6 +20,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme) {
     match &state.mode {
         Mode::Form(form) => draw_form(frame, theme, form),
         Mode::Menu(menu) => draw_menu(frame, theme, menu),
+        Mode::Request(_) => request::in_full(frame, state, theme),
         Mode::Help => draw_help(frame, theme),
         Mode::Messages(above) => draw_messages(frame, state, theme, *above),
         Mode::List | Mode::Details | Mode::Search(_) | Mode::Confirm(_) | Mode::Text(_) => {}

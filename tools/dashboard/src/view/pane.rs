@@ -8,16 +8,19 @@ use ratatui::text::{Line, Text};
 use ratatui::widgets::Paragraph;
 
 use super::details::hint;
+use super::text::fit;
 use super::theme::Theme;
 use crate::answer::Pane;
-use crate::model::State;
 use crate::model::row::{Group, Row};
+use crate::model::{State, details};
 
 /// Draws it.
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area: Rect) {
     let Some(pane) = &state.details.pane else {
         return hint(frame, theme, area, &absent(row));
     };
+    let is_over = details::is_last_screen(state, row, pane);
+    let area = if is_over { below_end(frame, theme, row, pane, area) } else { area };
     let lines = lines(pane, theme);
     let height = usize::from(area.height);
     // The lines around the cursor are those that matter, or else the last ones that are not empty.
@@ -26,8 +29,9 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area:
         last.max(lines.iter().rposition(|line| line.width() > 0).map_or(0, |at| at + 1)).min(lines.len());
     let first = end.saturating_sub(height).saturating_sub(state.details.scroll);
     let shown: Vec<_> = lines.into_iter().skip(first).take(height).collect();
-    frame.render_widget(Paragraph::new(shown), area);
-    if let Some(cursor) = pane.cursor.filter(|_| pane.alive) {
+    let style = if is_over { theme.dim() } else { Style::new() };
+    frame.render_widget(Paragraph::new(shown).style(style), area);
+    if let Some(cursor) = pane.cursor.filter(|_| !is_over) {
         let y = usize::from(cursor.row).checked_sub(first).filter(|y| *y < height);
         if let (Some(y), true) = (y, cursor.column < area.width) {
             let place = (area.x + cursor.column, area.y + u16::try_from(y).unwrap_or(0));
@@ -36,6 +40,14 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area:
             }
         }
     }
+}
+
+/// Says above the last screen of an agent that it has ended. Returns the place below.
+fn below_end(frame: &mut Frame<'_>, theme: Theme, row: &Row, pane: &Pane, area: Rect) -> Rect {
+    let text = format!("Agent {} has ended ({} is {}). Its last screen:", pane.spawn, row.branch, row.status);
+    let line = Line::styled(fit(&text, usize::from(area.width)), theme.warm());
+    frame.render_widget(line, Rect { height: area.height.min(1), ..area });
+    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
 }
 
 fn absent(row: &Row) -> String {
