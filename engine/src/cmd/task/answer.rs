@@ -14,6 +14,7 @@ pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {
     let given = asked::Answer { allow: *decision == Decision::Allow, message: message.clone() };
     let asked = answer(app, request, &given)?;
     let word = if given.allow { "may" } else { "may not" };
+    let what = asked.line();
     let answered = Answered {
         success: Success,
         request: asked.request.unwrap_or_default(),
@@ -23,6 +24,5 @@ pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {
         text: asked.text,
     };
     let tool = answered.tool.as_deref().unwrap_or("a tool");
-    let what = answered.text.as_deref().unwrap_or_default();
     Answer::of(&answered, format!("agent {} {word} use {tool}: {what}", asked.spawn))
 }

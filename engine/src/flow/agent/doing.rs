@@ -158,7 +158,7 @@ fn what_is_asked(note: &Note) -> Asked {
 }
 
 fn question(asked: &Note) -> String {
-    let text = asked.text.as_deref().unwrap_or_default();
+    let text = asked.line();
     match (asked.kind, &asked.tool) {
         (Kind::Question, _) => format!("it asks: {text}"),
         (_, Some(tool)) => format!("it asks whether it may use {tool}: {text}"),

@@ -40,7 +40,7 @@ pub fn answer(app: &App, name: &str, answer: &Answer) -> Result<Note> {
     let report = Report {
         spawn: note.spawn,
         state: event::Activity::Answered,
-        reason: format!("{word}: {tool}: {}", note.text.as_deref().unwrap_or_default()),
+        reason: format!("{word}: {tool}: {}", note.line()),
         request: Some(request.to_owned()),
         ..Report::default()
     };
@@ -98,7 +98,7 @@ fn not_open(dir: &TaskDir, name: &str, request: Option<&str>, asked: &[Note]) ->
         (None, open) => format!("{open} requests of {name} are open: which one?"),
     };
     let open = asked.iter().filter_map(|note| {
-        let (tool, text) = (note.tool.as_deref().unwrap_or("?"), note.text.as_deref().unwrap_or_default());
+        let (tool, text) = (note.tool.as_deref().unwrap_or("?"), note.line());
         Some(format!("`orange task answer {} allow` ({tool}: {text})", note.request.as_deref()?))
     });
     let open: Vec<String> = open.collect();

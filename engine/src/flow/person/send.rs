@@ -143,7 +143,7 @@ fn nobody(app: &App, dir: &TaskDir, to: Recipient<'_>, alive: &[&Spawn]) -> Erro
 fn asks(dir: &TaskDir, record: &Spawn, note: &Note) -> Error {
     let what = match &note.tool {
         Some(tool) => format!("whether it may use {tool}"),
-        None => note.text.clone().unwrap_or_default(),
+        None => note.line(),
     };
     let message = format!("agent {} asks something: {what}", record.spawn);
     let help = match note.request.as_ref().filter(|_| note.kind == Happened::Permission) {

@@ -54,7 +54,7 @@ pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> R
         let pane = panes.iter().find(|pane| pane.hosts(&record.window) && !pane.dead)?;
         Some((Dialog::of(app, record)?, pane))
     });
-    let text = note.text.as_deref().unwrap_or_default();
+    let text = &note.line();
     let gone = || {
         let message = format!("the dialog for `{text}` is not on the screen of agent {}", note.spawn);
         Error::new(Kind::Refused, message)

@@ -84,7 +84,7 @@ impl Activity {
         newer(&note.transcript, &mut self.transcript);
         self.tokens = note.tokens.or(self.tokens);
         self.cost = note.cost.or(self.cost);
-        let text = || note.text.clone().unwrap_or_default();
+        let text = || note.line();
         match note.kind {
             // Compacting a conversation starts it again in the middle of a turn.
             Kind::Started if self.doing != Doing::Unknown && self.doing != Doing::Ended => {}

@@ -22,7 +22,7 @@ use crate::store::TaskDir;
 pub const LONGEST_FILE: u64 = 256 * 1024;
 
 /// Longer lines are ignored.
-const LONGEST_LINE: usize = 24 * 1024;
+const LONGEST_LINE: usize = 80 * 1024;
 
 /// Appends a note with one write, so that the lines of many processes do not mix. The task's folder must exist.
 pub fn append(dir: &TaskDir, note: &Note) -> io::Result<()> {

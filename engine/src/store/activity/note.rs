@@ -79,19 +79,30 @@ pub enum Kind {
     Other,
 }
 
+/// The longest text of a note, in bytes.
+const LONGEST_TEXT: usize = 8000;
+
+/// The longest text of a note in a sentence, in bytes.
+const LONGEST_SENTENCE: usize = 2000;
+
 impl Note {
     /// A note of the current time.
     pub fn now(spawn: u32, kind: Kind) -> Note {
         Note { time: clock::now(), spawn, kind, ..Note::default() }
     }
 
-    /// The same note, cut to the bounds of a line.
+    /// Its text on one line, for sentences.
+    pub fn line(&self) -> String {
+        bounded(self.text.as_deref().unwrap_or_default(), LONGEST_SENTENCE)
+    }
+
+    /// The same note, cut to the bounds of a line. Its text stays as it was given: a person decides from it what an agent may do.
     #[must_use]
     pub fn bounded(&self) -> Note {
         let cut = |text: &Option<String>, longest| text.as_ref().map(|text| bounded(text, longest));
         Note {
             tool: cut(&self.tool, 200),
-            text: cut(&self.text, 2000),
+            text: self.text.as_deref().map(verbatim),
             request: cut(&self.request, 200),
             until: cut(&self.until, 40),
             session: cut(&self.session, 200),
@@ -99,6 +110,15 @@ impl Note {
             ..self.clone()
         }
     }
+}
+
+/// The text, or its beginning with a last line that says how much is missing.
+fn verbatim(text: &str) -> String {
+    if text.len() <= LONGEST_TEXT {
+        return text.to_owned();
+    }
+    let kept = &text[..text.floor_char_boundary(LONGEST_TEXT - 100)];
+    format!("{kept}\n… and {} more bytes, which only the agent's screen shows", text.len() - kept.len())
 }
 
 /// The beginning of the text, at most `longest` bytes, without control characters.

@@ -118,7 +118,14 @@ fn a_note_is_one_bounded_line_whatever_it_says() {
     let line = fs::read(dir.activity()).unwrap();
     assert!(line.len() < LONGEST_LINE, "{}", line.len());
     let [read] = &read(&dir)[..] else { panic!("one note") };
-    assert!(!read.text.as_ref().unwrap().contains(char::is_control));
+    let text = read.text.as_ref().unwrap();
+    assert!(text.starts_with("ä\n\u{1b}[31m\"ä"), "what an agent may do is decided from it: {text}");
+    let kept = text.rfind("\n… and ").unwrap();
+    let says = format!("\n… and {} more bytes, which only the agent's screen shows", huge.len() - kept);
+    assert_eq!(text[kept..], says);
+    assert!(
+        !read.line().contains(char::is_control) && !read.tool.as_ref().unwrap().contains(char::is_control)
+    );
 }
 
 proptest! {
