@@ -102,7 +102,7 @@ fn a_review_that_fails_is_mended_and_repeated() {
     assert_eq!(mission.owned("workspace"), json!(null));
     assert_eq!(world.git(&world.repo(), &["log", "--format=%s", "main..fast"]).lines().count(), 4);
     assert_eq!(mission.agent(1).prompt(), "Build it: Make it faster");
-    assert_eq!(mission.agent(3).prompt(), "Mend it. ## check\n\nIt is slow\n");
+    assert_eq!(mission.agent(3).prompt(), "Mend it. ## check\nIt is slow\n");
 
     let shown = mission.show();
     let last = &shown["last_step_result"];

@@ -21,7 +21,7 @@ impl Mission {
         let dependencies = plan.step(id).depends_on.iter().copied().filter(|it| Some(*it) != sender);
         let parts = dependencies.chain(sender).filter_map(|it| {
             let report = self.step(it).latest.as_ref()?;
-            Some(format!("## {}\n\n{}\n", plan.step(it).id, report.summary.trim_end()))
+            Some(format!("## {}\n{}\n", plan.step(it).id, report.summary.trim_end()))
         });
         parts.collect::<Vec<_>>().join("\n")
     }

@@ -120,7 +120,7 @@ mod tests {
     const VALUES: StepValues<'static> = StepValues {
         mission_prompt: "{{branch}} $(touch x)",
         worktree_path: "/w",
-        context: "## plan\n\n{{step}}\n",
+        context: "## plan\n{{step}}\n",
         step: "fix",
         attempt: 2,
         branch: "b",
@@ -131,13 +131,13 @@ mod tests {
     fn values_are_data_and_never_substituted_again() {
         let pieces = StepValue::ALL.map(|value| [StepPiece::Value(value), StepPiece::Text("|")]).concat();
         let text = StepPrompt { pieces: &pieces }.render(&VALUES);
-        assert_eq!(text, "{{branch}} $(touch x)|/w|## plan\n\n{{step}}\n|fix|2|b|1f2e|");
+        assert_eq!(text, "{{branch}} $(touch x)|/w|## plan\n{{step}}\n|fix|2|b|1f2e|");
     }
 
     #[test]
     fn a_context_that_no_placeholder_takes_is_appended() {
         let prompt = StepPrompt { pieces: &[StepPiece::Text("Do it.\n")] };
-        assert_eq!(prompt.render(&VALUES), "Do it.\n\n# Context\n\n## plan\n\n{{step}}\n");
+        assert_eq!(prompt.render(&VALUES), "Do it.\n\n# Context\n\n## plan\n{{step}}\n");
         assert_eq!(prompt.render(&StepValues { context: "", ..VALUES }), "Do it.\n");
     }
 }

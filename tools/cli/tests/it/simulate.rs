@@ -110,7 +110,7 @@ fn a_mission_is_taken_through_its_steps() {
     for line in [
         "mission: running\n  plan: running, attempt 1\n  implement: blocked\n",
         "> complete plan: two files\nplan: running → completed\nimplement: blocked → running\n  starts the agent of implement, attempt 1, role worker\n",
-        "> context implement\n## plan\n\ntwo files\n",
+        "> context implement\n## plan\ntwo files\n",
         "> lose implement\n  starts the agent of implement, attempt 2, role worker\n",
         "> fail fix: no idea\nfix: running → failed\n  pauses (error, 1) after fix\n",
         "> continue\nfix: failed → running\n  tries fix again\n",

@@ -269,7 +269,7 @@ fn shown(mission: &Value) -> String {
         word(&mission["workflow"]),
         word(&mission["branch"]),
         word(&mission["prompt"]).lines().next().unwrap_or_default(),
-        rows(&mission["tasks"], &["step_id", "status", "attempt", "role", "result", "failure"])
+        rows(&mission["tasks"], &["step_id", "status", "crab_id", "attempt", "role", "result", "failure"])
     );
     text.extend(mission["tasks"].as_array().into_iter().flatten().flat_map(said));
     if let Some(why) = mission["waits"].as_str() {

@@ -179,13 +179,16 @@ fn checked(settings: &Settings, workflows: &Workflows) -> Result<Said> {
         .help("mend them; `orange-workflow check FILE` says more"));
     }
     let names: Vec<&str> = workflows.all().map(|it| it.name).collect();
-    let text = format!(
+    let warnings = workflows.warnings()?;
+    let mut text = format!(
         "the gateway can serve on {}, from {}\nworkflows: {}",
         settings.listen,
         settings.folder.display(),
         names.join(", ")
     );
-    Ok(Said { text, json: json!({"listen": settings.listen.to_string(), "workflows": names}) })
+    text.extend(warnings.iter().map(|it| format!("\n\n{it}")));
+    let json = json!({"listen": settings.listen.to_string(), "workflows": names, "warnings": warnings});
+    Ok(Said { text, json })
 }
 
 /// Waits until the store takes nothing any more.

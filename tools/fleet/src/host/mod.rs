@@ -13,7 +13,7 @@ use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
 
-use orange_core::mission::Mission;
+use orange_core::mission::{Mission, StepState, StepStatus};
 use orange_core::plan::{Plan, StepId};
 use orange_core::scheduler::Scheduler;
 use orange_core::{mission, scheduler};
@@ -235,6 +235,29 @@ pub struct StoredMission {
     pub prompt: String,
     /// Its attempts with their crabs and times, the oldest first.
     pub runs: Vec<AttemptRow>,
+}
+
+impl StoredMission {
+    /// The mission as people see it: a queued step that a crab has is assigned.
+    pub fn seen(&self) -> Mission {
+        let mut seen = self.mission.clone();
+        let held = |(id, state): &(StepId, &mut StepState)| {
+            state.status == StepStatus::Queued && self.crab_of(*id).is_some()
+        };
+        self.plan
+            .step_ids()
+            .zip(&mut seen.steps)
+            .filter(held)
+            .for_each(|(_, state)| state.status = StepStatus::Assigned);
+        seen
+    }
+
+    /// The crab that has the current attempt of a step, which has not ended.
+    pub fn crab_of(&self, id: StepId) -> Option<&str> {
+        let (step, attempt) = (self.plan.step(id).id, self.mission.step(id).attempt());
+        let run = self.runs.iter().find(|it| it.step == step && it.attempt == attempt)?;
+        run.crab.as_deref().filter(|_| run.offered.is_some() && run.ended.is_none())
+    }
 }
 
 /// A mission in a list.

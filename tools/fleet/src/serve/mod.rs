@@ -42,7 +42,7 @@ pub use self::routes::{Answer, NewMissionBody, ROUTES, Route, answer as act, sta
 pub use self::settings::Settings;
 use self::traces::Traces;
 
-pub use self::names::without_password;
+pub use self::names::without_secret;
 
 /// A gateway that serves.
 pub struct Serving {

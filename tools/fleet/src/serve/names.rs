@@ -14,6 +14,9 @@ const LONGEST_ROLE: usize = 64;
 /// How git reaches repositories on other machines. Its other helpers start programs of the caller's choice.
 const SCHEMES: [&str; 5] = ["https", "http", "ssh", "git", "file"];
 
+/// The schemes in whose addresses a user alone can be a token.
+const TAKES_TOKENS: [&str; 2] = ["https", "http"];
+
 /// The name of a branch, as git accepts it, and not an option.
 ///
 /// # Errors
@@ -51,13 +54,13 @@ pub fn repository(address: &str) -> Result<&str, ApiError> {
         Some((scheme, rest)) => SCHEMES.contains(&scheme) && !rest.is_empty() && !rest.starts_with('-'),
         None => address.starts_with('/') || is_scp(address),
     };
-    if is_plain && without_password(address) != address {
+    if is_plain && without_secret(address) != address {
         return Err(ApiError::bad(
             "bad_repository",
-            "`repository` has a password, which everybody who sees the colony would read",
+            "`repository` has a password or, over HTTP, a user, who can be a token, and everybody who sees the colony would read it",
         )
         .help(
-            "leave it out: crabs reach the repository with a credential helper or an SSH key of their own",
+            "leave that out: crabs reach the repository with a credential helper or an SSH key of their own",
         ));
     }
     match is_plain && reaches() {
@@ -72,14 +75,19 @@ pub fn repository(address: &str) -> Result<&str, ApiError> {
     }
 }
 
-/// An address as people see it: without the password that an older gateway has taken.
-pub fn without_password(address: &str) -> String {
+/// An address as people see it: without the password that an older gateway has taken, and of HTTP without the user, since a token is
+/// one, too.
+pub fn without_secret(address: &str) -> String {
     let masked = || {
         let (scheme, rest) = address.split_once("://")?;
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let (login, host) = authority.rsplit_once('@')?;
-        let (user, _) = login.split_once(':')?;
-        Some(format!("{scheme}://{user}:…@{host}{path}"))
+        let shown = match login.split_once(':') {
+            Some(_) | None if TAKES_TOKENS.contains(&scheme) => "…".to_owned(),
+            Some((user, _)) => format!("{user}:…"),
+            None => return None,
+        };
+        Some(format!("{scheme}://{shown}@{host}{path}"))
     };
     masked().unwrap_or_else(|| address.to_owned())
 }
@@ -183,25 +191,28 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_with_a_password_is_refused_and_masked() {
+    fn a_repository_with_a_secret_is_refused_and_masked() {
         for (address, shown) in [
-            ("https://ada:secret@example.org/x.git", "https://ada:…@example.org/x.git"),
-            ("https://ada:p@ss@example.org", "https://ada:…@example.org"),
+            ("https://ada:secret@example.org/x.git", "https://…@example.org/x.git"),
+            ("https://ada:p@ss@example.org", "https://…@example.org"),
+            ("https://:secret@example.org/x", "https://…@example.org/x"),
+            ("https://secret@example.org/x.git", "https://…@example.org/x.git"),
+            ("http://secret:@example.org:8080/x", "http://…@example.org:8080/x"),
             ("ssh://git:secret@example.org:22/x", "ssh://git:…@example.org:22/x"),
-            ("https://:secret@example.org/x", "https://:…@example.org/x"),
         ] {
             let refused = repository(address).unwrap_err();
             assert_eq!(refused.code, "bad_repository");
             assert!(!refused.message.contains("secret") && refused.help.contains("credential helper"));
-            assert_eq!(without_password(address), shown);
+            assert_eq!(without_secret(address), shown);
         }
         for kept in [
-            "https://ada@example.org/x.git",
+            "https://example.org/x.git",
             "https://example.org/a:b@c",
+            "ssh://git@example.org:22/x",
             "git@example.org:x.git",
             "/srv/a:b@c",
         ] {
-            assert_eq!(without_password(kept), kept);
+            assert_eq!(without_secret(kept), kept);
         }
     }
 

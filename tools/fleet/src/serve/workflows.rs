@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use axum::http::StatusCode;
-use orange_codegen::{custom, suggest};
+use orange_codegen::plain::Renderer;
+use orange_codegen::{Level, PromptFiles, Source, custom, suggest};
 use orange_core::Workflow;
 use orange_core::plan::Plan;
 use orange_engine::{Error, Kind, Result};
@@ -22,6 +23,8 @@ const FOLDER: &str = "workflows";
 #[derive(Clone, Debug, Default)]
 pub struct Workflows {
     plans: BTreeMap<&'static str, &'static Plan<'static>>,
+    /// The files of those that are served from files.
+    files: BTreeMap<&'static str, PathBuf>,
     /// The files that are not served, each with the reason.
     pub refused: Vec<(PathBuf, String)>,
 }
@@ -34,19 +37,18 @@ impl Workflows {
     /// A folder cannot be read.
     pub fn load(built_in: &[&'static Plan<'static>], folders: &[PathBuf]) -> Result<Workflows> {
         let plans = built_in.iter().map(|plan| (plan.name, *plan)).collect();
-        let mut workflows = Workflows { plans, refused: Vec::new() };
-        let mut files: BTreeMap<&'static str, PathBuf> = BTreeMap::new();
+        let mut workflows = Workflows { plans, files: BTreeMap::new(), refused: Vec::new() };
         for folder in folders {
             for file in listed(&folder.join(FOLDER))? {
                 match compiled(&file) {
-                    Ok(plan) => match files.get(plan.name) {
+                    Ok(plan) => match workflows.files.get(plan.name) {
                         Some(other) => {
                             let why = format!("{} has a workflow `{}`, too", other.display(), plan.name);
                             workflows.refused.push((file, why));
                         }
                         None => {
                             workflows.plans.insert(plan.name, plan);
-                            files.insert(plan.name, file);
+                            workflows.files.insert(plan.name, file);
                         }
                     },
                     Err(why) => workflows.refused.push((file, why)),
@@ -76,6 +78,15 @@ impl Workflows {
         };
         let message = format!("there is no workflow `{}`", shown.escape_debug());
         Err(ApiError::new(StatusCode::NOT_FOUND, "unknown_workflow", message).help(help))
+    }
+
+    /// What the checks warn of in the files that are served, each as `orange-workflow check` says it.
+    ///
+    /// # Errors
+    /// A file cannot be read any more.
+    pub fn warnings(&self) -> Result<Vec<String>> {
+        let found = self.files.values().map(|file| warned(file)).collect::<Result<Vec<_>>>()?;
+        Ok(found.concat())
     }
 
     /// Every workflow, in the order of their names.
@@ -109,14 +120,37 @@ fn compiled(file: &Path) -> std::result::Result<&'static Plan<'static>, String> 
     }
 }
 
+fn warned(file: &Path) -> Result<Vec<String>> {
+    let text = fs::read_to_string(file).map_err(|cause| Error::io("read", file, &cause))?;
+    let source = Source::new(file.display().to_string(), text).with_files(PromptFiles::beside(file));
+    let renderer = Renderer::new(&source);
+    let found = orange_analysis::lint(&source).diagnostics;
+    let warnings = found.iter().filter(|it| matches!(it.level, Level::Warn | Level::Deny));
+    Ok(warnings.map(|it| renderer.render(it)).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const GOOD: &str = "[workflow]\nname = 'good'\n[[steps]]\nid = 'a'\nprompt = 'do it'\n";
     const CYCLE: &str = "[workflow]\nname = 'cycle'\n[[steps]]\nid = 'a'\nprompt = 'x'\ndepends_on = ['b']\n[[steps]]\nid = 'b'\nprompt = 'x'\ndepends_on = ['a']\n";
+    const NEVER_SAID: &str = "[workflow]\nname = 'never'\n[[steps]]\nid = 'a'\nprompt = 'Say `orange step complete --result PASS`.'\nresults = ['PASS', 'FAIL']\n[[steps]]\nid = 'b'\nprompt = 'do it'\ndepends_on = ['a']\ncondition = \"a.result == 'OK'\"\n";
     const LEAVES: &str =
         "[workflow]\nname = 'leaves'\n[[steps]]\nid = 'a'\nprompt_file = '../../secret.md'\n";
+
+    #[test]
+    fn a_file_that_is_served_has_its_warnings() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join(FOLDER)).unwrap();
+        let warnings = |name: &str, text: &str| {
+            fs::write(folder.path().join(FOLDER).join(name), text).unwrap();
+            Workflows::load(&[], &[folder.path().to_owned()]).unwrap().warnings().unwrap()
+        };
+        assert_eq!(warnings("good.toml", GOOD), Vec::<String>::new());
+        let found = warnings("never.toml", NEVER_SAID);
+        assert!(found.iter().any(|it| it.contains("never.toml:11") && it.contains("[B08 ")), "{found:?}");
+    }
 
     #[test]
     fn what_does_not_compile_is_refused_and_the_rest_served() {

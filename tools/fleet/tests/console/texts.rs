@@ -165,5 +165,5 @@ fn long_texts() {
         assert_eq!(visitor.get(&format!("{mission}/{missing}")).0, 404, "{missing}");
     }
     let (_, context) = visitor.get(&format!("{mission}/steps/implement/context"));
-    assert!(context.trim() == format!("## plan\n\n{text}").trim(), "{} bytes", context.len());
+    assert!(context.trim() == format!("## plan\n{text}").trim(), "{} bytes", context.len());
 }

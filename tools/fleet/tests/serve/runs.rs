@@ -91,7 +91,13 @@ fn what_a_crab_is_assigned_has_everything_that_it_needs() {
         (&json!("/srv/git/x.git"), &json!("full"), &Value::Null)
     );
     let run = plan["run_id"].as_str().unwrap();
+    let step = || {
+        let tasks = it.world.admin.get(&format!("/v1/tasks?mission={mission}")).ok(200);
+        (tasks["tasks"][0]["status"].clone(), tasks["tasks"][0]["crab_id"].clone())
+    };
+    assert_eq!(step(), (json!("assigned"), json!("sage")));
     it.crabs.start("sage", run).ok(200);
+    assert_eq!(step(), (json!("running"), json!("sage")));
     let again = it.crabs.get(&format!("/v1/runs/{run}")).ok(200);
     assert_eq!(
         (&again["prompt"], &again["status"], &again["worktree_path"]),
@@ -99,9 +105,10 @@ fn what_a_crab_is_assigned_has_everything_that_it_needs() {
     );
     let report = json!({"run_id": run, "crab_id": "sage", "status": "completed", "summary": "first tea", "result": "GO", "commit": "1f2e3d4c5b"});
     it.crabs.post("/v1/runs/complete", &report).ok(200);
+    assert_eq!(step(), (json!("completed"), Value::Null));
     let work = &it.crabs.poll("atlas", 30_000)[0];
-    assert_eq!(work["context"], "## plan\n\nfirst tea\n");
-    assert_eq!(work["prompt"], "do fix {{attempt}} \u{202e} <b> 1\n\n# Context\n\n## plan\n\nfirst tea\n");
+    assert_eq!(work["context"], "## plan\nfirst tea\n");
+    assert_eq!(work["prompt"], "do fix {{attempt}} \u{202e} <b> 1\n\n# Context\n\n## plan\nfirst tea\n");
     let runs = it.world.admin.get(&format!("/v1/runs?mission={mission}")).ok(200);
     assert_eq!(
         (&runs["runs"][0]["commit"], &runs["runs"][0]["crab_id"]),

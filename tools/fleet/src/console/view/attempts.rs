@@ -73,8 +73,7 @@ fn standing(end: Option<&AttemptEnd>, status: StepStatus, has_crab: bool) -> (To
         Some(AttemptEnd::Abandoned) => (Tone::Bad, "its crab was lost"),
         Some(AttemptEnd::Withdrawn) => (Tone::Off, "withdrawn"),
         None if status == StepStatus::Running => (Tone::Busy, "running"),
-        None if status == StepStatus::Assigned => (Tone::Busy, "assigned"),
-        None if has_crab => (Tone::Calm, "about to start"),
+        None if has_crab || status == StepStatus::Assigned => (Tone::Busy, "assigned"),
         None => (Tone::Calm, "waits for a crab"),
     }
 }

@@ -6,7 +6,7 @@ use orange_core::scheduler::Crab;
 use super::words::{Tone, counted};
 use super::{Page, Tab, badge, text, time};
 use crate::host::{ColonyState, Millis};
-use crate::serve::without_password;
+use crate::serve::without_secret;
 
 /// After so long without a word a crab is shown as silent. Leases do not depend on it.
 const SILENT: Millis = 120_000;
@@ -83,7 +83,7 @@ impl Colonies<'_> {
                     h2 { a href={ "/console/colonies/" (colony.id) } { (text::inline(&colony.name)) } }
                 }
                 p.facts {
-                    (text::inline(&without_password(&colony.repository)))
+                    (text::inline(&without_secret(&colony.repository)))
                     @if let Some(base) = &colony.base { ", from " (text::inline(base)) }
                     " · " a href={ "/console/missions?colony=" (colony.id) } { "missions" }
                 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use orange_core::mission::{Mission, MissionStatus};
-use orange_core::plan::Plan;
+use orange_core::plan::StepId;
 
 use super::forms::{self, Seal};
 use super::words::{self, Tone, counted, standing};
@@ -60,8 +60,9 @@ impl MissionPage<'_> {
                 h2 #plan-title { "Plan" }
                 p.now { (words::doing(plan, mission, self.holder())) }
                 @if let Some(why) = &self.waits { p.why #waits dir="auto" { "It waits since " (text::line(why)) "." } }
-                (picture::picture(plan, Some(mission)))
-                (steps(plan, mission, &address))
+                @let seen = self.stored.seen();
+                (picture::picture(plan, Some(&seen)))
+                (self.steps(&seen, &address))
             }
             section #attempts aria-labelledby="attempts-title" {
                 h2 #attempts-title { "Attempts" }
@@ -81,10 +82,13 @@ impl MissionPage<'_> {
 
     /// The crab that has the step which starts next.
     fn holder(&self) -> Option<&str> {
-        let StoredMission { plan, mission, runs, .. } = self.stored;
-        let (step, attempt) = mission.next()?;
-        let run = runs.iter().find(|it| it.step == plan.step(step).id && it.attempt == attempt)?;
-        let crab = run.crab.as_deref().filter(|_| run.offered.is_some())?;
+        let (step, _) = self.stored.mission.next()?;
+        self.crab_of(step)
+    }
+
+    /// The name of the crab that has a step.
+    fn crab_of(&self, step: StepId) -> Option<&str> {
+        let crab = self.stored.crab_of(step)?;
         Some(self.crabs.iter().find(|it| it.0 == crab).map_or(crab, |it| it.1.as_str()))
     }
 
@@ -148,6 +152,48 @@ impl MissionPage<'_> {
         }
     }
 
+    /// The steps as a table: what the picture says, in words.
+    fn steps(&self, seen: &Mission, address: &str) -> Markup {
+        let plan = self.stored.plan;
+        html! {
+            table.list #steps role="table" {
+                caption.unseen { "The steps, in the order in which they can run" }
+                thead role="rowgroup" {
+                    tr role="row" {
+                        @for name in ["Step", "Status", "Role", "Result", "Attempts"] {
+                            th role="columnheader" scope="col" { (name) }
+                        }
+                    }
+                }
+                tbody role="rowgroup" {
+                    @for id in plan.order {
+                        @let (step, state) = (plan.step(*id), seen.step(*id));
+                        tr role="row" id={ "step-" (step.id) } {
+                            th role="rowheader" scope="row" {
+                                a href={ (address) "/steps/" (step.id) } { (text::line(step.id)) }
+                                @if step.title != step.id { " " span.sub dir="auto" { (text::line(step.title)) } }
+                            }
+                            td role="cell" {
+                                (badge(Tone::of_step(state), standing(state)))
+                                @if let Some(crab) = self.crab_of(*id) { " " span.sub { "crab " (text::inline(crab)) } }
+                            }
+                            td role="cell" { (text::line(plan.role(step.role))) }
+                            @let result = state.latest.as_ref().and_then(|it| it.result.as_deref());
+                            td.nil[result.is_none()] role="cell" { bdi { (result.map_or("–".to_owned(), text::line)) } }
+                            td.nil[state.attempt() == 0] role="cell" {
+                                (counted(state.attempts.len(), "attempt", "attempts"))
+                                @if step.is_loop() {
+                                    span.sub { " " (state.completions) " of "
+                                        (counted(usize::from(step.max_retries) + usize::from(state.granted), "round", "rounds")) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     fn cancel(&self) -> Markup {
         html! {
             details #cancel {
@@ -186,44 +232,6 @@ pub fn answers(stored: &StoredMission, seal: &Seal<'_>, in_full: bool) -> Markup
                 details #policy {
                     summary { "When it pauses from now on" }
                     (forms::policy("answer", "as it is", ("", "")))
-                }
-            }
-        }
-    }
-}
-
-/// The steps as a table: what the picture says, in words.
-fn steps(plan: &Plan<'_>, mission: &Mission, address: &str) -> Markup {
-    html! {
-        table.list #steps role="table" {
-            caption.unseen { "The steps, in the order in which they can run" }
-            thead role="rowgroup" {
-                tr role="row" {
-                    @for name in ["Step", "Status", "Role", "Result", "Attempts"] {
-                        th role="columnheader" scope="col" { (name) }
-                    }
-                }
-            }
-            tbody role="rowgroup" {
-                @for id in plan.order {
-                    @let (step, state) = (plan.step(*id), mission.step(*id));
-                    tr role="row" id={ "step-" (step.id) } {
-                        th role="rowheader" scope="row" {
-                            a href={ (address) "/steps/" (step.id) } { (text::line(step.id)) }
-                            @if step.title != step.id { " " span.sub dir="auto" { (text::line(step.title)) } }
-                        }
-                        td role="cell" { (badge(Tone::of_step(state), standing(state))) }
-                        td role="cell" { (text::line(plan.role(step.role))) }
-                        @let result = state.latest.as_ref().and_then(|it| it.result.as_deref());
-                        td.nil[result.is_none()] role="cell" { bdi { (result.map_or("–".to_owned(), text::line)) } }
-                        td.nil[state.attempt() == 0] role="cell" {
-                            (counted(state.attempts.len(), "attempt", "attempts"))
-                            @if step.is_loop() {
-                                span.sub { " " (state.completions) " of "
-                                    (counted(usize::from(step.max_retries) + usize::from(state.granted), "round", "rounds")) }
-                            }
-                        }
-                    }
                 }
             }
         }

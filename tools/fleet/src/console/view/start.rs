@@ -6,7 +6,7 @@ use orange_core::plan::Plan;
 use super::forms::{self, Seal};
 use super::{Page, Tab, text};
 use crate::host::Colony;
-use crate::serve::without_password;
+use crate::serve::without_secret;
 
 /// What the form holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Start<'_> {
                     label for="colony" { "Colony" }
                     select #colony name="colony" required {
                         @for it in self.colonies {
-                            option value=(it.id) selected[it.id == self.filled.colony] { (text::line(&it.name)) " (" (text::line(&without_password(&it.repository))) ")" }
+                            option value=(it.id) selected[it.id == self.filled.colony] { (text::line(&it.name)) " (" (text::line(&without_secret(&it.repository))) ")" }
                         }
                     }
                 }

@@ -31,8 +31,9 @@ pub struct StepPage<'s> {
 impl StepPage<'_> {
     /// This page.
     pub fn page(&self) -> Page<'_> {
-        let StoredMission { row, plan, mission, .. } = self.stored;
-        let (step, state) = (plan.step(self.step), mission.step(self.step));
+        let StoredMission { row, plan, .. } = self.stored;
+        let seen = self.stored.seen();
+        let (step, state) = (plan.step(self.step), seen.step(self.step));
         Page {
             title: step.id,
             tab: Tab::Elsewhere,
@@ -43,8 +44,9 @@ impl StepPage<'_> {
     }
 
     fn content(&self) -> Markup {
-        let StoredMission { row, plan, mission, .. } = self.stored;
-        let (step, state) = (plan.step(self.step), mission.step(self.step));
+        let StoredMission { row, plan, .. } = self.stored;
+        let seen = self.stored.seen();
+        let (step, state) = (plan.step(self.step), seen.step(self.step));
         let mission_address = format!("/console/missions/{}", row.id);
         let address = format!("{mission_address}/steps/{}", step.id);
         let names = |ids: &[StepId]| ids.iter().map(|it| plan.step(*it).id).collect::<Vec<_>>().join(", ");

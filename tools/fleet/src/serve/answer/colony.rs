@@ -64,7 +64,7 @@ pub struct Registered {
 impl From<Colony> for ColonyAnswer {
     fn from(colony: Colony) -> ColonyAnswer {
         let Colony { id, name, repository, base, created } = colony;
-        let repository = names::without_password(&repository);
+        let repository = names::without_secret(&repository);
         ColonyAnswer { colony_id: id, name, repository, base, created_at_ms: created }
     }
 }

@@ -100,6 +100,8 @@ pub struct TaskAnswer {
     pub role: String,
     /// Where it stands.
     pub status: &'static str,
+    /// The crab that has its current attempt, which has not ended.
+    pub crab_id: Option<String>,
     /// The steps that end before it.
     pub depends_on: Vec<String>,
     /// The condition under which it runs.
@@ -250,6 +252,7 @@ fn pause(pause: &Pause, plan: &Plan<'_>, mission: &Mission) -> PauseAnswer {
 /// The steps of a mission.
 pub fn tasks(stored: &StoredMission) -> Vec<TaskAnswer> {
     let StoredMission { row, plan, mission, .. } = stored;
+    let seen = stored.seen();
     let task = |id: StepId| {
         let (step, state) = (plan.step(id), mission.step(id));
         let latest = state.latest.clone().unwrap_or_default();
@@ -260,7 +263,8 @@ pub fn tasks(stored: &StoredMission) -> Vec<TaskAnswer> {
             step_id: step.id.to_owned(),
             title: step.title.to_owned(),
             role: plan.role(step.role).to_owned(),
-            status: state.status.as_str(),
+            status: seen.step(id).status.as_str(),
+            crab_id: stored.crab_of(id).map(str::to_owned),
             depends_on: step.depends_on.iter().map(|it| plan.step(*it).id.to_owned()).collect(),
             condition: step.condition.as_ref().map(|it| plan.condition_text(it)),
             attempt: state.attempt(),
