@@ -113,7 +113,7 @@ fn deed(row: &Row, offer: &Offer, label: &str) -> Deed {
         "logs" => Deed::Print(words),
         "allow" | "deny" => Deed::Answer(order(row, label, words)),
         "cancel" | "merge" => Deed::Confirm(order(row, label, agreed(words))),
-        // What an agent is doing at the moment is lost.
+        // The agent at work loses what it is doing.
         "respawn" | "restart" if row.is_busy() => Deed::Confirm(order(row, label, words)),
         _ if offer.text => Deed::Text(order(row, label, words)),
         _ => Deed::Order(order(row, label, words)),
