@@ -182,7 +182,7 @@ fn the_same_report_again_writes_nothing() {
     let (_folder, app, dir) = lab();
     record(&app, &dir, vec![begin(), started("work", 1), complete("work", 1, "PASS")]);
     let before = std::fs::read(dir.history()).unwrap();
-    record(&app, &dir, vec![complete("work", 1, "FAIL")]);
+    record(&app, &dir, vec![complete("work", 1, "PASS")]);
     assert_eq!(std::fs::read(dir.history()).unwrap(), before);
     let error = LockedMission::lock(&app, &dir).unwrap().record(complete("work", 1, "FAIL"), Vec::new());
     assert!(error.unwrap_err().message.contains("has ended, with another report"));
@@ -246,7 +246,7 @@ fn the_attempt_of_an_agent_at_a_limit_stays_open() {
     for event in over.into_iter().chain([cancelled]) {
         assert!(event.ends_waiting(), "{event:?}");
     }
-    record(&app, &dir, vec![complete("work", 1, "FAIL")]);
+    record(&app, &dir, vec![complete("work", 1, "PASS")]);
     assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().waiting, None);
 }
 
