@@ -14,7 +14,7 @@ use crate::flow::request::decide;
 use crate::flow::{End, Goal, dry_run, ended, finish, lock_recovered, request, spawn};
 use crate::machines::Machines;
 use crate::store::event::Spawn as Spawned;
-use crate::store::{self, Draft, Event, LockedTask, Record, Set, Task, TaskDir};
+use crate::store::{self, Draft, Event, LockedTask, Record, Set, Task, TaskDir, secret};
 use crate::{Error, Kind};
 
 const PENDING: StateId = StateId(0);
@@ -208,14 +208,15 @@ impl Lab {
     fn agent(&self, spawn: u32, actor: Actor) {
         let agent = Spawned { spawn, actor: actor.into(), ..Spawned::default() };
         self.open().append(Event::AgentSpawned(agent), Set::new().tmux_session(Some("s"))).unwrap();
+        secret::make(&self.dir, spawn).unwrap();
     }
 
     /// From now on, this agent asks, in the task's worktree.
     fn asks_as(&mut self, spawn: u32) {
         self.open().append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
         self.app.folder = self.app.home.workspace("coffee--1");
-        let task = self.dir.id.clone();
-        self.app.caller = Caller::Agent { task, spawn: Some(spawn), claim: Actor::Worker, secret: None };
+        let (task, secret) = (self.dir.id.clone(), secret::read(&self.dir, spawn).unwrap());
+        self.app.caller = Caller::Agent { task, spawn: Some(spawn), claim: Actor::Worker, secret };
     }
 
     fn end(&self, spawn: u32) -> crate::Result<String> {

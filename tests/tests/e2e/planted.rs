@@ -113,7 +113,7 @@ fn look(world: &World, task: &Task<'_>, marker: &Marker) {
         &["task", "next", id],
         &["task", "logs", id],
         &["task", "pane", id],
-        &["task", "update", id, "--summary", "Mend that"],
+        &["task", "update", id, "--summary", "Mend that [agents: hang hang hang]"],
         &["task", "update", id, "--status", "agent-review", "--dry-run"],
         &["task", "update", id, "--status", "agent-review"],
         &["task", "merge", id, "--local", "--dry-run"],
@@ -144,7 +144,7 @@ fn end(world: &World, task: &Task<'_>, marker: &Marker) {
     let id = task.id.as_str();
     for words in [
         &["task", "stop", id][..],
-        &["task", "merge", id, "--local", "--force", "--strategy", "merge"],
+        &["task", "merge", id, "--local", "--force", "--strategy", "merge", "--yes"],
         &["task", "cancel", id, "--yes"],
         &["task", "restore", id, "--backup", "1"],
         &["workspace", "gc"],
@@ -259,7 +259,7 @@ fn the_hook_for_pushes_of_the_main_checkout_runs() {
     world.git(&worktree, &["add", "work"]);
     world.git(&worktree, &["commit", "--quiet", "--message", "Work"]);
     marker.hooks(&world.repo().join(".git/hooks"));
-    task.ok("merge", &["--force"]);
+    task.ok("merge", &["--force", "--yes"]);
     let runs = marker.taken();
     assert!(!runs.is_empty() && runs.lines().all(|line| line.contains("hooks/pre-push")), "{runs}");
 }
