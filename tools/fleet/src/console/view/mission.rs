@@ -76,9 +76,10 @@ impl MissionPage<'_> {
                 h2 #more-title { "More" }
                 p { a href={ (address) "/history" } { "History: everything that has happened to it" } }
                 p.note #kept {
-                    "The gateway removes a mission " (KEPT_BY_GATEWAYS) " days after its end, or as " code { "orange-fleet serve --keep" }
-                    " says. A crab removes what an attempt has left in its home " (KEPT_BY_CRABS) " days after its end, or as "
-                    code { "orange-fleet crab --keep" } " says; there, " code { "orange mission delete" } " moves it to the trash sooner."
+                    "The gateway removes a mission " (KEPT_BY_GATEWAYS) " days after its end; " code { "orange-fleet serve --keep" }
+                    " changes that. A crab removes what an attempt has left in its home after " (KEPT_BY_CRABS) " days; "
+                    code { "orange-fleet crab --keep" } " changes that, and " code { "orange mission delete" }
+                    " in that home moves it to the trash sooner."
                 }
                 @if !matches!(mission.status, MissionStatus::Completed | MissionStatus::Cancelled) { (self.cancel()) }
             }
