@@ -11,6 +11,7 @@ use serde_json::json;
 use super::Said;
 use crate::client::Gateway;
 use crate::crab::{self, Settings, Tell, Times, find_orange};
+use crate::host::KEPT_BY_CRABS;
 use crate::lines;
 use crate::serve::settings::PORT;
 
@@ -47,7 +48,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "MB", default_value_t = 500)]
     pub least_free_mb: u64,
     /// Days for which a crab keeps the missions of attempts that have ended; 0 keeps them for ever
-    #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    #[arg(long, value_name = "DAYS", default_value_t = KEPT_BY_CRABS, value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub keep: u32,
     /// Seconds between two looks for agents that have died without a report
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]

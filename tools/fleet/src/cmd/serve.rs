@@ -16,7 +16,7 @@ use super::store::{Store, folder};
 use crate::console;
 use crate::console::machine::Machine;
 use crate::crab::find_orange;
-use crate::host::Host;
+use crate::host::{Host, KEPT_BY_GATEWAYS};
 use crate::plans::PLANS;
 use crate::serve::doors::Tokens;
 use crate::serve::settings::{Limits, TlsFiles};
@@ -71,7 +71,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
     /// Days for which missions that have ended are kept; 0 keeps them for ever
-    #[arg(long, value_name = "DAYS", default_value_t = 90)]
+    #[arg(long, value_name = "DAYS", default_value_t = KEPT_BY_GATEWAYS)]
     keep: u32,
     /// Show the tasks and missions of this home of `orange` in the console, too, and let people answer them there
     #[arg(long, value_name = "DIR")]

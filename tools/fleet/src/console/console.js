@@ -5,6 +5,9 @@
   // The least time between two loads of the page.
   const PACE = 400;
 
+  // How often the page says anew how long ago something was.
+  const AGE = 20_000;
+
   // How long a question cannot be answered after another one has taken its place.
   const READ = 700;
 
@@ -26,6 +29,7 @@
     history.replaceState(null, "", address);
   }
   localise(document);
+  setInterval(() => age(document), AGE);
   if (mission !== undefined) {
     let leave = follow(stream, Number(after), hear);
     addEventListener("pagehide", () => { leave(); });
@@ -156,5 +160,20 @@
       time.title = time.textContent;
       time.textContent = isToday ? date.toLocaleTimeString() : date.toLocaleString();
     }
+    age(root);
+  }
+
+  // How long ago a time is stands beside it.
+  function age(root) {
+    for (const ago of root.querySelectorAll("time + .ago")) {
+      const passed = Date.now() - new Date(ago.previousElementSibling.dateTime).getTime();
+      if (!Number.isNaN(passed)) ago.textContent = `(${inWords(Math.floor(passed / 60_000))})`;
+    }
+  }
+
+  function inWords(minutes) {
+    if (minutes < 1) return "just now";
+    if (minutes < 60) return `${minutes} min ago`;
+    return minutes < 1440 ? `${Math.floor(minutes / 60)} h ago` : `${Math.floor(minutes / 1440)} d ago`;
   }
 })();

@@ -222,6 +222,12 @@ pub struct NewMission {
     pub policy: orange_core::plan::Policy,
 }
 
+/// How many days the gateway keeps a mission after its end, unless `--keep` says otherwise.
+pub const KEPT_BY_GATEWAYS: u32 = 90;
+
+/// How many days a crab keeps what an attempt has left in its home, unless `--keep` says otherwise.
+pub const KEPT_BY_CRABS: u32 = 30;
+
 /// A mission as it is stored.
 #[derive(Clone, Debug)]
 pub struct StoredMission {

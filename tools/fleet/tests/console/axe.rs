@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use libtest_mimic::{Completion, Trial};
+use serde_json::json;
 
 use crate::browser::{Browser, DESKTOP, PHONE};
 use crate::gateway::Gateway;
@@ -26,7 +27,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         Ok(_) => Ok(suite::skip(NAME, "there is no browser")),
         Err(why) => Ok(suite::skip(NAME, why)),
     });
-    vec![trial, with_browser("no_page_is_wider_than_its_screen", is_not_too_wide)]
+    vec![
+        trial,
+        with_browser("no_page_is_wider_than_its_screen", is_not_too_wide),
+        with_browser("a_wide_plan_is_scrolled_on_a_phone", is_scrolled),
+    ]
 }
 
 fn finds_nothing() {
@@ -107,4 +112,19 @@ fn install(folder: &Path) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!("`npm ci` failed: {}", String::from_utf8_lossy(&output.stderr).trim())),
     }
+}
+
+/// No workflow that ships has a plan so wide, so the picture of one gets its size.
+fn is_scrolled() {
+    let gateway = Gateway::start();
+    let id = fill(&gateway).remove(0);
+    let browser = browser();
+    enter(&browser, &gateway, &format!("/console/missions/{id}"));
+    browser.resize(PHONE);
+    let widths = "const plan = document.querySelector('.plan'); plan.classList.add('wide'); \
+                  plan.setAttribute('width', 1500); \
+                  const scroll = document.querySelector('#picture-scroll'); scroll.scrollLeft = 9999; \
+                  return [plan.getBoundingClientRect().width, scroll.scrollLeft > 1000, \
+                  document.documentElement.scrollWidth <= innerWidth]";
+    assert_eq!(browser.script(widths), json!([1500, true, true]));
 }

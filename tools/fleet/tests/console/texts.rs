@@ -92,6 +92,7 @@ fn changes() {
     let browser = browser();
     browser.without_scripts();
     enter(&browser, &gateway, &format!("/console/missions/{id}"));
+    browser.click("#a-implement-1 summary");
     browser.click("#a-implement-1 .texts a[href$='#diff']");
     browser.wait_for("h1", "implement #1");
     assert_eq!(browser.text("h3.file"), "src/parser.rs");

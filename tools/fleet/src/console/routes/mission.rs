@@ -124,10 +124,12 @@ pub(super) async fn prompt_of(visit: &Visit, stored: &StoredMission, id: StepId)
 pub(super) async fn history(visit: Visit, Path(id): Path<String>, Query(asked): Query<Asked>) -> Answer {
     let frame = visit.frame().await?;
     let stored = visit.mission(&id).await?;
+    let crabs = visit.crabs(&stored.row.colony).await?;
     let asked_for = u32::try_from(RECORDS + 1).unwrap_or(u32::MAX);
     let found = visit.console.host.records(asked.after, Some(id), asked_for).await;
     let mut records = found.map_err(unanswered)?;
     let has_more = records.len() > RECORDS;
     records.truncate(RECORDS);
-    shown(&History { row: &stored.row, records: &records, has_more }.page(), &frame)
+    let page = History { row: &stored.row, records: &records, has_more, crabs: &crabs, now: now() };
+    shown(&page.page(), &frame)
 }

@@ -11,6 +11,10 @@ use crate::host::{AttemptRow as Timing, Millis, StoredMission};
 /// How much of the name of a commit is shown.
 const SHORT: usize = 12;
 
+/// The width of a bar in units of its own, and of the thinnest part that is seen.
+const BAR: Millis = 1_000;
+const THIN: Millis = 8;
+
 /// An attempt, with what the mission and the host know of it.
 pub struct Tried<'t> {
     address: String,
@@ -78,13 +82,22 @@ fn standing(end: Option<&AttemptEnd>, status: StepStatus, has_crab: bool) -> (To
     }
 }
 
-/// At most so many of them; the pages of the steps have the others.
+/// The times from the first attempt on a page to the end of the last: what the bars of a timeline are drawn in.
+struct Span {
+    from: Millis,
+    to: Millis,
+}
+
+/// At most so many of them on a timeline; the pages of the steps have the others. All but the last that has begun are folded.
 pub fn list(tried: &[Tried<'_>], most: usize) -> Markup {
+    let shown = &tried[..tried.len().min(most)];
+    let span = Span::of(shown);
+    let last = shown.iter().position(Tried::has_begun).unwrap_or(0);
     html! {
         @if tried.is_empty() { p.empty { "No step has been tried." } }
         @else {
             ol.attempts reversed {
-                @for one in tried.iter().take(most) { (one.shown()) }
+                @for (index, one) in shown.iter().enumerate() { (one.shown(&span, index == last)) }
             }
             @if tried.len() > most {
                 p.note { (tried.len() - most) " older attempts are on the pages of their steps." }
@@ -93,17 +106,75 @@ pub fn list(tried: &[Tried<'_>], most: usize) -> Markup {
     }
 }
 
+impl Span {
+    fn of(tried: &[Tried<'_>]) -> Span {
+        let timings = || tried.iter().filter_map(|it| Some((it.timing?, it.now)));
+        let from = timings().map(|(timing, _)| timing.queued).min().unwrap_or_default();
+        let to = timings().map(|(timing, now)| timing.ended.unwrap_or(now)).max().unwrap_or_default();
+        Span { from, to: to.max(from + 1) }
+    }
+
+    /// Where a time is, as a part of the width of a bar.
+    fn place(&self, time: Millis) -> Millis {
+        let passed = time.clamp(self.from, self.to) - self.from;
+        passed.saturating_mul(BAR) / (self.to - self.from)
+    }
+}
+
 impl Tried<'_> {
-    fn shown(&self) -> Markup {
+    fn shown(&self, span: &Span, is_open: bool) -> Markup {
         html! {
             li.card id={ "a-" (self.step) "-" (self.number) } {
-                h3 { a href=(self.address) { (text::line(self.step)) } " " span.number { "#" (self.number) } " " (badge(self.tone, self.word)) }
-                p.facts { (self.when()) }
-                (self.end())
-                (self.commit())
-                (self.links())
+                details open[is_open] {
+                    summary {
+                        h3 { (text::line(self.step)) " " span.number { "#" (self.number) } " " (badge(self.tone, self.word)) }
+                        " " span.number { (self.took()) }
+                        (self.bar(span))
+                    }
+                    p.facts { (self.when()) }
+                    (self.end())
+                    (self.commit())
+                    (self.links())
+                }
             }
         }
+    }
+
+    /// How long its agent has worked, or how long it has waited for one.
+    fn took(&self) -> String {
+        let Some(timing) = self.timing else { return String::new() };
+        match (self.began(), timing.ended) {
+            (Some(began), Some(ended)) => time::duration(began, ended),
+            (Some(began), None) => format!("{} so far", time::duration(began, self.now)),
+            (None, Some(ended)) => format!("waited {}", time::duration(timing.queued, ended)),
+            (None, None) => format!("{} so far", time::duration(timing.queued, self.now)),
+        }
+    }
+
+    /// When it has waited, and when its agent has worked.
+    fn bar(&self, span: &Span) -> Markup {
+        let Some(timing) = self.timing else { return html! {} };
+        let ended = timing.ended.unwrap_or(self.now);
+        let began = self.began().unwrap_or(ended);
+        let [queued, began, ended] = [timing.queued, began, ended].map(|it| span.place(it));
+        let width = (ended - began).max(THIN);
+        html! {
+            svg.bar viewBox={ "0 0 " (BAR) " 8" } preserveAspectRatio="none" aria-hidden="true" {
+                rect.waited x=(queued) width=((began - queued).max(0)) height="8" {}
+                @if self.began().is_some() {
+                    rect.ran.(self.tone.class()) x=(began.min(BAR - width)) width=(width) height="8" {}
+                }
+            }
+        }
+    }
+
+    /// When its agent has started, or when its crab has got it.
+    fn began(&self) -> Option<Millis> {
+        self.timing.and_then(|it| it.started.or(it.offered))
+    }
+
+    fn has_begun(&self) -> bool {
+        self.end.is_some() || self.began().is_some()
     }
 
     /// The way to what it has changed, and to what its agent has said and done.
@@ -119,8 +190,12 @@ impl Tried<'_> {
         };
         let (diff, transcript) = self.timing.map_or((None, None), |it| (it.diff, it.transcript));
         html! {
-            @if diff.is_some() || transcript.is_some() {
-                p.texts { (of("diff", "Diff", diff)) (of("transcript", "Transcript", transcript)) }
+            p.texts {
+                a href=(self.address) { "Step " (text::line(self.step)) } " "
+                // A diff without a byte is no page to look at.
+                (of("diff", "Diff", diff.filter(|it| *it > 0)))
+                @if diff == Some(0) { "It has changed nothing. " }
+                (of("transcript", "Transcript", transcript))
             }
         }
     }
@@ -169,20 +244,19 @@ impl Tried<'_> {
     /// Who had it, since when, and how long.
     fn when(&self) -> Markup {
         let Some(timing) = self.timing else { return html! {} };
-        let started = timing.started.or(timing.offered);
         html! {
             @if let Some(crab) = self.crab { "by " (text::inline(crab)) " · " }
-            @match started {
+            @match self.began() {
                 Some(started) => {
-                    "started " (time::at(started)) ", waited " (time::duration(timing.queued, started)) ", "
+                    "started " (time::at_and_ago(started, self.now)) ", waited " (time::duration(timing.queued, started)) ", "
                     @match timing.ended {
                         Some(ended) => { "ran for " (time::duration(started, ended)) }
                         None => { "runs for " (time::duration(started, self.now)) }
                     }
                 }
                 None => {
-                    "waits since " (time::at(timing.queued))
-                    @if let Some(ended) = timing.ended { ", until " (time::at(ended)) }
+                    "waits since " (time::at_and_ago(timing.queued, self.now))
+                    @if let Some(ended) = timing.ended { ", until " (time::at_and_ago(ended, self.now)) }
                 }
             }
         }

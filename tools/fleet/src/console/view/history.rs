@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{Page, Tab, text, time};
-use crate::host::{MissionRow, Record};
+use crate::host::{Millis, MissionRow, Record};
 
 /// How many records a page shows.
 pub const RECORDS: usize = 100;
@@ -19,6 +19,10 @@ pub struct History<'h> {
     pub records: &'h [Record],
     /// Whether there are more.
     pub has_more: bool,
+    /// The crabs of the colony by id, with their names.
+    pub crabs: &'h [(String, String)],
+    /// Now.
+    pub now: Millis,
 }
 
 impl History<'_> {
@@ -48,7 +52,7 @@ impl History<'_> {
                         th role="columnheader" scope="col" { "What" }
                         th role="columnheader" scope="col" { "Facts" }
                     } }
-                    tbody role="rowgroup" { @for record in self.records { (row(record)) } }
+                    tbody role="rowgroup" { @for record in self.records { (self.record(record)) } }
                 }
             }
             @if let Some(last) = self.records.last().filter(|_| self.has_more) {
@@ -56,23 +60,23 @@ impl History<'_> {
             }
         }
     }
-}
 
-fn row(record: &Record) -> Markup {
-    let facts = facts(&record.data);
-    let (shown, is_cut) = text::cut(&facts, FACTS);
-    html! {
-        tr role="row" id={ "r-" (record.seq) } {
-            th role="rowheader" scope="row" { (record.seq) }
-            td role="cell" { (time::at(record.time)) }
-            td role="cell" { (text::line(&record.kind)) }
-            td.full.nil[facts.is_empty()] role="cell" dir="auto" { (text::visible(shown)) @if is_cut { "…" } }
+    fn record(&self, record: &Record) -> Markup {
+        let facts = facts(&record.data, self.crabs);
+        let (shown, is_cut) = text::cut(&facts, FACTS);
+        html! {
+            tr role="row" id={ "r-" (record.seq) } {
+                th role="rowheader" scope="row" { (record.seq) }
+                td role="cell" { (time::at_and_ago(record.time, self.now)) }
+                td role="cell" { (text::line(&record.kind)) }
+                td.full.nil[facts.is_empty()] role="cell" dir="auto" { (text::visible(shown)) @if is_cut { "…" } }
+            }
         }
     }
 }
 
-/// "step: plan, attempt: 1"
-fn facts(data: &serde_json::Value) -> String {
+/// "step: plan, attempt: 1", with the names of crabs that are known.
+fn facts(data: &serde_json::Value, crabs: &[(String, String)]) -> String {
     let shown = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Null
@@ -81,10 +85,15 @@ fn facts(data: &serde_json::Value) -> String {
         | serde_json::Value::Array(_)
         | serde_json::Value::Object(_) => value.to_string(),
     };
+    let named = |id: String| crabs.iter().find(|it| it.0 == id).map_or(id, |it| it.1.clone());
+    let fact = |name: &str, value: &serde_json::Value| match name {
+        "crab" => format!("{name}: {}", named(shown(value))),
+        _ => format!("{name}: {}", shown(value)),
+    };
     match data.as_object() {
         Some(fields) => {
             let fields = fields.iter().filter(|it| !it.1.is_null());
-            fields.map(|(name, value)| format!("{name}: {}", shown(value))).collect::<Vec<_>>().join(", ")
+            fields.map(|(name, value)| fact(name, value)).collect::<Vec<_>>().join(", ")
         }
         None => shown(data),
     }

@@ -7,7 +7,7 @@ use orange_core::plan::StepId;
 use super::forms::{self, Seal};
 use super::words::{self, Tone, counted, standing};
 use super::{Page, Tab, attempts, badge, picture, text, time};
-use crate::host::{Colony, Millis, StoredMission};
+use crate::host::{Colony, KEPT_BY_CRABS, KEPT_BY_GATEWAYS, Millis, StoredMission};
 
 /// How many attempts this page of a mission shows; the pages of its steps have all.
 const ATTEMPTS: usize = 20;
@@ -75,6 +75,12 @@ impl MissionPage<'_> {
             section #more aria-labelledby="more-title" {
                 h2 #more-title { "More" }
                 p { a href={ (address) "/history" } { "History: everything that has happened to it" } }
+                p.note #kept {
+                    "The gateway removes a mission " (KEPT_BY_GATEWAYS) " days after its end; " code { "orange-fleet serve --keep" }
+                    " changes that. A crab removes what an attempt has left in its home after " (KEPT_BY_CRABS) " days; "
+                    code { "orange-fleet crab --keep" } " changes that, and " code { "orange mission delete" }
+                    " in that home moves it to the trash sooner."
+                }
                 @if !matches!(mission.status, MissionStatus::Completed | MissionStatus::Cancelled) { (self.cancel()) }
             }
         }
@@ -110,8 +116,8 @@ impl MissionPage<'_> {
                     dt { "Policy" }
                     dd { "execution " (policy.execution.as_str()) ", intervene " (policy.intervene.as_str()) }
                 }
-                div { dt { "Started" } dd { (time::at(row.created)) } }
-                div { dt { "Changed" } dd { (time::at(row.updated)) } }
+                div { dt { "Started" } dd { (time::at_and_ago(row.created, self.now)) } }
+                div { dt { "Changed" } dd { (time::at_and_ago(row.updated, self.now)) } }
                 div { dt { "Id" } dd { code { (row.id) } } }
             }
         }

@@ -16,7 +16,7 @@ const MAX_SIZE: usize = 150;
 const MARGIN: f64 = 8.0;
 /// The height of a box, and of one that says where its step stands.
 const HEIGHT: [f64; 2] = [48.0, 66.0];
-/// A picture of at least this width is made smaller on a small screen, but not too small.
+/// A picture of at least this width keeps its size, and is scrolled on a small screen.
 const WIDE: f64 = 480.0;
 const NAME_SIZE: f64 = 14.0;
 const MORE_SIZE: f64 = 11.0;

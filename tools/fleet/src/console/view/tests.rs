@@ -7,13 +7,14 @@ use orange_core::scheduler::{Crab, Scheduler};
 
 use super::colonies::{Colonies, Work};
 use super::forms::Seal;
+use super::history::History;
 use super::inbox::{Faulty, Inbox};
 use super::mission::MissionPage;
 use super::missions::{Asked, Missions};
 use super::start::{Filled, Start};
 use super::step::StepPage;
 use super::{Frame, Page, words, workflows};
-use crate::host::{AttemptRow, Colony, ColonyState, MissionRow, StoredMission};
+use crate::host::{AttemptRow, Colony, ColonyState, MissionRow, Record, StoredMission};
 use crate::plans::PLANS;
 
 const MARKUP: &str = "<script>alert('&\"')</script>";
@@ -262,17 +263,91 @@ fn an_attempt_says_who_had_it_and_for_how_long() {
         waits: Some(format!("nobody {MARKUP}")),
         said: Some("Done."),
         seal: seal(),
-        now: at,
+        now: at + 130_000,
     };
     let text = words_of(&rendered(&page.page()));
     assert!(
         text.contains(
-            "plan #1 completed by Sage · started 2026-02-02 02:40:05 UTC, waited 5 s, ran for 1 min 5 s"
+            "plan #1 completed 1 min 5 s by Sage · started 2026-02-02 02:40:05 UTC (2 min ago), waited 5 s, ran for 1 min 5 s"
         ),
         "{text}"
     );
     assert!(text.contains("It waits since nobody &lt;script&gt;"), "{text}");
     assert!(text.contains("Commit 4f1c2d9e8b7a plan says") || text.contains("Commit 4f1c2d9e8b7a"), "{text}");
+}
+
+/// A run of a step of the first mission, these milliseconds after its start.
+fn run(step: &str, [queued, offered, ended]: [Option<i64>; 3]) -> AttemptRow {
+    let at = |it: i64| 1_770_000_000_000 + it;
+    AttemptRow {
+        step: step.to_owned(),
+        attempt: 1,
+        crab: offered.map(|_| "sage-id".to_owned()),
+        queued: queued.map_or(0, at),
+        offered: offered.map(at),
+        ended: ended.map(at),
+        ..AttemptRow::default()
+    }
+}
+
+#[test]
+fn a_step_that_a_crab_has_is_assigned_to_it() {
+    let mut stored = mission(&["plan"], AUTO);
+    stored.runs = vec![
+        run("plan", [Some(0), Some(0), Some(1_000)]),
+        run("implement", [Some(1_000), Some(2_000), None]),
+    ];
+    let page = page_of(&stored);
+    assert!(page.contains("class=\"step busy assigned\""), "{page}");
+    let text = words_of(&page);
+    assert!(text.contains("implement Implement the plan assigned crab sage-id worker"), "{text}");
+    assert!(text.contains("sage-id has implement, attempt 1, and has not started its agent."), "{text}");
+    stored.runs.truncate(1);
+    assert!(words_of(&page_of(&stored)).contains("implement Implement the plan queued worker"));
+}
+
+#[test]
+fn attempts_are_bars_on_one_timeline() {
+    let mut stored = mission(&["plan", "implement"], AUTO);
+    stored.runs = vec![
+        AttemptRow { diff: Some(0), ..run("plan", [Some(0), Some(30_000), Some(60_000)]) },
+        AttemptRow { diff: Some(7), ..run("implement", [Some(60_000), Some(60_000), Some(120_000)]) },
+    ];
+    stored.runs.push(run("review", [Some(120_000), None, None]));
+    let page = page_of(&stored);
+    for part in [
+        "<rect class=\"waited\" x=\"0\" width=\"250\"",
+        "<rect class=\"ran good\" x=\"250\" width=\"250\"",
+        "<rect class=\"ran good\" x=\"500\" width=\"500\"",
+        "<li class=\"card\" id=\"a-implement-1\"><details open>",
+        "<li class=\"card\" id=\"a-plan-1\"><details>",
+        "<li class=\"card\" id=\"a-review-1\"><details>",
+        "/steps/implement/1#diff",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert!(!page.contains("/steps/plan/1#diff") && page.contains("It has changed nothing."), "{page}");
+}
+
+#[test]
+fn a_history_names_crabs() {
+    let stored = mission(&["plan"], AUTO);
+    let record = |seq: u64, crab: &str| Record {
+        seq,
+        time: stored.row.created,
+        kind: "run.offered".to_owned(),
+        colony: "c1".to_owned(),
+        mission: None,
+        data: serde_json::json!({ "crab": crab, "step": "plan" }),
+    };
+    let records = [record(1, "sage-id"), record(2, "gone-id")];
+    let crabs = [("sage-id".to_owned(), "Sage".to_owned())];
+    let now = stored.row.created + 180_000;
+    let history = History { row: &stored.row, records: &records, has_more: false, crabs: &crabs, now };
+    let text = words_of(&rendered(&history.page()));
+    for part in ["02:40:00 UTC (3 min ago) run.offered crab: Sage, step: plan", "crab: gone-id"] {
+        assert!(text.contains(part), "{part:?} is not in {text}");
+    }
 }
 
 #[test]

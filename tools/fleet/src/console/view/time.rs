@@ -17,6 +17,22 @@ pub fn at(time: Millis) -> Markup {
     html! { time datetime=(written(time, EXACT)) { (written(time, SHOWN)) } }
 }
 
+/// A point in time, and how long ago that is. The script keeps the second up to date.
+pub fn at_and_ago(time: Millis, now: Millis) -> Markup {
+    html! { (at(time)) " " span.ago { "(" (ago(time, now)) ")" } }
+}
+
+/// "just now", "4 min ago", "2 h ago", "3 d ago".
+fn ago(time: Millis, now: Millis) -> String {
+    let minutes = now.saturating_sub(time) / 60_000;
+    match minutes {
+        ..1 => "just now".to_owned(),
+        1..60 => format!("{minutes} min ago"),
+        60..1_440 => format!("{} h ago", minutes / 60),
+        _ => format!("{} d ago", minutes / 1_440),
+    }
+}
+
 fn written(time: Millis, format: &[BorrowedFormatItem<'static>]) -> String {
     let nanos = i128::from(time) * 1_000_000;
     let formatted =
@@ -44,6 +60,12 @@ mod tests {
         let expect = "<time datetime=\"2026-02-03T04:05:06Z\">2026-02-03 04:05:06 UTC</time>";
         assert_eq!(at(1_770_091_506_789).into_string(), expect);
         assert!(at(Millis::MAX).into_string().contains(&Millis::MAX.to_string()));
+    }
+
+    #[test]
+    fn a_time_says_how_long_ago_it_is() {
+        let shown = [-5, 59_999, 60_000, 7_500_000, 273_600_000].map(|now| ago(0, now));
+        assert_eq!(shown, ["just now", "just now", "1 min ago", "2 h ago", "3 d ago"]);
     }
 
     #[test]
