@@ -76,7 +76,8 @@ fn the_files_of_prompts_are_watched() {
 
 #[test]
 fn the_files_that_prompts_include_are_watched() {
-    let expanded = expand(quote!("ui/workflows/including.yml"), fixtures()).unwrap().to_string();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let expanded = expand(quote!("ui/workflows/including.yml"), &folder).unwrap().to_string();
     assert!(
         expanded.contains(r#":: core :: env ! ("CARGO_MANIFEST_DIR") , "/" , "ui/workflows/including.md""#)
     );
