@@ -61,7 +61,7 @@ pub const TASK_FILE: &str = "TASK.md";
 /// The folder in a worktree with a folder for each agent, `.orange/<spawn>`, for the requests of sandboxed ones.
 pub const REQUEST_FOLDER: &str = ".orange";
 
-/// No hook runs: a relative `core.hooksPath` is a folder of the worktree, in which agents write. A push runs `pre-push` all the same.
+/// No hook runs: a relative `core.hooksPath` is a folder of the worktree, in which agents write. A push has those of the main checkout.
 const NO_HOOKS: [&str; 2] = ["-c", "core.hooksPath=/dev/null"];
 
 /// git does not look for changes inside a nested repository: it would run the filters that an agent has set there.
