@@ -204,7 +204,6 @@ impl Lab {
         locked
     }
 
-    /// As if an agent had been started.
     fn agent(&self, spawn: u32, actor: Actor) {
         let agent = Spawned { spawn, actor: actor.into(), ..Spawned::default() };
         self.open().append(Event::AgentSpawned(agent), Set::new().tmux_session(Some("s"))).unwrap();
