@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
+use std::thread;
+use std::time::Duration;
 
 use rustix::io::Errno;
 
@@ -150,7 +152,39 @@ fn unknown(why: &str) -> Error {
 
 /// The environment of a process; empty for another user's, or one that is gone.
 pub(super) fn environment(pid: i32) -> Environment {
-    Environment(fs::read(format!("/proc/{pid}/environ")).unwrap_or_default())
+    Environment(words(pid, "environ"))
+}
+
+/// What `/proc` has of a process under this name; empty for another user's, or one that is gone.
+///
+/// A process that changes its program has neither an environment nor a command line for a moment, in which it must not look like a
+/// stranger: it is looked at again.
+fn words(pid: i32, name: &str) -> Vec<u8> {
+    const LOOKS: u32 = 100;
+    const SURE: u32 = 5;
+    const PAUSE: Duration = Duration::from_millis(1);
+    let read = |name: &str| at_once(&format!("/proc/{pid}/{name}")).unwrap_or_default();
+    let has_any = || ["environ", "cmdline"].iter().any(|name| !read(name).is_empty());
+    // One of the system itself has none, and neither has one that has ended.
+    let has_program = || fs::read_link(format!("/proc/{pid}/exe")).is_ok();
+    for look in 0..LOOKS {
+        let found = read(name);
+        if !found.is_empty() || !has_program() || look >= SURE && has_any() {
+            return found;
+        }
+        thread::sleep(PAUSE);
+    }
+    Vec::new()
+}
+
+/// What a file of `/proc` has, by one call: what is read in parts ends early if the process changes its program between them.
+fn at_once(path: &str) -> io::Result<Vec<u8>> {
+    // The most that the system gives a program as its arguments and environment.
+    const LONGEST: usize = 6 << 20;
+    let mut bytes = vec![0; LONGEST];
+    let length = fs::File::open(path)?.read(&mut bytes)?;
+    bytes.truncate(length);
+    Ok(bytes)
 }
 
 /// Whether a process has this agent's variables.
@@ -161,7 +195,7 @@ pub(super) fn is_agent(pid: i32, task: &str, spawn: u32) -> bool {
 
 /// Whether it has them, or is this agent's wrapper.
 pub(super) fn is_marked(pid: i32, task: &str, spawn: u32) -> bool {
-    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = words(pid, "cmdline");
     let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
     let spawn_word = spawn.to_string();
     let wrapper = ["agent", "run", "--task", task, "--spawn", &spawn_word].map(str::as_bytes);
@@ -170,7 +204,7 @@ pub(super) fn is_marked(pid: i32, task: &str, spawn: u32) -> bool {
 
 /// Whether it is the process that records the end of this agent.
 pub(super) fn reports_end(pid: i32, task: &str, spawn: u32) -> bool {
-    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = words(pid, "cmdline");
     let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
     let spawn_word = format!("--spawn={spawn}");
     let report = ["agent", "ended", "--task", task, &spawn_word].map(str::as_bytes);
@@ -230,6 +264,24 @@ mod tests {
         check("4242 (sleep) S 1 77 66 0 -1", None);
         check("4242 (x) R", None);
         check("", None);
+    }
+
+    #[test]
+    fn a_process_that_changes_its_program_keeps_its_variables() {
+        const RUNS_ITSELF_AGAIN: &str =
+            r#"test "$1" -gt 0 && exec env sh -c "$0" "$0" $(($1 - 1)); exec sleep 600"#;
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", RUNS_ITSELF_AGAIN, RUNS_ITSELF_AGAIN, "300"]);
+        let mut child = command.env(caller::TASK, "t1").env(caller::SPAWN, "1").spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        let name = || fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
+        let (mut looks, mut strange) = (0, 0);
+        while name() != "sleep\n" {
+            looks += 1;
+            strange += usize::from(!is_agent(pid, "t1", 1));
+        }
+        child.kill().and_then(|()| child.wait()).unwrap();
+        assert_eq!(strange, 0, "of {looks} looks");
     }
 
     #[test]
