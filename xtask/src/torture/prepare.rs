@@ -26,12 +26,15 @@ pub(super) fn before(branch: &str) -> String {
     format!("{branch}-before")
 }
 
+/// A task, whose agents have noted their start: one that is ended before would be missed in some runs and not in others.
 pub(super) fn create(world: &World, branch: &str, more: &[&str]) -> Result<()> {
-    world.orange(&[&["task", "create", branch, "Mend it"], more].concat()).map(drop)
+    world.orange(&[&["task", "create", branch, "Mend it"], more].concat())?;
+    Task::named(world, branch)?.has_begun(world)
 }
 
 pub(super) fn ask(world: &World, branch: &str, status: &str) -> Result<()> {
-    world.orange(&["task", "update", branch, "--status", status]).map(drop)
+    world.orange(&["task", "update", branch, "--status", status])?;
+    Task::named(world, branch)?.has_begun(world)
 }
 
 pub(super) fn write(world: &World, branch: &str, section: &str) -> Result<()> {
@@ -64,9 +67,7 @@ pub(super) fn triage(world: &World, _: &str) -> Result<()> {
 pub(super) fn noted(world: &World, branch: &str) -> Result<()> {
     triage(world, branch)?;
     create(world, branch, &["--workflow", "triage"])?;
-    let task = Task::named(world, branch)?;
-    task.has_begun(world)?;
-    write_in(&task.worktree(world)?, "idea.txt", "half an idea\n")
+    write_in(&Task::named(world, branch)?.worktree(world)?, "idea.txt", "half an idea\n")
 }
 
 /// The step workflow of the missions.

@@ -69,7 +69,6 @@ pub(super) const SCENES: &[Scene] = &[
         prepare: |world, branch| {
             world.orange(&["project", "update", PROJECT, "--queue", "auto", "--pool-size", "1"])?;
             create(world, &before(branch), &[])?;
-            Task::named(world, &before(branch))?.has_begun(world)?;
             create(world, branch, &[])
         },
         act: Act::Ask(&["task", "cancel", "BRANCH-before", "--yes"]),
@@ -194,7 +193,6 @@ pub(super) const SCENES: &[Scene] = &[
         prepare: |world, branch| {
             create(world, branch, &[])?;
             let task = Task::named(world, branch)?;
-            task.has_begun(world)?;
             let busy = "do: while :; do for n in 1 2 3 4 5; do echo work >busy-$n; done; done";
             world.type_at(&task.session(), "worker", busy)?;
             let worktree = task.worktree(world)?;
@@ -209,7 +207,6 @@ pub(super) const SCENES: &[Scene] = &[
         prepare: |world, branch| {
             create(world, branch, &[])?;
             let task = Task::named(world, branch)?;
-            task.has_begun(world)?;
             let (worktree, own) = (task.worktree(world)?, world.path(PROJECT));
             let state = || world.git(&own, &["status", "--porcelain", "--branch"]);
             write_in(&worktree, "idea.txt", "half an idea\n")?;
@@ -317,7 +314,6 @@ pub(super) const SCENES: &[Scene] = &[
         prepare: |world, branch| {
             patient(world, branch)?;
             let task = Task::named(world, branch)?;
-            task.has_begun(world)?;
             world.type_at(&task.session(), "worker", "do: exit 71")?;
             world.until("its end is recorded", || {
                 Task::named(world, branch).is_ok_and(|task| task.has_crashed())
