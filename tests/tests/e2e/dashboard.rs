@@ -363,20 +363,17 @@ fn the_header_follows_the_settings_of_a_project() {
 fn an_order_that_fails_at_the_end_is_reported() {
     let world = World::new();
     let task = world.create("fix", "Mend it", &["--no-spawn"]);
-    let terminal = dashboard(&world, "dashboard");
+    target_program("orange-dashboard");
+    let impatient = "export TERM=xterm-256color ORANGE_LOCK_TIMEOUT=0.05; orange dashboard";
+    let terminal = Terminal::plain(&world, impatient);
     terminal.shows("x cancel");
     terminal.press(&["x"]);
     terminal.shows("(y/N)");
-    terminal.press(&["y"]);
-    terminal.shows("u undoes");
-    // Somebody else is faster.
-    let journal = task.folder().join("history.jsonl");
-    fs::OpenOptions::new()
-        .append(true)
-        .open(journal)
-        .and_then(|mut file| file.write_all(b"no\nno\n"))
-        .unwrap();
-    terminal.press(&["q"]);
+    // Another command is busy with the task for as long as this file is locked.
+    let lock = fs::File::open(task.folder().join(".lock")).unwrap();
+    lock.lock().unwrap();
+    // Together, so that the order is still held when the dashboard ends.
+    terminal.press(&["y", "q"]);
     let screen = terminal.shows("LEFT 0");
     assert!(screen.contains("error: cannot cancel fix"), "{screen}");
 }

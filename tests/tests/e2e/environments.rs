@@ -25,9 +25,11 @@ fn created<'w>(world: &'w World, project: &str, branch: &str, variables: &[(&str
     world.task(&answer)
 }
 
-/// The environment of a process.
-fn of(pid: i32) -> BTreeMap<String, String> {
-    let bytes = fs::read(Path::new("/proc").join(pid.to_string()).join("environ")).unwrap();
+/// The environment of a process, which has none for the moment in which it changes its program.
+fn of(world: &World, pid: i32) -> BTreeMap<String, String> {
+    let read = || fs::read(Path::new("/proc").join(pid.to_string()).join("environ")).unwrap();
+    world.until("the process has an environment", || !read().is_empty());
+    let bytes = read();
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let pair = |entry: &str| entry.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
     text.split('\0').filter_map(pair).collect()
@@ -43,7 +45,7 @@ fn process(world: &World, task: &Task<'_>, spawn: u32) -> i32 {
 
 /// The values of two variables in the environment of this agent.
 fn keys(world: &World, task: &Task<'_>, spawn: u32) -> [Option<String>; 2] {
-    let mut found = of(process(world, task, spawn));
+    let mut found = of(world, process(world, task, spawn));
     ["MY_API_KEY", "AWS_PROFILE"].map(|name| found.remove(name))
 }
 
@@ -132,7 +134,7 @@ fn a_project_names_the_variables_of_its_agents() {
     assert_eq!(shown["settings"]["environment"]["value"], serde_json::json!(["MY_API_KEY"]));
     let task = created(&world, "toy", "fix", &[("MY_API_KEY", "1"), ("AWS_PROFILE", "toy")]);
     assert_eq!(keys(&world, &task, 1), known([Some("1"), None]));
-    let found = of(task.agent(1).begun());
+    let found = of(&world, task.agent(1).begun());
     for needed in ["PATH", "HOME", "LC_ALL", "TERM", "ORANGE_HOME"] {
         assert!(found.contains_key(needed), "{needed}: {found:?}");
     }
@@ -162,7 +164,7 @@ fn the_environment_of_an_agent_stays_in_no_file() {
     let task = created(&world, "toy", "fix", &[("MY_API_KEY", "1")]);
     process(&world, &task, 1);
     assert!(!task.folder().join("agents/1.environment").exists());
-    assert_eq!(of(task.agent(1).begun())["ORANGE_SECRET"], task.secret("1").unwrap());
+    assert_eq!(of(&world, task.agent(1).begun())["ORANGE_SECRET"], task.secret("1").unwrap());
 }
 
 #[test]
