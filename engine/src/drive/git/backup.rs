@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::super::exec::Call;
 use super::look::{Found, Look, Tree, is_as_found};
 use super::parse::{self, Entry, Object};
 use super::scratch::Scratch;
-use super::{Git, TASK_FILE, Worktree};
+use super::{Git, LONG, TASK_FILE, Worktree};
 use crate::{Error, Kind, Result};
 
 /// The author of backup commits.
@@ -75,11 +74,19 @@ const SEQUENCES: [&str; 7] = [
 /// Refs of a single worktree.
 const OWN_REFS: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
 
-/// The time limit for reading everything to back up.
-const LONG: Duration = Duration::from_secs(3600);
-
 /// A path with its object in git.
 pub(super) type Held = (PathBuf, Object);
+
+/// The line of a backup's message after which files are named that only their bytes tell from those of a checkout.
+const UNCONVERTED: &str = "These files had the bytes of the commit, which git would convert at a checkout:";
+
+/// A tree to commit for a backup.
+struct State<'s> {
+    tree: String,
+    what: &'s str,
+    /// Files in which it does not differ from the commit, though a checkout would make other bytes of them.
+    unconverted: Vec<PathBuf>,
+}
 
 /// A checkout to back up.
 pub(super) struct Seen<'s> {
@@ -111,6 +118,17 @@ impl Seen<'_> {
         let module = |commit: &String| Object { mode: "160000".to_owned(), id: commit.clone() };
         let modules = self.modules.iter().flat_map(|(path, commit)| parse::info(path, &module(commit)));
         removals.chain(added).chain(modules).collect()
+    }
+}
+
+impl State<'_> {
+    fn message(&self, task: &str) -> Vec<u8> {
+        let mut message = format!("{} of {task}\n", self.what).into_bytes();
+        if !self.unconverted.is_empty() {
+            message.extend(format!("\n{UNCONVERTED}\n").into_bytes());
+            message.extend(self.unconverted.iter().flat_map(|path| parse::quoted(path)));
+        }
+        message
     }
 }
 
@@ -198,7 +216,10 @@ impl Git {
         let staged = written.success().then(|| written.text());
         let head = removed.head.as_deref();
         let commit = match staged {
-            Some(tree) if index.exists => self.commit_on(head, &[(tree, "staged")], context.task, &index)?,
+            Some(tree) if index.exists => {
+                let state = State { tree, what: "staged", unconverted: Vec::new() };
+                self.commit_on(head, &[state], context.task, &index)?
+            }
             Some(_) | None => None,
         };
         if let Some(commit) = commit.as_deref().or(head) {
@@ -265,9 +286,24 @@ impl Git {
         let held = self.held(seen)?;
         self.update_index(&at, &arguments, &seen.changes(&held))?;
         let whole = at().arg("write-tree").text()?;
-        let states = [(staged, "staged in the index"), (whole, "uncommitted work")];
+        let is_unconverted = |(path, object): &&Held| {
+            seen.look.unlike.contains(path) && seen.look.committed.get(path) == Some(object)
+        };
+        let unconverted = held.iter().filter(is_unconverted).map(|(path, _)| path.clone()).collect();
+        let states = [
+            State { tree: staged, what: "staged in the index", unconverted: Vec::new() },
+            State { tree: whole, what: "uncommitted work", unconverted },
+        ];
         let head = self.head(&self.repo)?;
         Ok((self.commit_on(head.as_deref(), &states, task, &index)?, held))
+    }
+
+    /// The files of a backup that had the bytes of the commit under it, of which a checkout makes others.
+    pub(super) fn unconverted(&self, backup: &str) -> Result<BTreeSet<PathBuf>> {
+        let commit = self.call().args(["cat-file", "commit", backup]).run()?.checked()?.stdout;
+        let heading = format!("\n{UNCONVERTED}\n").into_bytes();
+        let found = commit.windows(heading.len()).position(|part| part == heading);
+        Ok(found.map(|at| parse::unquoted(&commit[at + heading.len()..])).unwrap_or_default())
     }
 
     /// The object of each captured file: from the index if it is unchanged, or else of its bytes.
@@ -342,30 +378,30 @@ impl Git {
         }
     }
 
-    /// Commits each of these trees that differs from the one before it, and returns the last commit, if any. The author is our own,
+    /// Commits each of these states that differs from the one before it, and returns the last commit, if any. The author is our own,
     /// since a backup must not fail because git does not know the user's; the date is that of the index, so that a repeated
     /// backup is the same commit.
     fn commit_on(
         &self,
         head: Option<&str>,
-        states: &[(String, &str)],
+        states: &[State<'_>],
         task: &str,
         index: &Scratch,
     ) -> Result<Option<String>> {
         let tree_of = |commit: &str| self.call().args(["rev-parse", &format!("{commit}^{{tree}}")]).text();
         let mut last = head.map(tree_of).transpose()?;
         let mut tip: Option<String> = None;
-        for (tree, what) in states.iter().filter(|(tree, _)| !tree.is_empty()) {
-            if last.as_ref() == Some(tree) {
+        for state in states.iter().filter(|state| !state.tree.is_empty()) {
+            let tree = &state.tree;
+            if last.as_ref() == Some(tree) && state.unconverted.is_empty() {
                 continue;
             }
-            let message = format!("{what} of {task}");
             let call = ["AUTHOR", "COMMITTER"].iter().fold(self.call(), |call, who| {
                 call.env(format!("GIT_{who}_NAME"), "orange")
                     .env(format!("GIT_{who}_EMAIL"), BACKUP_EMAIL)
                     .env(format!("GIT_{who}_DATE"), format!("@{} +0000", index.seconds()))
             });
-            let call = call.args(["commit-tree", tree, "-m", &message]);
+            let call = call.args(["commit-tree", tree, "-F", "-"]).input(&state.message(task));
             let parent = tip.as_deref().or(head);
             tip = Some(parent.iter().fold(call, |call, parent| call.args(["-p", parent])).text()?);
             last = Some(tree.clone());

@@ -55,7 +55,7 @@ impl Git {
     }
 
     /// The settings of all filters, each with its value.
-    fn settings_of_filters(&self) -> Result<Vec<(String, String)>> {
+    pub(super) fn settings_of_filters(&self) -> Result<Vec<(String, String)>> {
         let listed = self.call().args(["config", "-z", "--get-regexp", r"^filter\."]).run()?;
         if listed.code() == Some(1) {
             return Ok(Vec::new());

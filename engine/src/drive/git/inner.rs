@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::backup::{BACKUPS, Backup, BackupContext, SavedWork, Seen};
 use super::capture::{Capture, until_nobody_writes};
 use super::link::link_of;
-use super::look::{self, Tree};
+use super::look::{self, Exactness, Tree};
 use super::{Git, Worktree, parse, refused};
 use crate::files::{is_same, real};
 use crate::{Error, Result};
@@ -71,7 +71,7 @@ impl Git {
     ) -> Result<Option<String>> {
         let theirs = self.bound(own, folder);
         until_nobody_writes(folder, folder)?;
-        let look = theirs.look(&Tree::new())?;
+        let look = theirs.look(&Tree::new(), Exactness::WithoutFilters)?;
         for path in &look.walk.repositories {
             let inside = folder.join(path);
             match self.inner(&theirs, &inside)? {
@@ -100,7 +100,7 @@ impl Git {
             }
         }
         until_nobody_writes(folder, folder)?;
-        let now = theirs.look(&Tree::new())?.uncommitted();
+        let now = theirs.look(&Tree::new(), Exactness::WithoutFilters)?.uncommitted();
         match now.iter().find(|found| !look::has(&captured, found)) {
             Some(found) => {
                 Err(refused(format!("{} was written while it was kept", folder.join(&found.path).display()))

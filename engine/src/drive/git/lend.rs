@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-use super::look::Tree;
+use super::look::{Exactness, Tree};
 use super::parse::{Entry, Object};
 use super::{Git, refused};
 use crate::{Error, Kind, Result, fault, nofollow};
@@ -39,7 +39,7 @@ impl Git {
         if let Some(name) = UNDER_WAY.iter().find(|name| own.join(name).symlink_metadata().is_ok()) {
             return Ok(Some(format!("git has something under way in its worktree ({name})")));
         }
-        let look = there.look(&Tree::new())?;
+        let look = there.look(&Tree::new(), Exactness::OfGit)?;
         if !look.walk.is_plain() {
             return Ok(Some("its worktree has a repository or a special file in it".to_owned()));
         }
@@ -55,9 +55,8 @@ impl Git {
     pub fn bring_back(&self, worktree: &Path, head: &str, backup: &str) -> Result<()> {
         let there = self.inside(worktree)?;
         let (old, new) = (there.tree(head)?, there.tree(backup)?);
-        let paths: BTreeSet<&PathBuf> = old.keys().chain(new.keys()).collect();
-        let changed: Vec<&PathBuf> =
-            paths.into_iter().filter(|path| old.get(*path) != new.get(*path)).collect();
+        let unconverted = there.unconverted(backup)?;
+        let changed = changed(&old, &new, &unconverted);
         let now = there.head(worktree)?.unwrap_or_default();
         if now != head {
             let tree = there.tree(&now)?;
@@ -67,22 +66,32 @@ impl Git {
                     .help(format!("the work is in the commit {backup}: take from it what you need")));
             }
         }
-        let (kept, gone): (Vec<_>, Vec<_>) = changed.into_iter().partition(|path| new.contains_key(*path));
-        for path in gone {
-            remove(worktree, path).map_err(|cause| Error::io("remove", path, &cause))?;
+        there.write_back(&changed, &new)?;
+        // The exit status only says whether something differs from the index.
+        there.call().args(["update-index", "-q", "--refresh"]).run()?;
+        Ok(())
+    }
+
+    /// Gives these files of the checkout the bytes that they have in a tree, or removes them.
+    pub(super) fn write_back(&self, paths: &BTreeSet<&PathBuf>, tree: &Tree) -> Result<()> {
+        for path in paths.iter().filter(|path| !tree.contains_key(**path)) {
+            remove(&self.repo, path).map_err(|cause| Error::io("remove", path, &cause))?;
         }
-        let objects: Vec<(&PathBuf, &Object)> =
-            kept.iter().filter_map(|path| Some((*path, new.get(*path)?))).collect();
-        for some in objects.chunks(AT_ONCE) {
-            let contents = there.blobs(some.iter().map(|(_, object)| object.id.as_str()))?;
+        let wanted = paths.iter().filter_map(|path| Some((*path, tree.get(*path)?)));
+        let (repositories, files): (Vec<(&PathBuf, &Object)>, Vec<_>) =
+            wanted.partition(|(_, object)| object.is_repository());
+        for (path, _) in repositories {
+            make_folders(&self.repo, &self.repo.join(path))
+                .map_err(|cause| Error::io("create", path, &cause))?;
+        }
+        for some in files.chunks(AT_ONCE) {
+            let contents = self.blobs(some.iter().map(|(_, object)| object.id.as_str()))?;
             for ((path, object), content) in some.iter().zip(contents) {
                 fault::step("bring back", path.display());
-                write(worktree, path, &object.mode, &content)
+                write(&self.repo, path, &object.mode, &content)
                     .map_err(|cause| Error::io("write", path, &cause))?;
             }
         }
-        // The exit status only says whether something differs from the index.
-        there.call().args(["update-index", "-q", "--refresh"]).run()?;
         Ok(())
     }
 
@@ -97,6 +106,16 @@ impl Git {
             Error::new(Kind::Environment, "`git cat-file` has not read every file of a backup")
         })
     }
+}
+
+/// The files in which two trees differ, and these.
+pub(super) fn changed<'t>(
+    one: &'t Tree,
+    other: &'t Tree,
+    also: &'t BTreeSet<PathBuf>,
+) -> BTreeSet<&'t PathBuf> {
+    let differs = |path: &&PathBuf| one.get(*path) != other.get(*path);
+    one.keys().chain(other.keys()).filter(differs).chain(also).collect()
 }
 
 /// The contents in the output of `git cat-file --batch`; `None` if it lacks one.
@@ -116,7 +135,7 @@ fn parse_batch(printed: &[u8]) -> Option<Vec<Vec<u8>>> {
 /// Removes a file, and the folders above it that are empty then.
 fn remove(worktree: &Path, path: &Path) -> io::Result<()> {
     let place = worktree.join(path);
-    match nofollow::remove(&place) {
+    match clear(&place) {
         Err(cause) if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Err(cause);
         }
@@ -130,13 +149,18 @@ fn remove(worktree: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes a file, or the empty folder of a repository that was not checked out.
+fn clear(place: &Path) -> io::Result<()> {
+    if nofollow::metadata(place)?.is_dir() { fs::remove_dir(place) } else { nofollow::remove(place) }
+}
+
 /// Writes a file or a link, in the place of what is there.
 fn write(worktree: &Path, path: &Path, mode: &str, content: &[u8]) -> io::Result<()> {
     let place = worktree.join(path);
     if let Some(parent) = place.parent().filter(|parent| *parent != worktree) {
         make_folders(worktree, parent)?;
     }
-    match nofollow::remove(&place) {
+    match clear(&place) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(cause),
         Ok(()) | Err(_) => {}
     }

@@ -13,6 +13,9 @@ use super::{Git, TASK_FILE};
 use crate::Result;
 use crate::files::{entries, if_found, permit};
 
+/// The file with attributes of the files beside and below it.
+const ATTRIBUTES: &str = ".gitattributes";
+
 /// The files of a commit, by path.
 pub(super) type Tree = BTreeMap<PathBuf, Object>;
 
@@ -32,6 +35,17 @@ pub(super) struct Print {
     changed: (i64, i64),
 }
 
+/// How the files of a checkout are compared with its commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exactness {
+    /// As git compares them.
+    OfGit,
+    /// By their bytes, but as git compares them where only a filter of the repository could tell.
+    WithoutFilters,
+    /// By their bytes, with the filters that the user has set up.
+    WithFilters,
+}
+
 /// Everything in a folder, without what is skipped.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
@@ -43,20 +57,24 @@ pub(super) struct Walk {
 }
 
 /// A checkout: its files, and git's view of them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Look {
     pub(super) walk: Walk,
     /// The index.
     pub(super) entries: Vec<Entry>,
-    /// Files that differ from the index or are missing.
-    modified: BTreeSet<PathBuf>,
+    /// The files of its commit.
+    pub(super) committed: Tree,
+    /// Files that differ from the index or are missing, and those of which only the worktree has the bytes.
+    pub(super) modified: BTreeSet<PathBuf>,
+    /// Files of which a checkout of its commit would make other bytes.
+    pub(super) unlike: BTreeSet<PathBuf>,
     /// Whether the wanted tree has a `TASK.md`, which then is a file of the project, and otherwise the copy of a task's text.
     pub(super) has_task_file: bool,
 }
 
 impl Git {
     /// Looks at the checkout of this `Git`. Ignored files are skipped, unless they are in the way of the `wanted` tree.
-    pub(super) fn look(&self, wanted: &Tree) -> Result<Look> {
+    pub(super) fn look(&self, wanted: &Tree, exactness: Exactness) -> Result<Look> {
         let ignored = self.ignored()?;
         let has_task_file = wanted.contains_key(Path::new(TASK_FILE));
         // The walk comes first: files that are written later look newer than it found them.
@@ -65,8 +83,19 @@ impl Git {
                 || ignored.contains(path) && !is_in_the_way(wanted, path, is_folder)
         })?;
         let entries = self.entries(&self.repo)?;
-        let modified = self.modified(&entries)?;
-        Ok(Look { walk, entries, modified, has_task_file })
+        let mut look =
+            Look { modified: self.modified(&entries)?, walk, entries, has_task_file, ..Look::default() };
+        if exactness == Exactness::OfGit {
+            return Ok(look);
+        }
+        if let Some(commit) = self.head(&self.repo)? {
+            look.committed = self.tree(&commit)?;
+            let compared = self.compared(&look, &commit, exactness)?;
+            look.modified.retain(|path| !compared.like.contains(path));
+            look.unlike = compared.unlike;
+        }
+        look.modified.extend(look.only_here());
+        Ok(look)
     }
 
     /// The files of a commit.
@@ -104,9 +133,16 @@ impl Git {
 
     /// The settings that turn the user's filters off.
     pub(super) fn without_filters(&self) -> Result<Vec<String>> {
-        let words =
-            ["config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.(clean|process|required)$"];
-        let named = self.call().args(words).run()?;
+        self.turned_off(r"^filter\..*\.(clean|smudge|process|required)$")
+    }
+
+    /// The settings with which git goes on where a filter of the user fails.
+    pub(super) fn with_lenient_filters(&self) -> Result<Vec<String>> {
+        self.turned_off(r"^filter\..*\.required$")
+    }
+
+    fn turned_off(&self, settings: &str) -> Result<Vec<String>> {
+        let named = self.call().args(["config", "--name-only", "-z", "--get-regexp", settings]).run()?;
         let names = String::from_utf8_lossy(&named.stdout).into_owned();
         let off = |name: &str| {
             let value = if name.ends_with(".required") { "false" } else { "" };
@@ -117,15 +153,25 @@ impl Git {
 }
 
 impl Look {
-    /// The files that must go for the checkout to become this tree.
+    /// The files that must go for the checkout to become this tree. Under other attributes, a checkout may make other bytes of any.
     pub(super) fn going(&self, base: &Tree) -> Vec<Found> {
-        let staying: BTreeSet<&Path> = self
-            .entries
-            .iter()
-            .filter(|entry| self.is_as_in_index(entry) && base.get(&entry.path) == Some(&entry.object()))
-            .map(|entry| &*entry.path)
-            .collect();
+        let has_same_attributes = has_same_attributes(base, &self.committed);
+        let stays = |entry: &&Entry| {
+            has_same_attributes
+                && self.is_as_in_index(entry)
+                && base.get(&entry.path) == Some(&entry.object())
+        };
+        let staying: BTreeSet<&Path> = self.entries.iter().filter(stays).map(|entry| &*entry.path).collect();
         self.walk.files.iter().filter(|found| !staying.contains(&*found.path)).cloned().collect()
+    }
+
+    /// The files whose bytes are in no commit: a checkout of this one would make others, or they are staged, and what git has
+    /// of those may lack some.
+    fn only_here(&self) -> Vec<PathBuf> {
+        let is_new = |entry: &&Entry| self.committed.get(&entry.path) != Some(&entry.object());
+        let staged = self.entries.iter().filter(is_new).map(|entry| &entry.path);
+        let is_there = |path: &&PathBuf| by_path(&self.walk.files, path).is_some();
+        staged.filter(is_there).chain(&self.unlike).cloned().collect()
     }
 
     /// The files that differ from the index.
@@ -152,6 +198,11 @@ impl Walk {
 }
 
 impl Found {
+    /// Its length in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.print.file.1
+    }
+
     /// Its mode in git.
     pub(super) fn mode(&self) -> &'static str {
         match (self.print.is_link, self.print.is_executable) {
@@ -230,6 +281,12 @@ pub(super) fn has(files: &[Found], wanted: &Found) -> bool {
 
 fn by_path<'f>(files: &'f [Found], path: &Path) -> Option<&'f Found> {
     files.binary_search_by(|one| (*one.path).cmp(path)).ok().map(|at| &files[at])
+}
+
+/// Whether the attributes of files are the same in two trees.
+pub(super) fn has_same_attributes(one: &Tree, other: &Tree) -> bool {
+    let is_of_attributes = |(path, _): &(&PathBuf, &Object)| path.file_name() == Some(OsStr::new(ATTRIBUTES));
+    one.iter().filter(is_of_attributes).eq(other.iter().filter(is_of_attributes))
 }
 
 /// Whether a captured file is the one that was found before, unchanged.

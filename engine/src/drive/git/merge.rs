@@ -305,7 +305,7 @@ impl Git {
         }
     }
 
-    fn setting(&self, name: &str) -> Result<Option<String>> {
+    pub(super) fn setting(&self, name: &str) -> Result<Option<String>> {
         let output = self.call().args(["config", "--get", name]).run()?;
         match output.code() {
             Some(1) => Ok(None),

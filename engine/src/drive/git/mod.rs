@@ -6,6 +6,7 @@
 mod backup;
 mod busy;
 mod capture;
+mod convert;
 mod diff;
 mod filters;
 mod garbage;
@@ -63,6 +64,12 @@ pub const REQUEST_FOLDER: &str = ".orange";
 
 /// No hook runs: a relative `core.hooksPath` is a folder of the worktree, in which agents write. A push has those of the main checkout.
 const NO_HOOKS: [&str; 2] = ["-c", "core.hooksPath=/dev/null"];
+
+/// Settings that show all files of a sparse checkout.
+const WHOLE: [&str; 4] = ["-c", "core.sparseCheckout=false", "-c", "index.sparse=false"];
+
+/// The time limit for reading everything in a worktree.
+const LONG: Duration = Duration::from_secs(3600);
 
 /// git does not look for changes inside a nested repository: it would run the filters that an agent has set there.
 const NOT_INSIDE: &str = "--ignore-submodules=dirty";

@@ -103,6 +103,16 @@ pub(super) struct Object {
 }
 
 impl Object {
+    /// Whether it is a repository of its own, such as a submodule.
+    pub(super) fn is_repository(&self) -> bool {
+        self.mode == "160000"
+    }
+
+    /// Whether it is a regular file.
+    pub(super) fn is_file(&self) -> bool {
+        self.mode.starts_with("100")
+    }
+
     /// The object that stands for no file, in the hash format of this one.
     pub(super) fn none_beside(&self) -> Object {
         Object { mode: "0".to_owned(), id: "0".repeat(self.id.len()) }
@@ -177,6 +187,13 @@ pub(super) fn parse_paths(printed: &[u8]) -> BTreeSet<PathBuf> {
     paths.map(|line| path(line.strip_suffix(b"/").unwrap_or(line))).collect()
 }
 
+/// The paths, attributes and values in the output of `git check-attr -z`.
+pub(super) fn parse_attributes(printed: &[u8]) -> Vec<(PathBuf, String, String)> {
+    let fields: Vec<&[u8]> = printed.split(|&byte| byte == 0).collect();
+    let each = fields.chunks_exact(3);
+    each.map(|field| (path(field[0]), text(field[1]), text(field[2]))).collect()
+}
+
 /// A path as a line, quoted for git.
 pub(super) fn quoted(path: &Path) -> Vec<u8> {
     let quote = |byte: &u8| match byte {
@@ -186,6 +203,24 @@ pub(super) fn quoted(path: &Path) -> Vec<u8> {
     };
     let inside: Vec<u8> = path.as_os_str().as_bytes().iter().flat_map(quote).collect();
     [b"\"", &inside[..], b"\"\n"].concat()
+}
+
+/// The paths of lines that [`quoted`] has made.
+pub(super) fn unquoted(lines: &[u8]) -> BTreeSet<PathBuf> {
+    let inside = |line: &[u8]| Some(line.strip_prefix(b"\"")?.strip_suffix(b"\"")?.to_vec());
+    let plain = |line: Vec<u8>| {
+        let (mut bytes, mut rest) = (Vec::new(), line.into_iter());
+        while let Some(byte) = rest.next() {
+            let escaped = if byte == b'\\' { rest.next() } else { None };
+            bytes.push(match escaped {
+                Some(b'n') => b'\n',
+                Some(other) => other,
+                None => byte,
+            });
+        }
+        path(&bytes)
+    };
+    lines.split(|&byte| byte == b'\n').filter_map(inside).map(plain).collect()
 }
 
 /// A line for `git update-index --index-info -z` that sets a path.
@@ -337,7 +372,13 @@ mod tests {
         assert_eq!(info(Path::new("x"), &object.none_beside()), b"0 0000 0\tx\0");
         let paths = parse_paths(b"build/\0a b\0");
         assert!(paths.contains(Path::new("build")) && paths.contains(Path::new("a b")) && paths.len() == 2);
-        assert_eq!(quoted(Path::new("a\"\\\nb")), b"\"a\\\"\\\\\\nb\"\n");
+        let odd = Path::new("a\"\\\nb");
+        assert_eq!(quoted(odd), b"\"a\\\"\\\\\\nb\"\n");
+        let lines = [b"a heading\n\n".to_vec(), quoted(odd), quoted(Path::new("\\n"))].concat();
+        assert_eq!(unquoted(&lines), BTreeSet::from([odd.to_owned(), PathBuf::from("\\n")]));
+        let attributes = parse_attributes(b"a b\0eol\0crlf\0a b\0ident\0unspecified\0");
+        assert_eq!(attributes[0], (PathBuf::from("a b"), "eol".to_owned(), "crlf".to_owned()));
+        assert_eq!(attributes.len(), 2);
     }
 
     #[test]

@@ -6,14 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::backup::{BackupContext, Seen};
 use super::capture::{Capture, until_nobody_writes};
-use super::look::{Found, Look};
+use super::look::{Exactness, Found, Look};
 use super::parse::Object;
 use super::worktree::FolderState;
-use super::{Git, REQUEST_FOLDER, Worktree};
+use super::{Git, REQUEST_FOLDER, WHOLE, Worktree};
 use crate::{Error, Result, fault};
-
-/// Settings that show all files of a sparse checkout.
-const WHOLE: [&str; 4] = ["-c", "core.sparseCheckout=false", "-c", "index.sparse=false"];
 
 /// How often a worktree is searched again when files were written meanwhile.
 const ROUNDS: usize = 6;
@@ -124,7 +121,7 @@ impl Git {
         there.set_broken_index_aside(context)?;
         let mut written = None;
         for round in 0..ROUNDS {
-            let look = there.look(&tree)?;
+            let look = there.look(&tree, Exactness::WithFilters)?;
             let going = look.going(&tree);
             if round > 0 && going.is_empty() && look.walk.is_plain() {
                 return Ok(());
@@ -198,7 +195,7 @@ impl Git {
     fn check_nothing_to_keep(&self, base: &str, capture: &Capture) -> Result<()> {
         let tree = self.tree(base)?;
         until_nobody_writes(&self.repo, &self.repo)?;
-        let look = self.look(&tree)?;
+        let look = self.look(&tree, Exactness::WithFilters)?;
         let going = look.going(&tree);
         if going.is_empty() && look.walk.is_plain() {
             Ok(())

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::backup::BACKUP_EMAIL;
-use super::look::{self, Tree};
+use super::lend::changed;
+use super::look::{self, Exactness, Tree};
 use super::parse::Object;
 use super::{Git, refused};
 use crate::{Result, fault};
@@ -29,30 +30,29 @@ impl Git {
         let there = self.inside(worktree)?;
         let head = there.tree("HEAD")?;
         let wanted = there.tree(backup)?;
-        let differing: BTreeSet<&PathBuf> =
-            head.keys().chain(wanted.keys()).filter(|path| head.get(*path) != wanted.get(*path)).collect();
+        let unconverted = there.unconverted(backup)?;
+        let differing = changed(&head, &wanted, &unconverted);
         there.check_untouched(&differing, &head, &wanted)?;
-        if differing.is_empty() {
-            return Ok(());
-        }
-        let quiet = there.without_filters()?;
-        let source = format!("--source={backup}");
         fault::step("restore", "uncommitted work");
         // The index stays that of the commit, so new files are untracked.
-        let words = ["restore", &source, "--worktree", "--ignore-skip-worktree-bits", "--", ":/"];
-        there.patiently(|| there.call().preset(&quiet).args(words))?.checked().map(drop)
+        there.write_back(&differing, &wanted)
     }
 
     fn check_untouched(&self, differing: &BTreeSet<&PathBuf>, head: &Tree, wanted: &Tree) -> Result<()> {
         let is_passed_over =
             |path: &Path, is_folder: bool| !is_folder && !differing.contains(&path.to_path_buf());
         let walk = look::walk(&self.repo, &is_passed_over)?;
+        let look = self.look(&Tree::new(), Exactness::WithFilters)?;
+        let as_checked_out: BTreeSet<&PathBuf> =
+            look.entries.iter().filter(|entry| look.is_as_in_index(entry)).map(|entry| &entry.path).collect();
         let present: BTreeMap<PathBuf, String> = self.hashed(&walk.files)?;
         let is_as = |path: &PathBuf, tree: &Tree| {
             let words = tree.get(path).map(|Object { mode, id }| format!("{mode} {id}"));
             words.as_ref() == present.get(path) || self.is_link_as(path, tree, present.get(path))
         };
-        match differing.iter().find(|path| !is_as(path, head) && !is_as(path, wanted)) {
+        let is_untouched =
+            |path: &PathBuf| as_checked_out.contains(path) || is_as(path, head) || is_as(path, wanted);
+        match differing.iter().find(|path| !is_untouched(path)) {
             None => Ok(()),
             Some(path) => Err(refused(format!("{} was changed since its backup", path.display()))
                 .help("the backup stays: `orange task restore` makes a branch of it")),

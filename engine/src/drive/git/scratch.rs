@@ -1,10 +1,11 @@
-//! A copy of an index, with which git works in place of the index itself.
+//! A copy of an index, with which git works in place of the index itself, and a folder in place of a checkout.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::files::remove_folder;
 use crate::{Error, Result};
 
 /// A copy of an index, which is removed on drop.
@@ -13,6 +14,11 @@ pub(super) struct Scratch {
     of: PathBuf,
     pub(super) exists: bool,
     written: SystemTime,
+}
+
+/// A folder for files of a moment, which is removed on drop.
+pub(super) struct ScratchFolder {
+    pub(super) path: PathBuf,
 }
 
 impl Scratch {
@@ -48,6 +54,18 @@ impl Scratch {
     }
 }
 
+impl ScratchFolder {
+    /// An empty one.
+    pub(super) fn new(place: &Path) -> Result<ScratchFolder> {
+        let path = place.with_extension(format!("orange-{}", std::process::id()));
+        if path.symlink_metadata().is_ok() {
+            remove_folder(&path).map_err(|cause| Error::io("remove", &path, &cause))?;
+        }
+        fs::create_dir(&path).map_err(|cause| Error::io("create", &path, &cause))?;
+        Ok(ScratchFolder { path })
+    }
+}
+
 /// Copies an index with its time: a file that changed in the instant in which its index was written looks unchanged to git
 /// otherwise.
 fn copy_with_time(from: &Path, to: &Path) -> std::io::Result<SystemTime> {
@@ -61,5 +79,12 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // A file that remains is in git's own folder and harmless.
         fs::remove_file(&self.path).unwrap_or_default();
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        // A folder that remains is in git's own folder and harmless.
+        remove_folder(&self.path).unwrap_or_default();
     }
 }

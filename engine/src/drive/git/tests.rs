@@ -2,6 +2,7 @@
 
 mod acquire;
 mod busy;
+mod convert;
 mod fetch;
 mod fuzz;
 mod gitlink;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::look::{Found, Look, Tree};
+use super::look::{Exactness, Found, Look, Tree};
 use super::parse::{self, Change, Entry, Object};
 use super::{Git, TASK_FILE};
 use crate::{Error, Kind, Result};
@@ -24,12 +24,16 @@ pub(super) type Changes = BTreeMap<PathBuf, String>;
 impl Git {
     /// The content of a worktree of this repository. It writes nothing: neither an index nor an object.
     pub fn work(&self, worktree: &Path) -> Result<Work> {
+        self.inside(worktree)?.content(Exactness::WithFilters)
+    }
+
+    /// The content of the checkout of this `Git`.
+    fn content(&self, exactness: Exactness) -> Result<Work> {
         const ATTEMPTS: usize = 3;
-        let there = self.inside(worktree)?;
         let mut failure = None;
         // A file may vanish between two looks.
         for _ in 0..ATTEMPTS {
-            match there.content() {
+            match self.content_at_once(exactness) {
                 Ok(work) => return Ok(work),
                 Err(error) => failure = Some(error),
             }
@@ -37,7 +41,8 @@ impl Git {
         Err(failure.unwrap_or_else(unread))
     }
 
-    /// The submodules that a worktree has checked out and whose content differs from their commit.
+    /// The submodules that a worktree has checked out and whose content differs from their commit, as git compares them: nobody could
+    /// commit another difference.
     pub(super) fn changed_submodules(&self) -> Result<Vec<Change>> {
         if !self.repo.join(".gitmodules").exists() {
             return Ok(Vec::new());
@@ -45,22 +50,23 @@ impl Git {
         let mut changes = Vec::new();
         for entry in self.entries(&self.repo)?.into_iter().filter(Entry::is_repository) {
             let inner = Git { repo: self.repo.join(&entry.path), env: Vec::new() };
-            if inner.repo.join(".git").exists() && !inner.work(&inner.repo)?.changes.is_empty() {
+            if inner.repo.join(".git").exists() && !inner.content(Exactness::OfGit)?.changes.is_empty() {
                 changes.push(Change { code: " M".to_owned(), path: entry.path });
             }
         }
         Ok(changes)
     }
 
-    fn content(&self) -> Result<Work> {
+    fn content_at_once(&self, exactness: Exactness) -> Result<Work> {
         let commit = self.head(&self.repo)?.unwrap_or_default();
-        let look = self.look(&Tree::new())?;
+        let look = self.look(&Tree::new(), exactness)?;
         let staged = self.staged(&commit)?;
         let mut changed = removed(&look);
         changed.extend(self.hashed(&look.uncommitted())?);
         for repository in &look.walk.repositories {
             let inner = Git { repo: self.repo.join(repository), env: Vec::new() };
-            let Work { commit, changes: inside } = inner.work(&inner.repo)?;
+            let exactness = if exactness == Exactness::OfGit { exactness } else { Exactness::WithoutFilters };
+            let Work { commit, changes: inside } = inner.content(exactness)?;
             changed.insert(repository.clone(), format!("repository {commit} {inside}"));
         }
         let lines: Vec<u8> = [("staged", staged), ("changed", changed)].into_iter().flat_map(lines).collect();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::backup::BackupContext;
 use super::busy::Patience;
 use super::capture::Capture;
+use super::look::has_same_attributes;
 use super::{BranchState, Git, REMOTE, Worktree, parse, refused};
 use crate::files::{is_empty, is_same};
 use crate::store::list;
@@ -60,8 +61,14 @@ impl Git {
             }
             FolderState::Removed(_) | FolderState::Free => self.prepare(worktree, default_branch)?,
         };
+        let before = self.head(worktree)?;
         self.switch(worktree, branch, default_branch)?;
         let commit = self.head(worktree)?.unwrap_or_default();
+        if let Some(before) = before.filter(|before| *before != commit)
+            && !has_same_attributes(&self.tree(&before)?, &self.tree(&commit)?)
+        {
+            self.inside(worktree)?.convert_again(&before)?;
+        }
         Ok(Acquired { created_worktree, created_branch: !is_local, commit })
     }
 
