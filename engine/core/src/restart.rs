@@ -26,7 +26,7 @@ pub fn limit_after(before: u32) -> u32 {
     300_u32.checked_mul(1 << before.min(8)).map_or(HOUR, |delay| delay.min(HOUR))
 }
 
-/// Why the attempt of a mission's step waits.
+/// Why a mission's step waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delay {
     /// Its agent has met a limit of its provider.
@@ -36,15 +36,17 @@ pub enum Delay {
     },
     /// Its agent is alive, and does not read that the limit is over.
     Deaf,
+    /// Its agent has ended without a word, or could not continue its conversation.
+    Ended,
 }
 
 impl Delay {
-    /// The seconds until the attempt goes on, when it has waited `before` times; `None` when a person has to look at it. The rules
-    /// are those of tasks.
+    /// The seconds until the step goes on, when it has waited `before` times; `None` when a person has to look at it. The rules are
+    /// those of tasks.
     pub fn seconds(self, before: u32) -> Option<u32> {
         let resume_after = match self {
             Delay::Limit { left } => Some(left.unwrap_or_else(|| limit_after(before))),
-            Delay::Deaf => None,
+            Delay::Deaf | Delay::Ended => None,
         };
         restart_after(before, resume_after)
     }
@@ -117,11 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_waits_as_a_task_does() {
+    fn a_step_waits_as_a_task_does() {
         let said = Delay::Limit { left: Some(7) };
         assert_eq!([0, 19, MAX_RESTARTS].map(|before| said.seconds(before)), [Some(7), Some(7), None]);
         let unknown = Delay::Limit { left: None };
         assert_eq!([0, 1, 9].map(|before| unknown.seconds(before)), [Some(300), Some(600), Some(3600)]);
-        assert_eq!([0, 1, MAX_RESTARTS].map(|before| Delay::Deaf.seconds(before)), [Some(0), Some(10), None]);
+        for delay in [Delay::Deaf, Delay::Ended] {
+            let seconds = [0, 1, 2, 6, MAX_RESTARTS].map(|before| delay.seconds(before));
+            assert_eq!(seconds, [Some(0), Some(10), Some(20), Some(300), None], "{delay:?}");
+        }
     }
 }

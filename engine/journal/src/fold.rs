@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::Record;
 use crate::event::{
     Actor, Answer, ChecksSeen, Event, Exited, Pass, PlannedHook, Preparation, Question, Report, Spawn, Spent,
-    Transition, Waiting,
+    StepEnd, Transition, Waiting,
 };
 use crate::name::Name;
 use crate::set::Set;
@@ -49,7 +49,7 @@ pub struct TaskHistory {
     /// What each agent that has ended had used, by spawn number, if its harness reported it.
     pub spent: BTreeMap<u32, Spent>,
     /// How often the engine has started an agent again, or is about to, since the last transition or since it gave up. For a
-    /// mission, since the attempt began or a person let it go on.
+    /// mission, since an attempt began that follows no end without a word, or a person let it go on.
     pub restarts: u32,
     /// When the last agent was started, or went on after a limit, RFC 3339 UTC.
     pub active_since: String,
@@ -421,9 +421,11 @@ impl TaskHistory {
                 self.waiting = Some(waiting.clone());
             }
             Event::AgentContinued { .. } => self.active_since.clone_from(&record.timestamp),
-            Event::AgentGivenUp { .. } | Event::StepStarted { .. } | Event::MissionContinued { .. } => {
-                self.restarts = 0;
-            }
+            Event::StepStarted { step, .. } if self.was_lost(step) => {}
+            Event::AgentGivenUp { .. }
+            | Event::StepStarted { .. }
+            | Event::MissionContinued { .. }
+            | Event::MissionRetried { .. } => self.restarts = 0,
             Event::AgentActivity(report) => drop(self.reports.insert(report.spawn, report.clone())),
             Event::TaskDeleted { .. } => self.is_deleted = true,
             Event::TaskRestored { .. } => self.is_deleted = false,
@@ -451,11 +453,19 @@ impl TaskHistory {
             | Event::MissionStarted { .. }
             | Event::StepEnded(_)
             | Event::MissionPaused { .. }
-            | Event::MissionRetried { .. }
             | Event::MissionCancelled { .. }
             | Event::MissionEnded { .. }
             | Event::Unknown => {}
         }
+    }
+
+    /// Whether the last attempt that has ended was one at this step, and its agent ended without a word.
+    fn was_lost(&self, step: &str) -> bool {
+        let last = self.course.iter().rev().find_map(|record| {
+            let Event::StepEnded(ended) = &record.event else { return None };
+            Some(ended)
+        });
+        last.is_some_and(|ended| ended.step == step && ended.end == StepEnd::Lost)
     }
 
     /// An agent that this transition ends did not live in the status to which it leads.

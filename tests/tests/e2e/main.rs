@@ -44,6 +44,7 @@ mod many;
 mod mcp;
 mod merge;
 mod mission_limits;
+mod mission_restarts;
 mod missions;
 mod monitors;
 mod needs;

@@ -1,7 +1,7 @@
 //! What journals add up to, record by record.
 
 use super::*;
-use crate::event::{Cause, Ending};
+use crate::event::{Cause, EndedAttempt, Ending};
 
 #[track_caller]
 fn fold(events: Vec<(Event, Set)>) -> TaskHistory {
@@ -93,6 +93,27 @@ fn an_agent_is_waited_for_until_it_is_there_or_not_wanted() {
     assert_eq!((history.waiting, history.restarts), (None, 1));
     let history = fold(vec![waiting(1), (started().0, over)]);
     assert_eq!((history.waiting, history.restarts), (None, 0));
+}
+
+#[test]
+fn the_restarts_of_a_step_count_over_its_lost_attempts() {
+    let begun = |step: &str, attempt| {
+        let worker = String::new();
+        Event::StepStarted { step: step.to_owned(), attempt, worker, spawn: 1 }.into()
+    };
+    let ended = |step: &str, attempt, end| {
+        let step = step.to_owned();
+        Event::StepEnded(EndedAttempt { step, attempt, end, ..EndedAttempt::default() }).into()
+    };
+    let waits = || (Event::AgentWaiting(Waiting::default()), Set::new());
+    let lost = || vec![begun("a", 1), ended("a", 1, StepEnd::Lost), waits()];
+    let restarts = |then: Vec<(Event, Set)>| fold([lost(), then].concat()).restarts;
+    assert_eq!(restarts(vec![begun("a", 2)]), 1);
+    assert_eq!(restarts(vec![begun("a", 2), ended("a", 2, StepEnd::Lost), waits(), begun("a", 3)]), 2);
+    assert_eq!(restarts(vec![begun("a", 2), ended("a", 2, StepEnd::Failed), begun("a", 3)]), 0);
+    assert_eq!(restarts(vec![begun("b", 1)]), 0);
+    let retried = Event::MissionRetried { step: None, actor: Actor::Human };
+    assert_eq!(restarts(vec![retried.into(), begun("a", 2)]), 0);
 }
 
 #[test]

@@ -5,9 +5,8 @@ use orange_core::mission::{AttemptEnd, MissionStatus};
 use orange_core::plan::StepId;
 
 use super::Course;
-use super::limit;
 use super::locked::LockedMission;
-use super::notices;
+use super::{notices, wait};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::queue;
@@ -69,8 +68,8 @@ fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
     match mission.status {
         MissionStatus::Pending => workspace::is_free(app, &dir.project, &dir.id),
         MissionStatus::Running => {
-            let is_missing = history.agents.is_empty() && !limit::is_waited_for(&history);
-            Ok(mission.next().is_some() || mission.busy().is_some() && is_missing)
+            let is_missing = mission.busy().is_some() && history.agents.is_empty();
+            Ok(!wait::is_early(&history) && (mission.next().is_some() || is_missing))
         }
         MissionStatus::Paused => Ok(false),
         MissionStatus::Failed => Ok(has_session),
@@ -118,9 +117,9 @@ fn begin(app: &App, mission: &mut LockedMission) -> Result<()> {
 }
 
 /// Starts the agent of the next attempt, or of the current one if that has none: it was recorded and never started, or its agent
-/// has met a limit that is over.
+/// has met a limit that is over. A step that waits is left alone.
 fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
-    if mission.course.mission.status != MissionStatus::Running || limit::goes_on(app, mission)? {
+    if !wait::runs(mission) || wait::holds(app, mission)? {
         return Ok(());
     }
     let busy = mission.course.mission.busy();

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use orange_core::Delay;
+
 use super::LockedMission;
 use super::advance::advance;
-use super::attempt::{failed, lost};
-use super::limit;
+use super::attempt::failed;
+use super::{limit, wait};
 use crate::Result;
 use crate::app::App;
 use crate::fault;
@@ -48,11 +50,14 @@ fn take(app: &App, mission: &mut LockedMission, end: &End, record: &Spawn) -> Re
         let conversation = record.conversation.clone().unwrap_or_default();
         let reason = Ending::from(end.reason.as_str());
         let not_resumed = Event::AgentNotResumed { spawn: end.spawn, conversation, reason };
-        mission.locked.append_many(vec![exited, not_resumed.into()])?;
-        return Ok(format!("agent {}: {why}; the next one begins a new one", end.spawn));
+        let with = vec![exited, not_resumed.into()];
+        let story = format!("agent {}: {why}; the next one begins a new one", end.spawn);
+        if !wait::runs(mission) {
+            return mission.locked.append_many(with).map(|()| story);
+        }
+        return wait::begin(app, mission, end.spawn, Delay::Ended, &story, with);
     }
-    mission.record(lost(step, attempt), vec![exited])?;
-    Ok(format!("agent {} has ended without a word: {}", end.spawn, end.reason))
+    wait::after_loss(app, mission, end, (step, attempt), exited)
 }
 
 fn exited(app: &App, mission: &LockedMission, end: &End) -> (Event, Set) {

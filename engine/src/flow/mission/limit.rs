@@ -2,13 +2,13 @@
 //! again when the limit is over, or told to go on if it is alive.
 
 use orange_core::Delay;
-use orange_core::mission::MissionStatus;
 
 use super::LockedMission;
+use super::wait::{self, runs};
 use crate::app::App;
-use crate::flow::{End, activity, life, limit, waiting};
+use crate::flow::{End, activity, limit};
 use crate::store::activity::Limit;
-use crate::store::{Event, Set, TaskDir, TaskHistory};
+use crate::store::{Event, Set, TaskDir};
 use crate::{Result, fault};
 
 /// Records that a living agent waits for the end of a limit. `None` if it has met none, is waited for already, or works at no open
@@ -25,7 +25,7 @@ pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     if history.waiting.is_some() {
         return Ok(None);
     }
-    wait(app, &mut mission, spawn, at(&met), &limit::words(spawn, &met), Vec::new()).map(Some)
+    wait::begin(app, &mut mission, spawn, at(&met), &limit::words(spawn, &met), Vec::new()).map(Some)
 }
 
 /// Records the end of an agent that had met a limit: its attempt goes on later. `None` if it had met none; otherwise what was done,
@@ -51,53 +51,9 @@ pub(super) fn ended_at_one(
         mission.locked.append_many(vec![exited.clone()])?;
         return Ok(Some(story));
     }
-    wait(app, mission, *spawn, at(&met), &story, vec![exited.clone()]).map(Some)
-}
-
-/// Whether the mission waits for the end of a limit.
-pub(super) fn is_waited_for(history: &TaskHistory) -> bool {
-    history.waiting.as_ref().is_some_and(|waiting| !waiting::is_due(waiting, fault::now()))
-}
-
-/// Whether the current agent need not be started: the limit that it has met is not over, or it is alive and goes on.
-pub(super) fn goes_on(app: &App, mission: &mut LockedMission) -> Result<bool> {
-    let history = mission.locked.history();
-    let Some(spawn) = history.waiting.as_ref().map(|waiting| waiting.spawn) else { return Ok(false) };
-    if is_waited_for(history) {
-        return Ok(true);
-    }
-    match limit::go_on(app, &mut mission.locked, spawn) {
-        Ok(story) => Ok(story.is_some()),
-        Err(error) => {
-            let reason = format!("agent {spawn} could not be told to go on: {}", error.one_line());
-            wait(app, mission, spawn, Delay::Deaf, &reason, Vec::new()).map(|_| true)
-        }
-    }
-}
-
-fn runs(mission: &LockedMission) -> bool {
-    mission.course.mission.status == MissionStatus::Running
+    wait::begin(app, mission, *spawn, at(&met), &story, vec![exited.clone()]).map(Some)
 }
 
 fn at(met: &Limit) -> Delay {
     Delay::Limit { left: limit::left(met, fault::now()) }
-}
-
-/// Journals the wait with these further events, and starts the process that sleeps until its end. An attempt that has waited too
-/// often is left to a person. Returns what was done, in words.
-fn wait(
-    app: &App,
-    mission: &mut LockedMission,
-    spawn: u32,
-    delay: Delay,
-    reason: &str,
-    with: Vec<(Event, Set)>,
-) -> Result<String> {
-    let before = mission.locked.history().restarts;
-    let Some(after) = delay.seconds(before) else {
-        let what = format!("{reason}; this attempt has waited {before} times");
-        return mission.obstruct(&what, with).map(|()| what);
-    };
-    mission.locked.append_many([with, vec![life::waits(spawn, after, reason)]].concat())?;
-    waiting::start_resumer(app, &mission.locked).map(|until| format!("{reason}; {until}"))
 }

@@ -1,6 +1,6 @@
 //! A locked mission: the only means to change one.
 
-use orange_core::mission::{Effect, MissionStatus, Pause};
+use orange_core::mission::{Effect, Mission, MissionStatus, Pause};
 use orange_core::plan::Plan;
 
 use super::course::{self, Course};
@@ -58,6 +58,14 @@ impl LockedMission {
     /// Those of [`Self::record`].
     pub(super) fn obstruct(&mut self, what: &str, with: Vec<(Event, Set)>) -> Result<()> {
         self.record(obstacle(self.course.mission.pauses + 1, what), with).map(drop)
+    }
+
+    /// Where the mission stands after this event, which is not journaled.
+    ///
+    /// # Errors
+    /// Those of [`Self::record`].
+    pub(super) fn following(&self, event: &Event) -> Result<Mission> {
+        self.ask(event).map(|(after, _)| after.mission)
     }
 
     /// The events that journal this one, for a caller who journals them with others and then calls [`Self::again`].

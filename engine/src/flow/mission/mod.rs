@@ -16,6 +16,7 @@ pub mod start;
 #[cfg(test)]
 mod tests;
 pub mod view;
+mod wait;
 
 pub use course::Course;
 pub use locked::LockedMission;

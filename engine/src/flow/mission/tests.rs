@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use orange_core::MAX_RESTARTS;
 use orange_core::mission::MissionStatus;
+use orange_core::plan::Plan;
 
 use super::attempt::{failed, lost};
 use super::course::named;
-use super::limit;
 use super::notices::send_by;
-use super::{Course, LockedMission};
+use super::{Course, LockedMission, limit, wait};
 use crate::Kind;
 use crate::app::App;
 use crate::flow::End;
@@ -27,13 +27,18 @@ fn lab() -> (tempfile::TempDir, App, TaskDir) {
 
 /// The same, started by an agent of the task with this id.
 fn lab_of(creator: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
+    lab_with(&PLAN, creator)
+}
+
+/// The same with another plan.
+fn lab_with(plan: &Plan<'_>, creator: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
     let (folder, home) = tests::home();
     let draft = store::Draft {
         workflow: PLAN.name.to_owned(),
         definition: PLAN.source_hash.to_owned(),
         status: "pending".to_owned(),
         mission: Some(create::NewMission {
-            plan: store::plan::write(&PLAN).unwrap(),
+            plan: store::plan::write(plan).unwrap(),
             prompt: "Make it faster".to_owned(),
             execution: "auto".to_owned(),
             intervene: "on-error".to_owned(),
@@ -83,8 +88,9 @@ fn record(app: &App, dir: &TaskDir, events: Vec<Event>) -> Course {
 
 #[test]
 fn a_quick_answer_repeats_no_notice() {
-    let (_folder, mut app, dir) = lab_of(Some("starter"));
-    app.home = app.home.patient(Duration::ZERO);
+    let (folder, app, dir) = lab_of(Some("starter"));
+    // What another test starts has the locks of this process for a moment: only this one does not wait.
+    let hasty = App::for_tests(Machines::only(&[]), app.home.clone().patient(Duration::ZERO), folder.path());
     record(&app, &dir, vec![begin(), started("work", 1)]);
     let sent = Mutex::new(Vec::new());
     let note = |text: &str| sent.lock().unwrap().push(text.to_owned());
@@ -94,7 +100,7 @@ fn a_quick_answer_repeats_no_notice() {
         record(&app, &dir, vec![complete("work", 1, "FAIL")]);
         let other = std::thread::scope(|scope| {
             let send = || {
-                send_by(&app, &dir, &|_, _, _, text| {
+                send_by(&hasty, &dir, &|_, _, _, text| {
                     note(text);
                     Ok(())
                 })
@@ -237,7 +243,7 @@ fn the_attempt_of_an_agent_at_a_limit_stays_open() {
     let history = mission.locked.history();
     let waiting = history.waiting.clone().unwrap();
     assert_eq!((waiting.spawn, (895..=910).contains(&waiting.after)), (1, true), "{waiting:?}");
-    assert!(history.agents.is_empty() && limit::is_waited_for(history));
+    assert!(history.agents.is_empty() && wait::is_early(history));
     let state = mission.course.mission.step(mission.course.mission.busy().unwrap());
     assert_eq!((state.attempt(), state.lost), (1, 0));
     drop(mission);
@@ -260,7 +266,7 @@ fn an_attempt_that_waits_without_end_is_left_to_a_person() {
     }
     agent(&dir, &app, 99);
     let story = ends_at_limit(&dir, &app, 99);
-    assert!(story.contains("this attempt has waited 20 times"), "{story}");
+    assert!(story.contains("the step has waited 20 times"), "{story}");
     let mission = LockedMission::lock(&app, &dir).unwrap();
     assert_eq!(mission.course.pause(&dir.id).unwrap().what, story);
     assert!(mission.course.mission.busy().is_some() && mission.locked.history().waiting.is_none());
@@ -274,4 +280,77 @@ fn an_attempt_that_waits_without_end_is_left_to_a_person() {
     };
     record(&app, &dir, vec![go_on]);
     assert_eq!(LockedMission::lock(&app, &dir).unwrap().locked.history().restarts, 0);
+}
+
+/// The end without a word of the agent of this number, which works at this attempt of `work`.
+fn ends_without_a_word(dir: &TaskDir, app: &App, number: u32, attempt: u32) -> String {
+    agent(dir, app, number);
+    let end = End { spawn: number, reason: "exited with 1".to_owned(), ..End::default() };
+    let exited = Event::AgentExited(Exited { spawn: number, ..Exited::default() }).into();
+    let mut mission = LockedMission::lock(app, dir).unwrap();
+    wait::after_loss(app, &mut mission, &end, ("work", attempt), exited).unwrap()
+}
+
+/// The seconds that the mission waits, and the attempts of `work`.
+fn waits(dir: &TaskDir, app: &App) -> (Option<u32>, usize) {
+    let mission = LockedMission::lock(app, dir).unwrap();
+    let waiting = mission.locked.history().waiting.as_ref();
+    (waiting.map(|waiting| waiting.after), mission.course.mission.steps[0].attempts.len())
+}
+
+/// A mission whose step `work` runs, and may end so often without a word.
+fn patient(stuck_after: u16) -> (tempfile::TempDir, App, TaskDir) {
+    let mut steps = PLAN.steps.to_vec();
+    steps[0].stuck_after = stuck_after;
+    let (folder, app, dir) = lab_with(&Plan { steps: &steps, ..PLAN }, None);
+    record(&app, &dir, vec![begin(), started("work", 1)]);
+    (folder, app, dir)
+}
+
+#[test]
+fn a_step_is_tried_again_later_each_time() {
+    let (_folder, app, dir) = patient(100);
+    for (number, expect) in (1..).zip([0, 10, 20, 40, 80, 160, 300, 300]) {
+        let story = ends_without_a_word(&dir, &app, number, number);
+        assert!(
+            story.starts_with(&format!("agent {number} has ended without a word: exited with 1")),
+            "{story}"
+        );
+        assert_eq!(story.contains("; it goes on at "), expect > 0, "{story}");
+        assert_eq!(waits(&dir, &app), (Some(expect), number as usize + 1));
+        let history = store::task::read_journal(&dir).unwrap().history();
+        assert!(history.agents.is_empty() && wait::is_early(&history) == (expect > 0));
+        record(&app, &dir, vec![started("work", number + 1)]);
+    }
+    // A report is an end of the row.
+    record(&app, &dir, vec![complete("work", 9, "FAIL"), started("fix", 1), complete("fix", 1, "PASS")]);
+    record(&app, &dir, vec![started("work", 10)]);
+    ends_without_a_word(&dir, &app, 20, 10);
+    assert_eq!(waits(&dir, &app), (Some(0), 11));
+}
+
+#[test]
+fn a_step_that_never_goes_on_is_left_to_a_person() {
+    let (_folder, app, dir) = patient(u16::MAX);
+    for number in 1..=MAX_RESTARTS {
+        ends_without_a_word(&dir, &app, number, number);
+        record(&app, &dir, vec![started("work", number + 1)]);
+    }
+    let story = ends_without_a_word(&dir, &app, 21, 21);
+    assert!(story.ends_with("; the step has waited 20 times"), "{story}");
+    let mission = LockedMission::lock(&app, &dir).unwrap();
+    assert_eq!(mission.course.pause(&dir.id).unwrap().what, story);
+    assert_eq!(mission.locked.history().waiting, None);
+}
+
+#[test]
+fn a_step_that_is_stuck_does_not_wait() {
+    let (_folder, app, dir) = patient(2);
+    ends_without_a_word(&dir, &app, 1, 1);
+    record(&app, &dir, vec![started("work", 2)]);
+    let story = ends_without_a_word(&dir, &app, 2, 2);
+    assert_eq!(story, "agent 2 has ended without a word: exited with 1");
+    assert_eq!(waits(&dir, &app), (None, 2));
+    let mission = LockedMission::lock(&app, &dir).unwrap();
+    assert_eq!(mission.course.mission.status, MissionStatus::Paused);
 }

@@ -1,0 +1,81 @@
+//! How the step of a mission waits, by the rules of tasks: for the end of a limit, and before its agent is started again. The time is
+//! in the journal; a process of its own, the monitor or the next command goes on then.
+
+use orange_core::Delay;
+use orange_core::mission::MissionStatus;
+
+use super::LockedMission;
+use super::attempt::lost;
+use crate::app::App;
+use crate::flow::{End, life, limit, waiting};
+use crate::store::{Event, Set, TaskHistory};
+use crate::{Result, fault};
+
+/// Whether the time until which the mission waits has not come.
+pub(super) fn is_early(history: &TaskHistory) -> bool {
+    history.waiting.as_ref().is_some_and(|waiting| !waiting::is_due(waiting, fault::now()))
+}
+
+/// Whether the mission runs: only then does it go on by itself.
+pub(super) fn runs(mission: &LockedMission) -> bool {
+    mission.course.mission.status == MissionStatus::Running
+}
+
+/// Whether no agent is to be started: the time has not come, or the agent at its limit is alive and goes on.
+pub(super) fn holds(app: &App, mission: &mut LockedMission) -> Result<bool> {
+    let history = mission.locked.history();
+    let Some(spawn) = history.waiting.as_ref().map(|waiting| waiting.spawn) else { return Ok(false) };
+    if is_early(history) {
+        return Ok(true);
+    }
+    match limit::go_on(app, &mut mission.locked, spawn) {
+        Ok(story) => Ok(story.is_some()),
+        Err(error) => {
+            let reason = format!("agent {spawn} could not be told to go on: {}", error.one_line());
+            begin(app, mission, spawn, Delay::Deaf, &reason, Vec::new()).map(|_| true)
+        }
+    }
+}
+
+/// Records the end without a word of the agent of this attempt. If the step is tried again, it waits before. Returns what was done,
+/// in words.
+pub(super) fn after_loss(
+    app: &App,
+    mission: &mut LockedMission,
+    end: &End,
+    (step, attempt): (&str, u32),
+    exited: (Event, Set),
+) -> Result<String> {
+    let reason = format!("agent {} has ended without a word: {}", end.spawn, end.reason);
+    let lost = lost(step, attempt);
+    let next = mission.following(&lost)?.next();
+    if next.is_none_or(|(next, _)| mission.course.plan.step(next).id != step) {
+        return mission.record(lost, vec![exited]).map(|_| reason);
+    }
+    let mut with = mission.planned(lost)?;
+    with.push(exited);
+    let story = begin(app, mission, end.spawn, Delay::Ended, &reason, with)?;
+    mission.again().map(|()| story)
+}
+
+/// Journals the wait with these further events, and starts the process that sleeps until its end. A step that has waited too often is
+/// left to a person. Returns what was done, in words.
+pub(super) fn begin(
+    app: &App,
+    mission: &mut LockedMission,
+    spawn: u32,
+    delay: Delay,
+    reason: &str,
+    with: Vec<(Event, Set)>,
+) -> Result<String> {
+    let before = mission.locked.history().restarts;
+    let Some(after) = delay.seconds(before) else {
+        let what = format!("{reason}; the step has waited {before} times");
+        return mission.obstruct(&what, with).map(|()| what);
+    };
+    mission.locked.append_many([with, vec![life::waits(spawn, after, reason)]].concat())?;
+    if after == 0 {
+        return Ok(reason.to_owned());
+    }
+    waiting::start_resumer(app, &mission.locked).map(|until| format!("{reason}; {until}"))
+}
