@@ -13,6 +13,7 @@ use crate::cmd::{
     relayed, setup, step, task, workflow, workspace,
 };
 use crate::flow::names::{Names, has_ids};
+use crate::flow::written::edit;
 use crate::log_file;
 use crate::machines::{Built, Compile, Workflows};
 use crate::relay::Reply;
@@ -95,6 +96,7 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
         Command::Ls(args) => task::list(&open()?, args, as_json),
         Command::Workspace(command) => workspace::run(&open()?, command),
         Command::Dashboard(args) => Err(dashboard::run(&open()?, args)),
+        Command::Editor { file } => edit(&open()?, file).map(|()| Answer::text("")),
         Command::Monitor(args) => {
             let app = open()?.by_itself();
             monitor::run(&app, args, |answer| tell(&app, answer, as_json).map(drop))

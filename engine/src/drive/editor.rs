@@ -16,7 +16,7 @@ pub fn edit(command: &str, file: &Path) -> Result<()> {
     let mut words = command.split_whitespace();
     let program = words.next().unwrap_or(DEFAULT);
     let set = "set VISUAL or EDITOR to the command of your editor";
-    let call = Call::new(program).args(words).arg(file);
+    let call = Call::new(program).args(words).arg(file).complaining_here();
     let mut child =
         call.attended(Some(rustix::process::getpgrp())).map_err(|error| error.clone().help(set))?;
     let ended = child

@@ -4,7 +4,8 @@ mod captured;
 mod gather;
 
 use std::ffi::OsStr;
-use std::io::{self, PipeReader, Read};
+use std::io::{self, IsTerminal, PipeReader, Read};
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -241,6 +242,18 @@ impl Call {
         let group = group.map_or(0, |group| group.as_raw_nonzero().get());
         fault::step("attend", &self.program);
         self.command.process_group(group).spawn().map_err(|cause| self.cannot_start(&cause))
+    }
+
+    /// The same with its complaints on the terminal of this process, whose own ones may be read by another program.
+    pub fn complaining_here(mut self) -> Call {
+        let terminal = io::stdin();
+        if terminal.is_terminal()
+            && !io::stderr().is_terminal()
+            && let Ok(terminal) = terminal.as_fd().try_clone_to_owned()
+        {
+            self.command.stderr(terminal);
+        }
+        self
     }
 
     /// The same without its complaints, when it is started.

@@ -36,6 +36,16 @@ fn a_task_is_written_in_an_editor() {
 }
 
 #[test]
+fn an_empty_branch_is_made_from_the_summary() {
+    let world = World::new();
+    for (summary, branch) in [("Refactor", "refactor"), ("Mend it\nnow", "mend-it-now")] {
+        let made = world.create("", summary, &["--no-spawn"]);
+        assert_eq!((&made.show()["branch"], &made.show()["summary"]), (&json!(branch), &json!(summary)));
+    }
+    world.fails(2, "usage", &["task", "create", ""]);
+}
+
+#[test]
 fn an_empty_text_creates_nothing_and_a_refused_one_is_kept() {
     let world = World::new();
     written(&world, "true", &["fix", "--edit"]).fails(1, "refused");

@@ -77,7 +77,7 @@ pub struct SendArgs {
 /// `orange task create …`
 #[derive(Debug, Args)]
 pub struct CreateArgs {
-    /// The branch to work on [default: one that is made from the summary]
+    /// The branch to work on; an empty one is as none [default: one that is made from the summary]
     #[arg(value_name = "BRANCH")]
     pub branch: Option<String>,
     /// What is to be done; without it, the agent asks

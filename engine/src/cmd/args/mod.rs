@@ -30,6 +30,8 @@ pub use task::{
 pub use workflow::WorkflowCommand;
 pub use workspace::WorkspaceCommand;
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -198,6 +200,13 @@ Examples:
         #[arg(value_name = "WORDS")]
         words: Vec<String>,
     },
+    /// Open a file in your editor, as the dashboard does
+    #[command(hide = true)]
+    Editor {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
     /// What orange itself starts inside tmux
     #[command(subcommand, hide = true, arg_required_else_help = false)]
     Agent(AgentCommand),
@@ -315,7 +324,7 @@ impl Command {
             Command::Step(_) => "step",
             Command::Project(_) => "project",
             Command::Workspace(_) => "workspace",
-            Command::Dashboard(_) => "dashboard",
+            Command::Dashboard(_) | Command::Editor { .. } => "dashboard",
             Command::Monitor(_) => "monitor",
             Command::Notify(_) => "notify",
             Command::Workflow(_) => "workflow",

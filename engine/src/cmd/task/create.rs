@@ -56,10 +56,11 @@ pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {
     answer(app, created, warning)
 }
 
-/// Alone, an argument with blanks is the summary: no branch has any.
+/// Alone, an argument with blanks is the summary: no branch has any. An empty branch before a summary is none.
 fn branch_and_summary(args: &CreateArgs) -> (Option<&str>, Option<&str>) {
     match (args.branch.as_deref(), args.summary.as_deref()) {
         (Some(text), None) if text.contains(char::is_whitespace) => (None, Some(text)),
+        (Some(""), Some(summary)) => (None, Some(summary)),
         given => given,
     }
 }

@@ -1,6 +1,6 @@
 //! The summary and the context of a new task, as a person writes them in an editor.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::drive::editor;
@@ -36,9 +36,7 @@ impl Written {
         let file = app.home.root().join(format!("new-task-{}.md", std::process::id()));
         let texts: Vec<&str> = [summary, context].into_iter().flatten().collect();
         atomic::write(&file, format!("{}\n\n{CUT}\n{HINT}", texts.join("\n\n")).as_bytes())?;
-        let around = app.around()?;
-        let command = around.variable("VISUAL").or(around.variable("EDITOR")).unwrap_or(editor::DEFAULT);
-        editor::edit(command, &file)?;
+        edit(app, &file)?;
         let bytes =
             nofollow::read(&file, nofollow::LONGEST).map_err(|cause| Error::io("read", &file, &cause))?;
         match split(&String::from_utf8_lossy(&bytes)) {
@@ -61,6 +59,17 @@ impl Written {
     pub fn forget(&self) -> Result<()> {
         atomic::remove(&self.file)
     }
+}
+
+/// Opens a file in the editor of the person: `VISUAL`, `EDITOR`, or else `vi`.
+///
+/// # Errors
+/// `not_allowed` for an agent; `environment` when the editor cannot be used.
+pub fn edit(app: &App, file: &Path) -> Result<()> {
+    app.caller.check_person("open an editor")?;
+    let around = app.around()?;
+    let command = around.variable("VISUAL").or(around.variable("EDITOR")).unwrap_or(editor::DEFAULT);
+    editor::edit(command, file)
 }
 
 /// The first line that is not blank, and the rest.

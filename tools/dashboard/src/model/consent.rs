@@ -1,8 +1,8 @@
 //! What a person agrees to: a key stands for what was on the screen before it was pressed, or else it asks or does nothing.
 
+use super::act::{act, give};
 use super::ask::{Confirm, Mode};
 use super::effect::Order;
-use super::press::{act, give};
 use super::request::{self, Sighted};
 use super::update::Turn;
 

@@ -1,6 +1,7 @@
 //! What the dashboard knows and shows, as values: [`update`](update::update) takes a state and an event, and returns the next state and
 //! what is to be done.
 
+mod act;
 pub mod areas;
 pub mod ask;
 pub mod clock;
@@ -20,6 +21,7 @@ pub mod row;
 pub mod spent;
 pub mod update;
 pub mod verbatim;
+mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 

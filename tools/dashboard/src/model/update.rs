@@ -7,7 +7,7 @@ use super::diff::Diff;
 use super::effect::{Answer, Effect, Event, Followed, Order, Question, Watched};
 use super::list::Layout;
 use super::row::{Group, Kind, Row};
-use super::{Carried, Held, State, list, press, request};
+use super::{Carried, Held, State, list, press, request, write};
 use crate::answer::{Created, Failure, ShownTask};
 
 /// How long an order can be withdrawn, in milliseconds.
@@ -71,7 +71,7 @@ impl Turn {
                 press::key(self, typed.key);
             }
             Event::Mouse(mouse) => press::mouse(self, mouse),
-            Event::Paste(text) => press::paste(self, &text),
+            Event::Paste(text) => write::paste(self, &text),
             Event::Resize(columns, lines) => (self.state.columns, self.state.lines) = (columns, lines),
             Event::Tick => {}
             Event::Changed => {
@@ -195,11 +195,11 @@ impl Turn {
             Answer::Worktrees(worktrees) => self.state.worktrees = worktrees,
             Answer::Workflows(names) => {
                 self.state.catalog.names = names;
-                press::fill_form(self);
+                write::fill_form(self);
             }
             Answer::Harnesses(harnesses) => {
                 self.state.catalog.harnesses = harnesses;
-                press::fill_form(self);
+                write::fill_form(self);
             }
             Answer::Workflow(workflow) => {
                 if let Question::Workflow(name) = question {

@@ -1,12 +1,14 @@
 //! The model and the view with scripted answers: keys in, orders and frames out.
 
 mod consent;
+mod deeds;
 mod frames;
 mod keys;
 mod opens;
 mod orders;
 mod picture;
 mod schemas;
+mod writing;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;

@@ -1,0 +1,230 @@
+//! What is done with rows: orders, the questions before them, and menus.
+
+use super::ask::{Choice, Confirm, Item, Menu, Mode, TextQuestion, TextUse};
+use super::consent::{answer_request, confirm, give_seen, question_about_requests};
+use super::effect::{Effect, Order};
+use super::line::Line;
+use super::list;
+use super::offers::{self, Deed, Offered};
+use super::row::Group;
+use super::update::Turn;
+
+/// Withdraws an order, or takes the last cancel back.
+pub(super) fn undo(turn: &mut Turn) {
+    if let Some(held) = turn.state.held.pop() {
+        return turn.state.tell(false, format!("withdrawn: {}", held.order.label));
+    }
+    let selected = turn.state.selected();
+    if selected.is_some_and(|row| offers::of(&turn.state, row).iter().any(|it| it.key == "u")) {
+        return act(turn, "u");
+    }
+    let row = turn.state.last_cancelled.as_deref().and_then(|id| turn.state.row(id));
+    match row {
+        None => turn.state.tell(false, "there is nothing to undo"),
+        Some(row) => {
+            let words = ["task", "undo", &row.id].map(str::to_owned).to_vec();
+            let order = offers::order(row, "undo the cancel of", words);
+            turn.carry(order);
+        }
+    }
+}
+
+/// Does what a key stands for with every marked row, or with the selected one.
+pub(super) fn act(turn: &mut Turn, name: &str) {
+    let state = &turn.state;
+    let targets = state.targets();
+    let (mut busy, mut deeds, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
+    for row in &targets {
+        if let Some(what) = state.order_on(&row.id) {
+            busy.push(format!("{}: {what} is under way", row.branch));
+            continue;
+        }
+        match offers::of(state, row).into_iter().find(|offered| offered.key == name) {
+            Some(Offered { refusal: None, deed, .. }) => deeds.push(deed),
+            Some(Offered { refusal: Some(why), label, .. }) => {
+                refusals.push(format!("{}: no {label}: {why}", row.branch))
+            }
+            None => {}
+        }
+    }
+    let is_many = targets.len() > 1;
+    let notes = [busy, refusals].concat();
+    if let Some(note) = notes.first() {
+        let note = note.clone();
+        turn.state.tell(true, note);
+    }
+    perform(turn, deeds, is_many);
+}
+
+fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
+    let (mut orders, mut texts, mut confirms, mut returns) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut moves, mut answers) = (Vec::new(), Vec::new());
+    for deed in deeds {
+        match deed {
+            Deed::Order(order) => orders.push(order),
+            Deed::Answer(order) => answers.push(order),
+            Deed::Text(order) => texts.push(order),
+            Deed::Confirm(order) => confirms.push(order),
+            Deed::Return(order) => returns.push(order),
+            Deed::Move(order) => moves.push(order),
+            Deed::Choose(menu) if !is_many => turn.state.mode = Mode::Menu(menu),
+            Deed::Choose(menu) => turn.state.tell(true, format!("{} Select that row alone", menu.title)),
+            Deed::Attach(words) if !is_many => turn.effects.push(Effect::Attach(words)),
+            Deed::Print(words) if !is_many => turn.effects.push(Effect::Print(words)),
+            Deed::Attach(_) | Deed::Print(_) => {}
+        }
+    }
+    match &orders[..] {
+        [one] if !is_many => give_seen(turn, one.clone()),
+        _ => moves.extend(orders),
+    }
+    let ask = |question: String, use_of| Mode::Text(TextQuestion { question, line: Line::default(), use_of });
+    if let ([one], false) = (&answers[..], is_many) {
+        answer_request(turn, one.clone());
+    } else if !answers.is_empty() {
+        let question = question_about_requests(turn, &answers);
+        confirm(turn, question, answers, false);
+    } else if !texts.is_empty() {
+        turn.state.mode = ask(question(&texts), TextUse::LastWord(texts));
+    } else if !returns.is_empty() {
+        turn.state.mode = ask(
+            format!("{} (what is to change; may be empty)", question(&returns)),
+            TextUse::Feedback(returns),
+        );
+    } else if !confirms.is_empty() {
+        let question = question(&confirms);
+        confirm(turn, question, confirms, true);
+    } else if !moves.is_empty() {
+        let question = question(&moves);
+        confirm(turn, question, moves, false);
+    }
+}
+
+/// Asks whether these orders are meant.
+fn question(orders: &[Order]) -> String {
+    match orders {
+        [one] => format!("{}?", one.label),
+        [first, ..] => {
+            let verb = first.label.split(' ').next().unwrap_or_default();
+            format!("{verb} {} tasks?", orders.len())
+        }
+        [] => String::new(),
+    }
+}
+
+/// Gives orders, forgets the marks, and goes on to the next row that needs the person.
+pub(super) fn give(turn: &mut Turn, orders: Vec<Order>) {
+    if orders.is_empty() {
+        return;
+    }
+    let is_needed = turn.state.selected().is_some_and(|row| row.group() == Group::NeedsYou);
+    let is_answer = is_needed && orders.iter().any(Order::is_answer);
+    orders.into_iter().for_each(|order| turn.carry(order));
+    go_on(turn, is_answer);
+}
+
+fn go_on(turn: &mut Turn, is_answer: bool) {
+    turn.state.list.marked.clear();
+    if is_answer && let Some(at) = list::position(&turn.state) {
+        list::next_need(&mut turn.state, at);
+    }
+}
+
+/// The keys of a question with yes or no.
+pub(super) fn answer(turn: &mut Turn, confirm: Confirm, name: &str) {
+    match name {
+        // It was pressed before the question was drawn.
+        "y" | "Y" if turn.frames <= confirm.frames => turn.state.mode = Mode::Confirm(confirm),
+        "y" | "Y" => {
+            let is_answer = turn.state.selected().is_some_and(|row| row.group() == Group::NeedsYou);
+            let Confirm { orders, is_held, .. } = confirm;
+            if is_held {
+                orders.into_iter().for_each(|order| turn.hold(order));
+                go_on(turn, is_answer);
+            } else {
+                give(turn, orders);
+            }
+        }
+        "n" | "N" | "Esc" | "q" => {}
+        _ => turn.state.mode = Mode::Confirm(confirm),
+    }
+}
+
+/// The order with a text that becomes a section of the task.
+pub(super) fn with_feedback(mut order: Order, text: &str) -> Order {
+    if !text.trim().is_empty() {
+        order.words.push("--feedback=-".to_owned());
+        order.input = Some(format!("{}\n", text.trim()));
+    }
+    order
+}
+
+/// Sends the comments on lines back, with the work.
+pub(super) fn send_review(turn: &mut Turn) {
+    let state = &turn.state;
+    let Some(row) = state.selected() else { return };
+    let review = state.details.diff.as_ref().map(super::diff::Diff::review).unwrap_or_default();
+    if review.is_empty() {
+        return turn
+            .state
+            .tell(false, "no line has a comment yet: → goes to the changes, c comments on a line");
+    }
+    let (returns, branch) = (offers::returns(state, row), row.branch.clone());
+    let is_busy = state.order_on(&row.id).is_some();
+    let order = |it: &offers::Move| with_feedback(it.order.clone(), &review);
+    match &returns[..] {
+        [] => turn.state.tell(true, format!("no transition sends {branch} back now; t shows every one")),
+        _ if is_busy => turn.state.tell(true, format!("{branch} is busy")),
+        [one] => give(turn, vec![order(one)]),
+        several => {
+            let item = |it: &offers::Move| Item {
+                label: format!("to {}", it.to),
+                refusal: None,
+                choice: Choice::Order(order(it)),
+            };
+            let title = format!("Where do the comments on {branch} go?");
+            let items = several.iter().map(item).collect();
+            turn.state.mode = Mode::Menu(Menu { title, items, selected: 0 });
+        }
+    }
+}
+
+/// The keys of a menu.
+pub(super) fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
+    let last = menu.items.len().saturating_sub(1);
+    match name {
+        "Esc" | "q" | "t" => return,
+        "j" | "Down" => menu.selected = (menu.selected + 1).min(last),
+        "k" | "Up" => menu.selected = menu.selected.saturating_sub(1),
+        "Enter" => {
+            return match menu.items.get(menu.selected).cloned() {
+                Some(Item { refusal: None, choice, .. }) => chosen(turn, choice),
+                Some(Item { refusal: Some(why), label, .. }) => {
+                    turn.state.tell(true, format!("not {label}: {why}"))
+                }
+                None => {}
+            };
+        }
+        _ => {}
+    }
+    turn.state.mode = Mode::Menu(menu);
+}
+
+fn chosen(turn: &mut Turn, choice: Choice) {
+    match choice {
+        Choice::Order(order) | Choice::Held(order) | Choice::Answer(order)
+            if turn.state.order_on(&order.about).is_some() =>
+        {
+            let what = turn.state.order_on(&order.about).unwrap_or_default();
+            let note = format!("it is busy: {what}");
+            turn.state.tell(true, note);
+        }
+        Choice::Order(order) => confirm(turn, format!("{}?", order.label), vec![order], false),
+        Choice::Held(order) => perform(turn, vec![Deed::Confirm(order)], false),
+        Choice::Answer(order) => answer_request(turn, order),
+        Choice::Return(order) => perform(turn, vec![Deed::Return(order)], false),
+        Choice::Text(order) => perform(turn, vec![Deed::Text(order)], false),
+        Choice::Attach(words) => turn.effects.push(Effect::Attach(words)),
+        Choice::Print(words) => turn.effects.push(Effect::Print(words)),
+    }
+}
