@@ -357,11 +357,16 @@ impl Mission {
         self.with(|it| matches!(it.status, StepStatus::Assigned | StepStatus::Running)).next()
     }
 
-    /// The step to start now, with the number of its attempt: the first queued one, if the mission runs and none is busy.
+    /// The step to start now, with the number of its attempt: the first one of [`Mission::startable`].
     pub fn next(&self) -> Option<(StepId, u32)> {
+        self.startable().next()
+    }
+
+    /// The steps of which one may start now, with the numbers of their attempts: the queued ones, if the mission runs and none is busy.
+    pub fn startable(&self) -> impl Iterator<Item = (StepId, u32)> {
         let may_start = self.status == MissionStatus::Running && self.busy().is_none();
-        let first = self.with(|it| it.status == StepStatus::Queued).next().filter(|_| may_start)?;
-        Some((first, self.step(first).attempt()))
+        let queued = self.with(move |it| may_start && it.status == StepStatus::Queued);
+        queued.map(|step| (step, self.step(step).attempt()))
     }
 
     /// The step that runs, or would run next if the mission went on.

@@ -3,6 +3,9 @@
 //! There is one scheduler for each colony. It knows the crabs, their roles and their leases. The steps that wait are rows of the host,
 //! which shows the first one of each role with every event, so that an event costs the same however many wait.
 //!
+//! A mission may have several steps that wait. When a crab gets one of them, the others wait no longer, since the steps of a mission run
+//! one after the other; the lease has them, and they wait again with its step when it ends without a word of the mission.
+//!
 //! While a step waits, no idle crab takes its role: whatever makes a crab idle or a step wait matches them at once. So an event matches
 //! one crab with the heads, or steps with the idle crabs, and never needs a second step of a role.
 
@@ -74,6 +77,8 @@ pub struct Lease {
     pub silent: u8,
     /// The version of the mission that wanted it.
     pub version: u64,
+    /// The other steps of the mission that may start, the earliest first; none while the agent of this attempt runs.
+    pub others: Vec<Waiting>,
 }
 
 /// A step of a mission that is to be run.
@@ -100,8 +105,17 @@ pub struct Waiting {
     pub version: u64,
 }
 
+/// A waiting step that comes before all others of its role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The step.
+    pub step: Waiting,
+    /// The other steps of its mission that wait, of any role.
+    pub others: Vec<Waiting>,
+}
+
 /// The first waiting step of each role that has one.
-pub type Heads = BTreeMap<String, Waiting>;
+pub type Heads = BTreeMap<String, Head>;
 
 /// Something that happens to a colony.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,12 +142,12 @@ pub enum Event {
         version: u64,
         /// Its place among the missions of the colony, which no other one has: the steps of an earlier mission come first.
         ticket: u64,
-        /// The step to start; none while one runs.
-        next: Option<Item>,
+        /// The steps of which one is to start, each with its own number; none while one runs.
+        next: Vec<Item>,
         /// The step whose agent runs, and the number of its attempt.
         running: Option<(StepId, u32)>,
-        /// The step of this mission that waits, as the host finds it.
-        waiting: Option<Waiting>,
+        /// The steps of this mission that wait, as the host finds them.
+        waiting: Vec<Waiting>,
     },
     /// A crab waits for work. An offer that it has not accepted is made again.
     Park {
@@ -176,7 +190,7 @@ pub enum Event {
 pub enum Effect {
     /// A step waits from now on.
     Push(Waiting),
-    /// The step of this mission waits no longer.
+    /// No step of this mission waits any longer.
     Remove {
         /// The mission.
         mission: String,
@@ -229,6 +243,13 @@ pub enum Refusal {
     HasSwept,
 }
 
+impl Waiting {
+    /// Its place among all that waits: missions by their tickets, and the steps of one mission in source order.
+    pub fn place(&self) -> (u64, StepId) {
+        (self.ticket, self.item.step)
+    }
+}
+
 impl Scheduler {
     /// Takes an event and says what a host has to do. `heads` are the first waiting steps by role, from before the event.
     ///
@@ -239,8 +260,8 @@ impl Scheduler {
             Event::Register { crab, roles } => self.register(heads, crab, roles),
             Event::Leave { crab } => self.leave(&crab),
             Event::Want { mission, version, ticket, next, running, waiting } => {
-                let next = next.filter(|_| running.is_none());
-                Ok(self.want(heads, waiting, &Wanted { mission, version, ticket, next, running }))
+                let next = if running.is_none() { next } else { Vec::new() };
+                Ok(self.want(heads, &waiting, &Wanted { mission, version, ticket, next, running }))
             }
             Event::Park { crab } => self.park(heads, &crab),
             Event::Unpark { crab } => self.unpark(&crab),

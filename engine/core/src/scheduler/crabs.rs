@@ -36,7 +36,9 @@ impl Scheduler {
             return Vec::new();
         };
         self.end_lease(&lease.item.mission);
-        vec![lease.end_agent(), self.place(lease.back())]
+        let mut effects = vec![lease.end_agent()];
+        effects.extend(self.place(lease.back()));
+        effects
     }
 
     /// The other crab that has this role, if only one may have it.

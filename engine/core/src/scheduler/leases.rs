@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Effect, GIVEN_BACK, Lease, Refusal, SILENT_SWEEPS, Scheduler, UNACCEPTED_SWEEPS, Waiting};
+use super::{Effect, GIVEN_BACK, Lease, Refusal, SILENT_SWEEPS, Scheduler, UNACCEPTED_SWEEPS};
 use crate::plan::StepId;
 
 impl Scheduler {
@@ -35,9 +35,8 @@ impl Scheduler {
         if lease.is_running {
             return Ok(vec![lost(&lease)]);
         }
-        let step = lease.back();
-        let ticket = step.ticket.saturating_add(GIVEN_BACK);
-        Ok(vec![self.place(Waiting { ticket, ..step })])
+        let ticket = lease.ticket.saturating_add(GIVEN_BACK);
+        Ok(self.place(Lease { ticket, ..lease }.back()))
     }
 
     pub(super) fn sweep(&mut self) -> Vec<Effect> {
@@ -63,8 +62,8 @@ impl Scheduler {
     pub(super) fn lose(&mut self, mut leases: Vec<Lease>) -> Vec<Effect> {
         leases.sort_by_key(|it| it.ticket);
         let losses: Vec<Effect> = leases.iter().map(lost).collect();
-        let again = leases.into_iter().filter(|it| !it.is_running).map(Lease::back);
-        let mut effects: Vec<Effect> = again.map(|it| self.place(it)).collect();
+        let again = leases.into_iter().filter(|it| !it.is_running).flat_map(Lease::back);
+        let mut effects = self.place(again.collect());
         effects.extend(losses);
         effects
     }

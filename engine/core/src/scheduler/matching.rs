@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{ANY, Crab, Effect, Heads, Item, Lease, Scheduler, Waiting};
+use super::{ANY, Crab, Effect, Head, Heads, Item, Lease, Scheduler, Waiting};
 use crate::plan::StepId;
 
 impl Crab {
@@ -25,26 +25,44 @@ impl Crab {
 }
 
 impl Scheduler {
-    /// Gives a step to an idle crab, or has it wait.
-    pub(super) fn place(&mut self, step: Waiting) -> Effect {
-        match self.idle_crab(&step.item.role) {
-            Some(crab) => self.offer(crab, step),
-            None => Effect::Push(step),
+    /// Gives the earliest step of each mission that an idle crab may take to that crab, and has the steps of other missions wait. The steps
+    /// are all of their missions that may start.
+    pub(super) fn place(&mut self, mut steps: Vec<Waiting>) -> Vec<Effect> {
+        steps.sort_by_key(Waiting::place);
+        let mut effects = Vec::new();
+        for step in &steps {
+            if self.leases.contains_key(&step.item.mission) {
+                continue;
+            }
+            if let Some(crab) = self.idle_crab(&step.item.role) {
+                let is_other = |it: &&Waiting| it.item.mission == step.item.mission && *it != step;
+                let others = steps.iter().filter(is_other).cloned().collect();
+                effects.push(self.offer(crab, Head { step: step.clone(), others }));
+            }
         }
+        let waits = |it: &Waiting| !self.leases.contains_key(&it.item.mission);
+        effects.extend(steps.into_iter().filter(waits).map(Effect::Push));
+        effects
+    }
+
+    /// The earliest of these steps that an idle crab may take.
+    pub(super) fn first_taken<'s>(&self, steps: &'s [Waiting]) -> Option<&'s Waiting> {
+        let taken = steps.iter().filter(|it| self.idle_crab(&it.item.role).is_some());
+        taken.min_by_key(|it| it.place())
     }
 
     /// Gives a crab, if it is idle, the earliest waiting step that it may take.
     pub(super) fn feed(&mut self, heads: &Heads, crab: &str) -> Vec<Effect> {
         let Some(first) = self.earliest(heads, crab).cloned() else { return Vec::new() };
-        vec![Effect::Remove { mission: first.item.mission.clone() }, self.offer(crab.to_string(), first)]
+        vec![Effect::Remove { mission: first.step.item.mission.clone() }, self.offer(crab.to_string(), first)]
     }
 
     /// The earliest waiting step that a crab may take, if it is idle.
-    pub(super) fn earliest<'h>(&self, heads: &'h Heads, crab: &str) -> Option<&'h Waiting> {
+    pub(super) fn earliest<'h>(&self, heads: &'h Heads, crab: &str) -> Option<&'h Head> {
         let idle = self.crabs.get(crab).filter(|it| it.is_idle())?;
-        let is_free = |it: &&Waiting| !self.leases.contains_key(&it.item.mission);
-        let may_take = heads.values().filter(|it| idle.takes(&it.item.role)).filter(is_free);
-        may_take.min_by_key(|it| it.ticket)
+        let is_free = |it: &&Head| !self.leases.contains_key(&it.step.item.mission);
+        let may_take = heads.values().filter(|it| idle.takes(&it.step.item.role)).filter(is_free);
+        may_take.min_by_key(|it| it.step.place())
     }
 
     /// The idle crab for a step of this role: one with exactly the role before all others.
@@ -55,15 +73,17 @@ impl Scheduler {
         exact.or(first).map(|(crab, _)| crab.clone())
     }
 
-    fn offer(&mut self, crab: String, step: Waiting) -> Effect {
+    fn offer(&mut self, crab: String, Head { step, mut others }: Head) -> Effect {
         let Waiting { item, ticket, version } = step;
+        others.sort_by_key(Waiting::place);
         if let Some(known) = self.crabs.get_mut(&crab) {
             known.is_parked = false;
             known.mission = Some(item.mission.clone());
         }
         let offer = Effect::Offer { crab: crab.clone(), item: item.clone() };
         let mission = item.mission.clone();
-        let lease = Lease { crab, item, ticket, is_accepted: false, is_running: false, silent: 0, version };
+        let (is_accepted, is_running, silent) = (false, false, 0);
+        let lease = Lease { crab, item, ticket, is_accepted, is_running, silent, version, others };
         self.leases.insert(mission, lease);
         offer
     }
@@ -90,8 +110,10 @@ impl Lease {
         Effect::EndAgent { crab: self.crab.clone(), mission, step, attempt }
     }
 
-    /// The step as it waits again.
-    pub(super) fn back(self) -> Waiting {
-        Waiting { item: self.item, ticket: self.ticket, version: self.version }
+    /// The steps of its mission as they wait again.
+    pub(super) fn back(self) -> Vec<Waiting> {
+        let mut steps = vec![Waiting { item: self.item, ticket: self.ticket, version: self.version }];
+        steps.extend(self.others);
+        steps
     }
 }

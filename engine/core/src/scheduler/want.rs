@@ -1,4 +1,4 @@
-//! What a mission wants: its step waits, is leased, or neither.
+//! What a mission wants: its steps wait, one of them is leased, or neither.
 
 use alloc::string::String;
 use alloc::vec;
@@ -12,7 +12,7 @@ pub(super) struct Wanted {
     pub(super) mission: String,
     pub(super) version: u64,
     pub(super) ticket: u64,
-    pub(super) next: Option<Item>,
+    pub(super) next: Vec<Item>,
     pub(super) running: Option<(StepId, u32)>,
 }
 
@@ -22,32 +22,44 @@ impl Wanted {
     }
 
     fn starts(&self, item: &Item) -> bool {
-        self.next.as_ref().is_some_and(|it| (it.step, it.attempt) == (item.step, item.attempt))
+        self.next.iter().any(|it| is_same(it, item))
     }
 
     fn runs(&self, item: &Item) -> bool {
         self.running == Some((item.step, item.attempt))
     }
+
+    /// The steps of which one is to start. Those that are known keep their places.
+    fn steps(&self, known: &[Waiting]) -> Vec<Waiting> {
+        let step = |item: &Item| {
+            let known = known.iter().find(|it| is_same(&it.item, item));
+            let (item, ticket) =
+                known.map_or_else(|| (item.clone(), self.ticket), |it| (it.item.clone(), it.ticket));
+            Waiting { item, ticket, version: self.version }
+        };
+        self.next.iter().map(step).collect()
+    }
 }
 
 impl Scheduler {
     /// The same words twice do nothing the second time.
-    pub(super) fn want(&mut self, heads: &Heads, waiting: Option<Waiting>, wanted: &Wanted) -> Vec<Effect> {
-        let leased = self.leases.get(&wanted.mission).map(|it| it.version);
-        let known = leased.into_iter().chain(waiting.as_ref().map(|it| it.version)).max();
-        if known.is_some_and(|it| wanted.is_older_than(it)) {
+    pub(super) fn want(&mut self, heads: &Heads, waiting: &[Waiting], wanted: &Wanted) -> Vec<Effect> {
+        let lease = self.leases.get(&wanted.mission);
+        let version = lease.map(|it| it.version).into_iter().chain(waiting.iter().map(|it| it.version)).max();
+        if version.is_some_and(|it| wanted.is_older_than(it)) {
             return Vec::new();
         }
+        let known: Vec<Waiting> = lease.iter().flat_map(|it| &it.others).chain(waiting).cloned().collect();
+        let mut effects: Vec<Effect> = waiting.first().map(|_| remove(wanted)).into_iter().collect();
         if self.keeps_lease(wanted) {
-            return waiting.map(|_| remove(wanted)).into_iter().collect();
+            return effects;
         }
-        let Some(row) = waiting else { return self.follow(heads, wanted) };
-        if wanted.starts(&row.item) {
-            return newer(row, wanted);
+        let steps = wanted.steps(&known);
+        if !steps.is_empty() && steps.len() == waiting.len() && waiting.iter().all(|it| steps.contains(it)) {
+            return Vec::new();
         }
-        let mut effects = vec![remove(wanted)];
-        effects.extend(self.follow(heads, wanted));
-        effects.extend(runs_without_lease(row, wanted));
+        effects.extend(self.follow(heads, wanted, steps));
+        effects.extend(known.iter().filter_map(|row| runs_without_lease(row, wanted)));
         effects
     }
 
@@ -59,32 +71,29 @@ impl Scheduler {
         } else if !wanted.starts(&lease.item) {
             return false;
         }
+        let others = wanted.steps(&lease.others).into_iter().filter(|it| !is_same(&it.item, &lease.item));
+        lease.others = others.collect();
+        lease.others.sort_by_key(Waiting::place);
         lease.version = wanted.version;
         true
     }
 
     /// Ends the lease for what the mission does not want any more, and begins what it wants. The crab of the lease may have parked
-    /// meanwhile: of the next step and of what waits, it gets the earlier one.
-    fn follow(&mut self, heads: &Heads, wanted: &Wanted) -> Vec<Effect> {
-        let Some(lease) = self.end_lease(&wanted.mission) else {
-            return self.begin(wanted).into_iter().collect();
-        };
+    /// meanwhile: of these steps and of what waits, it gets the earliest one.
+    fn follow(&mut self, heads: &Heads, wanted: &Wanted, steps: Vec<Waiting>) -> Vec<Effect> {
+        let Some(lease) = self.end_lease(&wanted.mission) else { return self.place(steps) };
         let mut effects = vec![lease.end_agent()];
-        let is_later = self.earliest(heads, &lease.crab).is_some_and(|it| it.ticket < wanted.ticket);
+        let taken = self.first_taken(&steps).map(Waiting::place);
+        let waits = self.earliest(heads, &lease.crab).map(|it| it.step.place());
+        let is_later = waits.is_some_and(|waits| taken.is_none_or(|taken| waits < taken));
         if is_later {
             effects.extend(self.feed(heads, &lease.crab));
         }
-        effects.extend(self.begin(wanted));
+        effects.extend(self.place(steps));
         if !is_later {
             effects.extend(self.feed(heads, &lease.crab));
         }
         effects
-    }
-
-    /// The next step gets a crab if one is idle, or waits.
-    fn begin(&mut self, wanted: &Wanted) -> Option<Effect> {
-        let item = wanted.next.clone()?;
-        Some(self.place(Waiting { item, ticket: wanted.ticket, version: wanted.version }))
     }
 }
 
@@ -101,15 +110,11 @@ fn remove(wanted: &Wanted) -> Effect {
     Effect::Remove { mission: wanted.mission.clone() }
 }
 
-/// The waiting step under the version of the mission that still wants it.
-fn newer(row: Waiting, wanted: &Wanted) -> Vec<Effect> {
-    if row.version == wanted.version {
-        return Vec::new();
-    }
-    vec![remove(wanted), Effect::Push(Waiting { version: wanted.version, ..row })]
+/// An agent of the waiting step was started without a lease, or after its lease had ended. Nobody hears whether it is alive.
+fn runs_without_lease(row: &Waiting, wanted: &Wanted) -> Option<Effect> {
+    wanted.runs(&row.item).then(|| Effect::Lost { crab: None, item: row.item.clone() })
 }
 
-/// An agent of the waiting step was started without a lease, or after its lease had ended. Nobody hears whether it is alive.
-fn runs_without_lease(row: Waiting, wanted: &Wanted) -> Option<Effect> {
-    wanted.runs(&row.item).then_some(Effect::Lost { crab: None, item: row.item })
+fn is_same(one: &Item, other: &Item) -> bool {
+    (one.step, one.attempt) == (other.step, other.attempt)
 }

@@ -8,7 +8,7 @@ use crate::host::{Delivery, Instruction, Reply};
 
 impl Turn {
     /// Has an event happen to a scheduler. `heads` are the first waiting steps of its colony by role, and the event of a mission has the
-    /// row of that mission.
+    /// rows of that mission.
     pub fn scheduler(&mut self, actor: &mut SchedulerActor, heads: &Heads, event: Event) -> Vec<Change> {
         if matches!(event, Event::Sweep { .. }) && actor.scheduler.leases.is_empty() {
             self.answer(done(actor.version, true, None));

@@ -61,7 +61,7 @@ pub enum Todo {
     Scheduler {
         /// The colony.
         id: String,
-        /// What. For a `Want` the host adds the row of the mission that waits.
+        /// What. For a `Want` the host adds the rows of the mission that wait.
         event: core_scheduler::Event,
     },
 }
@@ -130,7 +130,7 @@ pub enum Change {
         /// The step.
         waiting: Waiting,
     },
-    /// The step of this mission waits no longer.
+    /// No step of this mission waits any longer.
     Remove {
         /// The mission.
         mission: String,
@@ -236,16 +236,16 @@ impl Turn {
         self.answer(Reply::NotFound);
     }
 
-    /// Nobody can read the mission: its step waits no longer, and a crab that has it ends its agent.
+    /// Nobody can read the mission: its steps wait no longer, and a crab that has it ends its agent.
     pub fn unreadable(&mut self, mission: &str, colony: &str, version: u64) {
         let (id, mission) = (colony.to_owned(), mission.to_owned());
         let event = core_scheduler::Event::Want {
             mission,
             version,
             ticket: 0,
-            next: None,
+            next: Vec::new(),
             running: None,
-            waiting: None,
+            waiting: Vec::new(),
         };
         self.todo.push_back(Todo::Scheduler { id, event });
     }
@@ -282,9 +282,9 @@ fn want(actor: &MissionActor) -> Todo {
         mission: id.clone(),
         version: *version,
         ticket: *ticket,
-        next: mission.next().map(item),
+        next: mission.startable().map(item).collect(),
         running,
-        waiting: None,
+        waiting: Vec::new(),
     };
     Todo::Scheduler { id: colony.clone(), event }
 }

@@ -5,11 +5,24 @@ use orange_core::scheduler::{ANY, Crab};
 use super::{ColonyState, StoredMission};
 
 impl ColonyState {
-    /// Why the next step of a mission waits; `None` when it waits for nothing of this colony, or a crab has it.
+    /// Why no step of a mission starts; `None` when it waits for nothing of this colony, or a crab has one.
     pub fn why_waits(&self, stored: &StoredMission) -> Option<String> {
-        let (step, _) = stored.mission.next()?;
-        let has_crab = self.scheduler.leases.contains_key(&stored.row.id);
-        (!has_crab).then(|| self.why_no_crab(stored.plan.role(stored.plan.step(step).role)))?
+        if self.scheduler.leases.contains_key(&stored.row.id) {
+            return None;
+        }
+        let roles = stored.mission.startable().map(|(step, _)| stored.plan.role(stored.plan.step(step).role));
+        self.why_no_step(roles)
+    }
+
+    fn why_no_step<'r>(&self, roles: impl Iterator<Item = &'r str>) -> Option<String> {
+        let mut reasons: Vec<String> = Vec::new();
+        for role in roles {
+            let reason = self.why_no_crab(role)?;
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
     /// The name of a crab, or its id where that is all there is.
@@ -47,7 +60,7 @@ mod tests {
     use super::*;
     use crate::host::Colony;
 
-    fn why(crabs: &[(&str, Crab)]) -> Option<String> {
+    fn state(crabs: &[(&str, Crab)]) -> ColonyState {
         let crabs = crabs.iter().map(|(id, it)| ((*id).to_owned(), it.clone())).collect();
         let colony = Colony {
             id: "c".to_owned(),
@@ -58,7 +71,11 @@ mod tests {
         };
         let names = vec![("b".to_owned(), "Sage".to_owned(), 0)];
         let scheduler = Scheduler { crabs, ..Scheduler::default() };
-        ColonyState { colony, scheduler, crabs: names, waiting: Vec::new() }.why_no_crab("worker")
+        ColonyState { colony, scheduler, crabs: names, waiting: Vec::new() }
+    }
+
+    fn why(crabs: &[(&str, Crab)]) -> Option<String> {
+        state(crabs).why_no_crab("worker")
     }
 
     #[test]
@@ -76,5 +93,20 @@ mod tests {
         let all_busy = "every crab that takes a step of the role worker is at work";
         check(&[("a", busy()), ("b", faulty())], Some(all_busy));
         check(&[("a", busy()), ("b", Crab { is_parked: true, ..of("any") })], None);
+    }
+
+    #[test]
+    fn a_mission_waits_when_none_of_its_steps_has_a_crab() {
+        let crab = Crab { roles: vec!["worker".to_owned()], is_parked: true, ..Crab::default() };
+        let check = |crab: &Crab, expect: Option<&str>| {
+            let state = state(&[("a", crab.clone())]);
+            let why = state.why_no_step(["planner", "worker"].into_iter());
+            assert_eq!(why.as_deref(), expect);
+        };
+        check(&crab, None);
+        let busy = Crab { mission: Some("m".to_owned()), ..crab };
+        let why = "the colony has no crab that takes a step of the role planner; \
+                   every crab that takes a step of the role worker is at work";
+        check(&busy, Some(why));
     }
 }

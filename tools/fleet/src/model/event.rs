@@ -109,12 +109,12 @@ enum SchedulerEventForm {
         mission: String,
         version: u64,
         ticket: u64,
-        #[serde(with = "maybe_item")]
-        next: Option<scheduler::Item>,
+        #[serde(with = "items")]
+        next: Vec<scheduler::Item>,
         #[serde(with = "maybe_running")]
         running: Option<(StepId, u32)>,
-        #[serde(with = "maybe_waiting")]
-        waiting: Option<Waiting>,
+        #[serde(with = "rows")]
+        waiting: Vec<Waiting>,
     },
     Park {
         crab: String,
@@ -160,18 +160,25 @@ pub fn read(text: &str) -> Result<Event, Unreadable> {
     })
 }
 
+/// The forms of a value of another crate.
+macro_rules! remote {
+    ($value:ty, $form:literal) => {
+        use super::*;
+        use serde::{Deserializer, Serializer};
+
+        #[derive(Deserialize)]
+        struct Read(#[serde(with = $form)] $value);
+
+        #[derive(Serialize)]
+        struct Written<'v>(#[serde(with = $form)] &'v $value);
+    };
+}
+
 /// Reads and writes a value that may be absent as its remote form.
 macro_rules! optional {
     ($module:ident, $value:ty, $form:literal) => {
         mod $module {
-            use super::*;
-            use serde::{Deserializer, Serializer};
-
-            #[derive(Deserialize)]
-            struct Read(#[serde(with = $form)] $value);
-
-            #[derive(Serialize)]
-            struct Written<'v>(#[serde(with = $form)] &'v $value);
+            remote!($value, $form);
 
             pub(super) fn serialize<S: Serializer>(value: &Option<$value>, to: S) -> Result<S::Ok, S::Error> {
                 value.as_ref().map(Written).serialize(to)
@@ -184,13 +191,30 @@ macro_rules! optional {
     };
 }
 
+/// Reads and writes a list of values as their remote form.
+macro_rules! list {
+    ($module:ident, $value:ty, $form:literal) => {
+        mod $module {
+            remote!($value, $form);
+
+            pub(super) fn serialize<S: Serializer>(values: &[$value], to: S) -> Result<S::Ok, S::Error> {
+                to.collect_seq(values.iter().map(Written))
+            }
+
+            pub(super) fn deserialize<'t, D: Deserializer<'t>>(from: D) -> Result<Vec<$value>, D::Error> {
+                Ok(Vec::<Read>::deserialize(from)?.into_iter().map(|it| it.0).collect())
+            }
+        }
+    };
+}
+
 /// See [`scheduler::Item`].
 type ItemForm = super::words::ItemForm;
 
 optional!(maybe_execution, Execution, "ExecutionForm");
 optional!(maybe_intervene, Intervene, "InterveneForm");
-optional!(maybe_item, scheduler::Item, "ItemForm");
-optional!(maybe_waiting, Waiting, "WaitingForm");
+list!(items, scheduler::Item, "ItemForm");
+list!(rows, Waiting, "WaitingForm");
 
 mod beats {
     use super::{Deserialize, Serialize, StepId};

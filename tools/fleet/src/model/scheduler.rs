@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use orange_core::plan::StepId;
-use orange_core::scheduler::{Crab, Item, Lease, Scheduler};
+use orange_core::scheduler::{Crab, Item, Lease, Scheduler, Waiting};
 use serde::{Deserialize, Serialize};
 
 use super::{Unreadable, VERSION};
@@ -44,6 +44,18 @@ struct LeaseForm {
     running: bool,
     silent: u8,
     version: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    others: Vec<OtherForm>,
+}
+
+/// A step that waits beside a lease, under the mission and the version of the lease.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OtherForm {
+    step: u16,
+    attempt: u32,
+    role: String,
+    ticket: u64,
 }
 
 /// The text of a scheduler.
@@ -85,7 +97,7 @@ impl CrabForm {
 
 impl LeaseForm {
     fn of(lease: &Lease) -> LeaseForm {
-        let Lease { crab, item, ticket, is_accepted, is_running, silent, version } = lease.clone();
+        let Lease { crab, item, ticket, is_accepted, is_running, silent, version, others } = lease.clone();
         let Item { mission: _, step, attempt, role } = item;
         LeaseForm {
             crab,
@@ -97,13 +109,29 @@ impl LeaseForm {
             running: is_running,
             silent,
             version,
+            others: others.into_iter().map(OtherForm::of).collect(),
         }
     }
 
     fn into_lease(self, mission: String) -> Lease {
-        let LeaseForm { crab, step, attempt, role, ticket, accepted, running, silent, version } = self;
+        let LeaseForm { crab, step, attempt, role, ticket, accepted, running, silent, version, others } =
+            self;
+        let others = others.into_iter().map(|it| it.into_waiting(&mission, version)).collect();
         let item = Item { mission, step: StepId(step), attempt, role };
-        Lease { crab, item, ticket, is_accepted: accepted, is_running: running, silent, version }
+        Lease { crab, item, ticket, is_accepted: accepted, is_running: running, silent, version, others }
+    }
+}
+
+impl OtherForm {
+    fn of(waiting: Waiting) -> OtherForm {
+        let Waiting { item: Item { mission: _, step, attempt, role }, ticket, version: _ } = waiting;
+        OtherForm { step: step.0, attempt, role, ticket }
+    }
+
+    fn into_waiting(self, mission: &str, version: u64) -> Waiting {
+        let OtherForm { step, attempt, role, ticket } = self;
+        let item = Item { mission: mission.to_owned(), step: StepId(step), attempt, role };
+        Waiting { item, ticket, version }
     }
 }
 

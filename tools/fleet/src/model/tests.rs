@@ -130,6 +130,7 @@ fn a_scheduler_is_read_as_it_was_written() {
         is_running: true,
         silent: 1,
         version: 9,
+        others: vec![Waiting { item: item(4), ticket: 6, version: 9 }],
     };
     let crab = Crab {
         roles: vec!["worker".to_owned(), "any".to_owned()],
@@ -142,10 +143,13 @@ fn a_scheduler_is_read_as_it_was_written() {
         leases: [("m".to_owned(), lease)].into(),
         sweeps: 12,
     };
-    let text = r#"{"v":1,"crabs":{"c":{"roles":["worker","any"],"parked":true,"mission":"m","fault":"full"},"d":{"roles":[]}},"leases":{"m":{"crab":"c","step":3,"attempt":2,"role":"any","ticket":5,"accepted":true,"running":true,"silent":1,"version":9}},"sweeps":12}"#;
+    let text = r#"{"v":1,"crabs":{"c":{"roles":["worker","any"],"parked":true,"mission":"m","fault":"full"},"d":{"roles":[]}},"leases":{"m":{"crab":"c","step":3,"attempt":2,"role":"any","ticket":5,"accepted":true,"running":true,"silent":1,"version":9,"others":[{"step":4,"attempt":2,"role":"any","ticket":6}]}},"sweeps":12}"#;
     assert_eq!(colony::write(&scheduler), text);
     assert_eq!(colony::read(text).unwrap(), scheduler);
     assert_eq!(colony::read(&text.replace(",\"sweeps\":12", "")).unwrap().sweeps, 0, "a store from before");
+    let (before, rest) = text.split_once(",\"others\"").unwrap();
+    let older = format!("{before}{}", rest.split_once(']').unwrap().1);
+    assert_eq!(colony::read(&older).unwrap().leases["m"].others, [], "a store from before");
     assert_eq!(colony::read(&text.replacen("\"v\":1", "\"v\":3", 1)), Err(Unreadable::Newer(3)));
     assert!(colony::read("{\"v\":1}").is_err());
 }
@@ -182,17 +186,17 @@ fn events_are_read_as_they_were_written() {
             mission: mission.clone(),
             version: 3,
             ticket: 4,
-            next: Some(item(1)),
+            next: vec![item(1), item(2)],
             running: Some((step, attempt)),
-            waiting: Some(waiting),
+            waiting: vec![waiting],
         },
         SchedulerEvent::Want {
             mission: mission.clone(),
             version: 3,
             ticket: 4,
-            next: None,
+            next: Vec::new(),
             running: None,
-            waiting: None,
+            waiting: Vec::new(),
         },
         SchedulerEvent::Park { crab: crab.clone() },
         SchedulerEvent::Unpark { crab: crab.clone() },

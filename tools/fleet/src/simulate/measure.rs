@@ -44,6 +44,16 @@ pub const FIVE: Plan<'static> = Plan {
     order: &[StepId(0), StepId(1), StepId(2), StepId(3), StepId(4)],
 };
 
+/// Two steps that wait for nothing, each with a role of its own.
+pub const APART: Plan<'static> = Plan {
+    name: "apart",
+    source_hash: "0000000000000002",
+    roles: &["planner", "worker"],
+    steps: &[Step { id: "a", ..STEP }, Step { id: "b", role: RoleId(1), ..STEP }],
+    order: &[StepId(0), StepId(1)],
+    ..FIVE
+};
+
 const STEP: Step<'static> = Step {
     id: "",
     title: "A step",

@@ -12,6 +12,7 @@ use orange_fleet::host::{
 };
 use orange_fleet::plans::PLANS;
 use orange_fleet::simulate::Agent;
+use orange_fleet::simulate::measure::APART;
 
 /// How long a store may take to answer before a test gives up.
 pub const PATIENCE: Duration = Duration::from_secs(180);
@@ -93,6 +94,14 @@ impl World {
     pub async fn start(&self, key: &str) -> String {
         let made = self.host.create_mission(self.draft(key)).await.unwrap();
         let Reply::Done { mission: Some(id), version: 1, .. } = made else { panic!("{made:?}") };
+        id
+    }
+
+    /// A mission of which two steps may start, one for a planner and one for a worker.
+    pub async fn start_apart(&self, key: &str) -> String {
+        let draft = NewMission { plan: &APART, ..self.draft(key) };
+        let made = self.host.create_mission(draft).await.unwrap();
+        let Reply::Done { mission: Some(id), .. } = made else { panic!("{made:?}") };
         id
     }
 

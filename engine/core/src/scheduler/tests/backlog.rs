@@ -73,6 +73,6 @@ fn want(mission: &str, version: u64, role: Option<&str>) -> Event {
         role: role.to_string(),
     };
     let ticket = mission.trim_start_matches('m').parse().unwrap_or(u64::MAX);
-    let (mission, next) = (mission.to_string(), role.map(item));
-    Event::Want { mission, version, ticket, next, running: None, waiting: None }
+    let (mission, next) = (mission.to_string(), role.map(item).into_iter().collect());
+    Event::Want { mission, version, ticket, next, running: None, waiting: Vec::new() }
 }

@@ -2,7 +2,7 @@
 //!
 //! Events, about crabs `A B C`, and about missions with the numbers of their attempts, such as `m#1`, or `m.2#1` for another step:
 //! `register(A,worker) leave(A) park(A) unpark(A) beat(A,m#1) back(A,m#1,WHY) sweep`, and `sweep(2)` where two are known of; `want(m#1,worker)`, `runs(m#1)` and `want(m)` are what a
-//! mission wants, each a newer version of it than the one before, `same(…)` repeats that version, and `older(…)` is one before it.
+//! mission wants, `want(m#1,worker+m.2#1,planner)` where one of two steps is to start, each a newer version of it than the one before, `same(…)` repeats that version, and `older(…)` is one before it.
 //! `!` before an event: it is refused and changes nothing; `=`: it changes nothing.
 //!
 //! Effects: `A<m#1` is an offer, `+m#1` pushes, `-m` removes, `A!m#1` ends an agent, `A~m#1` is a loss. They are those of all events of the line.
@@ -227,7 +227,8 @@ fn a_step_that_runs_is_not_started() {
     let mut colony = Colony::default();
     let item = Item { mission: "m".to_string(), step: StepId(0), attempt: 1, role: ANY.to_string() };
     let (mission, running) = ("m".to_string(), Some((StepId(0), 1)));
-    let both = Event::Want { mission, version: 1, ticket: 1, next: Some(item), running, waiting: None };
+    let (next, waiting) = (vec![item], Vec::new());
+    let both = Event::Want { mission, version: 1, ticket: 1, next, running, waiting };
     assert_eq!(colony.happens(both), Ok(Vec::new()));
 }
 
@@ -348,6 +349,59 @@ fn attempts_of_two_steps_have_the_same_number() {
 }
 
 #[test]
+fn of_two_steps_of_a_mission_a_crab_gets_the_one_it_takes() {
+    let both = "want(m#1,planner+m.1#1,worker) | +m#1 +m.1#1 | m#1 m.1#1 |\n";
+    check(&[both, "register(A,worker) park(A) | -m A<m.1#1 | | A:m.1#1?"].concat());
+    check(&[both, "register(A,any) park(A) | -m A<m#1 | | A:m#1?"].concat());
+    check("register(A,worker) park(A) want(m#1,planner+m.1#1,worker) | A<m.1#1 | | A:m.1#1?");
+    check(
+        "register(A,worker) park(A) register(B,planner) park(B) want(m#1,planner+m.1#1,worker) | B<m#1 | | B:m#1?
+         beat(B,m#1) runs(m#1) want(m.1#1,worker) | B!m#1 A<m.1#1 | | A:m.1#1?",
+    );
+}
+
+#[test]
+fn a_lease_that_ends_without_a_word_brings_back_every_step() {
+    let offered = "want(m#1,planner+m.1#1,worker) register(A,worker) park(A) | +m#1 +m.1#1 -m A<m.1#1\n";
+    check(&[offered, "leave(A) | +m#1 +m.1#1 A~m.1#1 | m#1 m.1#1 |"].concat());
+    check(&[offered, "sweep sweep | +m#1 +m.1#1 A~m.1#1 | m#1 m.1#1 |"].concat());
+    check(&[offered, "back(A,m.1#1,full) | +m#1 +m.1#1 | m#1 m.1#1 |"].concat());
+    check(&[offered, "register(B,planner) park(B) leave(A) | B<m#1 A~m.1#1 | | B:m#1?"].concat());
+    check(&[offered, "register(A,reviewer) | A!m.1#1 +m#1 +m.1#1 | m#1 m.1#1 |"].concat());
+    check(&[offered, "runs(m.1#1) leave(A) | A~m.1#1 | |"].concat());
+    check(&[offered, "want(m.1#1,worker) leave(A) | +m.1#1 A~m.1#1 | m.1#1 |"].concat());
+}
+
+#[test]
+fn a_step_that_is_given_back_waits_behind_its_siblings() {
+    check(
+        "register(A,any) park(A) want(m#1,x+m.1#1,x) want(n#1,x) back(A,m#1,full) | A<m#1 +n#1 +m.1#1 +m#1 | m.1#1 n#1 m#1 |
+         want(m#1,x+m.1#1,x) | -m +m.1#1 +m#1 | m.1#1 n#1 m#1 |
+         register(A,any) park(A) | -m A<m.1#1 | n#1 | A:m.1#1?",
+    );
+}
+
+#[test]
+fn an_earlier_mission_comes_first_whichever_step_it_has() {
+    check(
+        "want(m#1,planner+m.1#1,worker) want(n#1,worker) | +m#1 +m.1#1 +n#1 | m#1 m.1#1 n#1 |
+         register(A,worker) park(A) beat(A,m.1#1) park(A) | -m A<m.1#1 | n#1 | A:m.1#1
+         want(m#1,planner+m.2#1,worker) | A!m.1#1 A<m.2#1 | n#1 | A:m.2#1?
+         beat(A,m.2#1) park(A) want(m#1,planner) | A!m.2#1 -n A<n#1 +m#1 | m#1 | A:n#1?",
+    );
+}
+
+#[test]
+fn a_step_that_may_start_later_joins_those_that_wait() {
+    check(
+        "want(m#1,planner) register(A,worker) park(A) | +m#1 | m#1 |
+         want(m#1,planner+m.1#1,reviewer) =same(m#1,planner+m.1#1,reviewer) | -m +m#1 +m.1#1 | m#1 m.1#1 |
+         want(m#1,planner+m.1#1,reviewer+m.2#1,worker) | -m A<m.2#1 | | A:m.2#1?
+         want(m) | A!m.2#1 | |",
+    );
+}
+
+#[test]
 fn an_attempt_that_runs_without_a_lease_is_lost() {
     check("want(m#1,x) runs(m#1) | +m#1 -m ~m#1 | |");
     check("register(A,any) want(m#1,x) runs(m#2) | +m#1 -m | |");
@@ -436,20 +490,23 @@ impl Case {
             Some(rest) => (true, rest.trim_end_matches(')')),
             None => (false, text),
         };
-        let (name, role) = text.split_once(',').unwrap_or((text, ""));
-        let (mission, step, attempt) = numbered(name);
+        let (mission, step, attempt) = numbered(text.split([',', '+']).next().unwrap_or_default());
         let ticket = self.missions.len() as u64;
         let known = self.missions.entry(mission.clone()).or_insert(Known { ticket, ..Known::default() });
-        if !role.is_empty() {
-            known.role = role.to_string();
-        }
         let version = known.version.checked_add_signed(by).expect("there is an older version");
         known.version = known.version.max(version);
-        let item = Item { mission: mission.clone(), step, attempt, role: known.role.clone() };
         let ticket = known.ticket;
-        let next = Some(item).filter(|_| !is_running && attempt > 0);
+        let mut next = Vec::new();
+        for step in text.split('+').filter(|_| !is_running && attempt > 0) {
+            let (name, role) = step.split_once(',').unwrap_or((step, ""));
+            if !role.is_empty() {
+                known.role = role.to_string();
+            }
+            let (mission, step, attempt) = numbered(name);
+            next.push(Item { mission, step, attempt, role: known.role.clone() });
+        }
         let running = is_running.then_some((step, attempt));
-        Event::Want { mission, version, ticket, next, running, waiting: None }
+        Event::Want { mission, version, ticket, next, running, waiting: Vec::new() }
     }
 
     fn waiting(&self) -> String {

@@ -4,16 +4,17 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::plan::StepId;
 use crate::scheduler::*;
 
 /// A colony: rows of waiting steps, and the scheduler that sees the first one of each role.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Colony {
     pub scheduler: Scheduler,
-    /// By mission.
-    pub rows: BTreeMap<String, Waiting>,
-    /// By role, in the order of tickets.
-    pub queues: BTreeMap<String, BTreeMap<u64, String>>,
+    /// By mission; a mission that has none has no entry.
+    pub rows: BTreeMap<String, Vec<Waiting>>,
+    /// By role, in the order of their places.
+    pub queues: BTreeMap<String, BTreeMap<(u64, StepId), Waiting>>,
     /// How many rows were read.
     pub reads: usize,
 }
@@ -32,15 +33,19 @@ impl Colony {
 
     fn with_row(&mut self, event: Event) -> Event {
         let Event::Want { mission, version, ticket, next, running, waiting: _ } = event else { return event };
-        let waiting = self.rows.get(&mission).cloned();
-        self.reads += waiting.iter().len();
+        let waiting = self.rows.get(&mission).cloned().unwrap_or_default();
+        self.reads += waiting.len();
         Event::Want { mission, version, ticket, next, running, waiting }
     }
 
     pub fn heads(&mut self) -> Heads {
         let firsts = self.queues.iter().filter_map(|(role, queue)| Some((role, queue.values().next()?)));
-        let heads: Heads = firsts.map(|(role, first)| (role.clone(), self.rows[first].clone())).collect();
-        self.reads += heads.len();
+        let head = |step: &Waiting| {
+            let rows = self.rows[&step.item.mission].iter();
+            Head { step: step.clone(), others: rows.filter(|it| *it != step).cloned().collect() }
+        };
+        let heads: Heads = firsts.map(|(role, first)| (role.clone(), head(first))).collect();
+        self.reads += heads.values().map(|it| 1 + it.others.len()).sum::<usize>();
         heads
     }
 
@@ -48,15 +53,17 @@ impl Colony {
         match effect {
             Effect::Push(row) => {
                 let queue = self.queues.entry(row.item.role.clone()).or_default();
-                let is_new = queue.insert(row.ticket, row.item.mission.clone()).is_none();
-                assert!(is_new, "a ticket is used twice: {row:?}");
-                let before = self.rows.insert(row.item.mission.clone(), row.clone());
-                assert_eq!(before, None, "a mission waits twice");
+                let is_new = queue.insert(row.place(), row.clone()).is_none();
+                assert!(is_new, "a place is used twice: {row:?}");
+                let rows = self.rows.entry(row.item.mission.clone()).or_default();
+                assert!(rows.iter().all(|it| it.item.step != row.item.step), "a step waits twice: {row:?}");
+                rows.push(row.clone());
             }
             Effect::Remove { mission } => {
-                let row = self.rows.remove(mission).expect("what is removed waits");
-                let queue = self.queues.get_mut(&row.item.role).expect("its role has a queue");
-                assert_eq!(queue.remove(&row.ticket).as_ref(), Some(mission));
+                for row in self.rows.remove(mission).expect("what is removed waits") {
+                    let queue = self.queues.get_mut(&row.item.role).expect("its role has a queue");
+                    assert_eq!(queue.remove(&row.place()), Some(row));
+                }
             }
             Effect::Offer { .. } | Effect::EndAgent { .. } | Effect::Lost { .. } => {}
         }
@@ -64,8 +71,8 @@ impl Colony {
 
     /// What waits, the earliest first.
     pub fn waiting(&self) -> Vec<&Waiting> {
-        let mut rows: Vec<&Waiting> = self.rows.values().collect();
-        rows.sort_by_key(|it| it.ticket);
+        let mut rows: Vec<&Waiting> = self.rows.values().flatten().collect();
+        rows.sort_by_key(|it| it.place());
         rows
     }
 }

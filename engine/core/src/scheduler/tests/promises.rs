@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::colony::Colony;
 use super::world::{Checked, Delivery, World};
+use crate::plan::StepId;
 use crate::scheduler::*;
 
 /// Crabs and missions hear what the reference says, in any order.
@@ -44,13 +45,15 @@ fn offered(before: &Colony, after: &Colony, crab: &str, item: &Item) -> Checked 
     let others = after.scheduler.crabs.iter().filter(|(id, _)| *id != crab);
     let idle: Vec<&Crab> = others.map(|(_, it)| it).filter(|it| it.is_idle()).collect();
     let was_there = before.scheduler.lease(crab, &item.mission, item.step, item.attempt).is_some();
-    let overtakes = |it: &&&Waiting| known.takes(&it.item.role) && it.ticket < lease.ticket;
+    let place = (lease.ticket, lease.item.step);
+    let overtakes = |it: &&Waiting| known.takes(&it.item.role) && it.place() < place;
     let rows = after.waiting();
     let facts = [
         (known.takes(&item.role), "the crab has no role for it"),
         (known.fault.is_none() || was_there, "the crab has a fault"),
         (is_exact || was_there || idle.iter().all(|it| !it.has(&item.role)), "a specialist is idle"),
-        (was_there || rows.iter().find(overtakes).is_none(), "an earlier step waits"),
+        (was_there || !rows.iter().any(overtakes), "an earlier step waits"),
+        (was_there || !lease.others.iter().any(|it| overtakes(&it)), "an earlier step of the mission waits"),
         (!after.rows.contains_key(&item.mission), "it waits, too"),
         (!known.is_parked, "the crab is still parked"),
     ];
@@ -60,10 +63,14 @@ fn offered(before: &Colony, after: &Colony, crab: &str, item: &Item) -> Checked 
 /// What holds of every state.
 pub fn hold(world: &World<'_>) -> Checked {
     let Colony { scheduler, rows, .. } = &world.colony;
-    let tickets: BTreeSet<u64> =
-        rows.values().map(|it| it.ticket).chain(scheduler.leases.values().map(|it| it.ticket)).collect();
+    let leases = scheduler.leases.values();
+    let others = leases.clone().flat_map(|it| &it.others);
+    let waits = || rows.values().flatten();
+    let mut places: Vec<(u64, StepId)> = waits().chain(others).map(Waiting::place).collect();
+    places.extend(leases.clone().map(|it| (it.ticket, it.item.step)));
     let facts = [
-        (tickets.len() == rows.len() + scheduler.leases.len(), "a ticket is used twice"),
+        (places.iter().collect::<BTreeSet<_>>().len() == places.len(), "a place is used twice"),
+        (leases.clone().all(|it| !it.is_running || it.others.is_empty()), "others wait beside an agent"),
         (rows.keys().all(|it| !scheduler.leases.contains_key(it)), "a mission has a lease, and waits"),
     ];
     first_that_fails(&facts)?;
@@ -78,7 +85,7 @@ pub fn hold(world: &World<'_>) -> Checked {
         if !leases.iter().copied().eq(crab.mission.iter()) {
             return Err(format!("crab {id} has the leases {leases:?}, and says {:?}", crab.mission));
         }
-        if let Some(row) = rows.values().find(|it| crab.is_idle() && crab.takes(&it.item.role)) {
+        if let Some(row) = waits().find(|it| crab.is_idle() && crab.takes(&it.item.role)) {
             return Err(format!("crab {id} is idle, and may take {row:?}"));
         }
     }
@@ -90,21 +97,22 @@ pub fn hold(world: &World<'_>) -> Checked {
     if world.delivery == Delivery::AtOnce { missions_agree(world) } else { Ok(()) }
 }
 
-/// In one transaction with its mission, a lease or a row is exactly what the mission says.
+/// In one transaction with its mission, a lease or the rows are exactly what the mission says.
 fn missions_agree(world: &World<'_>) -> Checked {
     for index in 0..world.missions.len() {
         let Event::Want { mission, next, running, .. } = world.want(index) else { continue };
-        let row = world.colony.rows.get(&mission).map(|it| (it.item.clone(), false));
+        let rows = world.colony.rows.get(&mission).cloned().unwrap_or_default();
         let lease = world.colony.scheduler.leases.get(&mission);
-        let found = row.or(lease.map(|it| (it.item.clone(), it.is_running)));
-        let is_right = match (&found, running, next) {
-            (Some((item, true)), Some(running), _) => (item.step, item.attempt) == running,
-            (Some((item, false)), None, Some(next)) => *item == next,
-            (None, None, None) => true,
-            _ => false,
-        };
-        if !is_right {
-            return Err(format!("the mission says {:?}, the scheduler {found:?}", world.want(index)));
+        let others = rows.iter().chain(lease.iter().flat_map(|it| &it.others)).map(|it| it.item.clone());
+        let mut waits: Vec<Item> =
+            others.chain(lease.filter(|it| !it.is_running).map(|it| it.item.clone())).collect();
+        waits.sort_by_key(|it| it.step);
+        let runs = lease.filter(|it| it.is_running).map(|it| (it.item.step, it.item.attempt));
+        if (&runs, &waits) != (&running, &next) {
+            return Err(format!(
+                "the mission says {:?}, the scheduler {lease:?}, {rows:?}",
+                world.want(index)
+            ));
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! What a scheduler does, written a second time: from the design and not from the reducer. Everything that missions want started or
-//! have running is one list, and after every event all of it is matched with all crabs again.
+//! have running is one list, and after every event all of it is matched with all crabs again. Of the jobs of one mission at most one has
+//! a crab, and the others stay in the list.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,7 +13,7 @@ use crate::scheduler::{Effect, Event, Item, Lease, Refusal, Scheduler, Waiting};
 pub struct Reference {
     /// In the order of their names.
     crabs: Vec<Worker>,
-    /// In the order of their tickets.
+    /// In the order of their tickets, those of one mission in the order of the plan.
     jobs: Vec<Job>,
     sweeps: u64,
 }
@@ -56,7 +57,7 @@ impl Reference {
             Event::Register { crab, roles } => self.register(crab, roles)?,
             Event::Leave { crab } => self.leave(crab)?,
             Event::Want { mission, version, ticket, next, running, waiting: _ } => {
-                self.want(mission, (*version, *ticket), next.as_ref(), *running)
+                self.want(mission, (*version, *ticket), next, *running)
             }
             Event::Park { crab } => self.park(crab)?,
             Event::Unpark { crab } => {
@@ -142,40 +143,40 @@ impl Reference {
         &mut self,
         mission: &str,
         (version, ticket): (u64, u64),
-        next: Option<&Item>,
+        next: &[Item],
         running: Option<(StepId, u32)>,
     ) -> Vec<Effect> {
         let mut heard = Vec::new();
-        let mut is_there = false;
-        if let Some(index) = self.jobs.iter().position(|it| it.item.mission == mission) {
-            let job = &mut self.jobs[index];
-            if version < job.version {
-                return heard;
+        let of_mission = |it: &Job| it.item.mission == mission;
+        if self.jobs.iter().any(|it| of_mission(it) && version < it.version) {
+            return heard;
+        }
+        let mut missing: Vec<&Item> = if running.is_none() { next.iter().collect() } else { Vec::new() };
+        let mut kept = Vec::new();
+        for mut job in core::mem::take(&mut self.jobs) {
+            if !of_mission(&job) {
+                kept.push(job);
+                continue;
             }
             job.version = version;
-            let attempt = Some((job.item.step, job.item.attempt));
-            let is_next = running.is_none() && attempt == next.map(|it| (it.step, it.attempt));
+            let attempt = (job.item.step, job.item.attempt);
+            let is_next = missing.iter().any(|it| (it.step, it.attempt) == attempt);
+            missing.retain(|it| (it.step, it.attempt) != attempt);
             match &mut job.holder {
-                Some(holder) if attempt == running => {
-                    is_there = true;
+                Some(holder) if Some(attempt) == running => {
                     if holder.stage != Stage::Running {
                         (holder.stage, holder.silence) = (Stage::Running, 0);
                     }
+                    kept.push(job);
                 }
-                _ if is_next => is_there = true,
-                Some(holder) => {
-                    heard.push(end_agent(&holder.crab, &job.item));
-                }
-                None if attempt == running => heard.push(Effect::Lost { crab: None, item: job.item.clone() }),
+                _ if is_next => kept.push(job),
+                Some(holder) => heard.push(end_agent(&holder.crab, &job.item)),
+                None if Some(attempt) == running => heard.push(Effect::Lost { crab: None, item: job.item }),
                 None => {}
             }
-            if !is_there {
-                self.jobs.remove(index);
-            }
         }
-        if let (false, None, Some(item)) = (is_there, running, next) {
-            self.jobs.push(Job { item: item.clone(), ticket, version, holder: None });
-        }
+        let new = missing.into_iter().map(|it| Job { item: it.clone(), ticket, version, holder: None });
+        self.jobs = kept.into_iter().chain(new).collect();
         heard
     }
 
@@ -253,11 +254,15 @@ impl Reference {
 
     /// Every job that nobody has, in order: the exact role first, then any.
     fn match_all(&mut self) -> Vec<Effect> {
-        self.jobs.sort_by_key(|it| it.ticket);
-        let mut busy: Vec<String> =
-            self.jobs.iter().filter_map(|it| Some(it.holder.as_ref()?.crab.clone())).collect();
+        self.jobs.sort_by_key(|it| (it.ticket, it.item.step));
+        let held = self.jobs.iter().filter_map(|it| Some((it.holder.as_ref()?, &it.item.mission)));
+        let (mut busy, mut begun): (Vec<String>, Vec<String>) =
+            held.map(|(holder, mission)| (holder.crab.clone(), mission.clone())).unzip();
         let mut offers = Vec::new();
-        for job in self.jobs.iter_mut().filter(|it| it.holder.is_none()) {
+        for job in self.jobs.iter_mut() {
+            if begun.contains(&job.item.mission) {
+                continue;
+            }
             let role = &job.item.role;
             let is_idle = |it: &&Worker| it.waits && it.fault.is_none() && !busy.contains(&it.name);
             let idle: Vec<&Worker> = self.crabs.iter().filter(is_idle).collect();
@@ -266,6 +271,7 @@ impl Reference {
             let Some(crab) = exact.or(any).map(|it| it.name.clone()) else { continue };
             self.crabs.iter_mut().filter(|it| it.name == crab).for_each(|it| it.waits = false);
             busy.push(crab.clone());
+            begun.push(job.item.mission.clone());
             offers.push(Effect::Offer { crab: crab.clone(), item: job.item.clone() });
             job.holder = Some(Holder { crab, stage: Stage::Offered, silence: 0 });
         }
@@ -274,16 +280,15 @@ impl Reference {
 
     /// How the reducer and its backlog differ from this, if they do.
     pub fn differs_from(&self, scheduler: &Scheduler, rows: &[&Waiting]) -> Option<String> {
-        let leases: Vec<Lease> = self.jobs.iter().filter_map(lease).collect();
+        let leases: Vec<Lease> = self.jobs.iter().filter_map(|it| self.lease(it)).collect();
         let mut found: Vec<&Lease> = scheduler.leases.values().collect();
-        found.sort_by_key(|it| it.ticket);
+        found.sort_by_key(|it| (it.ticket, it.item.step));
         if !leases.iter().eq(found.iter().copied()) {
             return Some(alloc::format!("leases: expected {leases:#?}, found {found:#?}"));
         }
-        let free = self.jobs.iter().filter(|it| it.holder.is_none());
-        let waiting: Vec<Waiting> = free
-            .map(|it| Waiting { item: it.item.clone(), ticket: it.ticket, version: it.version })
-            .collect();
+        let free =
+            self.jobs.iter().filter(|it| leases.iter().all(|other| other.item.mission != it.item.mission));
+        let waiting: Vec<Waiting> = free.map(waits).collect();
         if !waiting.iter().eq(rows.iter().copied()) {
             return Some(alloc::format!("what waits: expected {waiting:#?}, found {rows:#?}"));
         }
@@ -298,6 +303,21 @@ impl Reference {
             .collect();
         (self.crabs != crabs).then(|| alloc::format!("crabs: expected {:?}, found {crabs:?}", self.crabs))
     }
+
+    fn lease(&self, job: &Job) -> Option<Lease> {
+        let holder = job.holder.as_ref()?;
+        let others = self.jobs.iter().filter(|it| it.item.mission == job.item.mission && it.holder.is_none());
+        Some(Lease {
+            crab: holder.crab.clone(),
+            item: job.item.clone(),
+            ticket: job.ticket,
+            is_accepted: holder.stage != Stage::Offered,
+            is_running: holder.stage == Stage::Running,
+            silent: holder.silence,
+            version: job.version,
+            others: others.map(waits).collect(),
+        })
+    }
 }
 
 fn end_agent(crab: &str, item: &Item) -> Effect {
@@ -305,15 +325,6 @@ fn end_agent(crab: &str, item: &Item) -> Effect {
     Effect::EndAgent { crab: crab.into(), mission, step, attempt }
 }
 
-fn lease(job: &Job) -> Option<Lease> {
-    let holder = job.holder.as_ref()?;
-    Some(Lease {
-        crab: holder.crab.clone(),
-        item: job.item.clone(),
-        ticket: job.ticket,
-        is_accepted: holder.stage != Stage::Offered,
-        is_running: holder.stage == Stage::Running,
-        silent: holder.silence,
-        version: job.version,
-    })
+fn waits(job: &Job) -> Waiting {
+    Waiting { item: job.item.clone(), ticket: job.ticket, version: job.version }
 }

@@ -263,13 +263,14 @@ impl<'p> World<'p> {
     pub fn want(&self, index: usize) -> Event {
         let Running { mission, version, .. } = &self.missions[index];
         let name = format!("m{index}");
-        let next = mission.next().map(|(step, attempt)| {
+        let next = mission.startable().map(|(step, attempt)| {
             let role = ROLES[(index * 5 + step.index() * 3) % ROLES.len()].to_string();
             Item { mission: name.clone(), step, attempt, role }
         });
+        let next = next.collect();
         let running = mission.busy().map(|step| (step, mission.step(step).attempt()));
         let ticket = index as u64;
-        Event::Want { mission: name, version: *version, ticket, next, running, waiting: None }
+        Event::Want { mission: name, version: *version, ticket, next, running, waiting: Vec::new() }
     }
 
     fn reads(&mut self, crab: &str) {

@@ -1,12 +1,13 @@
 //! One thing after the other, and what follows from each.
 
-use orange_core::mission::{Event, MissionStatus, Refusal, StepStatus};
-use orange_core::plan::{Execution, Intervene, Policy};
+use orange_core::mission::{Event, MissionStatus, Refusal, Report, StepStatus};
+use orange_core::plan::{Execution, Intervene, Policy, StepId};
 use orange_core::scheduler::{self, Event as SchedulerEvent, Item, SILENT_SWEEPS, UNACCEPTED_SWEEPS};
 
 use super::memory::{COLONY, Memory, by, step};
 use crate::actors::{Change, CrabChange};
 use crate::host::{About, Delivery, Instruction, Reply};
+use crate::simulate::measure::APART;
 
 /// A colony with a crab for each role, all parked.
 fn colony() -> Memory {
@@ -56,11 +57,26 @@ fn a_new_mission_offers_its_first_step_to_a_parked_crab() {
 fn a_step_waits_without_a_crab_and_the_next_one_gets_it() {
     let mut memory = Memory::new();
     assert_eq!(memory.create("m", Policy::DEFAULT), done(1));
-    assert_eq!(memory.waiting["m"].item, item("m", "plan", 1, "planner"));
+    assert_eq!(memory.waiting["m"][0].item, item("m", "plan", 1, "planner"));
     memory.register("c", "any");
     memory.park("c");
     assert_eq!(memory.deliveries, [instructed("c", Instruction::Offer(item("m", "plan", 1, "planner")))]);
     assert!(memory.waiting.is_empty());
+}
+
+#[test]
+fn a_crab_gets_the_first_step_that_it_takes() {
+    let mut memory = Memory::new();
+    memory.create_of(&APART, "m", Policy::DEFAULT);
+    memory.register("worker", "worker");
+    memory.park("worker");
+    let second = Item { mission: "m".to_owned(), step: StepId(1), attempt: 1, role: "worker".to_owned() };
+    assert_eq!(memory.deliveries, [instructed("worker", Instruction::Offer(second))]);
+    assert!(memory.waiting.is_empty(), "the steps of a mission run one after the other");
+    memory.mission(by("worker"), "m", Event::Start { step: StepId(1), attempt: 1 });
+    let report = Report { result: None, summary: "done".to_owned(), warning: None };
+    memory.mission(by("worker"), "m", Event::Complete { step: StepId(1), attempt: 1, report });
+    assert_eq!(memory.waiting["m"][0].item.step, StepId(0));
 }
 
 #[test]
@@ -141,7 +157,7 @@ fn a_silent_crab_loses_its_attempt_and_a_new_one_waits() {
         memory.colony(SchedulerEvent::Sweep { seen: None });
     }
     assert_eq!(memory.kinds(), ["crab.lost", "lease.lost", "run.abandoned", "step.queued"]);
-    assert_eq!(memory.waiting["m"].item, item("m", "plan", 2, "planner"));
+    assert_eq!(memory.waiting["m"][0].item, item("m", "plan", 2, "planner"));
     let plan = memory.missions["m"].mission.step(step("plan"));
     assert_eq!((plan.lost, plan.abandoned), (0, 1), "nobody knows how its agent has ended");
     let left = |it: &Change| matches!(it, Change::Crab { what: CrabChange::Left, .. });
@@ -157,7 +173,7 @@ fn an_offer_that_nobody_accepts_waits_again_as_the_same_attempt() {
     for _ in 0..UNACCEPTED_SWEEPS {
         memory.colony(SchedulerEvent::Sweep { seen: None });
     }
-    assert_eq!(memory.waiting["m"].item, item("m", "plan", 1, "planner"));
+    assert_eq!(memory.waiting["m"][0].item, item("m", "plan", 1, "planner"));
     assert_eq!(memory.kinds(), ["lease.lost"]);
     assert_eq!(memory.missions["m"].version, 1, "the mission has not heard of it");
 }
@@ -175,7 +191,7 @@ fn a_step_that_is_given_back_waits_and_its_crab_is_marked() {
     };
     memory.colony(give_back.clone());
     assert_eq!(memory.kinds(), ["step.given-back"]);
-    assert_eq!(memory.waiting["m"].item, item("m", "plan", 1, "planner"));
+    assert_eq!(memory.waiting["m"][0].item, item("m", "plan", 1, "planner"));
     assert_eq!(memory.colony.scheduler.crabs["planner"].fault.as_deref(), Some("the disk is full"));
     let again = memory.colony(give_back);
     assert_eq!(again, Reply::SchedulerRefused(scheduler::Refusal::NoSuchLease));

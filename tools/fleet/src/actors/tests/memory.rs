@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use orange_core::mission::{Event, Mission, Report, StepStatus};
 use orange_core::plan::{Plan, Policy, StepId};
-use orange_core::scheduler::{Event as SchedulerEvent, Heads, Scheduler, Waiting};
+use orange_core::scheduler::{Event as SchedulerEvent, Head, Heads, Scheduler, Waiting};
 
 use crate::actors::{Change, MissionActor, SchedulerActor, Todo, Turn};
 use crate::host::{About, Call, Delivery, Event as HostEvent, Reply};
@@ -17,14 +17,15 @@ pub(super) struct Memory {
     pub(super) missions: BTreeMap<String, MissionActor>,
     pub(super) unreadable: BTreeSet<String>,
     pub(super) colony: SchedulerActor,
-    pub(super) waiting: BTreeMap<String, Waiting>,
+    /// By mission; a mission that has none has no entry.
+    pub(super) waiting: BTreeMap<String, Vec<Waiting>>,
     pub(super) deliveries: Vec<Delivery>,
     pub(super) changes: Vec<Change>,
     completed: BTreeSet<String>,
 }
 
 /// All that a refused call leaves as it is.
-type State = (Vec<(u64, Mission)>, u64, Scheduler, BTreeMap<String, Waiting>);
+type State = (Vec<(u64, Mission)>, u64, Scheduler, BTreeMap<String, Vec<Waiting>>);
 
 pub(super) fn dev_task() -> &'static Plan<'static> {
     PLANS.iter().find(|plan| plan.name == "dev-task").unwrap()
@@ -45,7 +46,11 @@ impl Memory {
     }
 
     pub(super) fn create(&mut self, id: &str, policy: Policy) -> Reply {
-        let (plan, mission) = (dev_task(), Mission::new(dev_task(), policy));
+        self.create_of(dev_task(), id, policy)
+    }
+
+    pub(super) fn create_of(&mut self, plan: &'static Plan<'static>, id: &str, policy: Policy) -> Reply {
+        let mission = Mission::new(plan, policy);
         let (own, colony, ticket) = (id.to_owned(), COLONY.to_owned(), self.missions.len() as u64);
         let actor = MissionActor { id: own, colony, plan, mission, version: 0, ticket };
         self.missions.insert(id.to_owned(), actor);
@@ -121,17 +126,18 @@ impl Memory {
         let SchedulerEvent::Want { mission, version, ticket, next, running, waiting: _ } = event else {
             return event;
         };
-        let waiting = self.waiting.get(&mission).cloned();
+        let waiting = self.waiting.get(&mission).cloned().unwrap_or_default();
         SchedulerEvent::Want { mission, version, ticket, next, running, waiting }
     }
 
     fn heads(&self) -> Heads {
         let mut heads = Heads::new();
-        for row in self.waiting.values() {
-            let head = heads.entry(row.item.role.clone()).or_insert_with(|| row.clone());
-            if row.ticket < head.ticket {
-                *head = row.clone();
-            }
+        let mut rows: Vec<&Waiting> = self.waiting.values().flatten().collect();
+        rows.sort_by_key(|it| it.place());
+        for row in rows {
+            let others = self.waiting[&row.item.mission].iter().filter(|it| *it != row);
+            let head = || Head { step: row.clone(), others: others.cloned().collect() };
+            heads.entry(row.item.role.clone()).or_insert_with(head);
         }
         heads
     }
@@ -139,8 +145,9 @@ impl Memory {
     fn write(&mut self, change: Change) {
         match &change {
             Change::Push { waiting, .. } => {
-                let before = self.waiting.insert(waiting.item.mission.clone(), waiting.clone());
-                assert_eq!(before, None, "two steps of a mission wait");
+                let rows = self.waiting.entry(waiting.item.mission.clone()).or_default();
+                assert!(rows.iter().all(|it| it.item.step != waiting.item.step), "a step waits twice");
+                rows.push(waiting.clone());
             }
             Change::Remove { mission } => _ = self.waiting.remove(mission),
             Change::Deliver(delivery) => self.deliveries.push(delivery.clone()),
@@ -170,18 +177,23 @@ impl Memory {
         (missions, self.colony.version, self.colony.scheduler.clone(), self.waiting.clone())
     }
 
-    /// What a mission wants is what its scheduler has: a lease or a row, for exactly this attempt.
+    /// What a mission wants is what its scheduler has: a lease or rows, for exactly these attempts.
     fn check(&self) {
         for (id, actor) in self.missions.iter().filter(|(id, _)| !self.unreadable.contains(*id)) {
             let mission = &actor.mission;
             let running = mission.busy().filter(|it| mission.step(*it).status == StepStatus::Running);
-            let wanted = running.map(|it| (it, mission.step(it).attempt())).or_else(|| mission.next());
-            let lease = self.colony.scheduler.leases.get(id).map(|it| (it.item.step, it.item.attempt));
-            let row = self.waiting.get(id).map(|it| (it.item.step, it.item.attempt));
-            assert!(lease.is_none() || row.is_none(), "{id} is leased and waits");
-            assert_eq!(lease.or(row), wanted, "{id}: {mission:?}");
+            let running = running.map(|it| (it, mission.step(it).attempt()));
+            let wanted: Vec<(StepId, u32)> = running.into_iter().chain(mission.startable()).collect();
+            let lease = self.colony.scheduler.leases.get(id);
+            let rows = self.waiting.get(id);
+            assert!(lease.is_none() || rows.is_none(), "{id} is leased and waits");
+            let others = lease.iter().flat_map(|it| &it.others).chain(rows.into_iter().flatten());
+            let items = lease.iter().map(|it| &it.item).chain(others.map(|it| &it.item));
+            let mut found: Vec<(StepId, u32)> = items.map(|it| (it.step, it.attempt)).collect();
+            found.sort();
+            assert_eq!(found, wanted, "{id}: {mission:?}");
             if running.is_some() {
-                assert_eq!(lease, wanted, "{id} runs without a lease");
+                assert!(lease.is_some(), "{id} runs without a lease");
             }
         }
     }

@@ -20,7 +20,7 @@ pub struct MissionPage<'m> {
     pub colony: Option<&'m Colony>,
     /// The crabs of the colony by id, with their names.
     pub crabs: &'m [(String, String)],
-    /// Why its next step has no crab, if it waits for one.
+    /// Why no crab has a step of it that may start, if it waits for one.
     pub waits: Option<String>,
     /// What a person has just done to it.
     pub said: Option<&'m str>,
@@ -86,10 +86,9 @@ impl MissionPage<'_> {
         }
     }
 
-    /// The crab that has the step which starts next.
-    fn holder(&self) -> Option<&str> {
-        let (step, _) = self.stored.mission.next()?;
-        self.crab_of(step)
+    /// The step that starts next, if a crab has it, with that crab.
+    fn holder(&self) -> Option<(StepId, &str)> {
+        self.stored.mission.startable().find_map(|(step, _)| Some((step, self.crab_of(step)?)))
     }
 
     /// The name of the crab that has a step.

@@ -2,7 +2,7 @@
 
 use maud::Markup;
 use orange_core::mission::{Event, Mission, Report};
-use orange_core::plan::{Execution, Intervene, Plan, Policy};
+use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use orange_core::scheduler::{Crab, Scheduler};
 
 use super::colonies::{Colonies, Work};
@@ -16,6 +16,7 @@ use super::step::StepPage;
 use super::{Frame, Page, words, workflows};
 use crate::host::{AttemptRow, Colony, ColonyState, MissionRow, Record, StoredMission};
 use crate::plans::PLANS;
+use crate::simulate::measure::APART;
 
 const MARKUP: &str = "<script>alert('&\"')</script>";
 
@@ -138,6 +139,11 @@ fn a_mission_that_runs_asks_nothing() {
         &["Pause 1", "Run it again"],
     );
     check(&[], AUTO, &["plan waits for a crab, attempt 1."], &["Pause 1"]);
+    let mut apart = Mission::new(&APART, AUTO);
+    apart.apply(&APART, Event::Begin).unwrap();
+    assert_eq!(words::doing(&APART, &apart, None), "a, b wait for a crab.");
+    let held = words::doing(&APART, &apart, Some((StepId(1), "Sage")));
+    assert_eq!(held, "Sage has b, attempt 1, and has not started its agent.");
 }
 
 #[test]

@@ -189,33 +189,37 @@ pub const fn intervene(value: Intervene) -> &'static str {
     }
 }
 
-/// What a mission does now, in a few words: for titles, and for those who hear this page. `holder` is who has the next step.
-pub fn doing(plan: &Plan<'_>, mission: &Mission, holder: Option<&str>) -> String {
+/// What a mission does now, in a few words: for titles, and for those who hear this page. `holder` is who has the step that starts next.
+pub fn doing(plan: &Plan<'_>, mission: &Mission, holder: Option<(StepId, &str)>) -> String {
     match mission.status {
         MissionStatus::Pending => "The mission has not begun.".to_owned(),
         MissionStatus::Paused => match &mission.pause {
             Some(pause) => format!("Pause {}: the mission waits for you.", pause.number),
             None => "The mission waits for you.".to_owned(),
         },
-        MissionStatus::Running => match (mission.busy(), mission.next(), holder) {
-            (Some(step), _, _) => {
+        MissionStatus::Running => match (mission.busy(), holder) {
+            (Some(step), _) => {
                 let state = mission.step(step);
                 format!("{} is {}, attempt {}.", plan.step(step).id, state.status.as_str(), state.attempt())
             }
-            (None, Some((step, attempt)), None) => {
-                format!("{} waits for a crab, attempt {attempt}.", plan.step(step).id)
+            (None, Some((step, holder))) => {
+                let (name, attempt) = (plan.step(step).id, mission.step(step).attempt());
+                format!("{holder} has {name}, attempt {attempt}, and has not started its agent.")
             }
-            (None, Some((step, attempt)), Some(holder)) => {
-                format!(
-                    "{holder} has {}, attempt {attempt}, and has not started its agent.",
-                    plan.step(step).id
-                )
-            }
-            (None, None, _) => "The mission runs.".to_owned(),
+            (None, None) => waiting(plan, mission),
         },
         MissionStatus::Completed => "The mission has completed.".to_owned(),
         MissionStatus::Failed => "The mission has failed.".to_owned(),
         MissionStatus::Cancelled => "The mission was cancelled.".to_owned(),
+    }
+}
+
+fn waiting(plan: &Plan<'_>, mission: &Mission) -> String {
+    let names: Vec<&str> = mission.startable().map(|(step, _)| plan.step(step).id).collect();
+    match (&names[..], mission.next()) {
+        ([name], Some((_, attempt))) => format!("{name} waits for a crab, attempt {attempt}."),
+        ([], _) | (_, None) => "The mission runs.".to_owned(),
+        (names, Some(_)) => format!("{} wait for a crab.", names.join(", ")),
     }
 }
 

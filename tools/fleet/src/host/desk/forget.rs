@@ -25,8 +25,8 @@ impl<R: Rows> Desk<R> {
         }
         self.rows.remove(&ended)?;
         for mission in &ended {
-            let waiting = mission.waiting.clone().map(|it| (mission.colony.clone(), it));
-            self.waiting.entry(mission.id.clone()).or_insert(waiting);
+            let waits = || (mission.colony.clone(), mission.waiting.clone());
+            self.waiting.entry(mission.id.clone()).or_insert_with(waits);
             self.remove(&mission.id)?;
             self.missions.remove(&mission.id);
             let key = (mission.colony.clone(), "mission", mission.status.clone());

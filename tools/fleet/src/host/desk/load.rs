@@ -1,6 +1,6 @@
 //! Loading actors.
 
-use orange_core::scheduler::Heads;
+use orange_core::scheduler::{Event as SchedulerEvent, Head, Heads, Waiting};
 
 use super::{ColonyFound, Desk, Failed, LoadedColony, LoadedMission, MissionFound, Queue, Rows};
 use crate::actors::{MissionActor, SchedulerActor};
@@ -45,7 +45,7 @@ impl<R: Rows> Desk<R> {
     fn load(&mut self, found: MissionFound) -> Result<Loaded, Failed> {
         let MissionFound { id, seq, colony, plan, version, state, waiting } = found;
         // What this transaction knows of it is newer.
-        self.waiting.entry(id.clone()).or_insert_with(|| Some((colony.clone(), waiting?)));
+        self.waiting.entry(id.clone()).or_insert_with(|| (colony.clone(), waiting));
         let read = self.plan_of(&plan)?.and_then(|plan| {
             let text = std::str::from_utf8(&state).map_err(|cause| cause.to_string())?;
             let mission = model::mission::read(text, plan).map_err(|cause| cause.to_string())?;
@@ -80,11 +80,25 @@ impl<R: Rows> Desk<R> {
         };
         let actor = SchedulerActor { colony: id.to_owned(), scheduler, version };
         let mut loaded = LoadedColony::new(actor);
-        for (role, first) in waiting {
-            loaded.queue(role, Queue::new(first));
-        }
+        loaded.queues = waiting.into_iter().map(|(role, first)| (role, Queue::new(first))).collect();
         self.colonies.insert(id.to_owned(), loaded);
         Ok(())
+    }
+
+    /// The first waiting steps of a colony that is loaded, by role, if its scheduler looks at them for this event.
+    pub(super) fn heads(&mut self, id: &str, event: &SchedulerEvent) -> Result<Heads, Failed> {
+        let Some(loaded) = self.colonies.get(id) else { return Ok(Heads::new()) };
+        if !loaded.actor.scheduler.reads_heads(event) {
+            return Ok(Heads::new());
+        }
+        let firsts: Vec<Waiting> = loaded.queues.values().filter_map(Queue::head).cloned().collect();
+        self.load_missions(firsts.iter().map(|it| it.item.mission.as_str()))?;
+        let head = |step: Waiting| {
+            let waits = self.waiting.get(&step.item.mission);
+            let others = waits.iter().flat_map(|it| &it.1).filter(|it| **it != step).cloned().collect();
+            (step.item.role.clone(), Head { step, others })
+        };
+        Ok(firsts.into_iter().map(head).collect())
     }
 }
 
@@ -92,15 +106,6 @@ impl LoadedColony {
     /// A scheduler as it is stored, for which nothing waits.
     pub(super) fn new(actor: SchedulerActor) -> LoadedColony {
         let saved_version = actor.version;
-        LoadedColony { actor, saved_version, queues: Default::default(), heads: Heads::new() }
-    }
-
-    /// This is the queue of a role from now on.
-    pub(super) fn queue(&mut self, role: String, queue: Queue) {
-        match queue.head() {
-            Some(head) => _ = self.heads.insert(role.clone(), head.clone()),
-            None => _ = self.heads.remove(&role),
-        }
-        self.queues.insert(role, queue);
+        LoadedColony { actor, saved_version, queues: Default::default() }
     }
 }

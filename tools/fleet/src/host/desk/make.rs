@@ -89,10 +89,11 @@ impl<R: Rows> Desk<R> {
         self.writes.missions.insert(id.clone(), row);
         let (about, kind) = (Some(id.clone()), "mission.created");
         self.note(Change::Record { colony: colony.clone(), mission: about, kind, data })?;
+        let waits = (colony.clone(), Vec::new());
         let actor = MissionActor { id: id.clone(), colony, plan, mission, version: 0, ticket: seq };
         let loaded = LoadedMission { actor, saved_version: 0, saved_status: status };
         self.missions.insert(id.clone(), loaded);
-        self.waiting.insert(id.clone(), None);
+        self.waiting.insert(id.clone(), waits);
         Ok(self.run(Turn::created(&id))?.map(|outcome| named(outcome, id)))
     }
 

@@ -18,7 +18,7 @@ mod writing;
 use std::collections::{BTreeMap, HashMap};
 
 use orange_core::plan::Plan;
-use orange_core::scheduler::{Event as SchedulerEvent, Heads, Waiting};
+use orange_core::scheduler::Event as SchedulerEvent;
 
 pub use self::delivery::{read_delivery, write_delivery};
 use self::load::Loaded;
@@ -43,8 +43,8 @@ pub struct Desk<R> {
     colonies: HashMap<String, LoadedColony>,
     /// Missions to which something has happened since they were written last.
     touched: Vec<String>,
-    /// The steps that wait, with their colonies, of missions that were loaded.
-    waiting: HashMap<String, Option<(String, Waiting)>>,
+    /// The steps that wait, of missions that were loaded.
+    waiting: HashMap<String, Waits>,
     /// The answers to calls of this transaction that were made before.
     calls: HashMap<String, Answered>,
     /// What the transaction has not written yet.
@@ -68,13 +68,11 @@ struct LoadedMission {
     saved_status: &'static str,
 }
 
-/// A scheduler, with what its row says, and its first waiting steps.
+/// A scheduler, with what its row says, and its first waiting steps by role.
 struct LoadedColony {
     actor: SchedulerActor,
     saved_version: u64,
     queues: BTreeMap<String, Queue>,
-    /// The first of each queue.
-    heads: Heads,
 }
 
 /// Why a transaction is undone.
@@ -282,11 +280,12 @@ impl<R: Rows> Desk<R> {
         mut event: SchedulerEvent,
     ) -> Result<Vec<Change>, Failed> {
         if let SchedulerEvent::Want { mission, waiting, .. } = &mut event {
-            *waiting = self.waiting_of(mission)?.map(|(_, it)| it);
+            *waiting = self.waiting_of(mission)?.map(|(_, it)| it).unwrap_or_default();
         }
         self.load_colony(id)?;
+        let heads = self.heads(id, &event)?;
         match self.colonies.get_mut(id) {
-            Some(LoadedColony { actor, heads, .. }) => Ok(turn.scheduler(actor, heads, event)),
+            Some(LoadedColony { actor, .. }) => Ok(turn.scheduler(actor, &heads, event)),
             None => {
                 turn.no_colony();
                 Ok(Vec::new())

@@ -31,7 +31,7 @@ impl Queue {
 
     /// One more waits.
     pub fn push(&mut self, waiting: Waiting) {
-        let place = self.first.partition_point(|it| it.ticket < waiting.ticket);
+        let place = self.first.partition_point(|it| it.place() < waiting.place());
         if place < self.first.len() || self.is_whole {
             self.first.insert(place, waiting);
         }
@@ -41,7 +41,7 @@ impl Queue {
         }
     }
 
-    /// The step of this mission waits no longer.
+    /// No step of this mission waits any longer.
     pub fn remove(&mut self, mission: &str) {
         self.first.retain(|it| it.item.mission != mission);
     }

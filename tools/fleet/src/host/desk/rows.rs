@@ -111,8 +111,8 @@ pub struct MissionFound {
     pub version: u64,
     /// Its state, which a damaged row may have in another encoding.
     pub state: Vec<u8>,
-    /// Its step that waits.
-    pub waiting: Option<Waiting>,
+    /// Its steps that wait.
+    pub waiting: Vec<Waiting>,
 }
 
 /// The scheduler of a colony, as it is stored.
@@ -131,9 +131,12 @@ pub struct Ended {
     pub id: String,
     pub colony: String,
     pub status: String,
-    /// Its step that waits, which only a damaged store has.
-    pub waiting: Option<Waiting>,
+    /// Its steps that wait, which only a damaged store has.
+    pub waiting: Vec<Waiting>,
 }
+
+/// A colony, and the steps of a mission that wait there.
+pub type Waits = (String, Vec<Waiting>);
 
 /// What a transaction writes. Each row is there once, as it is at the end.
 #[derive(Debug, Default)]
@@ -152,8 +155,8 @@ pub struct Writes {
     pub records: Vec<RecordRow>,
     /// What is known of attempts.
     pub attempts: BTreeMap<AttemptKey, AttemptRow>,
-    /// The steps that wait from now on, by mission; `None` for a mission whose step waits no longer.
-    pub waiting: BTreeMap<String, Option<(String, Waiting)>>,
+    /// All steps of a mission that wait from now on.
+    pub waiting: BTreeMap<String, Waits>,
     /// What is known of crabs, by colony and id.
     pub crabs: BTreeMap<(String, String), CrabRow>,
     /// What is to be added to the tallies.

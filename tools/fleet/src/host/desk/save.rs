@@ -4,7 +4,7 @@ use orange_core::mission::{Mission, PauseReason};
 use orange_core::plan::{Plan, StepId};
 use orange_core::scheduler::Waiting;
 
-use super::{ColonyState, Desk, Failed, MissionState, Queue, Rows};
+use super::{ColonyState, Desk, Failed, MissionState, Queue, Rows, Waits};
 use crate::model;
 
 impl<R: Rows> Desk<R> {
@@ -65,46 +65,53 @@ impl<R: Rows> Desk<R> {
 
     /// A step waits from now on.
     pub(super) fn push(&mut self, colony: &str, waiting: Waiting) {
-        let Waiting { item, .. } = &waiting;
-        self.count_waiting(colony, &item.role, 1);
-        self.writes.waiting.insert(item.mission.clone(), Some((colony.to_owned(), waiting.clone())));
-        self.waiting.insert(item.mission.clone(), Some((colony.to_owned(), waiting.clone())));
+        let (mission, role) = (waiting.item.mission.clone(), waiting.item.role.clone());
+        self.count_waiting(colony, &role, 1);
+        let waits = self.waiting.entry(mission.clone()).or_insert_with(|| (colony.to_owned(), Vec::new()));
+        waits.1.push(waiting.clone());
+        self.writes.waiting.insert(mission, waits.clone());
         if let Some(loaded) = self.colonies.get_mut(colony) {
-            let role = item.role.clone();
-            let mut queue = loaded.queues.remove(&role).unwrap_or_else(|| Queue::new(Vec::new()));
-            queue.push(waiting);
-            loaded.queue(role, queue);
+            loaded.queues.entry(role).or_insert_with(|| Queue::new(Vec::new())).push(waiting);
         }
     }
 
-    /// The step of this mission waits no longer.
+    /// No step of this mission waits any longer.
     pub(super) fn remove(&mut self, mission: &str) -> Result<(), Failed> {
-        let Some((colony, waiting)) = self.waiting_of(mission)? else { return Ok(()) };
-        self.waiting.insert(mission.to_owned(), None);
-        let role = waiting.item.role;
-        self.count_waiting(&colony, &role, -1);
-        self.writes.waiting.insert(mission.to_owned(), None);
-        let Some(loaded) = self.colonies.get_mut(&colony) else { return Ok(()) };
-        let Some(mut queue) = loaded.queues.remove(&role) else { return Ok(()) };
-        queue.remove(mission);
-        if queue.is_used_up() {
-            // The store has to know what waits now.
-            self.save()?;
-            queue = Queue::new(self.rows.waiting(&colony, &role)?);
-        }
-        if let Some(loaded) = self.colonies.get_mut(&colony) {
-            loaded.queue(role, queue);
+        let Some((colony, steps)) = self.waiting_of(mission)? else { return Ok(()) };
+        let none = (colony.clone(), Vec::new());
+        self.waiting.insert(mission.to_owned(), none.clone());
+        self.writes.waiting.insert(mission.to_owned(), none);
+        for role in steps.into_iter().map(|it| it.item.role) {
+            self.count_waiting(&colony, &role, -1);
+            self.shorten(&colony, role, mission)?;
         }
         Ok(())
     }
 
-    /// The step of a mission that waits, with its colony.
-    pub(super) fn waiting_of(&mut self, mission: &str) -> Result<Option<(String, Waiting)>, Failed> {
+    /// The queue of a role without the steps of this mission.
+    fn shorten(&mut self, colony: &str, role: String, mission: &str) -> Result<(), Failed> {
+        let Some(loaded) = self.colonies.get_mut(colony) else { return Ok(()) };
+        let Some(queue) = loaded.queues.get_mut(&role) else { return Ok(()) };
+        queue.remove(mission);
+        if !queue.is_used_up() {
+            return Ok(());
+        }
+        // The store has to know what waits now.
+        self.save()?;
+        let first = Queue::new(self.rows.waiting(colony, &role)?);
+        if let Some(loaded) = self.colonies.get_mut(colony) {
+            loaded.queues.insert(role, first);
+        }
+        Ok(())
+    }
+
+    /// The steps of a mission that wait, with its colony.
+    pub(super) fn waiting_of(&mut self, mission: &str) -> Result<Option<Waits>, Failed> {
         if !self.waiting.contains_key(mission) {
             // It comes with the mission, which need not be one that can be read.
             self.load_mission(mission)?;
         }
-        Ok(self.waiting.get(mission).cloned().flatten())
+        Ok(self.waiting.get(mission).cloned())
     }
 
     fn count_waiting(&mut self, colony: &str, role: &str, change: i64) {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use futures_util::future::{try_join3, try_join4};
+use futures_util::future::{try_join, try_join4};
 use orange_core::plan::StepId;
 use orange_core::scheduler::{Item, Waiting};
 use tokio::runtime::Runtime;
+use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
 
 use super::address::Address;
@@ -146,19 +147,25 @@ impl Rows for PostgresRows {
     }
 
     fn missions(&mut self, ids: &[String]) -> Result<Vec<MissionFound>, Failed> {
-        let select = format!(
-            "select {WAITING}, m.id, m.seq, m.colony, m.plan, m.version, m.state \
-             from mission m left join waiting w on w.mission = m.id where m.id = any($1)"
-        );
-        let rows = self.ask(async |it| it.client.query(&it.statement(&select).await?, &[&ids]).await)?;
-        let found = rows.into_iter().map(|row| MissionFound {
-            waiting: maybe_waiting(&row),
-            id: row.get(6),
-            seq: number(&row, 7),
-            colony: row.get(8),
-            plan: row.get(9),
-            version: number(&row, 10),
-            state: row.get::<_, String>(11).into_bytes(),
+        let select = "select id, seq, colony, plan, version, state from mission where id = any($1)";
+        let (rows, waiting) = self.ask(async |session| {
+            let (missions, waiting) =
+                (session.statement(select).await?, session.statement(&waiting()).await?);
+            let (client, values): (_, [&(dyn ToSql + Sync); 1]) = (&session.client, [&ids]);
+            try_join(client.query(&missions, &values), client.query(&waiting, &values)).await
+        })?;
+        let mut waiting = by_mission(&waiting);
+        let found = rows.into_iter().map(|row| {
+            let id: String = row.get(0);
+            MissionFound {
+                waiting: waiting.remove(&id).unwrap_or_default(),
+                id,
+                seq: number(&row, 1),
+                colony: row.get(2),
+                plan: row.get(3),
+                version: number(&row, 4),
+                state: row.get::<_, String>(5).into_bytes(),
+            }
         });
         Ok(found.collect())
     }
@@ -171,18 +178,15 @@ impl Rows for PostgresRows {
                union all \
                select (select min(role) from waiting where colony = $1 and role > name) from role where name is not null \
              ) select {WAITING} from role cross join lateral \
-               (select * from waiting w where w.colony = $1 and w.role = name order by w.ticket limit {PAGE}) w \
-             where name is not null order by w.role, w.ticket"
+               (select * from waiting w where w.colony = $1 and w.role = name order by w.ticket, w.step limit {PAGE}) w \
+             where name is not null order by w.role, w.ticket, w.step"
         );
         let (found, heads) = self.ask(async |session| {
             let select = session.statement("select version, state from colony where id = $1").await?;
             let heads = session.statement(&heads).await?;
             let (client, id) = (&session.client, &id);
-            let unused = async { Ok(()) };
-            let params: [&(dyn tokio_postgres::types::ToSql + Sync); 1] = [id];
-            let (found, heads, ()) =
-                try_join3(client.query_opt(&select, &params), client.query(&heads, &params), unused).await?;
-            Ok((found, heads))
+            let params: [&(dyn ToSql + Sync); 1] = [id];
+            try_join(client.query_opt(&select, &params), client.query(&heads, &params)).await
         })?;
         let Some(row) = found else { return Ok(None) };
         let mut waiting: BTreeMap<String, Vec<Waiting>> = BTreeMap::new();
@@ -208,7 +212,8 @@ impl Rows for PostgresRows {
 
     fn waiting(&mut self, colony: &str, role: &str) -> Result<Vec<Waiting>, Failed> {
         let select = format!(
-            "select {WAITING} from waiting w where w.colony = $1 and w.role = $2 order by w.ticket limit {PAGE}"
+            "select {WAITING} from waiting w where w.colony = $1 and w.role = $2 \
+             order by w.ticket, w.step limit {PAGE}"
         );
         let rows =
             self.ask(async |it| it.client.query(&it.statement(&select).await?, &[&colony, &role]).await)?;
@@ -233,19 +238,20 @@ impl Rows for PostgresRows {
     }
 
     fn ended(&mut self, before: Millis, limit: usize) -> Result<Vec<Ended>, Failed> {
-        let select = format!(
-            "select {WAITING}, m.seq, m.id, m.colony, m.status \
-             from mission m left join waiting w on w.mission = m.id where m.ended < $1 order by m.ended limit $2"
-        );
+        let select = "select seq, id, colony, status from mission where ended < $1 order by ended limit $2";
         let limit = limit as i64;
         let rows =
-            self.ask(async |it| it.client.query(&it.statement(&select).await?, &[&before, &limit]).await)?;
-        let ended = rows.into_iter().map(|row| Ended {
-            waiting: maybe_waiting(&row),
-            seq: number(&row, 6),
-            id: row.get(7),
-            colony: row.get(8),
-            status: row.get(9),
+            self.ask(async |it| it.client.query(&it.statement(select).await?, &[&before, &limit]).await)?;
+        let ids: Vec<String> = rows.iter().map(|row| row.get(1)).collect();
+        let waiting =
+            self.ask(async |it| it.client.query(&it.statement(&waiting()).await?, &[&ids]).await)?;
+        let mut waiting = by_mission(&waiting);
+        let ended = rows.into_iter().zip(ids).map(|(row, id)| Ended {
+            seq: number(&row, 0),
+            waiting: waiting.remove(&id).unwrap_or_default(),
+            id,
+            colony: row.get(2),
+            status: row.get(3),
         });
         Ok(ended.collect())
     }
@@ -330,8 +336,18 @@ fn number(row: &Row, column: usize) -> u64 {
     row.get::<_, i64>(column).unsigned_abs()
 }
 
-fn maybe_waiting(row: &Row) -> Option<Waiting> {
-    row.get::<_, Option<String>>(2).map(|_| waiting_of(row))
+/// The question for the waiting steps of missions.
+fn waiting() -> String {
+    format!("select {WAITING} from waiting w where w.mission = any($1) order by w.ticket, w.step")
+}
+
+/// Its answer.
+fn by_mission(rows: &[Row]) -> BTreeMap<String, Vec<Waiting>> {
+    let mut found: BTreeMap<String, Vec<Waiting>> = BTreeMap::new();
+    for it in rows.iter().map(waiting_of) {
+        found.entry(it.item.mission.clone()).or_default().push(it);
+    }
+    found
 }
 
 fn waiting_of(row: &Row) -> Waiting {

@@ -247,13 +247,17 @@ impl Statements {
         }
         let missions: Vec<String> = writes.waiting.keys().cloned().collect();
         self.add("delete from waiting where mission = any($1)", vec![Box::new(missions)]);
-        let rows: Vec<_> = writes.waiting.values().flatten().collect();
+        let rows: Vec<_> = writes
+            .waiting
+            .values()
+            .flat_map(|(colony, steps)| steps.iter().map(move |it| (colony, it)))
+            .collect();
         if !rows.is_empty() {
             self.add(
                 "insert into waiting (colony, role, ticket, mission, step, attempt, version) select * from unnest( \
                  $1::text[], $2::text[], $3::bigint[], $4::text[], $5::int[], $6::bigint[], $7::bigint[])",
                 vec![
-                    column(&rows, |it| it.0.clone()),
+                    column(&rows, |it| it.0.to_owned()),
                     column(&rows, |it| it.1.item.role.clone()),
                     column(&rows, |it| it.1.ticket as i64),
                     column(&rows, |it| it.1.item.mission.clone()),

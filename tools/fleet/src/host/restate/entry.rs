@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 
 use crate::host::desk::{
     Alarm, AttemptKey, AttemptRow, CallRow, ColonyState, CrabRow, MissionState, NewMissionRow, Newest,
-    RecordRow, Writes, read_delivery, write_delivery,
+    RecordRow, Waits, Writes, read_delivery, write_delivery,
 };
 use crate::host::packed::Packed;
 use crate::host::{Colony, Millis, TextKind, TextOf};
 
-/// The form of entries.
-const VERSION: u64 = 1;
+/// The form of entries. In the first one, only the first step of a mission waits.
+const VERSION: u64 = 2;
 
 /// The most bytes that an entry or an image may have when it is unpacked.
 const LONGEST: u64 = 4 << 30;
@@ -55,12 +55,12 @@ pub(super) enum Op {
 pub(super) fn write(writes: &Writes) -> Value {
     let colonies =
         writes.colonies.iter().map(|it| json!([it.id, it.name, it.repository, it.base, it.created]));
-    let waiting = writes.waiting.iter().map(|(mission, waiting)| {
-        let waits = waiting.as_ref().map(|(colony, it)| {
-            let Item { mission, step, attempt, role } = &it.item;
-            json!([colony, mission, step.0, attempt, role, it.ticket, it.version])
+    let waiting = writes.waiting.iter().map(|(mission, (colony, steps))| {
+        let steps = steps.iter().map(|it| {
+            let Item { mission: _, step, attempt, role } = &it.item;
+            json!([step.0, attempt, role, it.ticket, it.version])
         });
-        json!([mission, waits])
+        json!([mission, colony, steps.collect::<Vec<_>>()])
     });
     json!({"write": {
         "plans": writes.plans,
@@ -117,7 +117,7 @@ pub(super) fn pack(by: &str, ops: &[Value]) -> Result<String, String> {
 pub(super) fn read(text: &str) -> Result<Entry, String> {
     let whole: Value = serde_json::from_slice(&unpack_bytes(text)?).map_err(|it| it.to_string())?;
     match whole["v"].as_u64() {
-        Some(VERSION) => {}
+        Some(1..=VERSION) => {}
         Some(newer) if newer > VERSION => return Err(format!("its form has version {newer}")),
         Some(_) | None => return Err("it has no version".to_owned()),
     }
@@ -176,7 +176,7 @@ struct WritesForm {
     colony_states: BTreeMap<String, ColonyState>,
     records: Vec<RecordRow>,
     attempts: Vec<(AttemptKey, AttemptRow)>,
-    waiting: Vec<(String, Option<WaitingForm>)>,
+    waiting: Vec<WaitsForm>,
     crabs: Vec<((String, String), CrabRow)>,
     tallies: Vec<((String, String, String), i64)>,
     calls: Vec<CallRow>,
@@ -186,8 +186,39 @@ struct WritesForm {
     newest: Newest,
 }
 
-/// A colony, and the step of a mission that waits there: mission, step, attempt, role, ticket, version.
-type WaitingForm = (String, String, u16, u32, String, u64, u64);
+/// What waits of a mission.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WaitsForm {
+    /// The mission, its colony, and the number, attempt, role, ticket and version of each step.
+    Steps(String, String, Vec<(u16, u32, String, u64, u64)>),
+    /// The mission; and its colony, the mission again, and the same of its first step, as the first form has it.
+    First(String, Option<(String, String, u16, u32, String, u64, u64)>),
+}
+
+impl WaitsForm {
+    fn into_waits(self) -> (String, Waits) {
+        let (mission, colony, steps) = match self {
+            WaitsForm::Steps(mission, colony, steps) => (mission, colony, steps),
+            WaitsForm::First(mission, None) => (mission, String::new(), Vec::new()),
+            WaitsForm::First(mission, Some((colony, _, step, attempt, role, ticket, version))) => {
+                (mission, colony, vec![(step, attempt, role, ticket, version)])
+            }
+        };
+        let waiting = |(step, attempt, role, ticket, version)| {
+            let item = Item { mission: mission.clone(), step: StepId(step), attempt, role };
+            Waiting { item, ticket, version }
+        };
+        let steps = steps.into_iter().map(waiting).collect();
+        (mission, (colony, steps))
+    }
+
+    /// A mission of which only the first step waits is set aside, so that it says at the next start of a gateway what else may start.
+    fn alarm(&self) -> Option<Alarm> {
+        let WaitsForm::First(id, Some(_)) = self else { return None };
+        Some(Alarm { kind: "mission".into(), id: id.clone(), why: "only its first step waits".to_owned() })
+    }
+}
 
 fn op(form: OpForm) -> Result<Op, String> {
     Ok(match form {
@@ -215,13 +246,8 @@ fn writes(form: WritesForm) -> Result<Writes, String> {
         base,
         created,
     });
-    let waiting = form.waiting.into_iter().map(|(id, waits)| {
-        let waits = waits.map(|(colony, mission, step, attempt, role, ticket, version)| {
-            let item = Item { mission, step: StepId(step), attempt, role };
-            (colony, Waiting { item, ticket, version })
-        });
-        (id, waits)
-    });
+    let alarms = form.waiting.iter().filter_map(WaitsForm::alarm).chain(form.alarms).collect();
+    let waiting = form.waiting.into_iter().map(WaitsForm::into_waits);
     let tallies = form.tallies.into_iter().map(|((colony, kind, name), change)| {
         let kind = ["mission", "waiting"].into_iter().find(|it| *it == kind);
         kind.map(|kind| ((colony, kind, name), change)).ok_or("it counts what this program does not know")
@@ -238,7 +264,7 @@ fn writes(form: WritesForm) -> Result<Writes, String> {
         crabs: form.crabs.into_iter().collect(),
         tallies: tallies.collect::<Result<_, _>>()?,
         calls: form.calls,
-        alarms: form.alarms,
+        alarms,
         // What an older crab cannot do it does not hear of: it asks again.
         deliveries: form.deliveries.iter().filter_map(read_delivery).collect(),
         now: form.now,
@@ -261,6 +287,8 @@ mod tests {
             state: "{}".to_owned(),
         };
         let item = || Item { mission: "m".to_owned(), step: StepId(1), attempt: 2, role: "any".to_owned() };
+        let waiting =
+            |step, ticket| Waiting { item: Item { step: StepId(step), ..item() }, ticket, version: 9 };
         let new = NewMissionRow {
             seq: 7,
             colony: "c".to_owned(),
@@ -314,8 +342,8 @@ mod tests {
             records: vec![record],
             attempts: [(key(), returned), (("n".to_owned(), 0, 1), offered)].into(),
             waiting: [
-                ("m".to_owned(), None),
-                ("n".to_owned(), Some(("c".to_owned(), Waiting { item: item(), ticket: 8, version: 9 }))),
+                ("n".to_owned(), ("c".to_owned(), Vec::new())),
+                ("m".to_owned(), ("c".to_owned(), vec![waiting(1, 8), waiting(3, 1 << 40)])),
             ]
             .into(),
             crabs: [
@@ -342,6 +370,19 @@ mod tests {
     }
 
     #[test]
+    fn an_older_entry_has_one_step_of_a_mission_that_waits() {
+        let waiting = json!([["m", ["c", "m", 1, 2, "any", 8, 9]], ["n", null]]);
+        let older = json!({"v": 1, "by": "x", "ops": [{"write": {"waiting": waiting}}]});
+        let entry = read(&pack_bytes(older.to_string().as_bytes()).unwrap()).unwrap();
+        let [Op::Write(writes)] = &entry.ops[..] else { panic!("another form") };
+        let item = Item { mission: "m".to_owned(), step: StepId(1), attempt: 2, role: "any".to_owned() };
+        assert_eq!(writes.waiting["m"], ("c".to_owned(), vec![Waiting { item, ticket: 8, version: 9 }]));
+        assert_eq!(writes.waiting["n"].1, []);
+        let asked: Vec<(&str, &str)> = writes.alarms.iter().map(|it| (&*it.kind, &*it.id)).collect();
+        assert_eq!(asked, [("mission", "m")], "the mission says again what may start");
+    }
+
+    #[test]
     fn other_forms_are_read_as_they_were_written() {
         let of = TextOf { mission: "m".to_owned(), step: StepId(1), attempt: 2, kind: TextKind::Diff };
         let packed = Packed { length: 3, body: vec![1, 2, 255] };
@@ -361,7 +402,8 @@ mod tests {
     #[test]
     fn what_is_not_known_is_refused() {
         for wrong in [
-            json!({"v": 2, "by": "x", "ops": []}),
+            json!({"v": 3, "by": "x", "ops": []}),
+            json!({"v": 1, "by": "x", "ops": [{"write": {"waiting": [["m", ["c", "m", 1]]]}}]}),
             json!({"v": 1, "by": "x", "ops": [], "more": 1}),
             json!({"v": 1, "by": "x", "ops": [{"more": 1}]}),
             json!({"v": 1, "by": "x", "ops": [{"write": {"more": 1}}]}),

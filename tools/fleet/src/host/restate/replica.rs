@@ -190,7 +190,7 @@ fn apply(rows: &mut SqliteRows, op: &Op) -> Result<(), Failed> {
         Op::Remove(missions) => {
             let ended = |(seq, id): &(u64, String)| {
                 let (seq, id) = (*seq, id.clone());
-                Ended { seq, id, colony: String::new(), status: String::new(), waiting: None }
+                Ended { seq, id, colony: String::new(), status: String::new(), waiting: Vec::new() }
             };
             rows.remove(&missions.iter().map(ended).collect::<Vec<_>>())
         }

@@ -37,22 +37,26 @@ impl SqliteRows {
     }
 
     fn mission(&self, id: &str) -> rusqlite::Result<Option<MissionFound>> {
-        let select = format!(
-            "select {WAITING}, m.id, m.seq, m.colony, m.plan, m.version, m.state \
-             from mission m left join waiting w on w.mission = m.id where m.id = ?1"
-        );
+        let select = "select id, seq, colony, plan, version, state from mission where id = ?1";
         let read = |row: &Row<'_>| {
             Ok(MissionFound {
-                waiting: maybe_waiting(row)?,
-                id: row.get(6)?,
-                seq: unsigned(row, 7)?,
-                colony: row.get(8)?,
-                plan: row.get(9)?,
-                version: unsigned(row, 10)?,
-                state: text(row, 11)?,
+                id: row.get(0)?,
+                seq: unsigned(row, 1)?,
+                colony: row.get(2)?,
+                plan: row.get(3)?,
+                version: unsigned(row, 4)?,
+                state: text(row, 5)?,
+                waiting: self.waiting_of_mission(id)?,
             })
         };
-        self.connection.prepare_cached(&select)?.query_row([id], read).optional()
+        self.connection.prepare_cached(select)?.query_row([id], read).optional()
+    }
+
+    fn waiting_of_mission(&self, id: &str) -> rusqlite::Result<Vec<Waiting>> {
+        let select =
+            format!("select {WAITING} from waiting w where w.mission = ?1 order by w.ticket, w.step");
+        let mut select = self.connection.prepare_cached(&select)?;
+        select.query_map([id], waiting_of)?.collect()
     }
 
     /// The first waiting steps of each role. It goes from role to role by the index, however many steps wait.
@@ -71,7 +75,8 @@ impl SqliteRows {
 
     fn first_waiting(&self, colony: &str, role: &str) -> rusqlite::Result<Vec<Waiting>> {
         let select = format!(
-            "select {WAITING} from waiting w where w.colony = ?1 and w.role = ?2 order by w.ticket limit {PAGE}"
+            "select {WAITING} from waiting w where w.colony = ?1 and w.role = ?2 \
+             order by w.ticket, w.step limit {PAGE}"
         );
         let mut select = self.connection.prepare_cached(&select)?;
         select.query_map((colony, role), waiting_of)?.collect()
@@ -143,20 +148,13 @@ impl Rows for SqliteRows {
     }
 
     fn ended(&mut self, before: Millis, limit: usize) -> Result<Vec<Ended>, Failed> {
-        let select = format!(
-            "select {WAITING}, m.seq, m.id, m.colony, m.status \
-             from mission m left join waiting w on w.mission = m.id \
-             where m.status in ('completed', 'failed', 'cancelled') and m.updated < ?1 order by m.updated limit ?2"
-        );
-        let mut select = self.connection.prepare_cached(&select)?;
+        let select = "select seq, id, colony, status from mission \
+             where status in ('completed', 'failed', 'cancelled') and updated < ?1 order by updated limit ?2";
+        let mut select = self.connection.prepare_cached(select)?;
         let rows = select.query_map((before, limit as i64), |row| {
-            Ok(Ended {
-                waiting: maybe_waiting(row)?,
-                seq: unsigned(row, 6)?,
-                id: row.get(7)?,
-                colony: row.get(8)?,
-                status: row.get(9)?,
-            })
+            let id: String = row.get(1)?;
+            let waiting = self.waiting_of_mission(&id)?;
+            Ok(Ended { seq: unsigned(row, 0)?, id, colony: row.get(2)?, status: row.get(3)?, waiting })
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
@@ -242,13 +240,6 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
 
 fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::unsigned_abs)
-}
-
-fn maybe_waiting(row: &Row<'_>) -> rusqlite::Result<Option<Waiting>> {
-    match row.get::<_, Option<String>>(2)? {
-        Some(_) => waiting_of(row).map(Some),
-        None => Ok(None),
-    }
 }
 
 fn waiting_of(row: &Row<'_>) -> rusqlite::Result<Waiting> {

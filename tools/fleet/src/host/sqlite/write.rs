@@ -144,7 +144,8 @@ fn waiting(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {
     for mission in writes.waiting.keys() {
         delete.execute([mission])?;
     }
-    for (colony, it) in writes.waiting.values().flatten() {
+    let rows = writes.waiting.values().flat_map(|(colony, steps)| steps.iter().map(move |it| (colony, it)));
+    for (colony, it) in rows {
         let item = &it.item;
         let (ticket, version) = (it.ticket as i64, it.version as i64);
         insert.execute((colony, &item.role, ticket, &item.mission, item.step.0, item.attempt, version))?;

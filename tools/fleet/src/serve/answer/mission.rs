@@ -58,7 +58,7 @@ pub struct MissionAnswer {
     pub intervene: &'static str,
     /// What it asks.
     pub pause: Option<PauseAnswer>,
-    /// Why its next step has no crab, if it waits for one; `GET` alone says it.
+    /// Why no crab has a step of it that may start, if it waits for one; `GET` alone says it.
     pub waits: Option<String>,
     /// Its steps, in the order of the workflow.
     pub tasks: Vec<TaskAnswer>,

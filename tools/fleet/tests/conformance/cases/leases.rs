@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use orange_core::mission::{Event as MissionEvent, Refusal};
+use orange_core::mission::{Event as MissionEvent, Refusal, Report};
+use orange_core::plan::StepId;
 use orange_core::scheduler::{self, Event as SchedulerEvent, SILENT_SWEEPS};
 use orange_fleet::host::{Instruction, Reply};
 
@@ -21,6 +22,48 @@ async fn running(store: Store, folder: &Path) -> (World, String) {
     world.park("c").await.unwrap();
     world.begin("c", &id, "plan", 1).await;
     (world, id)
+}
+
+pub async fn a_crab_gets_the_first_step_that_it_takes(store: Store, folder: &Path) {
+    let world = World::new((store.open)(folder)).await;
+    let (first, second) = (world.start_apart("one").await, world.start_apart("two").await);
+    assert_eq!(world.state().await.waiting, [("planner".to_owned(), 2), ("worker".to_owned(), 2)]);
+    world.register("w", "worker").await;
+    let taken = world.park("w").await.unwrap();
+    assert_eq!((taken.mission.as_str(), taken.step), (first.as_str(), StepId(1)));
+    assert_eq!(world.state().await.waiting, [("planner".to_owned(), 1), ("worker".to_owned(), 1)]);
+    let report = || Report { result: None, summary: "done".to_owned(), warning: None };
+    let complete = |step| MissionEvent::Complete { step, attempt: 1, report: report() };
+    done(&world.mission("w", &first, MissionEvent::Start { step: StepId(1), attempt: 1 }).await);
+    done(&world.mission("w", &first, complete(StepId(1))).await);
+    assert_eq!(world.park("w").await.unwrap().mission, second);
+    world.register("p", "planner").await;
+    assert_eq!(
+        world.park("p").await.unwrap().mission,
+        first,
+        "the other step of the second mission has to wait"
+    );
+    done(&world.mission("p", &first, MissionEvent::Start { step: StepId(0), attempt: 1 }).await);
+    done(&world.mission("p", &first, complete(StepId(0))).await);
+    assert_eq!(world.stored(&first).await.row.status, "completed");
+    done(&world.mission("", &second, MissionEvent::Cancel).await);
+    assert_eq!((world.state().await.waiting, world.host.counts().await.unwrap().waiting), (Vec::new(), 0));
+}
+
+pub async fn a_lost_step_waits_again_with_the_others_of_its_mission(store: Store, folder: &Path) {
+    let world = World::new((store.open)(folder)).await;
+    let id = world.start_apart("one").await;
+    world.register("w", "worker").await;
+    world.park("w").await.unwrap();
+    assert_eq!(world.state().await.waiting, []);
+    drop(world);
+    let world = World::new((store.open)(folder)).await;
+    world.scheduler(SchedulerEvent::Leave { crab: "w".to_owned() }).await;
+    assert_eq!(world.state().await.waiting, [("planner".to_owned(), 1), ("worker".to_owned(), 1)]);
+    world.register("p", "planner").await;
+    assert_eq!(world.park("p").await.unwrap().step, StepId(0));
+    done(&world.mission("", &id, MissionEvent::Cancel).await);
+    assert_eq!(world.state().await.waiting, []);
 }
 
 pub async fn a_silent_crab_loses_its_attempt(store: Store, folder: &Path) {
