@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{Page, Tab, text, time};
+use super::{Page, Tab, text, time, words};
 use crate::host::{Millis, MissionRow, Record};
 
 /// How many records a page shows.
@@ -88,6 +88,7 @@ fn facts(data: &serde_json::Value, crabs: &[(String, String)]) -> String {
     let named = |id: String| crabs.iter().find(|it| it.0 == id).map_or(id, |it| it.1.clone());
     let fact = |name: &str, value: &serde_json::Value| match name {
         "crab" => format!("{name}: {}", named(shown(value))),
+        "why" => format!("{name}: {}", failure(value).unwrap_or_else(|| shown(value))),
         _ => format!("{name}: {}", shown(value)),
     };
     match data.as_object() {
@@ -96,5 +97,44 @@ fn facts(data: &serde_json::Value, crabs: &[(String, String)]) -> String {
             fields.map(|(name, value)| fact(name, value)).collect::<Vec<_>>().join(", ")
         }
         None => shown(data),
+    }
+}
+
+/// Why a step has failed, in words; nothing for a cause that this version does not know.
+fn failure(why: &serde_json::Value) -> Option<String> {
+    let (cause, value) = why.as_object()?.iter().next()?;
+    let times = || {
+        value.as_u64().map(|it| words::counted(usize::try_from(it).unwrap_or(usize::MAX), "time", "times"))
+    };
+    match cause.as_str() {
+        "reported" => value.as_str().map(str::to_owned),
+        "stuck" => Some(format!("its agents ended without a word, {} in a row", times()?)),
+        "abandoned" => Some(format!("the crabs at work on it were lost, {} in a row", times()?)),
+        "exhausted" => Some(format!("its loop is exhausted: it has completed {}", times()?)),
+        "because" => value.as_str().map(|step| format!("{step} failed")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_failure_has_words() {
+        for (why, words) in [
+            (json!({"reported": "no tests"}), "no tests"),
+            (json!({"stuck": 2}), "its agents ended without a word, 2 times in a row"),
+            (json!({"abandoned": 5}), "the crabs at work on it were lost, 5 times in a row"),
+            (json!({"exhausted": 1}), "its loop is exhausted: it has completed 1 time"),
+            (json!({"because": "plan"}), "plan failed"),
+            (json!({"tired": 3}), "{\"tired\":3}"),
+            (json!("warning"), "warning"),
+        ] {
+            let data = json!({"step": "fix", "why": why});
+            assert_eq!(facts(&data, &[]), format!("step: fix, why: {words}"));
+        }
     }
 }
