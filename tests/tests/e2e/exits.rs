@@ -233,3 +233,47 @@ fn an_agent_that_ends_after_its_task_needs_no_attention() {
     task.has_events(1, "agent.exited");
     assert_eq!((task.status().as_str(), &task.show()["attention"]), ("done", &json!(null)));
 }
+
+/// A task whose agent has written its handoff, and that has not ended yet.
+fn handed_off(world: &World) -> Task<'_> {
+    let task = create(world, "hang");
+    task.agent(1).begun();
+    task.write("## Handoff\n\nDONE\n");
+    task
+}
+
+#[test]
+fn an_exit_rule_passes_no_gate_with_a_repository_alone() {
+    let world = world();
+    let task = handed_off(&world);
+    let worktree = task.worktree();
+    let nested = worktree.join("frontend");
+    fs::create_dir(&nested).unwrap();
+    world.git(&nested, &["init", "--quiet"]);
+    fs::write(nested.join("page"), "one\n").unwrap();
+    world.git(&nested, &["add", "page"]);
+    world.git(&nested, &["commit", "--quiet", "--message", "Scaffold"]);
+    world.git(&worktree, &["-c", "advice.addEmbeddedRepo=false", "add", "frontend"]);
+    world.git(&worktree, &["commit", "--quiet", "--message", "A scaffold"]);
+    stays(&world, &task, "`frontend` on `fix` is a repository of its own");
+}
+
+#[test]
+fn an_exit_rule_passes_no_gate_on_another_branch() {
+    let world = world();
+    let task = handed_off(&world);
+    world.git(&task.worktree(), &["switch", "--quiet", "--create", "elsewhere"]);
+    stays(&world, &task, "is on branch `elsewhere`, not on `fix`");
+}
+
+/// Its agent ends, and the exit rule that would lead on is blocked for this reason.
+#[track_caller]
+fn stays(world: &World, task: &Task<'_>, why: &str) {
+    kill(task.agent(1).begun());
+    task.has_events(1, "agent.exited");
+    world.until("somebody is asked", || task.show()["attention"].is_string());
+    let attention = task.show()["attention"].clone();
+    assert!(attention.as_str().unwrap().contains("the transition is blocked"), "{attention}");
+    assert!(attention.as_str().unwrap().contains(why), "{attention}");
+    assert_eq!(task.status(), "working");
+}

@@ -6,6 +6,12 @@ use super::{Git, head, parse, refused};
 use crate::Result;
 
 impl Git {
+    /// Refuses a commit of a branch that has the task's own file, or a repository without its files: no merge takes it.
+    pub fn check_is_work(&self, commit: &str, branch: &str, default_branch: &str) -> Result<()> {
+        self.check_no_task_file(commit, branch)?;
+        self.check_no_gitlink(commit, branch, default_branch)
+    }
+
     /// Refuses a commit that names a repository inside which neither the default branch names nor `.gitmodules` declares: its files are
     /// in no commit of this repository, and a merge would lose them.
     pub fn check_no_gitlink(&self, commit: &str, branch: &str, default_branch: &str) -> Result<()> {

@@ -76,8 +76,7 @@ impl Git {
         }
         self.check_no_rebase(default_branch)?;
         let theirs = self.tip(branch)?;
-        self.check_no_task_file(&theirs, branch)?;
-        self.check_no_gitlink(&theirs, branch, default_branch)?;
+        self.check_is_work(&theirs, branch, default_branch)?;
         let from = self.commit_in(&self.repo, &format!("refs/heads/{default_branch}"))?;
         let remote = self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{default_branch}"))?;
         let ours = match (&from, &remote) {
@@ -124,6 +123,12 @@ impl Git {
         let base = if output.code() == Some(1) { String::new() } else { output.checked()?.text() };
         if base == theirs {
             return Ok(Mergeable::Nothing);
+        }
+        match self.check_is_work(&theirs, branch, default_branch) {
+            Err(error) if error.kind == Kind::Refused => {
+                return Ok(Mergeable::No { error, is_conflict: false });
+            }
+            checked => checked?,
         }
         if base == ours {
             return Ok(Mergeable::FastForward);
@@ -181,8 +186,7 @@ impl Git {
     /// Refuses a branch that has no commits beyond the default branch, or contains the task's own file.
     pub fn check_has_work(&self, branch: &str, default_branch: &str) -> Result<()> {
         let (base, tip) = (self.base(default_branch)?, self.tip(branch)?);
-        self.check_no_task_file(&tip, branch)?;
-        self.check_no_gitlink(&tip, branch, default_branch)?;
+        self.check_is_work(&tip, branch, default_branch)?;
         if !self.is_ancestor(&tip, &base)? {
             return Ok(());
         }

@@ -9,6 +9,7 @@ use crate::flow::activity;
 use crate::flow::ask;
 use crate::flow::asked;
 use crate::flow::life::{self, Record};
+use crate::flow::request::check_turn;
 use crate::flow::snapshot::status_of;
 use crate::flow::{finish, lock_recovered};
 use crate::flow::{limit, waiting};
@@ -271,7 +272,11 @@ impl Case<'_> {
         // An escalation needs no preflight: a person has to act anyway.
         let planned = turn.decision().filter(|decision| decision.cause != Cause::Escalation);
         let effects = planned.map(|decision| decision.effects.as_slice()).unwrap_or_default();
-        let room = match hooks::preflight(self.app, self.locked.task(), effects) {
+        let is_possible = || {
+            planned.map_or(Ok(()), |_| check_turn(self.app, self.locked.task(), turn))?;
+            hooks::preflight(self.app, self.locked.task(), effects)
+        };
+        let room = match is_possible() {
             Ok(room) => room,
             Err(error) => {
                 let record = self.record(None);

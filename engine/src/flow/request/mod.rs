@@ -121,7 +121,8 @@ impl Goal<'_> {
     }
 }
 
-fn check_turn(app: &App, task: &Task, turn: &Turn<'_>) -> Result<()> {
+/// Refuses a transition past a gate with work that no merge would take.
+pub(super) fn check_turn(app: &App, task: &Task, turn: &Turn<'_>) -> Result<()> {
     if turn.decision().is_some_and(|decision| !decision.seen.is_empty()) {
         let worktree = task.worktree().map(|name| app.home.workspace(name));
         check_is_work(app, task, worktree.as_deref())?;
@@ -135,19 +136,12 @@ fn check_is_work(app: &App, task: &Task, worktree: Option<&Path>) -> Result<()> 
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
     git.check_on_branch(worktree, &task.branch)?;
-    let has_task_file = git::may_have(worktree, git::TASK_FILE);
-    let has_repository = git::may_have_repository(worktree);
-    if !has_task_file && !has_repository {
+    let may_be_refused = git::may_have(worktree, git::TASK_FILE) || git::may_have_repository(worktree);
+    if !may_be_refused {
         return Ok(());
     }
     let Some(commit) = git.head(worktree)? else { return Ok(()) };
-    if has_task_file {
-        git.check_no_task_file(&commit, &task.branch)?;
-    }
-    if has_repository {
-        git.check_no_gitlink(&commit, &task.branch, &project.default_branch)?;
-    }
-    Ok(())
+    git.check_is_work(&commit, &task.branch, &project.default_branch)
 }
 
 /// Finishes the transition that has just begun, and answers. Its hooks may end the session of this process, so they run in a
