@@ -84,7 +84,16 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("mission restore", &["backup", "dry-run"]),
     (
         "mission start",
-        &["branch", "execution", "harness", "intervene", "no-notices", "project", "review-harness"],
+        &[
+            "attempts-before",
+            "branch",
+            "execution",
+            "harness",
+            "intervene",
+            "no-notices",
+            "project",
+            "review-harness",
+        ],
     ),
     ("mission watch", &["verbose"]),
     ("monitor", &["interval", "once"]),

@@ -55,6 +55,9 @@ events! {
         intervene: String,
         /// Whether the session that started it gets notices.
         notices: bool,
+        /// How many attempts of its step were made elsewhere before, which its agents count, too.
+        #[serde(default)]
+        attempts_before: u32,
     },
     /// A transition is decided; its `set` has the new status. It is open until `status.changed`.
     "transition.started" TransitionStarted(Transition),

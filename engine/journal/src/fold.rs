@@ -256,6 +256,14 @@ impl TaskHistory {
         history
     }
 
+    /// The number that this attempt of a mission has, counted with those that were made elsewhere before: agents get this one.
+    pub fn counted(&self, attempt: u32) -> u32 {
+        match self.course.first().map(|record| &record.event) {
+            Some(Event::MissionCreated { attempts_before, .. }) => attempt.saturating_add(*attempts_before),
+            Some(_) | None => attempt,
+        }
+    }
+
     /// Notes when a task moves. A time that is later than this record is of a clock that has been set back since.
     fn moves(&mut self, record: &Record) {
         let now = &record.timestamp;

@@ -69,6 +69,8 @@ pub struct NewMission {
     pub intervene: String,
     /// Whether the session that started it gets notices.
     pub notices: bool,
+    /// How many attempts of its step were made elsewhere before.
+    pub attempts_before: u32,
     /// The spawn of the agent that creates it.
     pub creator_spawn: Option<u32>,
 }
@@ -191,6 +193,7 @@ fn created(branch: &str, draft: &Draft) -> (Event, Set) {
             execution: mission.execution.clone(),
             intervene: mission.intervene.clone(),
             notices: mission.notices,
+            attempts_before: mission.attempts_before,
         },
     };
     (created, set)

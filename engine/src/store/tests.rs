@@ -53,6 +53,7 @@ pub(crate) fn mission_draft(branch: &str) -> Draft {
         execution: "auto".to_owned(),
         intervene: "on-error".to_owned(),
         notices: true,
+        attempts_before: 0,
         creator_spawn: None,
     };
     Draft { mission: Some(mission), counters: BTreeMap::new(), ..draft(branch) }

@@ -104,7 +104,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
         .env(caller::ACTOR, spawn.actor.as_str())
         .env(caller::SPAWN, number.to_string())
         .env(caller::SECRET, secret::read(dir, number)?.unwrap_or_default());
-    let call = of_step(call, dir, &spawn);
+    let call = of_step(call, dir, &spawn)?;
     let root = ProcessRoot::Agent(dir.id.clone(), number);
     let holder = Call::new(&app.program).args(["agent", "hold"]);
     let room = Room::make(dir, number)?;
@@ -120,14 +120,11 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
 }
 
 /// The agent of a mission also knows its step.
-fn of_step(call: Call, dir: &TaskDir, spawn: &Spawn) -> Call {
-    match (&spawn.step, spawn.attempt) {
-        (Some(step), Some(attempt)) => call
-            .env(caller::MISSION, &dir.id)
-            .env(caller::STEP, step)
-            .env(caller::ATTEMPT, attempt.to_string()),
-        (_, _) => call,
-    }
+fn of_step(call: Call, dir: &TaskDir, spawn: &Spawn) -> Result<Call> {
+    let (Some(step), Some(attempt)) = (&spawn.step, spawn.attempt) else { return Ok(call) };
+    let attempt = task::read_journal_last(dir, 0)?.history().counted(attempt);
+    let call = call.env(caller::MISSION, &dir.id).env(caller::STEP, step);
+    Ok(call.env(caller::ATTEMPT, attempt.to_string()))
 }
 
 /// The record of an agent whose end is not on record.

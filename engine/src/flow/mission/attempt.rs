@@ -90,10 +90,11 @@ pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttemp
         return Err(Error::new(Kind::NotAllowed, format!("agent {spawn} works at no step of this mission"))
             .help("ask from the environment that the agent was started with"));
     };
+    let attempt = history.counted(own.attempt);
     let is_other = claim.step.as_ref().is_some_and(|step| *step != own.step)
-        || claim.attempt.is_some_and(|attempt| attempt != own.attempt);
+        || claim.attempt.is_some_and(|claimed| claimed != attempt);
     if is_other {
-        let OwnAttempt { step, attempt } = own;
+        let step = own.step;
         return Err(Error::new(
             Kind::NotAllowed,
             format!("agent {spawn} works at step {step}, attempt {attempt}, and {STEP} and {ATTEMPT} say something else"),

@@ -29,6 +29,8 @@ pub struct NewMission<'a> {
     pub policy: PolicyWishes,
     /// Whether who starts it gets messages, if the plan has them.
     pub notices: bool,
+    /// How many attempts of its step were made elsewhere before.
+    pub attempts_before: u32,
     /// The harness of steps that name none.
     pub harness: &'a str,
     /// The same for steps of the role `reviewer`.
@@ -136,6 +138,7 @@ fn draft(app: &App, plan: &Plan<'_>, new: NewMission<'_>, copy: Vec<u8>) -> Draf
             execution: policy.execution.as_str().to_owned(),
             intervene: policy.intervene.as_str().to_owned(),
             notices: new.notices && plan.notices,
+            attempts_before: new.attempts_before,
             creator_spawn: app.caller.spawn(),
         }),
     }

@@ -5,8 +5,8 @@ use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 use super::{DIFF, Desk, NEXT, PROJECTS, TASKS};
 use crate::model::ask::Mode;
 use crate::model::effect::{Effect, Event, Order, Question, Watched};
-use crate::model::row::{Group, Kind};
 use crate::model::list;
+use crate::model::row::{Group, Kind};
 
 pub(super) fn desk() -> Desk {
     let mut desk = Desk::new(120, 32);

@@ -36,6 +36,8 @@ pub struct NewMission<'m> {
     pub workflow: &'m str,
     /// The branch.
     pub branch: &'m str,
+    /// The number of the attempt in the fleet.
+    pub attempt: u32,
     /// What is to be done.
     pub prompt: &'m str,
     /// The harness of steps that name none.
@@ -118,8 +120,10 @@ impl Engine {
 
     /// Starts a mission, and gives its id.
     pub fn start(&self, new: NewMission<'_>) -> Result<String> {
-        let NewMission { project, workflow, branch, prompt, harness, review_harness } = new;
+        let NewMission { project, workflow, branch, attempt, prompt, harness, review_harness } = new;
+        let before = attempt.saturating_sub(1).to_string();
         let mut words = vec!["mission", "start", "--project", project, "--branch", branch, "--no-notices"];
+        words.extend(["--attempts-before", &before]);
         words.extend(harness.iter().flat_map(|it| ["--harness", it]));
         words.extend(review_harness.iter().flat_map(|it| ["--review-harness", it]));
         words.extend([workflow, "-"]);

@@ -256,6 +256,7 @@ impl Worker<'_> {
             project: &ready.project,
             workflow: &name,
             branch: &assigned.branch,
+            attempt: assigned.attempt,
             prompt: &assigned.prompt_in(&ready.worktree),
             harness: harness.as_deref(),
             review_harness: review_harness.as_deref(),

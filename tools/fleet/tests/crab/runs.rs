@@ -57,6 +57,17 @@ fn uncommitted_work_reaches_the_next_crab() {
 }
 
 #[test]
+fn an_agent_gets_the_number_that_its_attempt_has_in_the_fleet() {
+    let world = World::new();
+    let crab = world.crab("atlas", &[]);
+    crab.acts("plan", "complete PASS \"attempt $ORANGE_ATTEMPT\"");
+    world.gateway.assign(world.attempt("plan", 3));
+    let done = world.gateway.heard("/v1/runs/complete", 1);
+    assert_eq!((&done["status"], &done["summary"]), (&json!("completed"), &json!("attempt 3")));
+    crab.is_idle();
+}
+
+#[test]
 fn a_failed_step_says_why_and_its_work_is_pushed() {
     let world = World::new();
     let crab = world.crab("atlas", &[]);
