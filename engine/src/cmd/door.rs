@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::answer::{self, Refusal, Text, Version};
-use crate::app::{App, become_independent};
+use crate::app::{App, become_independent, keep_files};
 use crate::caller::Caller;
 use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{AgentCommand, Command, Parsed, TaskCommand, asks_for_json, parse};
@@ -24,6 +24,7 @@ use crate::{Error, Kind, Result, fault};
 /// What the generated binary runs, with the workflows that are compiled in, and with the compiler of custom workflows if
 /// it has one.
 pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
+    keep_files();
     let built = Built { workflows, compile };
     let words = || std::env::args_os().skip(1);
     let cli = match parse(words()) {

@@ -396,6 +396,13 @@ impl Detached {
     }
 }
 
+/// Keeps the files that this process was started with from the programs that it starts, but for the three standard streams: what
+/// outlives an agent, such as the process that starts the next one, would hold the locks of those files.
+pub fn keep_files() {
+    const BEHIND_STREAMS: i32 = 3;
+    close_fds::set_fds_cloexec(BEHIND_STREAMS, &[]);
+}
+
 /// Moves this process into a session of its own without a terminal, so that neither a closed terminal nor a killed tmux session
 /// ends it: the kernel sends SIGHUP only to processes with that terminal.
 pub fn become_independent() -> Result<()> {

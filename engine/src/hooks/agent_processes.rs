@@ -108,15 +108,16 @@ impl AgentProcesses {
         Ok(is_alone.then_some(self.agent))
     }
 
-    /// The agent of this spawn and its wrapper, each with all its descendants. A recorded process without the mark of this
-    /// spawn is left out.
+    /// The agent of this spawn and its wrapper, each with all its descendants and with what is in its session or its group, even after
+    /// its end. A recorded process without the mark of this spawn is left out.
     ///
     /// # Errors
     /// As [`AgentProcesses::is_alive`].
     pub fn roots(&self, dir: &TaskDir, spawn: u32) -> Result<Vec<ProcessRoot>> {
         let processes = if self.is_of_this_boot()? { vec![self.wrapper, self.agent] } else { Vec::new() };
-        let marked = |process| ProcessRoot::Marked(process, dir.id.clone(), spawn);
-        Ok(processes.into_iter().map(marked).collect())
+        let roots =
+            |process| [ProcessRoot::Marked(process, dir.id.clone(), spawn), ProcessRoot::Led(process)];
+        Ok(processes.into_iter().flat_map(roots).collect())
     }
 
     fn is_of_this_boot(&self) -> Result<bool> {

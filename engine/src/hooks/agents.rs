@@ -126,6 +126,8 @@ pub fn start_unbegun(app: &App, locked: &mut LockedTask, record: &Spawn) -> Resu
     if AgentProcesses::read(locked.dir(), record.spawn)?.is_some() || is_there(app, locked, record)? {
         return Ok(());
     }
+    // A wrapper may have been killed after it had started the agent and before it had recorded that.
+    clear_away(app, locked, record.spawn)?;
     workspace::make_folder(app, locked.task())?;
     locked.sync()?;
     let session = run_wrapper(app, locked, record)?;

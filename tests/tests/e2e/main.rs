@@ -22,6 +22,7 @@ mod default;
 mod demo;
 mod differing;
 mod doctor;
+mod doubles;
 mod drafting;
 mod dry_run;
 mod editing;

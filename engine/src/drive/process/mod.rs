@@ -36,6 +36,8 @@ pub enum ProcessRoot {
     Group(Pid),
     /// This one process.
     Process(Process),
+    /// Every process of the session or the group that this process leads or led.
+    Led(Process),
     /// This one process, if it is this agent's: by its environment, or as the agent's wrapper.
     Marked(Process, String, u32),
     /// Every process with this task's id in its environment.
@@ -141,7 +143,8 @@ impl ProcessTree {
         let (mut signalled, mut pause) = (BTreeSet::new(), Duration::from_millis(1));
         loop {
             let left = self.look()?;
-            if left.is_empty() {
+            // One that was started while the table was read, by one that has ended since, is only in the next one.
+            if left.is_empty() && self.look()?.is_empty() {
                 return Ok(true);
             }
             if Instant::now() >= until {
@@ -156,12 +159,19 @@ impl ProcessTree {
         }
     }
 
+    /// Whether it is in the session or the group of one that was seen, which may have ended after it had started this one.
+    fn is_led(&self, table: &Table, process: Process) -> bool {
+        self.seen.iter().any(|seen| table.follows(process.pid, *seen)) && !is_the_engine_s(process.pid)
+    }
+
     /// Those that are alive.
     fn look(&mut self) -> Result<Vec<Process>> {
         let Some(table) = Table::read()? else { return Ok(leaders(&self.roots)) };
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let is_seed = |process: &Process| {
-            self.seen.contains(process) || self.roots.iter().any(|root| root.has(&table, *process))
+            self.seen.contains(process)
+                || self.roots.iter().any(|root| root.has(&table, *process))
+                || self.is_led(&table, *process)
         };
         let mut left: Vec<Process> = table.alive().filter(is_seed).collect();
         let mut known = BTreeSet::new();
@@ -185,6 +195,9 @@ impl ProcessRoot {
             ProcessRoot::Session(leader) => table.session(process.pid) == Some(leader.as_raw_nonzero().get()),
             ProcessRoot::Group(leader) => table.group(process.pid) == Some(leader.as_raw_nonzero().get()),
             ProcessRoot::Process(one) => *one == process,
+            ProcessRoot::Led(leader) => {
+                *leader != process && table.follows(process.pid, *leader) && !is_the_engine_s(process.pid)
+            }
             ProcessRoot::Marked(one, task, spawn) => {
                 *one == process && table::is_marked(process.pid, task, *spawn)
             }
@@ -271,6 +284,7 @@ fn leaders(roots: &[ProcessRoot]) -> Vec<Process> {
     let group = |root: &ProcessRoot| match root {
         ProcessRoot::Session(leader) | ProcessRoot::Group(leader) => Some(*leader),
         ProcessRoot::Process(_)
+        | ProcessRoot::Led(_)
         | ProcessRoot::Marked(..)
         | ProcessRoot::Task(_)
         | ProcessRoot::Gate(_)

@@ -25,6 +25,7 @@ pub(super) struct Stat {
     parent: i32,
     group: i32,
     pub(super) session: i32,
+    threads: u32,
     pub(super) start: u64,
 }
 
@@ -63,8 +64,15 @@ impl Table {
 
     /// The zombies among the children of a process.
     pub(super) fn ended_children(&self, parent: i32) -> impl Iterator<Item = i32> {
-        let ended = self.0.iter().filter(move |(_, stat)| stat.parent == parent && stat.state == b'Z');
+        let ended = self.0.iter().filter(move |(_, stat)| stat.parent == parent && stat.has_ended());
         ended.map(|(pid, _)| *pid)
+    }
+
+    /// Whether it is in the session or the group of this process, or of nobody but that process before it ended: its number stays
+    /// taken as long as somebody is in either.
+    pub(super) fn follows(&self, pid: i32, leader: Process) -> bool {
+        let is_replaced = self.0.get(&leader.pid).is_some_and(|stat| stat.start != leader.start);
+        !is_replaced && (self.session(pid) == Some(leader.pid) || self.group(pid) == Some(leader.pid))
     }
 
     /// The leader of its session.
@@ -79,8 +87,9 @@ impl Table {
 }
 
 impl Stat {
+    /// A process whose first thread has ended looks like a zombie, and keeps its files open as long as another thread lives.
     pub(super) fn has_ended(self) -> bool {
-        matches!(self.state, b'Z' | b'X')
+        matches!(self.state, b'Z' | b'X') && self.threads <= 1
     }
 
     pub(super) fn is_stopped(self) -> bool {
@@ -228,6 +237,7 @@ pub(super) fn is_tmux(pid: i32) -> bool {
 
 fn parse(bytes: &[u8]) -> Option<Stat> {
     const STARTTIME: usize = 22;
+    const THREADS: usize = 20;
     const SESSION: usize = 6;
     // The second field is the program's name in parentheses and may contain anything.
     let end_of_name = bytes.iter().rposition(|&byte| byte == b')')?;
@@ -236,8 +246,9 @@ fn parse(bytes: &[u8]) -> Option<Stat> {
     let state = *fields.next()?.as_bytes().first()?;
     let mut number = || fields.next()?.parse::<i32>().ok();
     let (parent, group, session) = (number()?, number()?, number()?);
-    let start = fields.nth(STARTTIME - SESSION - 1)?.parse().ok()?;
-    Some(Stat { state, parent, group, session, start })
+    let threads = fields.nth(THREADS - SESSION - 1)?.parse().ok()?;
+    let start = fields.nth(STARTTIME - THREADS - 1)?.parse().ok()?;
+    Some(Stat { state, parent, group, session, threads, start })
 }
 
 #[cfg(test)]
@@ -251,6 +262,7 @@ mod tests {
             parent,
             group,
             session,
+            threads: 1,
             start,
         });
         assert_eq!(parse(line.as_bytes()), stat);
@@ -282,6 +294,18 @@ mod tests {
         }
         child.kill().and_then(|()| child.wait()).unwrap();
         assert_eq!(strange, 0, "of {looks} looks");
+    }
+
+    #[test]
+    fn a_process_ends_with_its_last_thread() {
+        let with = |state, threads| {
+            let line =
+                format!("4242 (node) {state} 1 77 66 0 -1 4194304 90 0 0 0 1 2 3 4 20 0 {threads} 0 5551 8");
+            parse(line.as_bytes()).unwrap().has_ended()
+        };
+        let found =
+            [("S", 1), ("Z", 3), ("Z", 1), ("Z", 0), ("X", 0)].map(|(state, threads)| with(state, threads));
+        assert_eq!(found, [false, false, true, true, true]);
     }
 
     #[test]
