@@ -78,6 +78,14 @@ impl<'w> Terminal<'w> {
     }
 }
 
+impl Terminal<'_> {
+    /// Pastes a text, as a terminal does for a program that asks for brackets around it.
+    pub(crate) fn paste(&self, text: &str) {
+        self.tmux(&["set-buffer", "--", text]);
+        self.tmux(&["paste-buffer", "-p", "-t", "=person:"]);
+    }
+}
+
 impl Drop for Terminal<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {

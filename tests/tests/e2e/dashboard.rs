@@ -110,7 +110,7 @@ fn a_question_is_answered_with_a_text() {
     terminal.shows("s send");
     terminal.press(&["s"]);
     terminal.shows("send fix?");
-    terminal.press(&["Mend the date", "Enter"]);
+    terminal.press(&["Mend the date", "C-s"]);
     task.reaches("working");
     assert_eq!(task.show()["summary"], "Mend the date");
 }
@@ -136,7 +136,7 @@ fn reviewed_work_is_merged_or_sent_back() {
     terminal.shows("r back to working");
     terminal.press(&["r"]);
     terminal.shows("what is to change");
-    terminal.press(&["Use the library", "Enter"]);
+    terminal.press(&["Use the library", "C-s"]);
     other.reaches("working");
     let text = fs::read_to_string(other.file()).unwrap();
     assert!(text.contains("## Feedback\n\nUse the library\n"), "{text}");
@@ -171,7 +171,7 @@ fn comments_never_approve_work_of_a_custom_workflow() {
     terminal.shows("r back to working");
     terminal.press(&["2"]);
     terminal.shows("one.txt");
-    terminal.press(&["Right", "j", "j", "c", "bad code", "Enter"]);
+    terminal.press(&["Right", "j", "j", "c", "bad code", "C-s"]);
     terminal.shows("▌ bad code");
     terminal.press(&["F"]);
     task.reaches("working");

@@ -28,7 +28,7 @@ fn an_idle_agent_gets_a_text() {
     terminal.shows("at its prompt");
     terminal.press(&["s"]);
     terminal.shows("send fix?");
-    terminal.press(&["Write the handoff", "Enter"]);
+    terminal.press(&["Write the handoff", "C-s"]);
     task.has_events(1, "agent.sent");
     assert_eq!(task.events_of("agent.sent")[0]["text"], "Write the handoff");
     terminal.shows("✓ send fix");
@@ -85,7 +85,7 @@ fn work_in_conflict_goes_back_to_its_worker() {
     terminal.shows("conflict");
     terminal.press(&["r"]);
     terminal.shows("what is to change");
-    terminal.press(&["Rebase it", "Enter"]);
+    terminal.press(&["Rebase it", "C-s"]);
     task.agent(3).begun();
     assert!(fs::read_to_string(task.file()).unwrap().contains("Rebase it"));
 }
@@ -104,7 +104,7 @@ fn work_with_red_checks_goes_back_to_its_worker() {
     terminal.shows("checks red");
     terminal.press(&["r"]);
     terminal.shows("what is to change");
-    terminal.press(&["Mend the test", "Enter"]);
+    terminal.press(&["Mend the test", "C-s"]);
     task.agent(3).begun();
 }
 

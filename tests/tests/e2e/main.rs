@@ -17,6 +17,7 @@ mod crowd;
 mod custom;
 mod dashboard;
 mod dashboard_needs;
+mod dashboard_texts;
 mod deaths;
 mod default;
 mod demo;

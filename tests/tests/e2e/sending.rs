@@ -11,7 +11,7 @@ use crate::task::Task;
 use crate::world::World;
 
 /// A task whose worker writes every byte that it is sent into a file.
-fn listening(world: &World) -> (Task<'_>, PathBuf) {
+pub(crate) fn listening(world: &World) -> (Task<'_>, PathBuf) {
     let task = world.create("fix", "Mend it [agents: scripted]", &[]);
     let (heard, ready) = (world.path("bytes"), world.path("ready"));
     task.agent(1).begun();
@@ -31,7 +31,7 @@ fn given(world: &World, text: &[u8], args: &[&str]) -> Said {
 }
 
 #[track_caller]
-fn hears(world: &World, heard: &PathBuf, text: &[u8]) {
+pub(crate) fn hears(world: &World, heard: &PathBuf, text: &[u8]) {
     let expect = [text, b"\r"].concat();
     world.until("it has everything", || fs::metadata(heard).is_ok_and(|it| it.len() >= expect.len() as u64));
     assert!(fs::read(heard).unwrap() == expect, "not byte for byte");

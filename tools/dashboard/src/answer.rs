@@ -35,6 +35,14 @@ pub struct Failure {
     pub help: Option<String>,
 }
 
+impl Failure {
+    /// What has failed, and what to do about it.
+    pub fn sentence(&self) -> String {
+        let help = self.help.iter().filter(|help| !help.is_empty()).map(|help| format!(": {help}"));
+        format!("{}{}", self.message, help.collect::<String>())
+    }
+}
+
 /// The answer of a command that has failed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Refusal {
@@ -391,6 +399,8 @@ pub struct ListedWorkflow {
     pub name: String,
     /// The number of states; null for a step workflow and for one that does not compile.
     pub states: Option<u32>,
+    /// The number of steps; null for a workflow of tasks and for one that does not compile.
+    pub steps: Option<u32>,
 }
 
 /// A project.
@@ -449,7 +459,7 @@ pub struct Cursor {
     pub row: u16,
 }
 
-/// A task that has been created.
+/// A task or mission that has been created.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Created {

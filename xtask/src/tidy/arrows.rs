@@ -45,8 +45,8 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-picture", normal: NONE, build: NONE, dev: NONE },
     // It calls `orange` as anybody does, so that rules, actors and locks are the same.
     Arrows { from: "orange-mcp", normal: NONE, build: NONE, dev: NONE },
-    // The same, and it reads journals.
-    Arrows { from: "orange-dashboard", normal: &["orange-journal"], build: NONE, dev: NONE },
+    // The same, and it reads journals and names the policies of missions.
+    Arrows { from: "orange-dashboard", normal: &["orange-core", "orange-journal"], build: NONE, dev: NONE },
     // The gateway follows the plans that are compiled in, and those of a folder through the same compiler.
     Arrows {
         from: "orange-fleet",

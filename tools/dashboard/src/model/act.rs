@@ -3,10 +3,10 @@
 use super::ask::{Choice, Confirm, Item, Menu, Mode, TextQuestion, TextUse};
 use super::consent::{answer_request, confirm, give_seen, question_about_requests};
 use super::effect::{Effect, Order};
-use super::line::Line;
 use super::list;
 use super::offers::{self, Deed, Offered};
 use super::row::Group;
+use super::text_field::TextField;
 use super::update::Turn;
 
 /// Withdraws an order, or takes the last cancel back.
@@ -78,19 +78,16 @@ fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
         [one] if !is_many => give_seen(turn, one.clone()),
         _ => moves.extend(orders),
     }
-    let ask = |question: String, use_of| Mode::Text(TextQuestion { question, line: Line::default(), use_of });
     if let ([one], false) = (&answers[..], is_many) {
         answer_request(turn, one.clone());
     } else if !answers.is_empty() {
         let question = question_about_requests(turn, &answers);
         confirm(turn, question, answers, false);
     } else if !texts.is_empty() {
-        turn.state.mode = ask(question(&texts), TextUse::LastWord(texts));
+        ask_text(turn, question(&texts), TextUse::LastWord(texts));
     } else if !returns.is_empty() {
-        turn.state.mode = ask(
-            format!("{} (what is to change; may be empty)", question(&returns)),
-            TextUse::Feedback(returns),
-        );
+        let question = format!("{} (what is to change; may be empty)", question(&returns));
+        ask_text(turn, question, TextUse::Feedback(returns));
     } else if !confirms.is_empty() {
         let question = question(&confirms);
         confirm(turn, question, confirms, true);
@@ -98,6 +95,19 @@ fn perform(turn: &mut Turn, deeds: Vec<Deed>, is_many: bool) {
         let question = question(&moves);
         confirm(turn, question, moves, false);
     }
+}
+
+/// Asks for the text of these orders. It begins with what could not be sent to the same row before.
+fn ask_text(turn: &mut Turn, question: String, use_of: TextUse) {
+    let unsent = match &use_of {
+        TextUse::LastWord(orders) | TextUse::Feedback(orders) => match &orders[..] {
+            [one] => turn.state.unsent.get(&one.about).cloned(),
+            [..] => None,
+        },
+        TextUse::Comment => None,
+    };
+    let field = TextField::lines(unsent.unwrap_or_default());
+    turn.state.mode = Mode::Text(TextQuestion { question, field, use_of });
 }
 
 /// Asks whether these orders are meant.
@@ -150,12 +160,10 @@ pub(super) fn answer(turn: &mut Turn, confirm: Confirm, name: &str) {
     }
 }
 
-/// The order with a text that becomes a section of the task.
-pub(super) fn with_feedback(mut order: Order, text: &str) -> Order {
-    if !text.trim().is_empty() {
-        order.words.push("--feedback=-".to_owned());
-        order.input = Some(format!("{}\n", text.trim()));
-    }
+/// The order with this text on its standard input, and with the word that says so.
+pub(super) fn with_text(mut order: Order, word: &str, text: &str) -> Order {
+    order.words.push(word.to_owned());
+    order.input = Some(text.to_owned());
     order
 }
 
@@ -171,7 +179,7 @@ pub(super) fn send_review(turn: &mut Turn) {
     }
     let (returns, branch) = (offers::returns(state, row), row.branch.clone());
     let is_busy = state.order_on(&row.id).is_some();
-    let order = |it: &offers::Move| with_feedback(it.order.clone(), &review);
+    let order = |it: &offers::Move| with_text(it.order.clone(), "--feedback=-", &review);
     match &returns[..] {
         [] => turn.state.tell(true, format!("no transition sends {branch} back now; t shows every one")),
         _ if is_busy => turn.state.tell(true, format!("{branch} is busy")),

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use super::ask::Mode;
 use super::details::Tab;
 use super::list::Layout;
 use super::{State, request};
@@ -35,12 +36,12 @@ const NARROW: u16 = 60;
 /// Divides the screen.
 pub fn of(state: &State) -> Areas {
     let (columns, lines) = (state.columns, state.lines);
-    let has_message = super::update::has_line(state);
+    let message_lines = message_lines(state);
     let footer_lines = if lines < 16 { 1 } else { 2 };
-    let below = footer_lines + u16::from(has_message);
+    let below = footer_lines + message_lines;
     let at = |y: u16, height: u16| Rect::new(0, y.min(lines), columns, height.min(lines.saturating_sub(y)));
     let body_height = lines.saturating_sub(1 + below);
-    let message = has_message.then(|| at(1 + body_height, 1));
+    let message = (message_lines > 0).then(|| at(1 + body_height, message_lines));
     let mut areas = Areas {
         header: at(0, 1),
         message,
@@ -75,6 +76,44 @@ pub fn of(state: &State) -> Areas {
         areas.why = (why > 0).then_some(line);
     }
     areas
+}
+
+/// How many lines the last message or a question has. A text that a person writes grows up to a third of the screen, and stands
+/// below a failure.
+fn message_lines(state: &State) -> u16 {
+    let is_said = !state.messages.is_empty() || !state.held.is_empty() || state.failure.is_some();
+    match &state.mode {
+        Mode::Text(question) => {
+            let most = (state.lines / 3).max(1);
+            let lines = question.field.height(text_width(state.columns));
+            1 + u16::try_from(lines).unwrap_or(most).min(most) + u16::from(state.has_failed())
+        }
+        Mode::Search(_) => 1 + u16::from(state.has_failed()),
+        Mode::Confirm(_) => 1,
+        Mode::List
+        | Mode::Details
+        | Mode::Menu(_)
+        | Mode::Form(_)
+        | Mode::Request(_)
+        | Mode::Help
+        | Mode::Messages(_) => u16::from(is_said),
+    }
+}
+
+/// How wide a text is that a person writes below the list.
+pub fn text_width(columns: u16) -> u16 {
+    columns.saturating_sub(2)
+}
+
+/// How wide the form is, with its border.
+pub const FORM_WIDTH: u16 = 76;
+
+/// How wide the names of its fields are.
+pub const FORM_NAMES: u16 = 12;
+
+/// How wide a text is that a person writes in the form.
+pub fn form_text_width(columns: u16) -> u16 {
+    columns.min(FORM_WIDTH).saturating_sub(FORM_NAMES + 3)
 }
 
 /// What stays for the shown part of the row below a long request.

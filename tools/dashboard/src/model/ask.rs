@@ -2,7 +2,7 @@
 
 use super::effect::Order;
 use super::form::Form;
-use super::line::Line;
+use super::text_field::TextField;
 
 /// What the keys are for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,14 +13,14 @@ pub enum Mode {
     /// The scrolled text beside the list.
     Details,
     /// What the rows have to contain.
-    Search(Line),
+    Search(TextField),
     /// A question with yes or no.
     Confirm(Confirm),
     /// A question with a text for an answer.
     Text(TextQuestion),
     /// A choice.
     Menu(Menu),
-    /// A new task.
+    /// A new task or mission.
     Form(Box<Form>),
     /// What the agent of the selected row asks, in full, with so many lines scrolled away.
     Request(usize),
@@ -49,7 +49,7 @@ pub struct TextQuestion {
     /// The question.
     pub question: String,
     /// The answer so far.
-    pub line: Line,
+    pub field: TextField,
     /// What follows it.
     pub use_of: TextUse,
 }
@@ -57,7 +57,7 @@ pub struct TextQuestion {
 /// What follows a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextUse {
-    /// It is the last word of these orders.
+    /// It is the last argument of these orders, which read it from standard input.
     LastWord(Vec<Order>),
     /// It is the standard input of these orders, which go without it if it is empty.
     Feedback(Vec<Order>),

@@ -164,6 +164,8 @@ impl Diff {
         for (at, comment) in &self.comments {
             let Some(line) = self.lines.get(*at) else { continue };
             let number = line.number.map(|number| format!(":{number}")).unwrap_or_default();
+            // What follows the first line stays in the item of the list.
+            let comment = comment.replace('\n', "\n  ");
             review += &format!("- `{}{number}`: {comment}\n", line.file);
             if line.number.is_some() {
                 review += &format!("  `{}`\n", line.text.replace('`', "'"));

@@ -43,6 +43,8 @@ pub enum Event {
     NoPane(String, Failure),
     /// Something that the person should know: whether it is a failure, and what.
     Said(bool, String),
+    /// What a person has saved in an editor, or why there is nothing.
+    Written(Result<String, Failure>),
     /// Something was copied, or why not.
     Copied(Result<String, String>),
     /// The process is to end.
@@ -75,6 +77,8 @@ pub enum Effect {
     Follow(Option<Followed>),
     /// Watch the files in this worktree, and no other.
     Watch(Option<Watched>),
+    /// Have the person write this text in an editor.
+    Write(String),
     /// Copy a text.
     Copy(String),
     /// Stop the process, until it is continued.

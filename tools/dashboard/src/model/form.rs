@@ -1,8 +1,10 @@
-//! The form for a new task.
+//! The form for a new task, or for a mission where the workflow has steps.
+
+use orange_core::plan::{Execution, Intervene};
 
 use super::Catalog;
 use super::effect::Order;
-use super::line::Line;
+use super::text_field::TextField;
 
 /// A field of the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +13,7 @@ pub enum Field {
     Project,
     /// The branch.
     Branch,
-    /// What is to be done.
+    /// What is to be done: the summary of a task, the prompt of a mission.
     Summary,
     /// More about it.
     Context,
@@ -19,6 +21,10 @@ pub enum Field {
     Workflow,
     /// The first status.
     Status,
+    /// Whether a mission pauses after every step.
+    Execution,
+    /// At which ends of steps a mission pauses.
+    Intervene,
     /// The harness of the workers.
     Harness,
     /// The harness of the reviewers.
@@ -34,35 +40,35 @@ pub struct Pick {
     pub chosen: usize,
 }
 
-/// What is known about the new task so far.
+/// What is known about the new task or mission so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The active field.
     pub field: Field,
-    /// The project.
-    pub project: Pick,
-    /// The branch; made from the id if it is empty.
-    pub branch: Line,
-    /// What is to be done; without it, the agent asks.
-    pub summary: Line,
-    /// More about it.
-    pub context: Line,
-    /// The workflow.
-    pub workflow: Pick,
-    /// The first status; the first name stands for the workflow's own.
-    pub status: Pick,
-    /// The harness of the workers.
-    pub harness: Pick,
-    /// The harness of the reviewers.
-    pub review_harness: Pick,
+    /// Whether the workflow has steps, so that a mission follows it.
+    pub is_mission: bool,
+    /// The number of the order that carries it out, while that runs.
+    pub sent: Option<u64>,
+    /// Why it was refused.
+    pub refusal: Option<String>,
+    project: Pick,
+    branch: TextField,
+    summary: TextField,
+    context: TextField,
+    workflow: Pick,
+    status: Pick,
+    execution: Pick,
+    intervene: Pick,
+    harness: Pick,
+    review_harness: Pick,
 }
 
-/// The first status as the workflow says.
-pub const INITIAL: &str = "as the workflow begins";
+/// The first name of a choice that may be left to the workflow.
+pub const AS_WORKFLOW_SAYS: &str = "as the workflow says";
 
 impl Field {
-    /// All of them, in order.
-    pub const ALL: [Field; 8] = [
+    /// Those of a task, in order.
+    const OF_TASK: [Field; 8] = [
         Field::Project,
         Field::Branch,
         Field::Summary,
@@ -73,18 +79,41 @@ impl Field {
         Field::ReviewHarness,
     ];
 
+    /// Those of a mission, in order.
+    const OF_MISSION: [Field; 8] = [
+        Field::Project,
+        Field::Branch,
+        Field::Summary,
+        Field::Workflow,
+        Field::Execution,
+        Field::Intervene,
+        Field::Harness,
+        Field::ReviewHarness,
+    ];
+
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub fn name(self, is_mission: bool) -> &'static str {
         match self {
             Field::Project => "project",
             Field::Branch => "branch",
+            Field::Summary if is_mission => "prompt",
             Field::Summary => "summary",
             Field::Context => "context",
             Field::Workflow => "workflow",
             Field::Status => "status",
+            Field::Execution => "execution",
+            Field::Intervene => "intervene",
             Field::Harness => "harness",
             Field::ReviewHarness => "reviewers",
         }
+    }
+
+    /// What of a text it takes: a branch has no spaces.
+    pub fn fit(self, text: &str) -> String {
+        let is_fit = |letter: &char| {
+            self != Field::Branch || letter.is_ascii_alphanumeric() || "-_/.".contains(*letter)
+        };
+        text.chars().filter(is_fit).collect()
     }
 }
 
@@ -94,21 +123,38 @@ impl Pick {
         Pick { names, chosen }
     }
 
+    /// These names, and before them that the workflow says it.
+    fn optional<'n>(names: impl IntoIterator<Item = &'n str>, wanted: Option<&str>) -> Pick {
+        let names = std::iter::once(AS_WORKFLOW_SAYS).chain(names).map(str::to_owned);
+        Pick::of(names.collect(), wanted)
+    }
+
     /// The chosen name.
     pub fn name(&self) -> Option<&str> {
         self.names.get(self.chosen).map(String::as_str)
+    }
+
+    /// The chosen name, unless the workflow says it.
+    fn wish(&self) -> Option<&str> {
+        self.name().filter(|name| *name != AS_WORKFLOW_SAYS)
     }
 
     fn step(&mut self, forward: bool) {
         let count = self.names.len().max(1);
         self.chosen = (self.chosen + if forward { 1 } else { count - 1 }) % count;
     }
+
+    /// Chooses what was chosen before, if it is still there.
+    fn keep(&mut self, before: &Pick) {
+        let kept = self.names.iter().position(|name| Some(name.as_str()) == before.name());
+        self.chosen = kept.unwrap_or(self.chosen);
+    }
 }
 
 impl Form {
     /// An empty form. The error says what is missing before a task can be made.
     pub fn new(catalog: &Catalog, project: Option<&str>) -> Result<Form, String> {
-        if catalog.projects.is_empty() {
+        if catalog.projects.is_empty() && catalog.has_projects {
             return Err(
                 "there is no project yet: `orange project add PATH` makes one of a repository".to_owned()
             );
@@ -123,12 +169,17 @@ impl Form {
         let harness = Pick::of(names, usual);
         let mut form = Form {
             field: Field::Branch,
+            is_mission: false,
+            sent: None,
+            refusal: None,
             project: Pick::of(catalog.projects.iter().map(|it| it.name.clone()).collect(), project),
-            branch: Line::default(),
-            summary: Line::default(),
-            context: Line::default(),
+            branch: TextField::line(""),
+            summary: TextField::lines(""),
+            context: TextField::lines(""),
             workflow: Pick::default(),
             status: Pick::default(),
+            execution: Pick::optional(Execution::ALL.map(Execution::as_str), None),
+            intervene: Pick::optional(Intervene::ALL.map(Intervene::as_str), None),
             review_harness: harness.clone(),
             harness,
         };
@@ -136,54 +187,109 @@ impl Form {
         Ok(form)
     }
 
+    /// The same form with the names that are known now. Texts and choices stay; `project` is chosen where none was known.
+    pub fn renewed(&self, catalog: &Catalog, project: Option<&str>) -> Result<Form, String> {
+        let fresh = Form::new(catalog, self.project.name().or(project))?;
+        let mut form = Form { workflow: fresh.workflow, project: fresh.project, ..self.clone() };
+        if self.project.name().is_some() {
+            form.workflow.keep(&self.workflow);
+        }
+        form.turn_to_workflow(catalog);
+        form.harness = fresh.harness;
+        form.harness.keep(&self.harness);
+        form.review_harness = fresh.review_harness;
+        form.review_harness.keep(&self.review_harness);
+        Ok(form)
+    }
+
     /// Selects the workflow of the project.
     fn turn_to_project(&mut self, catalog: &Catalog) {
         let project = catalog.projects.iter().find(|it| Some(it.name.as_str()) == self.project.name());
-        let of_tasks = catalog.names.iter().filter(|it| it.states.is_some());
-        let names = of_tasks.map(|it| it.name.clone()).collect();
+        let compiled = catalog.names.iter().filter(|it| it.states.is_some() || it.steps.is_some());
+        let names = compiled.map(|it| it.name.clone()).collect();
         self.workflow = Pick::of(names, project.map(|it| it.workflow.as_str()));
         self.turn_to_workflow(catalog);
     }
 
-    /// Offers the statuses in which a task of the workflow may begin.
+    /// Asks what a mission needs where the workflow has steps, and otherwise offers the statuses in which a task may begin.
     pub fn turn_to_workflow(&mut self, catalog: &Catalog) {
-        let chosen = self.status.name().map(str::to_owned);
-        let shown = self.workflow.name().and_then(|name| catalog.workflows.get(name));
+        let name = self.workflow.name();
+        let listed = catalog.names.iter().find(|it| Some(it.name.as_str()) == name);
+        self.is_mission = listed.is_some_and(|it| it.steps.is_some());
+        let shown = name.and_then(|name| catalog.workflows.get(name));
         let entries = shown.into_iter().flat_map(|it| &it.state_list).filter(|state| state.entry);
-        let names =
-            std::iter::once(INITIAL.to_owned()).chain(entries.map(|state| state.name.clone())).collect();
-        self.status = Pick::of(names, chosen.as_deref());
+        self.status = Pick::optional(entries.map(|state| state.name.as_str()), self.status.name());
+        if !self.fields().contains(&self.field) {
+            self.field = Field::Workflow;
+        }
+    }
+
+    /// The fields, in order.
+    pub fn fields(&self) -> &'static [Field] {
+        if self.is_mission { &Field::OF_MISSION } else { &Field::OF_TASK }
     }
 
     /// Makes the next field active, or the one before.
     pub fn turn(&mut self, forward: bool) {
-        let number = Field::ALL.iter().position(|it| *it == self.field).unwrap_or_default();
-        let count = Field::ALL.len();
-        self.field = Field::ALL[(number + if forward { 1 } else { count - 1 }) % count];
+        let fields = self.fields();
+        let number = fields.iter().position(|it| *it == self.field).unwrap_or_default();
+        let count = fields.len();
+        self.field = fields[(number + if forward { 1 } else { count - 1 }) % count];
     }
 
     /// Whether nothing is written in it.
     pub fn is_empty(&self) -> bool {
-        [&self.branch, &self.summary, &self.context].iter().all(|line| line.text.trim().is_empty())
+        self.fields().iter().filter_map(|field| self.text(*field)).all(TextField::is_blank)
     }
 
-    /// The line that is typed, if the active field has one.
-    pub fn line(&mut self) -> Option<&mut Line> {
+    /// The chosen workflow.
+    pub fn workflow(&self) -> Option<&str> {
+        self.workflow.name()
+    }
+
+    /// The text of a field, if a person writes one there.
+    pub fn text(&self, field: Field) -> Option<&TextField> {
+        match field {
+            Field::Branch => Some(&self.branch),
+            Field::Summary => Some(&self.summary),
+            Field::Context => Some(&self.context),
+            Field::Project
+            | Field::Workflow
+            | Field::Status
+            | Field::Execution
+            | Field::Intervene
+            | Field::Harness
+            | Field::ReviewHarness => None,
+        }
+    }
+
+    /// The text of the active field, if a person writes one there.
+    pub fn active_text(&mut self) -> Option<&mut TextField> {
         match self.field {
             Field::Branch => Some(&mut self.branch),
             Field::Summary => Some(&mut self.summary),
             Field::Context => Some(&mut self.context),
-            Field::Project | Field::Workflow | Field::Status | Field::Harness | Field::ReviewHarness => None,
+            Field::Project
+            | Field::Workflow
+            | Field::Status
+            | Field::Execution
+            | Field::Intervene
+            | Field::Harness
+            | Field::ReviewHarness => None,
         }
     }
 
-    /// Types a character; in a field with choices, any one takes the next choice. A branch has no spaces.
-    pub fn push(&mut self, letter: char, catalog: &Catalog) {
-        let is_fit = self.field != Field::Branch || letter.is_ascii_alphanumeric() || "-_/.".contains(letter);
-        match self.line() {
-            Some(line) if is_fit => line.push(letter),
-            Some(_) => {}
-            None => self.step(true, catalog),
+    /// The choice of a field, if it has one.
+    pub fn pick(&self, field: Field) -> Option<&Pick> {
+        match field {
+            Field::Project => Some(&self.project),
+            Field::Workflow => Some(&self.workflow),
+            Field::Status => Some(&self.status),
+            Field::Execution => Some(&self.execution),
+            Field::Intervene => Some(&self.intervene),
+            Field::Harness => Some(&self.harness),
+            Field::ReviewHarness => Some(&self.review_harness),
+            Field::Branch | Field::Summary | Field::Context => None,
         }
     }
 
@@ -199,45 +305,72 @@ impl Form {
                 self.turn_to_workflow(catalog);
             }
             Field::Status => self.status.step(forward),
+            Field::Execution => self.execution.step(forward),
+            Field::Intervene => self.intervene.step(forward),
             Field::Harness => self.harness.step(forward),
             Field::ReviewHarness => self.review_harness.step(forward),
             Field::Branch | Field::Summary | Field::Context => {}
         }
     }
 
-    /// The order that creates the task.
+    /// The order that carries it out.
     pub fn order(&self) -> Order {
-        let mut words = vec!["task".to_owned(), "create".to_owned()];
-        let status = self.status.name().filter(|name| *name != INITIAL);
-        let choices = [
+        if self.is_mission { self.mission() } else { self.task() }
+    }
+
+    /// The order that creates the task.
+    fn task(&self) -> Order {
+        let mut words = ["task", "create"].map(str::to_owned).to_vec();
+        words.extend(Form::flags(&[
             ("--project", self.project.name()),
             ("--workflow", self.workflow.name()),
             ("--harness", self.harness.name()),
             ("--review-harness", self.review_harness.name()),
-            ("--status", status),
-        ];
-        for (flag, name) in choices {
-            words.extend(name.map(|name| format!("{flag}={name}")));
-        }
-        let [branch, summary, context] =
-            [&self.branch, &self.summary, &self.context].map(|it| it.text.trim());
-        if !context.is_empty() {
+            ("--status", self.status.wish()),
+        ]));
+        let input = written(&self.context);
+        if input.is_some() {
             words.push("--context=-".to_owned());
         }
         words.push("--".to_owned());
-        // An empty branch is made from the id; it stands only before a summary.
-        if !branch.is_empty() || !summary.is_empty() {
-            words.push(branch.to_owned());
+        let summary = written(&self.summary);
+        // An empty branch is made from the summary behind it.
+        if summary.is_some() || !self.branch.is_blank() {
+            words.push(self.branch.text().to_owned());
         }
-        if !summary.is_empty() {
-            words.push(summary.to_owned());
-        }
-        let name = if branch.is_empty() { "a task" } else { branch };
-        Order {
-            label: format!("create {name}"),
-            words,
-            input: (!context.is_empty()).then(|| format!("{context}\n")),
-            ..Order::default()
-        }
+        words.extend(summary);
+        Order { label: format!("create {}", self.branch_or("a task")), words, input, ..Order::default() }
     }
+
+    /// The order that starts the mission.
+    fn mission(&self) -> Order {
+        let mut words = ["mission", "start"].map(str::to_owned).to_vec();
+        words.extend(Form::flags(&[
+            ("--project", self.project.name()),
+            ("--branch", Some(self.branch.text()).filter(|branch| !branch.is_empty())),
+            ("--execution", self.execution.wish()),
+            ("--intervene", self.intervene.wish()),
+            ("--harness", self.harness.name()),
+            ("--review-harness", self.review_harness.name()),
+        ]));
+        words.push("--".to_owned());
+        words.extend(self.workflow.name().map(str::to_owned));
+        let input = written(&self.summary);
+        words.extend(input.is_some().then(|| "-".to_owned()));
+        Order { label: format!("start {}", self.branch_or("a mission")), words, input, ..Order::default() }
+    }
+
+    fn flags(choices: &[(&str, Option<&str>)]) -> Vec<String> {
+        let flag = |(flag, value): &(&str, Option<&str>)| Some(format!("{flag}={}", (*value)?));
+        choices.iter().filter_map(flag).collect()
+    }
+
+    fn branch_or<'n>(&'n self, other: &'n str) -> &'n str {
+        if self.branch.is_blank() { other } else { self.branch.text() }
+    }
+}
+
+/// The text of a field, as it was written; none where it is blank.
+fn written(field: &TextField) -> Option<String> {
+    (!field.is_blank()).then(|| field.text().to_owned())
 }

@@ -57,9 +57,13 @@ pub const HELP: &[(&str, &[KeyHelp])] = &[
         ],
     ),
     (
+        "Write",
+        &[help("Ctrl-S", "send or create it"), help("⏎", "a new line"), help("Ctrl-E", "in your editor")],
+    ),
+    (
         "Else",
         &[
-            help("c", "a new task"),
+            help("c", "a new task or mission"),
             help("u", "undo"),
             help("y", "copy the id"),
             help("e", "messages in full"),
@@ -84,6 +88,7 @@ const NAMED: &[(KeyCode, &str)] = &[
     (KeyCode::Home, "Home"),
     (KeyCode::End, "End"),
     (KeyCode::Backspace, "Backspace"),
+    (KeyCode::Delete, "Delete"),
 ];
 
 /// The name of a key, such as `a`, `Enter` or `Ctrl-C`. One that has no meaning here has no name.

@@ -11,7 +11,6 @@ pub mod diff;
 pub mod effect;
 pub mod form;
 pub mod keys;
-pub mod line;
 pub mod list;
 pub mod offers;
 pub mod plan;
@@ -19,6 +18,7 @@ mod press;
 pub mod request;
 pub mod row;
 pub mod spent;
+pub mod text_field;
 pub mod update;
 pub mod verbatim;
 mod write;
@@ -30,6 +30,7 @@ use ask::Mode;
 use details::Details;
 use diff::Diff;
 use effect::{Order, Question, Worktree};
+use form::Form;
 use list::ListView;
 use request::Sight;
 use row::Row;
@@ -95,6 +96,10 @@ pub struct State {
     pub orders: u64,
     /// Comments on the changes of rows that are not selected.
     pub drafts: BTreeMap<String, Diff>,
+    /// The form that was left while its order runs, or after that has failed.
+    pub form_aside: Option<Box<Form>>,
+    /// The texts whose orders run or have failed, by what they are about.
+    pub unsent: BTreeMap<String, String>,
     /// What the frames up to now have shown.
     pub sight: Sight,
     /// The cancelled task that `u` brings back.
@@ -135,6 +140,8 @@ pub struct Message {
 pub struct Catalog {
     /// The projects.
     pub projects: Vec<Project>,
+    /// Whether they have been read once.
+    pub has_projects: bool,
     /// The workflows.
     pub names: Vec<ListedWorkflow>,
     /// Each workflow that was shown.
@@ -213,6 +220,11 @@ impl State {
         failure.or(self.messages.len().checked_sub(1))
     }
 
+    /// Whether a failure was not read yet.
+    pub fn has_failed(&self) -> bool {
+        self.messages.iter().any(|message| message.is_failure)
+    }
+
     /// Adds a message. A success replaces the successes before it; failures stay until they are read.
     pub fn tell(&mut self, is_failure: bool, text: impl Into<String>) {
         const MOST: usize = 20;
@@ -230,5 +242,6 @@ impl State {
     fn forget_missing(&mut self) {
         let known: BTreeSet<String> = self.rows().map(|row| row.id.clone()).collect();
         self.list.marked.retain(|id| known.contains(id));
+        self.unsent.retain(|id, _| known.contains(id));
     }
 }

@@ -8,7 +8,7 @@ use super::consent::{open_request, read_request};
 use super::details::Tab;
 use super::diff::LineKind;
 use super::effect::Effect;
-use super::line::Line;
+use super::text_field::TextField;
 use super::update::Turn;
 use super::write::{fill, open_form, search, text};
 use super::{areas, keys, list, offers};
@@ -106,7 +106,7 @@ fn in_list(turn: &mut Turn, name: &str) {
             state.list.filter = state.list.filter.next();
             list::keep(state);
         }
-        "/" => state.mode = Mode::Search(Line::of(state.list.search.clone())),
+        "/" => state.mode = Mode::Search(TextField::line(state.list.search.clone())),
         "Right" if turn.state.selected().is_some() => turn.state.mode = Mode::Details,
         "Esc" => back(turn),
         "c" => open_form(turn),
@@ -133,8 +133,8 @@ fn in_details(turn: &mut Turn, name: &str) {
         ("c", Some(diff)) => {
             let before = diff.comments.get(&diff.selected).cloned().unwrap_or_default();
             let question = "What about this line?".to_owned();
-            turn.state.mode =
-                Mode::Text(TextQuestion { question, line: Line::of(before), use_of: TextUse::Comment });
+            let field = TextField::lines(before);
+            turn.state.mode = Mode::Text(TextQuestion { question, field, use_of: TextUse::Comment });
         }
         ("j" | "Down", None) => scroll(turn, 1),
         ("k" | "Up", None) => scroll(turn, -1),

@@ -13,6 +13,9 @@ use crate::answer::{Created, Failure, ShownTask};
 /// How long an order can be withdrawn, in milliseconds.
 pub const GRACE: i64 = 5000;
 
+/// What is added to the failure of a form that nobody sees.
+const REOPENS: &str = " (c opens the form again)";
+
 /// What the shell does first.
 pub fn begin(state: State) -> (State, Vec<Effect>) {
     let mut turn = Turn::of(state);
@@ -41,12 +44,6 @@ pub fn wakes_in(state: &State) -> i64 {
         Some(due) => (due - state.now).clamp(1, 1000),
         None => AGES,
     }
-}
-
-/// Whether there is something to say in the line above the keys.
-pub fn has_line(state: &State) -> bool {
-    let is_asked = matches!(state.mode, Mode::Search(_) | Mode::Confirm(_) | Mode::Text(_));
-    is_asked || !state.messages.is_empty() || !state.held.is_empty() || state.failure.is_some()
 }
 
 /// A state that changes, and what is to be done.
@@ -94,6 +91,7 @@ impl Turn {
             }
             Event::Pane(..) | Event::NoPane(..) => {}
             Event::Said(is_failure, text) => self.state.tell(is_failure, text),
+            Event::Written(written) => write::written(self, written),
             Event::Copied(Ok(by)) => self.state.tell(false, by),
             Event::Copied(Err(why)) => self.state.tell(true, why),
             Event::End => self.quit(),
@@ -191,7 +189,11 @@ impl Turn {
                 self.state.missions = listed.into_iter().map(Row::of_mission).collect();
                 self.know_rows();
             }
-            Answer::Projects(projects) => self.state.catalog.projects = projects,
+            Answer::Projects(projects) => {
+                self.state.catalog.projects = projects;
+                self.state.catalog.has_projects = true;
+                write::fill_form(self);
+            }
             Answer::Worktrees(worktrees) => self.state.worktrees = worktrees,
             Answer::Workflows(names) => {
                 self.state.catalog.names = names;
@@ -326,11 +328,15 @@ impl Turn {
         self.state.details.asked.clear();
         match answer {
             Err(failure) => {
-                let help = failure.help.filter(|help| !help.is_empty()).map(|help| format!(": {help}"));
-                let text = format!("cannot {}: {}{}", order.label, failure.message, help.unwrap_or_default());
-                self.state.tell(true, text);
+                let text = format!("cannot {}: {}", order.label, failure.sentence());
+                let hint = if write::form_ended(self, order.number, Some(&text)) { REOPENS } else { "" };
+                self.state.tell(true, format!("{text}{hint}"));
             }
             Ok(value) => {
+                write::form_ended(self, order.number, None);
+                if order.input.is_some() {
+                    self.state.unsent.remove(&order.about);
+                }
                 let errors = value["hook_errors"].as_array().map_or(0, Vec::len);
                 let is_failure = errors > 0;
                 let first = value["hook_errors"][0].as_str().map(|error| format!(", but {error}"));
@@ -355,7 +361,7 @@ impl Turn {
     fn has_carried(&mut self, order: &Order, answer: serde_json::Value) {
         let words: Vec<&str> = order.words.iter().map(String::as_str).take(2).collect();
         match words[..] {
-            ["task", "create"] => {
+            ["task", "create"] | ["mission", "start"] => {
                 let created: Created = serde_json::from_value(answer).unwrap_or_default();
                 if let Some(waiting) = created.waiting {
                     self.state.tell(false, format!("{} is created and waits: {waiting}", created.branch));

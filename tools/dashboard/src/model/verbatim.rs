@@ -15,6 +15,27 @@ pub struct VerbatimLine {
 
 /// The lines of a text at this width, and no more than so many of them.
 pub fn lines(text: &str, width: usize, most: usize) -> Vec<VerbatimLine> {
+    broken(text, width, most, |letter, _| visible(letter))
+}
+
+/// The columns between the stops of tabs.
+const TAB: usize = 4;
+
+/// The lines of a text that a person writes, at this width: a tab reaches to its next stop.
+pub fn written_lines(text: &str, width: usize) -> Vec<VerbatimLine> {
+    broken(text, width, usize::MAX, |letter, column| match letter {
+        '\t' => " ".repeat(TAB - column % TAB),
+        _ => visible(letter),
+    })
+}
+
+/// Whether it is drawn over the character before it.
+pub fn is_drawn_over(letter: char) -> bool {
+    columns(&visible(letter)) == 0
+}
+
+/// The lines of a text; a character is drawn as what `shown` makes of it at its column.
+fn broken(text: &str, width: usize, most: usize, shown: impl Fn(char, usize) -> String) -> Vec<VerbatimLine> {
     let width = width.max(1);
     let mut lines = Vec::new();
     let mut line = VerbatimLine { text: String::new(), is_continued: false, end: 0 };
@@ -30,21 +51,25 @@ pub fn lines(text: &str, width: usize, most: usize) -> Vec<VerbatimLine> {
             used = 0;
             continue;
         }
-        let shown = visible(letter);
-        let more = shown.chars().map(|it| it.width().unwrap_or(0)).sum::<usize>();
-        if used + more > width && used > 0 {
+        let mut drawn = shown(letter, used);
+        if used + columns(&drawn) > width && used > 0 {
             let next = VerbatimLine { text: String::new(), is_continued: true, end: line.end };
             lines.push(std::mem::replace(&mut line, next));
             used = 0;
+            drawn = shown(letter, used);
         }
-        used += more;
-        line.text.push_str(&shown);
+        used += columns(&drawn);
+        line.text.push_str(&drawn);
         line.end += 1;
     }
     if lines.len() < most {
         lines.push(line);
     }
     lines
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().map(|letter| letter.width().unwrap_or(0)).sum()
 }
 
 /// The ranges of characters that take no room, look like a space or change the order of others.

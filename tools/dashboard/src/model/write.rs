@@ -1,29 +1,44 @@
-//! The keys of what a person writes: a search, a text for an agent, the form for a new task.
+//! The keys of what a person writes: a search, a text for an agent, the form for a new task or mission.
 
-use super::act::{give, with_feedback};
+use super::act::{give, with_text};
 use super::ask::{Mode, TextQuestion, TextUse};
-use super::effect::{Order, Question};
-use super::form::{Field, Form};
-use super::keys;
-use super::line::Line;
-use super::list;
+use super::effect::{Effect, Order, Question};
+use super::form::Form;
+use super::text_field::TextField;
 use super::update::Turn;
+use super::{State, areas, keys, list};
+use crate::answer::Failure;
 
-/// A text that was pasted goes where a line is typed, and nowhere else.
+/// A text that was pasted goes where one is written, and nowhere else.
 pub(super) fn paste(turn: &mut Turn, text: &str) {
-    match &mut turn.state.mode {
-        Mode::Search(line) => {
-            line.paste(text);
-            turn.state.list.search.clone_from(&line.text);
-            list::keep(&mut turn.state);
+    change(&mut turn.state, |field, fit| field.insert(&fit(text)));
+}
+
+/// What an editor has saved is the text of its field. One that has failed changes nothing.
+pub(super) fn written(turn: &mut Turn, written: Result<String, Failure>) {
+    match written {
+        Ok(text) => change(&mut turn.state, |field, fit| field.replace(&fit(&text))),
+        Err(failure) => turn.state.tell(true, failure.sentence()),
+    }
+}
+
+/// Changes the field that a person writes in, if there is one. `fit` leaves out what the field does not take.
+fn change(state: &mut State, change: impl FnOnce(&mut TextField, &dyn Fn(&str) -> String)) {
+    match &mut state.mode {
+        Mode::Search(field) => {
+            change(field, &str::to_owned);
+            state.list.search = field.text().to_owned();
+            list::keep(state);
         }
-        Mode::Text(question) => question.line.paste(text),
-        Mode::Form(form) if form.field == Field::Branch => {
-            let letters: Vec<char> = text.trim().chars().collect();
-            letters.into_iter().for_each(|letter| form.push(letter, &turn.state.catalog));
+        Mode::Text(question) => change(&mut question.field, &str::to_owned),
+        Mode::Form(form) if form.sent.is_none() => {
+            let of_field = form.field;
+            if let Some(field) = form.active_text() {
+                change(field, &|text| of_field.fit(text));
+            }
         }
-        Mode::Form(form) => form.line().into_iter().for_each(|line| line.paste(text)),
-        Mode::List
+        Mode::Form(_)
+        | Mode::List
         | Mode::Details
         | Mode::Confirm(_)
         | Mode::Menu(_)
@@ -32,17 +47,18 @@ pub(super) fn paste(turn: &mut Turn, text: &str) {
         | Mode::Messages(_) => {}
     }
 }
+
 /// The keys of a search.
-pub(super) fn search(turn: &mut Turn, mut line: Line, name: &str) {
+pub(super) fn search(turn: &mut Turn, mut field: TextField, name: &str) {
     match name {
         "Enter" => {}
-        "Esc" => line = Line::default(),
+        "Esc" => field = TextField::line(""),
         _ => {
-            edit(&mut line, name);
-            turn.state.mode = Mode::Search(line.clone());
+            press(turn, &mut field, name, areas::text_width(turn.state.columns));
+            turn.state.mode = Mode::Search(field.clone());
         }
     }
-    turn.state.list.search = line.text;
+    turn.state.list.search = field.text().to_owned();
     list::keep(&mut turn.state);
 }
 
@@ -51,76 +67,109 @@ pub(super) fn text(turn: &mut Turn, mut question: TextQuestion, name: &str) {
     match name {
         "Esc" if question.use_of == TextUse::Comment => turn.state.mode = Mode::Details,
         "Esc" => {}
-        "Enter" => use_text(turn, question),
+        "Ctrl-S" => use_text(turn, question),
         _ => {
-            edit(&mut question.line, name);
+            press(turn, &mut question.field, name, areas::text_width(turn.state.columns));
             turn.state.mode = Mode::Text(question);
         }
     }
 }
 
+/// A key in a field: Ctrl-E opens the text in the editor of the person.
+fn press(turn: &mut Turn, field: &mut TextField, name: &str, width: u16) -> bool {
+    if name == "Ctrl-E" {
+        turn.effects.push(Effect::Write(field.text().to_owned()));
+        return true;
+    }
+    field.press(name, width)
+}
+
 fn use_text(turn: &mut Turn, question: TextQuestion) {
-    let text = question.line.text.trim().to_owned();
+    let text = question.field.text();
     match question.use_of {
         TextUse::Comment => {
             turn.state.mode = Mode::Details;
             if let Some(diff) = &mut turn.state.details.diff {
-                diff.comment(&text);
+                diff.comment(text);
             }
         }
-        TextUse::LastWord(orders) if text.is_empty() => {
+        TextUse::LastWord(_) if question.field.is_blank() => {
             turn.state.tell(false, format!("nothing is sent: {} has no text", question.question));
-            drop(orders);
         }
-        TextUse::LastWord(orders) => {
-            let with_text = |mut order: Order| {
-                // A text may begin with `-`.
-                order.words.extend(["--".to_owned(), text.clone()]);
-                order
-            };
-            give(turn, orders.into_iter().map(with_text).collect());
-        }
-        TextUse::Feedback(orders) => {
-            give(turn, orders.into_iter().map(|order| with_feedback(order, &text)).collect())
-        }
+        TextUse::LastWord(orders) => send(turn, orders, "-", text),
+        TextUse::Feedback(orders) if question.field.is_blank() => give(turn, orders),
+        TextUse::Feedback(orders) => send(turn, orders, "--feedback=-", text),
     }
 }
 
-/// Opens the form for a new task.
+/// Gives orders with a text, which is not lost if they fail.
+fn send(turn: &mut Turn, orders: Vec<Order>, word: &str, text: &str) {
+    for order in &orders {
+        turn.state.unsent.insert(order.about.clone(), text.to_owned());
+    }
+    give(turn, orders.into_iter().map(|order| with_text(order, word, text)).collect());
+}
+
+/// Opens the form: the one that was left while its order ran and has failed, or an empty one.
 pub(super) fn open_form(turn: &mut Turn) {
     for question in [Question::Workflows, Question::Harnesses, Question::Projects] {
         turn.ask(question);
     }
-    let selected = turn.state.selected().map(|row| row.project.as_str());
-    let project = turn.state.project().or(selected).map(str::to_owned);
-    match Form::new(&turn.state.catalog, project.as_deref()) {
+    if let Some(form) = turn.state.form_aside.take() {
+        turn.state.mode = Mode::Form(form);
+        return;
+    }
+    match Form::new(&turn.state.catalog, project(&turn.state)) {
         Ok(form) => turn.state.mode = Mode::Form(Box::new(form)),
         Err(why) => turn.state.tell(true, why),
     }
     ask_workflow(turn);
 }
 
-/// Fills the choices of an open form whose names have come later. Typed texts stay.
+/// The project that a new task most likely belongs to.
+fn project(state: &State) -> Option<&str> {
+    state.project().or_else(|| state.selected().map(|row| row.project.as_str()))
+}
+
+/// Fills the choices of an open form whose names have come later. What was written and chosen stays.
 pub(super) fn fill_form(turn: &mut Turn) {
     let Mode::Form(form) = &turn.state.mode else { return };
-    let project = form.project.name().map(str::to_owned);
-    match Form::new(&turn.state.catalog, project.as_deref()) {
-        Ok(fresh) => {
-            let Form { field, branch, summary, context, .. } = (**form).clone();
-            turn.state.mode = Mode::Form(Box::new(Form { field, branch, summary, context, ..fresh }));
+    match form.renewed(&turn.state.catalog, project(&turn.state)) {
+        Ok(form) => {
+            turn.state.mode = Mode::Form(Box::new(form));
             ask_workflow(turn);
         }
         Err(why) => {
-            turn.state.mode = Mode::List;
+            if form.is_empty() {
+                turn.state.mode = Mode::List;
+            }
             turn.state.tell(true, why);
         }
     }
 }
 
+/// The order of a form has ended: the form goes away, or stays with the reason. Says whether it was left meanwhile.
+pub(super) fn form_ended(turn: &mut Turn, order: u64, refusal: Option<&str>) -> bool {
+    let state = &mut turn.state;
+    let refused = |form: &Form| {
+        let mut form = Box::new(form.clone());
+        (form.sent, form.refusal) = (None, Some(refusal?.to_owned()));
+        Some(form)
+    };
+    if let Mode::Form(form) = &state.mode
+        && form.sent == Some(order)
+    {
+        state.mode = refused(form).map_or(Mode::List, Mode::Form);
+    }
+    let Some(form) = state.form_aside.as_ref().filter(|form| form.sent == Some(order)) else { return false };
+    state.form_aside = refused(form);
+    true
+}
+
 /// Asks in which statuses a task of the chosen workflow may begin.
 fn ask_workflow(turn: &mut Turn) {
     let Mode::Form(form) = &turn.state.mode else { return };
-    let name = form.workflow.name().filter(|name| !turn.state.catalog.workflows.contains_key(*name));
+    let name = form.workflow().filter(|name| !turn.state.catalog.workflows.contains_key(*name));
     if let Some(name) = name {
         turn.ask(Question::Workflow(name.to_owned()));
     }
@@ -128,34 +177,52 @@ fn ask_workflow(turn: &mut Turn) {
 
 /// The keys of the form.
 pub(super) fn fill(turn: &mut Turn, mut form: Box<Form>, name: &str) {
-    let catalog = &turn.state.catalog;
-    match (name, keys::typed(name)) {
-        ("Esc", _) => return,
-        ("Enter", _) if form.is_empty() => {
-            turn.state.tell(false, "nothing is created: write a branch, or what is to be done");
+    match name {
+        // The order runs; if it fails, the form is opened again.
+        "Esc" if form.sent.is_some() => turn.state.form_aside = Some(form),
+        "Esc" => {}
+        _ if form.sent.is_some() => turn.state.mode = Mode::Form(form),
+        "Ctrl-S" => send_form(turn, form),
+        "Enter" if !form.text(form.field).is_some_and(TextField::has_lines) => send_form(turn, form),
+        _ => {
+            press_in_form(turn, &mut form, name);
+            turn.state.mode = Mode::Form(form);
+            ask_workflow(turn);
         }
-        ("Enter", _) => {
-            let order = form.order();
-            turn.state.tell(false, format!("{} …", order.label));
-            return turn.carry(order);
-        }
-        ("Tab" | "Down", _) => form.turn(true),
-        ("BackTab" | "Up", _) => form.turn(false),
-        ("Right", _) => form.step(true, catalog),
-        ("Left", _) => form.step(false, catalog),
-        (_, Some(letter)) => form.push(letter, catalog),
-        (_, None) => form.line().into_iter().for_each(|line| edit(line, name)),
     }
-    turn.state.mode = Mode::Form(form);
-    ask_workflow(turn);
 }
 
-fn edit(line: &mut Line, name: &str) {
-    match (name, keys::typed(name)) {
-        ("Ctrl-U", _) => *line = Line::default(),
-        ("Ctrl-W", _) => line.pop_word(),
-        ("Backspace", _) => line.pop(),
-        (_, Some(letter)) => line.push(letter),
-        (_, None) => {}
+fn press_in_form(turn: &mut Turn, form: &mut Form, name: &str) {
+    let is_refused = keys::typed(name).is_some() && form.field.fit(name).is_empty();
+    let width = areas::form_text_width(turn.state.columns);
+    let is_text = match form.active_text() {
+        _ if matches!(name, "Tab" | "BackTab") => false,
+        Some(_) if is_refused => true,
+        Some(field) => press(turn, field, name, width),
+        None => false,
+    };
+    match name {
+        _ if is_text => {}
+        "Tab" | "Down" => form.turn(true),
+        "BackTab" | "Up" => form.turn(false),
+        "Left" => form.step(false, &turn.state.catalog),
+        "Right" => form.step(true, &turn.state.catalog),
+        // Any letter takes the next choice.
+        _ if keys::typed(name).is_some() => form.step(true, &turn.state.catalog),
+        _ => {}
     }
+}
+
+/// Gives the order of the form, which stays until that is carried out.
+fn send_form(turn: &mut Turn, mut form: Box<Form>) {
+    if form.is_empty() {
+        let what = if form.is_mission { "started" } else { "created" };
+        turn.state.tell(false, format!("nothing is {what}: write a branch, or what is to be done"));
+    } else {
+        let order = form.order();
+        turn.state.tell(false, format!("{} …", order.label));
+        turn.carry(order);
+        (form.sent, form.refusal) = (Some(turn.state.orders), None);
+    }
+    turn.state.mode = Mode::Form(form);
 }

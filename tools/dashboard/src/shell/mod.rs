@@ -1,6 +1,7 @@
 //! The outside of the dashboard: the terminal, the commands that it runs, files and signals. It decides nothing.
 
 mod clipboard;
+mod editor;
 mod input;
 mod journals;
 mod monitor;
@@ -133,10 +134,12 @@ impl Shell {
             }
             // A burst is one frame, and still a key is drawn soon.
             for _ in 0..64 {
-                match self.notes.try_recv() {
-                    Ok(note) if !self.is_over => self.take(note),
-                    Ok(_) | Err(_) => break,
+                // What comes after the end is not lost: an order may have failed.
+                if self.is_over {
+                    break;
                 }
+                let Ok(note) = self.notes.try_recv() else { break };
+                self.take(note);
             }
         }
         Ok(())
@@ -174,6 +177,11 @@ impl Shell {
                 if let Err(failure) = ended {
                     self.send(Event::Attached(Err(failure)));
                 }
+            }
+            Effect::Write(text) => {
+                let written = self.outside(|orange| editor::write(orange, &text));
+                // What has happened meanwhile comes after it, and may close the field.
+                self.take(Note::Event(Event::Written(written)));
             }
             Effect::Follow(followed) => self.follower.follow(followed),
             Effect::Watch(watched) => self.worktree.watch(watched),

@@ -1,6 +1,6 @@
 //! The program `orange`: everything that the dashboard knows comes from it, and everything that it does is done by it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::Sender;
@@ -52,8 +52,8 @@ impl Program {
         })
     }
 
-    /// Shows a session on this terminal until it is detached or over.
-    pub(super) fn attach(&self, words: &[String]) -> Result<(), Failure> {
+    /// Runs a command that uses this terminal, until a session is detached or over, or an editor has ended.
+    pub(super) fn attach(&self, words: &[impl AsRef<OsStr>]) -> Result<(), Failure> {
         let output = Command::new(&self.program).args(words).stderr(Stdio::piped()).output_on_terminal();
         let output = output.map_err(|cause| self.cannot_run(&cause))?;
         if output.status.success() { Ok(()) } else { Err(complaint(&output)) }

@@ -34,13 +34,13 @@ fn work_is_sent_back_with_what_is_to_change() {
     let mut desk = desk();
     desk.press("jjr");
     desk.press("Use the library");
-    desk.key(KeyCode::Enter);
+    desk.control('s');
     let order = desk.orders().remove(0);
     assert_eq!(order.words.join(" "), "task update ok100000000000000000 --status working --feedback=-");
-    assert_eq!(order.input.as_deref(), Some("Use the library\n"));
+    assert_eq!(order.input.as_deref(), Some("Use the library"));
     desk.carried(order, None);
     desk.press("gjjr");
-    desk.key(KeyCode::Enter);
+    desk.control('s');
     assert_eq!(desk.said(), ["task update ok100000000000000000 --status working"]);
 }
 
@@ -61,7 +61,7 @@ fn work_never_goes_on_where_it_is_sent_back() {
     desk.answer(Question::Diff("ok100000000000000000".to_owned()), DIFF);
     desk.key(KeyCode::Right);
     desk.press("}jcBad code");
-    desk.key(KeyCode::Enter);
+    desk.control('s');
     desk.press("rF");
     assert_eq!(desk.said(), [""; 0]);
     assert!(
@@ -79,7 +79,7 @@ fn of_several_transitions_one_is_chosen() {
     desk.press("rj");
     desk.key(KeyCode::Enter);
     desk.press("Use the library");
-    desk.key(KeyCode::Enter);
+    desk.control('s');
     assert_eq!(desk.said(), ["task update ok100000000000000000 --status hacking --feedback=-"]);
 }
 

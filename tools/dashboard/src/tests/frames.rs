@@ -3,6 +3,7 @@
 use crossterm::event::KeyCode;
 use insta::assert_snapshot;
 
+use super::writing::{open_form, open_mission, tab};
 use super::{DIFF, Desk, NEXT, PANE};
 use crate::model::effect::{Event, Question};
 
@@ -51,7 +52,7 @@ fn changes_with_a_comment() {
         desk.answer(Question::Diff("ok100000000000000000".to_owned()), DIFF);
         desk.key(KeyCode::Right);
         desk.press("jjjcUse the library");
-        desk.key(KeyCode::Enter);
+        desk.control('s');
     });
 }
 
@@ -106,12 +107,8 @@ fn a_task_with_its_sections() {
 
 #[test]
 fn the_form_the_menu_and_the_keys() {
-    let workflows = r#"[{"name": "default", "states": 8}, {"name": "dev-task", "steps": 3}]"#;
-    let harnesses = r#"[{"name": "claude", "installed": true, "path": "/bin/claude", "default": true}, {"name": "pi", "installed": false, "path": null, "default": false}]"#;
     check("form", |desk| {
-        desk.press("c");
-        desk.answer(Question::Workflows, workflows);
-        desk.answer(Question::Harnesses, harnesses);
+        open_form(desk);
         desk.press("add-login");
         desk.key(KeyCode::Tab);
         desk.press("Implement the login form");
@@ -121,6 +118,30 @@ fn the_form_the_menu_and_the_keys() {
         desk.press("t");
     });
     check("keys", |desk| desk.press("?"));
+}
+
+const LONG: &str = "Users log in with a passkey.\n\n\t- 漢字 in names\n\t- a line that is longer than any field has room for, and so goes on in the next line\n\nEnd";
+
+#[test]
+fn texts_of_several_lines_are_shown_as_they_are() {
+    check("form_lines", |desk| {
+        open_form(desk);
+        tab(desk, 2);
+        desk.event(Event::Paste(format!("{LONG}\n{LONG}")));
+        desk.key(KeyCode::Up);
+    });
+    check("form_mission", |desk| {
+        open_mission(desk);
+        desk.event(Event::Paste(LONG.to_owned()));
+        desk.control('s');
+        let order = desk.orders().pop().unwrap();
+        desk.carried(order, Some("claude is not installed, and no other harness was named"));
+    });
+    check("send", |desk| {
+        desk.press("js");
+        desk.event(Event::Paste(LONG.to_owned()));
+        (0..3).for_each(|_| desk.key(KeyCode::Up));
+    });
 }
 
 #[test]
@@ -145,7 +166,7 @@ fn an_empty_screen_says_how_to_begin() {
 fn every_size_has_a_frame() {
     for columns in [1, 2, 5, 20, 40, 59, 60, 81, 300] {
         for lines in [1, 2, 3, 5, 9, 24, 100] {
-            for keys in ["", "w", "ww", "?", "c", "t", "2", "3", "4", "5", "x", "/a"] {
+            for keys in ["", "w", "ww", "?", "c", "t", "2", "3", "4", "5", "x", "/a", "jsa"] {
                 let mut desk = Desk::new(columns, lines);
                 desk.press(keys);
                 desk.screen();

@@ -22,8 +22,10 @@ fn an_answer_goes_on_to_the_next_need() {
     assert_eq!(desk.said(), ["task answer perm0000000000000000.1.9f2c allow"]);
     assert_eq!(desk.selected(), "clarify");
     desk.press("sUse the old one");
-    desk.key(KeyCode::Enter);
-    assert_eq!(desk.said(), ["task send clarify0000000000000 -- Use the old one"]);
+    desk.control('s');
+    let order = desk.orders().remove(0);
+    assert_eq!(order.words.join(" "), "task send clarify0000000000000 -");
+    assert_eq!(order.input.as_deref(), Some("Use the old one"));
     assert_eq!(desk.selected(), "ok1");
     desk.press("my");
     assert_eq!(desk.selected(), "crash");

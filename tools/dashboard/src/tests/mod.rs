@@ -133,9 +133,18 @@ impl Desk {
     }
 
     pub(super) fn key(&mut self, code: KeyCode) {
+        self.key_with(code, KeyModifiers::NONE);
+    }
+
+    /// Presses a key together with Ctrl.
+    pub(super) fn control(&mut self, letter: char) {
+        self.key_with(KeyCode::Char(letter), KeyModifiers::CONTROL);
+    }
+
+    fn key_with(&mut self, code: KeyCode, modifiers: KeyModifiers) {
         request::drawn(&mut self.state);
         let frames = self.state.sight.frames;
-        let key = KeyEvent::new(code, KeyModifiers::NONE);
+        let key = KeyEvent::new(code, modifiers);
         self.event(Event::Key(Typed { key, frames, is_held: false }));
     }
 
@@ -154,6 +163,7 @@ impl Desk {
             | Effect::Print(_)
             | Effect::Follow(_)
             | Effect::Watch(_)
+            | Effect::Write(_)
             | Effect::Copy(_)
             | Effect::Suspend
             | Effect::Quit => None,

@@ -3,8 +3,283 @@
 use crossterm::event::KeyCode;
 
 use super::keys::desk;
-use super::{DIFF, TASKS};
-use crate::model::effect::{Event, Question};
+use super::{DIFF, Desk, MISSIONS, TASKS};
+use crate::answer::Failure;
+use crate::model::ask::Mode;
+use crate::model::effect::{Effect, Event, Order, Question};
+
+pub(super) const WORKFLOWS: &str = r#"[{"name": "default", "states": 8}, {"name": "dev-task", "steps": 3}]"#;
+pub(super) const HARNESSES: &str = r#"[{"name": "claude", "installed": true, "path": "/bin/claude", "default": true},
+    {"name": "pi", "installed": false, "path": null, "default": false}]"#;
+
+/// An open form that knows every name.
+pub(super) fn open_form(desk: &mut Desk) {
+    desk.press("c");
+    desk.answer(Question::Workflows, WORKFLOWS);
+    desk.answer(Question::Harnesses, HARNESSES);
+}
+
+/// Goes to the field so many fields further.
+pub(super) fn tab(desk: &mut Desk, count: usize) {
+    (0..count).for_each(|_| desk.key(KeyCode::Tab));
+}
+
+fn paste(desk: &mut Desk, text: &str) {
+    desk.event(Event::Paste(text.to_owned()));
+}
+
+/// The only order since the last call.
+#[track_caller]
+fn ordered(desk: &mut Desk) -> Order {
+    let mut orders = desk.orders();
+    assert_eq!(orders.len(), 1, "{orders:?}");
+    orders.remove(0)
+}
+
+fn last_message(desk: &Desk) -> &str {
+    desk.state.messages.last().map_or("", |message| &message.text)
+}
+
+#[test]
+fn lines_of_the_form_reach_orange_as_they_are() {
+    let mut desk = desk();
+    open_form(&mut desk);
+    desk.press("fix");
+    tab(&mut desk, 1);
+    desk.press("Mend it");
+    desk.key(KeyCode::Enter);
+    desk.press("now");
+    tab(&mut desk, 1);
+    paste(&mut desk, "first\r\n\tsecond\r  third ");
+    desk.key(KeyCode::Up);
+    desk.key(KeyCode::End);
+    desk.press("!");
+    desk.control('s');
+    let order = ordered(&mut desk);
+    assert_eq!(order.words[order.words.len() - 2..], ["fix", "Mend it\nnow"]);
+    assert!(order.words.contains(&"--context=-".to_owned()), "{order:?}");
+    assert_eq!(order.input.as_deref(), Some("first\n\tsecond!\n  third "));
+}
+
+#[test]
+fn lines_for_an_agent_are_sent_as_they_are() {
+    let mut desk = desk();
+    desk.press("js");
+    paste(&mut desk, "one\r\r  two");
+    desk.key(KeyCode::Enter);
+    desk.control('s');
+    let order = ordered(&mut desk);
+    assert_eq!(order.words.join(" "), "task send clarify0000000000000 -");
+    assert_eq!(order.input.as_deref(), Some("one\n\n  two\n"));
+}
+
+#[test]
+fn a_text_that_could_not_be_sent_is_not_lost() {
+    let mut desk = desk();
+    desk.press("jsOne");
+    desk.key(KeyCode::Enter);
+    desk.press("two");
+    desk.control('s');
+    let order = ordered(&mut desk);
+    desk.carried(order, Some("it asks something"));
+    super::frames::select(&mut desk, "clarify");
+    desk.press("s");
+    let Mode::Text(question) = &desk.state.mode else { panic!("{:?}", desk.state.mode) };
+    assert_eq!(question.field.text(), "One\ntwo");
+    desk.control('s');
+    let order = ordered(&mut desk);
+    desk.carried(order, None);
+    super::frames::select(&mut desk, "clarify");
+    desk.press("s");
+    let Mode::Text(question) = &desk.state.mode else { panic!("{:?}", desk.state.mode) };
+    assert_eq!(question.field.text(), "");
+}
+
+/// The text that an editor is asked to open.
+#[track_caller]
+fn opened(desk: &mut Desk) -> String {
+    desk.effects.clear();
+    desk.control('e');
+    match &desk.effects[..] {
+        [Effect::Write(text)] => text.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn saved(desk: &mut Desk, text: &str) {
+    desk.event(Event::Written(Ok(text.to_owned())));
+}
+
+#[test]
+fn an_editor_changes_the_text_of_every_field() {
+    let mut desk = desk();
+    open_form(&mut desk);
+    desk.press("fix");
+    assert_eq!(opened(&mut desk), "fix");
+    saved(&mut desk, "fix login\n");
+    tab(&mut desk, 1);
+    paste(&mut desk, "Mend\nit");
+    assert_eq!(opened(&mut desk), "Mend\nit");
+    saved(&mut desk, "Mend\n\tit\nwell");
+    desk.press("!");
+    desk.control('s');
+    let words = ordered(&mut desk).words;
+    assert_eq!(words[words.len() - 2..], ["fixlogin", "Mend\n\tit\nwell!"]);
+
+    let mut desk = self::desk();
+    desk.press("/log");
+    assert_eq!(opened(&mut desk), "log");
+    saved(&mut desk, "login\n");
+    assert_eq!(desk.state.list.search, "login");
+
+    let mut desk = self::desk();
+    desk.press("js");
+    saved(&mut desk, "one\ntwo");
+    assert_eq!(opened(&mut desk), "one\ntwo");
+}
+
+#[test]
+fn an_editor_that_fails_loses_no_text() {
+    let mut desk = desk();
+    desk.press("jsone");
+    let help = Some("set VISUAL or EDITOR".to_owned());
+    desk.event(Event::Written(Err(Failure { message: "cannot start `nothing`".to_owned(), help })));
+    assert_eq!(last_message(&desk), "cannot start `nothing`: set VISUAL or EDITOR");
+    let screen = desk.screen();
+    assert!(screen.contains("✗ cannot start `nothing`") && screen.contains("one"), "{screen}");
+    assert_eq!(opened(&mut desk), "one");
+    // Without a field that is written in, what comes late has no place.
+    desk.key(KeyCode::Esc);
+    saved(&mut desk, "late");
+    assert!(matches!(desk.state.mode, Mode::List));
+}
+
+#[test]
+fn a_refused_form_stays_with_its_text() {
+    let mut desk = desk();
+    open_form(&mut desk);
+    desk.press("main");
+    tab(&mut desk, 2);
+    paste(&mut desk, "one\ntwo");
+    desk.control('s');
+    let order = ordered(&mut desk);
+    desk.press("x");
+    desk.control('s');
+    assert!(desk.orders().is_empty(), "it runs already");
+    desk.carried(order, Some("main is the default branch"));
+    let screen = desk.screen();
+    assert!(screen.contains("✗ cannot create main: main is the default branch: try again"), "{screen}");
+    desk.control('s');
+    let order = ordered(&mut desk);
+    assert_eq!(order.input.as_deref(), Some("one\ntwo"));
+    desk.carried(order, None);
+    assert!(matches!(desk.state.mode, Mode::List));
+}
+
+#[test]
+fn a_form_that_was_left_is_opened_again_after_a_refusal() {
+    let mut desk = desk();
+    open_form(&mut desk);
+    desk.press("main");
+    desk.key(KeyCode::Enter);
+    let order = ordered(&mut desk);
+    desk.key(KeyCode::Esc);
+    assert!(matches!(desk.state.mode, Mode::List));
+    desk.carried(order, Some("main is the default branch"));
+    assert!(matches!(desk.state.mode, Mode::List), "nobody is disturbed");
+    assert!(last_message(&desk).ends_with("(c opens the form again)"), "{}", last_message(&desk));
+    desk.press("c");
+    desk.key(KeyCode::Enter);
+    let order = ordered(&mut desk);
+    assert_eq!(order.label, "create main");
+    desk.key(KeyCode::Esc);
+    desk.carried(order, None);
+    desk.press("c");
+    desk.key(KeyCode::Enter);
+    assert!(desk.orders().is_empty(), "an empty form is open");
+}
+
+/// An open form whose workflow has steps, in the field for the prompt.
+pub(super) fn open_mission(desk: &mut Desk) {
+    open_form(desk);
+    tab(desk, 3);
+    desk.key(KeyCode::Right);
+    desk.key(KeyCode::BackTab);
+}
+
+#[test]
+fn a_workflow_with_steps_starts_a_mission() {
+    let mut desk = desk();
+    open_mission(&mut desk);
+    let screen = desk.screen();
+    let names = ["A new mission", "prompt", "execution", "intervene", "Ctrl-S start"];
+    assert!(names.iter().all(|name| screen.contains(name)) && !screen.contains("context"), "{screen}");
+    desk.press("Add a form");
+    desk.key(KeyCode::Enter);
+    desk.press("and its tests");
+    tab(&mut desk, 2);
+    desk.key(KeyCode::Right);
+    tab(&mut desk, 1);
+    desk.key(KeyCode::Left);
+    desk.control('s');
+    let order = ordered(&mut desk);
+    let words = "mission start --project=toy --execution=step --intervene=always --harness=claude \
+        --review-harness=claude -- dev-task -";
+    assert_eq!(order.words.join(" "), words);
+    assert_eq!(order.input.as_deref(), Some("Add a form\nand its tests"));
+    let answer = serde_json::json!({"success": true, "id": "miss0000000000000000"});
+    desk.event(Event::Carried(order, Ok(answer)));
+    desk.answer(Question::Missions, MISSIONS);
+    assert_eq!(desk.selected(), "faster");
+}
+
+#[test]
+fn a_form_waits_for_the_projects() {
+    let mut desk = Desk::silent(120, 32);
+    open_form(&mut desk);
+    desk.press("fix");
+    let two = r#"[{"name": "other", "workflow": "other"}, {"name": "toy", "workflow": "default"}]"#;
+    desk.answer(Question::Tasks, TASKS);
+    desk.answer(Question::Projects, two);
+    desk.control('s');
+    let words =
+        "task create --project=toy --workflow=default --harness=claude --review-harness=claude -- fix";
+    assert_eq!(ordered(&mut desk).words.join(" "), words);
+    let mut desk = Desk::silent(120, 32);
+    open_form(&mut desk);
+    desk.answer(Question::Projects, "[]");
+    assert!(matches!(desk.state.mode, Mode::List));
+    assert!(last_message(&desk).contains("orange project add PATH"), "{}", last_message(&desk));
+}
+
+#[test]
+fn names_that_come_late_change_no_choice() {
+    let mut desk = desk();
+    open_mission(&mut desk);
+    desk.press("Make it faster");
+    desk.event(Event::Settings);
+    desk.answer(Question::Workflows, WORKFLOWS);
+    desk.answer(Question::Harnesses, HARNESSES);
+    desk.control('s');
+    let order = ordered(&mut desk);
+    assert!(order.words.ends_with(&["dev-task".to_owned(), "-".to_owned()]), "{order:?}");
+}
+
+#[test]
+fn a_comment_of_several_lines_is_one_item() {
+    let mut desk = desk();
+    desk.press("jj2");
+    desk.answer(Question::Diff("ok100000000000000000".to_owned()), DIFF);
+    desk.key(KeyCode::Right);
+    desk.press("}jcWhich user?");
+    desk.key(KeyCode::Enter);
+    desk.press("- mine");
+    desk.control('s');
+    assert!(desk.screen().contains("▌ - mine"), "{}", desk.screen());
+    desk.press("F");
+    let text = ordered(&mut desk).input.unwrap();
+    assert!(text.contains("- `src/login.rs:1`: Which user?\n  - mine\n"), "{text}");
+}
 
 #[test]
 fn a_new_task_is_selected() {
@@ -14,10 +289,10 @@ fn a_new_task_is_selected() {
     desk.answer(Question::Harnesses, r#"[{"name": "claude", "installed": true, "default": true}]"#);
     desk.event(Event::Paste("add login!\n".to_owned()));
     desk.key(KeyCode::Tab);
-    desk.event(Event::Paste("-v is\nignored".to_owned()));
-    desk.key(KeyCode::Enter);
+    desk.event(Event::Paste("-v is\nnot ignored".to_owned()));
+    desk.control('s');
     let order = desk.orders().remove(0);
-    let words = "task create --project=toy --workflow=default --harness=claude --review-harness=claude -- addlogin -v is ignored";
+    let words = "task create --project=toy --workflow=default --harness=claude --review-harness=claude -- addlogin -v is\nnot ignored";
     assert_eq!(order.words.join(" "), words);
     desk.event(Event::Carried(
         order,
@@ -39,9 +314,9 @@ fn comments_go_back_as_one_text() {
     desk.answer(Question::Diff(id.to_owned()), DIFF);
     desk.key(KeyCode::Right);
     desk.press("}jcWhich user?");
-    desk.key(KeyCode::Enter);
+    desk.control('s');
     desk.press("jjcAnd who tests it?");
-    desk.key(KeyCode::Enter);
+    desk.control('s');
     // Comments are kept while another row is selected.
     desk.key(KeyCode::Left);
     desk.press("jk");

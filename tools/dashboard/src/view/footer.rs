@@ -7,28 +7,27 @@ use ratatui::widgets::Paragraph;
 use unicode_width::UnicodeWidthStr;
 
 use super::text::fit;
+use super::text_field;
 use super::theme::Theme;
 use crate::model::State;
-use crate::model::ask::Mode;
+use crate::model::areas::text_width;
+use crate::model::ask::{Mode, TextQuestion};
 use crate::model::details::Tab;
+use crate::model::form::Form;
+use crate::model::text_field::TextField;
 use crate::model::{keys, offers};
 
 /// Draws the last message, or what is asked in one line.
 pub fn message(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
     let width = usize::from(area.width);
-    let typed = |label: &str, text: &str| {
-        Line::from(vec![
-            Span::styled(format!(" {label} "), theme.bold()),
-            Span::raw(text.to_owned()),
-            Span::styled(" ", theme.selected()),
-        ])
-    };
     let line = match &state.mode {
-        Mode::Search(line) => typed("/", line.tail(width.saturating_sub(4))),
+        Mode::Search(field) => {
+            let area = below_failure(frame, state, theme, area);
+            return search(frame, theme, field, area);
+        }
         Mode::Text(question) => {
-            let label = fit(&question.question, width / 2);
-            let room = width.saturating_sub(label.width() + 4);
-            typed(&label, question.line.tail(room))
+            let area = below_failure(frame, state, theme, area);
+            return text_question(frame, theme, question, area);
         }
         Mode::Confirm(confirm) => {
             let text = format!(" {} (y/N)", fit(&confirm.question, width.saturating_sub(8)));
@@ -43,6 +42,37 @@ pub fn message(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
         | Mode::Messages(_) => said(state, theme, width),
     };
     frame.render_widget(line, area);
+}
+
+/// Draws the last failure where a text is written. Returns the place below.
+fn below_failure(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) -> Rect {
+    if !state.has_failed() {
+        return area;
+    }
+    frame.render_widget(
+        said(state, theme, usize::from(area.width)),
+        Rect { height: area.height.min(1), ..area },
+    );
+    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
+}
+
+fn search(frame: &mut Frame<'_>, theme: Theme, field: &TextField, area: Rect) {
+    const SIGN: u16 = 3;
+    frame.render_widget(Line::styled(" / ", theme.bold()), area);
+    let area = Rect { x: area.x.saturating_add(SIGN), width: area.width.saturating_sub(SIGN), ..area };
+    text_field::draw(frame, theme, field, area, true);
+}
+
+/// The question in the first line, and the text below it.
+fn text_question(frame: &mut Frame<'_>, theme: Theme, question: &TextQuestion, area: Rect) {
+    let width = text_width(area.width);
+    let text = Rect { x: area.x + 1, y: area.y + 1, width, height: area.height.saturating_sub(1) };
+    let shown = text_field::draw(frame, theme, &question.field, text.intersection(area), true);
+    let place = text_field::place(theme, &shown);
+    let room = usize::from(width).saturating_sub(place.iter().map(Span::width).sum());
+    let mut spans = vec![Span::styled(format!(" {}", fit(&question.question, room)), theme.bold())];
+    spans.extend(place);
+    frame.render_widget(Line::from(spans), area);
 }
 
 fn said(state: &State, theme: Theme, width: usize) -> Line<'static> {
@@ -103,10 +133,12 @@ fn shown(state: &State) -> Vec<ShownKey> {
     };
     match &state.mode {
         Mode::Search(_) => fixed(&[("⏎", "search"), ("Esc", "all")]),
-        Mode::Text(_) => fixed(&[("⏎", "send"), ("Esc", "drop")]),
+        Mode::Text(_) => {
+            fixed(&[("Ctrl-S", "send"), ("⏎", "new line"), ("Ctrl-E", "editor"), ("Esc", "drop")])
+        }
         Mode::Confirm(_) => fixed(&[("y", "yes"), ("n", "no")]),
         Mode::Menu(_) => fixed(&[("j k", "choose"), ("⏎", "do it"), ("Esc", "back")]),
-        Mode::Form(_) => fixed(&[("Tab", "next field"), ("← →", "choose"), ("⏎", "create"), ("Esc", "drop")]),
+        Mode::Form(form) => fixed(&keys_of_form(form)),
         Mode::Request(_) => {
             let answers = of_row(state).0.into_iter().filter(|(key, ..)| key == "a" || key == "d");
             answers.chain(fixed(&[("j k PgDn PgUp", "scroll"), ("Esc", "back")])).collect()
@@ -134,6 +166,20 @@ fn shown(state: &State) -> Vec<ShownKey> {
             [can, first, cannot, last].concat()
         }
     }
+}
+
+/// The keys of the form: of a choice, of a text, or while its order runs.
+fn keys_of_form(form: &Form) -> Vec<(&'static str, &'static str)> {
+    if form.sent.is_some() {
+        return vec![("Esc", "back to the list")];
+    }
+    let send = ("Ctrl-S", if form.is_mission { "start" } else { "create" });
+    let own = match form.text(form.field) {
+        None => vec![("← →", "choose")],
+        Some(text) if text.has_lines() => vec![("⏎", "new line"), ("Ctrl-E", "editor")],
+        Some(_) => vec![("Ctrl-E", "editor")],
+    };
+    [vec![("Tab", "next field"), send], own, vec![("Esc", "drop")]].concat()
 }
 
 /// A key, what it does, and whether it can be used.

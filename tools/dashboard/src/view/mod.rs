@@ -3,12 +3,14 @@
 mod details;
 mod diff;
 mod footer;
+mod form;
 mod header;
 mod list;
 mod overlay;
 mod pane;
 mod request;
 pub mod text;
+mod text_field;
 pub mod theme;
 
 use ratatui::Frame;

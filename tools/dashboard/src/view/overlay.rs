@@ -2,23 +2,22 @@
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
 use unicode_width::UnicodeWidthStr;
 
+use super::form;
 use super::request;
 use super::text::{fit, left, wrap};
 use super::theme::Theme;
 use crate::model::State;
 use crate::model::ask::{Menu, Mode};
-use crate::model::form::{Field, Form};
 use crate::model::keys::HELP;
 
 /// Draws it, if there is one.
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme) {
     match &state.mode {
-        Mode::Form(form) => draw_form(frame, theme, form),
+        Mode::Form(form) => form::draw(frame, theme, form),
         Mode::Menu(menu) => draw_menu(frame, theme, menu),
         Mode::Request(_) => request::in_full(frame, state, theme),
         Mode::Help => draw_help(frame, theme),
@@ -53,7 +52,7 @@ fn draw_messages(frame: &mut Frame<'_>, state: &State, theme: Theme, above: usiz
 }
 
 /// An empty box of at most this size in the middle; returns what is inside.
-fn open_box(frame: &mut Frame<'_>, theme: Theme, title: &str, width: u16, height: u16) -> Rect {
+pub(super) fn open_box(frame: &mut Frame<'_>, theme: Theme, title: &str, width: u16, height: u16) -> Rect {
     let screen = frame.area();
     let width = width.min(screen.width);
     let height = height.min(screen.height.saturating_sub(2));
@@ -64,67 +63,6 @@ fn open_box(frame: &mut Frame<'_>, theme: Theme, title: &str, width: u16, height
     frame.render_widget(Clear, area);
     frame.render_widget(block, area);
     inner
-}
-
-fn draw_form(frame: &mut Frame<'_>, theme: Theme, form: &Form) {
-    let inner = open_box(frame, theme, "A new task", 76, 12);
-    let width = usize::from(inner.width).saturating_sub(14);
-    let mut lines = Vec::new();
-    for field in Field::ALL {
-        let is_active = field == form.field;
-        let label = Span::styled(
-            left(&format!(" {}", field.name()), 12),
-            if is_active { theme.key() } else { theme.dim() },
-        );
-        let mut spans = vec![label];
-        match typed(form, field) {
-            Some((text, hint)) => {
-                if text.is_empty() && !is_active {
-                    spans.push(Span::styled(fit(hint, width), theme.dim()));
-                } else {
-                    spans.push(Span::raw(tail(text, width)));
-                }
-                if is_active {
-                    spans.push(Span::styled(" ", theme.selected()));
-                    if text.is_empty() {
-                        spans.push(Span::styled(fit(hint, width.saturating_sub(1)), theme.dim()));
-                    }
-                }
-            }
-            None => {
-                let name = fit(picked(form, field), width.saturating_sub(4));
-                let name = if is_active { format!("‹ {name} ›") } else { name };
-                spans.push(Span::styled(name, if is_active { theme.bold() } else { Style::new() }));
-            }
-        }
-        lines.push(Line::from(spans));
-    }
-    frame.render_widget(Paragraph::new(lines), inner);
-}
-
-fn typed(form: &Form, field: Field) -> Option<(&str, &'static str)> {
-    match field {
-        Field::Branch => Some((&form.branch.text, "(made from the id)")),
-        Field::Summary => Some((&form.summary.text, "(without one, the agent asks what to do)")),
-        Field::Context => Some((&form.context.text, "(more about it)")),
-        Field::Project | Field::Workflow | Field::Status | Field::Harness | Field::ReviewHarness => None,
-    }
-}
-
-fn picked(form: &Form, field: Field) -> &str {
-    let pick = match field {
-        Field::Project => &form.project,
-        Field::Workflow => &form.workflow,
-        Field::Status => &form.status,
-        Field::Harness => &form.harness,
-        Field::ReviewHarness => &form.review_harness,
-        Field::Branch | Field::Summary | Field::Context => return "",
-    };
-    pick.name().unwrap_or("…")
-}
-
-fn tail(text: &str, width: usize) -> String {
-    crate::model::line::Line::of(text).tail(width).to_owned()
 }
 
 fn draw_menu(frame: &mut Frame<'_>, theme: Theme, menu: &Menu) {
