@@ -14,7 +14,7 @@ pub(super) fn paste(turn: &mut Turn, text: &str) {
     change(&mut turn.state, |field, fit| field.insert(&fit(text)));
 }
 
-/// What an editor has saved is the text of its field. One that has failed changes nothing.
+/// The text that an editor has saved becomes that of the field. An editor that has failed changes nothing.
 pub(super) fn written(turn: &mut Turn, written: Result<String, Failure>) {
     match written {
         Ok(text) => change(&mut turn.state, |field, fit| field.replace(&fit(&text))),

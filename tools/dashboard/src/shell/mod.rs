@@ -180,7 +180,7 @@ impl Shell {
             }
             Effect::Write(text) => {
                 let written = self.outside(|orange| editor::write(orange, &text));
-                // What has happened meanwhile comes after it, and may close the field.
+                // Later events come after this one: they may close the field.
                 self.take(Note::Event(Event::Written(written)));
             }
             Effect::Follow(followed) => self.follower.follow(followed),
