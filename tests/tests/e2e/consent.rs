@@ -30,6 +30,7 @@ use May::{Anybody, Engine, Person, PersonFor, Step};
 /// `GONE` are missions, the second a deleted one.
 const COMMANDS: &[(&str, May)] = &[
     ("project add", Person(&["."])),
+    ("editor", Anybody),
     ("project list", Anybody),
     ("project show", Anybody),
     ("project trust", Person(&["toy", "--yes"])),

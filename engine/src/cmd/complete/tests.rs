@@ -81,6 +81,7 @@ fn every_placeholder_is_known() {
         "CHANNEL",
         "COLUMNSxROWS",
         "COMMAND",
+        "COUNT",
         "DAYS",
         "DIGITS",
         "HOW",
