@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::fault::{Fault, ReachedStep, steps};
 use super::outcome::{Task, TaskState};
+use super::prepare::before;
 use super::scene::{Act, Scene};
 use super::world::{World, end_of, is_alive};
 use crate::Result;
@@ -116,16 +117,19 @@ fn is_still_called(world: &World, before: &Task) -> Result<()> {
     Ok(())
 }
 
-/// Removes what a task would leave in the way of the next.
+/// Removes what a task, and one before it, would leave in the way of the next.
 pub(super) fn clear_up(world: &World, branch: &str) -> Result<()> {
-    let task = Task::named(world, branch)?;
-    match task.is_mission() {
-        _ if task.is_over() => {}
-        true => drop(world.orange(&["mission", "cancel", branch, "--yes"])?),
-        false => drop(world.orange(&["task", "cancel", branch, "--yes"])?),
+    for task in [Some(Task::named(world, branch)?), Task::find(world, &before(branch))?].into_iter().flatten()
+    {
+        match task.is_mission() {
+            _ if task.is_over() => {}
+            true => drop(world.orange(&["mission", "cancel", &task.id, "--yes"])?),
+            false => drop(world.orange(&["task", "cancel", &task.id, "--yes"])?),
+        }
+        world.quiet()?;
     }
-    world.quiet()?;
-    world.orange(&["project", "update", PROJECT, "--queue", "manual", "--pool-size", "4"]).map(drop)
+    let settings = ["--queue", "manual", "--pool-size", "4", "--release-when-waiting", "false"];
+    world.orange(&[&["project", "update", PROJECT], &settings[..]].concat()).map(drop)
 }
 
 /// Makes the request under the fault, and returns its answer, if it has one.

@@ -75,6 +75,23 @@ pub(super) const SCENES: &[Scene] = &[
         to: "working",
     },
     Scene {
+        name: "a look of the monitor, which lends the worktree of a task that waits for a person",
+        prepare: |world, branch| {
+            let lender = before(branch);
+            let settings = ["--queue", "auto", "--pool-size", "1", "--release-when-waiting", "true"];
+            world.orange(&[&["project", "update", PROJECT], &settings[..]].concat())?;
+            create(world, &lender, &["--workflow", "minimal"])?;
+            write(world, &lender, "## Handoff\n\nDONE: all of it")?;
+            ask(world, &lender, "reviewing")?;
+            let worktree = Task::named(world, &lender)?.worktree(world)?;
+            write_in(&worktree, "idea.txt", &format!("{branch} has half an idea\n"))?;
+            create(world, branch, &[])?;
+            world.must_be_kept(branch, &[&format!("{branch} has half an idea\n")])
+        },
+        act: Act::Ask(&["monitor", "--once"]),
+        to: "working",
+    },
+    Scene {
         name: "gc of all that is over, and of what is not merged",
         prepare: |world, branch| {
             let (own, kept) = (world.path(PROJECT), before(branch));
@@ -552,13 +569,14 @@ impl Scene {
     }
 
     /// Whether the task that the request names has the status that success promises: this one, or one before it whose end starts this
-    /// one in a process of its own.
+    /// one in a process of its own. A look of the monitor names none, and starts tasks in processes of their own.
     pub(super) fn keeps_its_word(&self, world: &World, branch: &str) -> Result<bool> {
-        let names_other = self.words(branch).is_some_and(|words| words.contains(&before(branch)));
-        match names_other {
-            true => Task::named(world, &before(branch)).map(|task| task.is_over()),
-            false => Task::named(world, branch).map(|task| task.status() == self.to),
+        let words = self.words(branch).unwrap_or_default();
+        if words.contains(&before(branch)) {
+            return Task::named(world, &before(branch)).map(|task| task.is_over());
         }
+        let is_look = words.iter().any(|word| word == "monitor");
+        Ok(is_look || Task::named(world, branch)?.status() == self.to)
     }
 
     /// What a person does when the request has had no effect.
