@@ -176,9 +176,16 @@ fn words(pid: i32, name: &str) -> Vec<u8> {
     let has_any = || ["environ", "cmdline"].iter().any(|name| !read(name).is_empty());
     // One of the system itself has none, and neither has one that has ended.
     let has_program = || fs::read_link(format!("/proc/{pid}/exe")).is_ok();
-    for look in 0..LOOKS {
+    let mut looks_without = 0;
+    for _ in 0..LOOKS {
+        // Before the other: afterwards its next program may have begun.
+        let has_any = has_any();
         let found = read(name);
-        if !found.is_empty() || !has_program() || look >= SURE && has_any() {
+        if !found.is_empty() || !has_program() {
+            return found;
+        }
+        looks_without += u32::from(has_any);
+        if looks_without == SURE {
             return found;
         }
         thread::sleep(PAUSE);
