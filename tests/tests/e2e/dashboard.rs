@@ -24,6 +24,17 @@ pub(crate) fn shows_no(world: &World, terminal: &Terminal<'_>, what: &str) {
     world.until(&format!("the terminal shows no {what:?}"), || !terminal.screen().contains(what));
 }
 
+/// Agrees to the question on the screen. A key that arrives while the question is drawn does not count, and is pressed again.
+#[track_caller]
+fn agrees(world: &World, terminal: &Terminal<'_>) {
+    world.until("the question is answered", || {
+        if terminal.screen().contains("(y/N)") {
+            terminal.press(&["y"]);
+        }
+        !terminal.screen().contains("(y/N)")
+    });
+}
+
 /// Ends the thread that watches this, also when the test fails.
 pub(crate) struct Stops<'s>(pub(crate) &'s AtomicBool);
 
@@ -125,7 +136,7 @@ fn reviewed_work_is_merged_or_sent_back() {
     shows_no(&world, &terminal, "other");
     terminal.press(&["m"]);
     terminal.shows("merge one? (y/N)");
-    terminal.press(&["y"]);
+    agrees(&world, &terminal);
     terminal.shows("u undoes");
     one.reaches("done");
     terminal.shows("✓ merge one");
@@ -164,8 +175,8 @@ fn comments_never_approve_work_of_a_custom_workflow() {
     terminal.shows("r back to working");
     terminal.shows("> to approved");
     terminal.press(&[">"]);
-    terminal.shows("move one to approved?");
-    terminal.press(&["y"]);
+    terminal.shows("move one to approved? (y/N)");
+    agrees(&world, &terminal);
     task.reaches("approved");
     terminal.shows("m merge");
     terminal.shows("r back to working");
@@ -211,7 +222,7 @@ fn work_without_a_review_is_merged_by_force() {
     terminal.shows("m force merge");
     terminal.press(&["m"]);
     terminal.shows("merge fix by force, from working? (y/N)");
-    terminal.press(&["y"]);
+    agrees(&world, &terminal);
     task.reaches("done");
 }
 
@@ -243,14 +254,15 @@ fn a_cancel_waits_for_its_grace_and_can_be_withdrawn() {
     terminal.shows("x cancel");
     terminal.press(&["x"]);
     terminal.shows("(y/N)");
-    terminal.press(&["y"]);
+    agrees(&world, &terminal);
     terminal.shows("u undoes");
     terminal.press(&["u"]);
     terminal.shows("withdrawn");
     assert_eq!(task.status(), "pending");
     terminal.press(&["x"]);
     terminal.shows("(y/N)");
-    terminal.press(&["y", "q"]);
+    agrees(&world, &terminal);
+    terminal.press(&["q"]);
     terminal.shows("LEFT 0");
     assert_eq!(task.status(), "cancelled", "an end carries out what was agreed to");
 }
@@ -372,9 +384,17 @@ fn an_order_that_fails_at_the_end_is_reported() {
     // Another command is busy with the task for as long as this file is locked.
     let lock = fs::File::open(task.folder().join(".lock")).unwrap();
     lock.lock().unwrap();
-    // Together, so that the order is still held when the dashboard ends.
-    terminal.press(&["y", "q"]);
-    let screen = terminal.shows("LEFT 0");
+    // Together, so that the order is still held when the dashboard ends. If the question was not drawn yet, `q` says no.
+    world.until("the dashboard has ended", || {
+        let screen = terminal.screen();
+        if screen.contains("(y/N)") {
+            terminal.press(&["y", "q"]);
+        } else if screen.contains("x cancel") {
+            terminal.press(&["x"]);
+        }
+        screen.contains("LEFT 0")
+    });
+    let screen = terminal.screen();
     assert!(screen.contains("error: cannot cancel fix"), "{screen}");
 }
 

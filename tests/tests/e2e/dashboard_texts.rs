@@ -5,6 +5,7 @@ use std::fs;
 use crate::activity::{event, reports};
 use crate::attach::Terminal;
 use crate::dashboard::{dashboard, shows_no};
+use crate::missions;
 use crate::sending::{hears, listening};
 use crate::task::Task;
 use crate::world::{World, target_program, write_program};
@@ -117,4 +118,28 @@ fn an_editor_that_fails_takes_no_text() {
     assert!(screen.contains("A new task") && !screen.contains("lost"), "{screen}");
     terminal.press(&["C-s"]);
     has_context(&created(&world), "one");
+}
+
+#[test]
+fn a_form_whose_workflow_has_steps_starts_a_mission() {
+    let world = missions::world();
+    let terminal = dashboard(&world, "dashboard");
+    terminal.press(&["c"]);
+    terminal.shows("A new task");
+    terminal.press(&["Tab", "Tab", "Tab"]);
+    terminal.shows("workflow   ‹");
+    // The names of the workflows may come later than the key.
+    world.until("a workflow with steps is chosen", || {
+        terminal.press(&["Left", "Tab"]);
+        shows_no(&world, &terminal, "workflow   ‹");
+        let is_chosen = terminal.screen().contains("A new mission");
+        terminal.press(&["BTab"]);
+        terminal.shows("workflow   ‹");
+        is_chosen
+    });
+    terminal.press(&["BTab", "Add a form", "Enter", "and its tests", "C-s"]);
+    let listed = || world.ok(&["mission", "list"]).as_array().unwrap().clone();
+    world.until("the mission is there", || !listed().is_empty());
+    let shown = world.ok(&["mission", "show", listed()[0]["id"].as_str().unwrap()]);
+    assert_eq!(shown["prompt"], "Add a form\nand its tests");
 }
