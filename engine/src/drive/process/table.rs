@@ -68,8 +68,8 @@ impl Table {
         ended.map(|(pid, _)| *pid)
     }
 
-    /// Whether it is in the session or the group of this process, or of nobody but that process before it ended: its number stays
-    /// taken as long as somebody is in either.
+    /// Whether it is in the session or the group of this process. The number of one that has ended stays taken as long as a process
+    /// is in either.
     pub(super) fn follows(&self, pid: i32, leader: Process) -> bool {
         let is_replaced = self.0.get(&leader.pid).is_some_and(|stat| stat.start != leader.start);
         !is_replaced && (self.session(pid) == Some(leader.pid) || self.group(pid) == Some(leader.pid))
@@ -164,7 +164,7 @@ pub(super) fn environment(pid: i32) -> Environment {
     Environment(words(pid, "environ"))
 }
 
-/// What `/proc` has of a process under this name; empty for another user's, or one that is gone.
+/// The contents of this file of a process in `/proc`; empty for another user's, or one that is gone.
 ///
 /// A process that changes its program has neither an environment nor a command line for a moment, in which it must not look like a
 /// stranger: it is looked at again.
@@ -176,6 +176,10 @@ fn words(pid: i32, name: &str) -> Vec<u8> {
     let has_any = || ["environ", "cmdline"].iter().any(|name| !read(name).is_empty());
     // One of the system itself has none, and neither has one that has ended.
     let has_program = || fs::read_link(format!("/proc/{pid}/exe")).is_ok();
+    let found = read(name);
+    if !found.is_empty() {
+        return found;
+    }
     let mut looks_without = 0;
     for _ in 0..LOOKS {
         // Before the other: afterwards its next program may have begun.
@@ -193,7 +197,7 @@ fn words(pid: i32, name: &str) -> Vec<u8> {
     Vec::new()
 }
 
-/// What a file of `/proc` has, by one call: what is read in parts ends early if the process changes its program between them.
+/// The contents of a file of `/proc`, by one call: what is read in parts ends early if the process changes its program between them.
 fn at_once(path: &str) -> io::Result<Vec<u8>> {
     // The most that the system gives a program as its arguments and environment.
     const LONGEST: usize = 6 << 20;
