@@ -26,7 +26,7 @@ pub fn limit_after(before: u32) -> u32 {
     300_u32.checked_mul(1 << before.min(8)).map_or(HOUR, |delay| delay.min(HOUR))
 }
 
-/// Why a mission's step waits.
+/// The cause for which a mission's step waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delay {
     /// Its agent has met a limit of its provider.

@@ -55,7 +55,7 @@ events! {
         intervene: String,
         /// Whether the session that started it gets notices.
         notices: bool,
-        /// How many attempts of its step were made elsewhere before, which its agents count, too.
+        /// Attempts of its steps that were made elsewhere before; its agents count them, too.
         #[serde(default)]
         attempts_before: u32,
     },

@@ -244,7 +244,7 @@ impl Call {
         self.command.process_group(group).spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
-    /// The same with its complaints on the terminal of this process, whose own ones may be read by another program.
+    /// The same with its complaints on the terminal, where another program reads those of this process.
     pub fn complaining_here(mut self) -> Call {
         let terminal = io::stdin();
         if terminal.is_terminal()

@@ -69,7 +69,7 @@ pub struct NewMission {
     pub intervene: String,
     /// Whether the session that started it gets notices.
     pub notices: bool,
-    /// How many attempts of its step were made elsewhere before.
+    /// Attempts of its steps that were made elsewhere before.
     pub attempts_before: u32,
     /// The spawn of the agent that creates it.
     pub creator_spawn: Option<u32>,

@@ -271,7 +271,7 @@ fn an_exit_rule_passes_no_gate_on_another_branch() {
 fn stays(world: &World, task: &Task<'_>, why: &str) {
     kill(task.agent(1).begun());
     task.has_events(1, "agent.exited");
-    world.until("somebody is asked", || task.show()["attention"].is_string());
+    world.until("a person is asked", || task.show()["attention"].is_string());
     let attention = task.show()["attention"].clone();
     assert!(attention.as_str().unwrap().contains("the transition is blocked"), "{attention}");
     assert!(attention.as_str().unwrap().contains(why), "{attention}");

@@ -29,7 +29,7 @@ fn restarted(world: &World) -> Task<'_> {
 /// The same, and the process that waits is dead.
 fn abandoned(world: &World) -> Task<'_> {
     let mission = restarted(world);
-    world.until("somebody waits", || resumer(&mission).is_some());
+    world.until("a process waits for the step", || resumer(&mission).is_some());
     resumer(&mission).into_iter().for_each(kill);
     mission
 }

@@ -1,4 +1,4 @@
-//! What a mission wants: its steps wait, one of them is leased, or neither.
+//! The wants of missions: steps of one wait, or one of them is leased, or neither.
 
 use alloc::string::String;
 use alloc::vec;

@@ -211,7 +211,7 @@ pub struct StartArgs {
     /// Send no messages at the boundaries of steps to the agent that starts it
     #[arg(long)]
     pub no_notices: bool,
-    /// How many attempts of its step were made elsewhere before; ORANGE_ATTEMPT goes on from there
+    /// Attempts of its steps that were made elsewhere before; ORANGE_ATTEMPT goes on from there
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     pub attempts_before: u32,
     /// The harness of steps that name none [default: the project's]

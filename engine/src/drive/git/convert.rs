@@ -19,10 +19,10 @@ use crate::{Error, Kind, Result, nofollow};
 /// The attributes by which git converts.
 const ATTRIBUTES: [&str; 5] = ["text", "eol", "ident", "filter", "working-tree-encoding"];
 
-/// How many bytes are checked out at once to be compared.
+/// Bytes that are checked out at once to be compared.
 const AT_ONCE: u64 = 64 * 1024 * 1024;
 
-/// How many bytes of two files are compared at once.
+/// Bytes of two files that are compared at once.
 const PART: u64 = 64 * 1024;
 
 /// The tracked files of a checkout whose bytes were compared with those that a checkout of its commit would give.
@@ -92,7 +92,7 @@ impl Git {
         Ok(other.map(|(it, _)| it.path.clone()).collect())
     }
 
-    /// What the attributes of the commit and those of the checkout say of these files.
+    /// Those of these files that the attributes of the commit or those of the checkout name.
     fn named(&self, committed: &Committed<'_>, files: &[&Found]) -> Result<Named> {
         let filters = self.filters_at_checkout()?;
         let by_settings = self.has_line_ends_by_settings()?;
@@ -172,13 +172,13 @@ impl<'g> Committed<'g> {
         // In an empty folder, git reads the attributes of the commit.
         let folder = ScratchFolder::new(&self.own.join("checkout"))?;
         let call = self.call().env("GIT_WORK_TREE", &folder.path);
-        // A file that git cannot check out counts as one of other bytes.
+        // A file that cannot be checked out or read counts as one of other bytes, and is kept.
         call.args(["checkout-index", "--quiet", "-z", "--stdin"]).input(&lines(files)).run()?;
         let (here, there) = (real(&self.git.repo), real(&folder.path));
         let is_same = |file: &&&Found| {
             let found = nofollow::open(&here.join(&file.path), OFlags::RDONLY);
             let wanted = nofollow::open(&there.join(&file.path), OFlags::RDONLY);
-            found.and_then(|found| is_same(found, wanted?)).unwrap_or_default()
+            found.and_then(|found| is_same(found, wanted?)).unwrap_or(false)
         };
         Ok(files.iter().filter(|file| !is_same(file)).map(|file| file.path.clone()).collect())
     }

@@ -29,7 +29,7 @@ pub struct NewMission<'a> {
     pub policy: PolicyWishes,
     /// Whether who starts it gets messages, if the plan has them.
     pub notices: bool,
-    /// How many attempts of its step were made elsewhere before.
+    /// Attempts of its steps that were made elsewhere before.
     pub attempts_before: u32,
     /// The harness of steps that name none.
     pub harness: &'a str,
