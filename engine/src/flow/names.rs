@@ -1,12 +1,13 @@
 //! How the commands that people read name tasks and missions: by the branch where that leads to them, and else by the id.
 //!
-//! What is stored and what programs read has ids, which name the same task for ever. A branch is what a person types now.
+//! What is stored and what programs run has ids, which name the same task for ever. A branch is what a person types now.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use crate::answer::{MissionPause, Need};
 use crate::app::App;
 use crate::store::{DirKind, Task, TaskDir, id, list};
 use crate::{Error, Result};
@@ -66,6 +67,21 @@ impl<'a> Names<'a> {
         error.message = self.in_text(&error.message).into_owned();
         error.help = self.in_text(&error.help).into_owned();
         error
+    }
+
+    /// The need with branches in place of the ids in its reason. Its actions keep ids, since programs run them.
+    pub fn in_need(&self, need: Need) -> Need {
+        Need { why: self.in_text(&need.why).into_owned(), ..need }
+    }
+
+    /// The pause with branches in place of the ids in its text and its commands.
+    pub fn in_pause(&self, pause: MissionPause) -> MissionPause {
+        let in_text = |text: &String| self.in_text(text).into_owned();
+        MissionPause {
+            what: in_text(&pause.what),
+            offers: pause.offers.iter().map(in_text).collect(),
+            ..pause
+        }
     }
 
     /// The name of a task in commands for tasks, or of a mission in those for missions.
@@ -239,6 +255,18 @@ mod tests {
         check_name(&app, &dir, "fix/login");
         let error = Error::new(crate::Kind::Refused, "no").help(format!("`orange task stop {}`", dir.id));
         assert_eq!(Names::of(&app).in_error(error).help, "`orange task stop fix/login`");
+        let pause = MissionPause {
+            number: 1,
+            reason: "obstacle".to_owned(),
+            step: None,
+            what: format!("`orange mission show {}` tells more", mission.id),
+            offers: vec![format!("orange mission cancel {}", mission.id)],
+        };
+        let MissionPause { what, offers, .. } = Names::of(&app).in_pause(pause);
+        assert_eq!(
+            (what.as_str(), &offers[..]),
+            ("`orange mission show brew` tells more", &["orange mission cancel brew".to_owned()][..])
+        );
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::drive::git::{Mergeable, Strategy};
 use crate::flow::definition::declared_id;
 use crate::flow::mission::{Course, view};
+use crate::flow::names::Names;
 use crate::flow::observed::Observed;
 use crate::flow::queue::Queue;
 use crate::flow::session::{self, Panes, Session};
@@ -73,7 +74,8 @@ impl<'k> Known<'k> {
 
 /// What one task needs, by all that is known now. `queue` is the one [about it](Queue::about).
 pub fn here(app: &App, dir: &TaskDir, observed: &Observed, queue: Option<&Queue>) -> Option<Need> {
-    queued(app, queue, Known::of(dir, observed, AskGit::Size))
+    let need = queued(app, queue, Known::of(dir, observed, AskGit::Size))?;
+    Some(Names::of(app).in_need(need))
 }
 
 /// What a task or mission needs, which is read for that; `None` if it needs nothing. `queue` is that of all projects.
@@ -83,7 +85,7 @@ pub fn look(app: &App, dir: &TaskDir, queue: Option<&Queue>) -> Result<Option<(T
         DirKind::Task => queued(app, queue, Known::of(dir, &observed, AskGit::Merge)),
         DirKind::Mission => of_mission(dir, &observed, &Course::of(dir, &observed.history)?),
     };
-    Ok(need.map(|need| (observed.task, need)))
+    Ok(need.map(|need| (observed.task, Names::of(app).in_need(need))))
 }
 
 /// What a task needs that may wait in this queue.

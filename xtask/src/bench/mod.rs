@@ -12,7 +12,7 @@ mod resolve;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::Result;
 use crate::binary::kibibytes;
@@ -22,10 +22,31 @@ use crate::{build_checker, build_workflow};
 
 /// Measure everything that has a budget.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cargo xtask bench
+  cargo xtask bench processes sizes --quick")]
 pub(crate) struct Bench {
+    /// The tables to make; all of them by default
+    #[arg(value_enum)]
+    tables: Vec<Table>,
     /// Fewer runs and fewer tasks: figures that are only roughly right, soon
     #[arg(long)]
     quick: bool,
+}
+
+/// A table of figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Table {
+    Resolve,
+    Processes,
+    Missions,
+    Dashboard,
+    Gateway,
+    Builds,
+    Linters,
+    Instructions,
+    Sizes,
 }
 
 /// A figure with its budget.
@@ -61,43 +82,70 @@ pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
         checker: build_checker::build(house)?,
         bench: build_bench(house)?,
     };
-    println!("\nresolve, on the default workflow; the harness is in every figure\n");
-    print!("{}", table(&["", "ns", "instructions"], &resolve::rows(&built.bench)?));
-    println!("\nwhole processes, medians\n");
-    let rows = processes::rows(house, &built, scratch.path(), arguments.quick)?;
-    print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
-    println!("\nmissions with real tmux, real git and an agent that only reports, medians\n");
-    let rows = missions::rows(&built.orange, arguments.quick)?;
-    print!("{}", table(&["", "first ms", "last ms"], &rows));
-    println!("\nthe dashboard in a real tmux, medians\n");
-    build_workflow::build_dashboard(house)?;
-    let rows = dashboard::rows(&built.orange, arguments.quick)?;
-    print!("{}", table(&["", "figure"], &rows));
-    println!(
-        "\none gateway over HTTP, and its store; 32 clients and 16 simulated crabs on the same machine\n"
-    );
-    let program = build_workflow::build_fleet(house, &house.root.join("workflows"))?;
-    let rows = fleet::rows(house, &program, arguments.quick)?;
-    print!("{}", table(&["", "sqlite", "postgres", "restate"], &rows));
-    println!("\nbuilds, medians\n");
-    let rows = compile::rows(house, &built, scratch.path(), arguments.quick)?;
-    print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
-    println!("\nlinters, whole processes, medians\n");
-    match peers::install(house) {
-        Ok(peers) => {
-            let rows = processes::linters(house, &built, &peers, scratch.path(), arguments.quick)?;
-            print!("{}", table(&["", "wall ms", "cpu ms"], &rows));
-        }
-        Err(why) => println!("not measured: the other linters cannot be installed from PyPI: {why}"),
+    let tables = if arguments.tables.is_empty() { Table::value_variants() } else { &arguments.tables };
+    for table in tables {
+        measure(*table, house, &built, scratch.path(), arguments.quick)?;
     }
-    println!("\ninstructions of a check, in millions, and in thousands for each state\n");
-    match peers::instructions(&built.checker, house, scratch.path()) {
-        Ok(rows) => print!("{}", table(&["", "millions", "thousands"], &rows)),
-        Err(why) => println!("not counted: {why}"),
-    }
-    println!("\nbinaries\n");
-    print!("{}", table(&["", "KiB"], &sizes(&built)?));
     Ok(ExitCode::SUCCESS)
+}
+
+fn measure(measured: Table, house: &House, built: &Built, scratch: &Path, quick: bool) -> Result<()> {
+    let heads: [&str; 3] = ["", "wall ms", "cpu ms"];
+    let (title, heads, rows): (_, &[&str], _) = match measured {
+        Table::Resolve => (
+            "resolve, on the default workflow; the harness is in every figure",
+            &["", "ns", "instructions"],
+            resolve::rows(&built.bench),
+        ),
+        Table::Processes => {
+            ("whole processes, medians", &heads, processes::rows(house, built, scratch, quick))
+        }
+        Table::Missions => (
+            "missions with real tmux, real git and an agent that only reports, medians",
+            &["", "first ms", "last ms"],
+            missions::rows(&built.orange, quick),
+        ),
+        Table::Dashboard => {
+            build_workflow::build_dashboard(house)?;
+            ("the dashboard in a real tmux, medians", &["", "figure"], dashboard::rows(&built.orange, quick))
+        }
+        Table::Gateway => {
+            let program = build_workflow::build_fleet(house, &house.root.join("workflows"))?;
+            (
+                "one gateway over HTTP, and its store; 32 clients and 16 simulated crabs on the same machine",
+                &["", "sqlite", "postgres", "restate"],
+                fleet::rows(house, &program, quick),
+            )
+        }
+        Table::Builds => ("builds, medians", &heads, compile::rows(house, built, scratch, quick)),
+        Table::Linters => (
+            "linters, whole processes, medians",
+            &heads,
+            match peers::install(house) {
+                Ok(peers) => processes::linters(house, built, &peers, scratch, quick),
+                Err(why) => {
+                    return not_measured(&format!("the other linters cannot be installed from PyPI: {why}"));
+                }
+            },
+        ),
+        Table::Instructions => (
+            "instructions of a check, in millions, and in thousands for each state",
+            &["", "millions", "thousands"],
+            match peers::instructions(&built.checker, house, scratch) {
+                Ok(rows) => Ok(rows),
+                Err(why) => return not_measured(&why),
+            },
+        ),
+        Table::Sizes => ("binaries", &["", "KiB"], sizes(built)),
+    };
+    println!("\n{title}\n");
+    print!("{}", table(heads, &rows?));
+    Ok(())
+}
+
+fn not_measured(why: &str) -> Result<()> {
+    println!("\nnot measured: {why}");
+    Ok(())
 }
 
 fn build_hookless(house: &House, scratch: &Path) -> Result<PathBuf> {

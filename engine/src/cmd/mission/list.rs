@@ -27,8 +27,8 @@ pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
         let is_shown = it.task.as_ref().map_or(true, |task| is_shown(&task.owned));
         is_shown.then_some(it)
     });
-    let panes = Panes::of(app);
-    let rows = listed.into_iter().map(|listed| row(app, listed, &panes));
+    let (panes, names) = (Panes::of(app), Names::of(app));
+    let rows = listed.into_iter().map(|listed| row(app, listed, &panes, &names));
     let rows = rows.filter(|row| !args.needs_me || needs_person(row)).map(|row| (rank(&row), row)).collect();
     let missions = in_order(rows);
     if missions.is_empty() {
@@ -37,8 +37,7 @@ pub fn run(app: &App, args: &MissionListArgs) -> Result<Answer> {
     }
     let now = fault::now();
     let has_project = project.is_none() && has_several(app);
-    let names = Names::of(app);
-    let cells: Vec<_> = missions.iter().map(|mission| cells(mission, &names, has_project, now)).collect();
+    let cells: Vec<_> = missions.iter().map(|mission| cells(mission, has_project, now)).collect();
     let header = ["NEED", "AGE", "BRANCH", "WORKFLOW", "STATUS", "STEP", "PROMPT", "WHY"];
     let table = table(header, &cells);
     let Some(width) = screen::width() else { return Answer::of(&missions, table) };
@@ -60,13 +59,13 @@ fn needs_person(mission: &ListedMission) -> bool {
     }
 }
 
-fn row(app: &App, Listed { dir, task }: Listed, panes: &Panes<'_>) -> ListedMission {
+fn row(app: &App, Listed { dir, task }: Listed, panes: &Panes<'_>, names: &Names<'_>) -> ListedMission {
     let branch = task.as_ref().ok().map(|task| task.branch.clone());
     let read = task.and_then(|task| {
         let history = task::read_journal_last(&dir, 0)?.history();
         let observed = Observed::of(app, &dir, task, history, panes)?;
         let course = Course::of(&dir, &observed.history)?;
-        Ok(readable(&dir, observed, &course))
+        Ok(readable(&dir, observed, &course, names))
     });
     match read {
         Ok(row) => ListedMission::Readable(Box::new(row)),
@@ -76,13 +75,13 @@ fn row(app: &App, Listed { dir, task }: Listed, panes: &Panes<'_>) -> ListedMiss
     }
 }
 
-fn readable(dir: &TaskDir, observed: Observed, course: &Course) -> MissionRow {
-    let need = need::of_mission(dir, &observed, course);
+fn readable(dir: &TaskDir, observed: Observed, course: &Course, names: &Names<'_>) -> MissionRow {
+    let need = need::of_mission(dir, &observed, course).map(|need| names.in_need(need));
     let Observed { task, .. } = observed;
     MissionRow {
         need,
         step: course.current().map(|step| course.name(step)),
-        pause: course.pause(&task.id),
+        pause: course.pause(&task.id).map(|pause| names.in_pause(pause)),
         id: task.id,
         project: task.project,
         branch: task.branch,
@@ -95,7 +94,7 @@ fn readable(dir: &TaskDir, observed: Observed, course: &Course) -> MissionRow {
     }
 }
 
-fn cells(mission: &ListedMission, names: &Names<'_>, has_project: bool, now: SystemTime) -> [String; 8] {
+fn cells(mission: &ListedMission, has_project: bool, now: SystemTime) -> [String; 8] {
     let named = |project: &str, branch: &str| match has_project {
         true => one_line(&format!("{project}/{branch}"), 30),
         false => one_line(branch, 30),
@@ -111,7 +110,7 @@ fn cells(mission: &ListedMission, names: &Names<'_>, has_project: bool, now: Sys
                 row.status.clone(),
                 row.step.clone().unwrap_or_else(|| "-".to_owned()),
                 one_line(&row.summary, 40),
-                need.map(|need| one_line(&names.in_text(&why(need)), 90)).unwrap_or_default(),
+                need.map(|need| one_line(&why(need), 90)).unwrap_or_default(),
             ]
         }
         ListedMission::Unreadable { id, project, branch, error } => {

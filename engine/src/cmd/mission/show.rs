@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::task::show::{agent_lines, need_lines, waiting_line};
 use crate::flow::mission::{Course, view};
+use crate::flow::names::Names;
 use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
@@ -16,7 +17,8 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
     let course = Course::of(dir, &observed.history)?;
-    let need = need::of_mission(dir, &observed, &course);
+    let names = Names::of(app);
+    let need = need::of_mission(dir, &observed, &course).map(|need| names.in_need(need));
     let unnoticed = observed.unnoticed(dir);
     let Observed { task, history, session, agents } = observed;
     let project = app.project_of(&task);
@@ -29,7 +31,7 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
             execution: course.mission.policy.execution.as_str(),
             intervene: course.mission.policy.intervene.as_str(),
         },
-        pause: course.pause(&dir.id),
+        pause: course.pause(&dir.id).map(|pause| names.in_pause(pause)),
         steps: course.steps(&dir.id, &history),
         worktree: task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string()),
         session: session.as_str(),

@@ -39,7 +39,7 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let mut known = list::journals(&app.home, &DirKind::ALL, project.as_deref())?;
     // Commands that need the projects or the pool report what is wrong with them.
     let queue = saved.and_then(|saved| Queue::of(&app.home, saved, &known)).ok();
-    let around = Around { app, panes: Panes::of(app), queue, git: asked_of(args) };
+    let around = Around { app, names: Names::of(app), panes: Panes::of(app), queue, git: asked_of(args) };
     known.retain(|one| one.dir.kind == DirKind::Task && one.may_be(is_wanted));
     let is_asked = |row: &ListedTask<'_>| !args.needs_me || needs_person(row);
     let observed =
@@ -57,7 +57,7 @@ pub fn run(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     let width = screen::width();
     let now = fault::now();
     let has_project = project.is_none() && has_several(app);
-    let shape = Shape { names: Names::of(app), width, has_project, now };
+    let shape = Shape { width, has_project, now };
     let rows = list::each_briefly(known, is_brief, |it, brevity| {
         let (dir, observed) = observed(it, &brevity)?;
         let row = Some(around.listed(&dir, &observed)).filter(is_asked)?;
@@ -129,6 +129,7 @@ fn needs_person(row: &ListedTask<'_>) -> bool {
 /// Facts for the list that are not in a task.
 struct Around<'o> {
     app: &'o App,
+    names: Names<'o>,
     panes: Panes<'o>,
     /// The reason for which each task waits.
     queue: Option<Queue>,
@@ -191,6 +192,7 @@ impl Around<'_> {
         let forbidden = self.queue.as_ref().and_then(|queue| queue.forbids(self.app, task));
         let (queued, forbidden) = (waits_for.as_deref(), forbidden.as_deref());
         let need = need::of_task(self.app, &Known { queued, forbidden, has_room, ..known });
+        let need = need.map(|need| self.names.in_need(need));
         let with_changes = |()| changed::size(self.app, task, history);
         let asked = (self.git == AskGit::Size).then_some(());
         TaskRow {
@@ -245,9 +247,7 @@ fn check_status(app: &App, status: &str) -> Result<()> {
 }
 
 /// How rows look.
-struct Shape<'s> {
-    /// The names in commands: the terminal cuts what is long.
-    names: Names<'s>,
+struct Shape {
     /// The columns of the terminal, if it is one.
     width: Option<usize>,
     /// Whether the project stands before the branch.
@@ -255,7 +255,7 @@ struct Shape<'s> {
     now: SystemTime,
 }
 
-impl Shape<'_> {
+impl Shape {
     /// Summary and reason share the width that the other columns leave; the terminal cuts the reason.
     fn row(&self, listed: &ListedTask<'_>) -> [String; 6] {
         match listed {
@@ -283,7 +283,7 @@ impl Shape<'_> {
     }
 
     fn why(&self, need: &Need) -> String {
-        one_line(&self.names.in_text(&why(need)), self.width.unwrap_or(90))
+        one_line(&why(need), self.width.unwrap_or(90))
     }
 
     fn branch_width(&self) -> usize {

@@ -73,7 +73,7 @@ fn of(
     if !need.person {
         return None;
     }
-    let need = Need { why: names.in_text(&need.why).into_owned(), ..need };
+    let need = names.in_need(need);
     let Observed { task, .. } = observed;
     Some(Seen { name: names.name(&dir), dir, branch: task.branch, summary: task.summary, need })
 }
