@@ -217,10 +217,17 @@ fn updates(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Resu
     Ok(())
 }
 
+/// The secret of the agent whose harness calls.
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
 /// The call of a harness before and after each tool.
 fn event(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
     let home = Home::with_tasks(&built.orange, scratch, "event", "default", 1)?;
     let task = home.ids()?.join("");
+    let folder = home.path.join("tasks/bench").join(&task);
+    let agents = folder.join("agents");
+    std::fs::create_dir_all(&agents).map_err(|error| format!("{}: {error}", agents.display()))?;
+    write(&agents.join("1.secret"), SECRET)?;
     let given = scratch.join("event.json");
     write(
         &given,
@@ -229,13 +236,14 @@ fn event(runs: &mut Runs, built: &Built, scratch: &Path) -> Result<()> {
     let opened = File::open(&given).map_err(|error| format!("{}: {error}", given.display()))?;
     let mut once = Command::new(&built.orange);
     once.args(["agent", "event"]).env("ORANGE_HOME", &home.path).stdin(opened);
-    once.envs([("ORANGE_TASK", task.as_str()), ("ORANGE_SPAWN", "1")]);
+    once.envs([("ORANGE_TASK", task.as_str()), ("ORANGE_SPAWN", "1"), ("ORANGE_SECRET", SECRET)]);
     once.status().map_err(|error| format!("{}: {error}", built.orange.display()))?;
     // The command never fails, since it must not stop an agent.
-    if !home.path.join("tasks/bench").join(&task).join("activity.jsonl").exists() {
+    if !folder.join("activity.jsonl").exists() {
         return Err("`orange agent event` has noted nothing".to_string());
     }
-    let settings = [&*home.setting(), &format!("ORANGE_TASK={task}"), "ORANGE_SPAWN=1"];
+    let secret = format!("ORANGE_SECRET={SECRET}");
+    let settings = [&*home.setting(), &format!("ORANGE_TASK={task}"), "ORANGE_SPAWN=1", &secret];
     let (orange, given) = (text(&built.orange), format!("<{}", given.display()));
     let words = [orange.as_str(), "agent", "event", &given];
     runs.ask("agent event, of a tool", &settings, &words, "at most 3 ms", Some(|it, _| it.wall <= 3.0));
