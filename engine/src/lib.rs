@@ -3,7 +3,6 @@
 //! The path of a request: `cmd` parses the arguments and finds the task, `store` locks and loads it, [`core`] decides, `flow`
 //! journals the decision and writes it, `hooks` act on the outside through `drive`, and `cmd` prints the answer.
 
-mod answer;
 mod app;
 mod around;
 mod caller;
@@ -11,7 +10,6 @@ mod cmd;
 mod declared;
 mod doctor;
 mod drive;
-mod error;
 mod fault;
 mod files;
 mod flow;
@@ -25,13 +23,11 @@ mod relay;
 mod setup;
 mod store;
 
-#[cfg(feature = "schemas")]
-pub use answer::schemas;
 pub use cmd::args::Cli;
 pub use cmd::main;
 pub use drive::exec::GIT_VARIABLES;
-pub use error::{Error, Kind, Result};
 pub use machines::{Compile, Workflows};
+use orange_api::{Error, Kind, Result};
 pub use orange_core as core;
 pub use store::frontmatter::any_bytes;
 

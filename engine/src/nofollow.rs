@@ -15,8 +15,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::error::Unfit;
 use crate::files;
+use orange_api::Unfit;
 
 /// The longest file that is read, unless another limit is documented.
 pub(crate) const LONGEST: u64 = 64 * 1024 * 1024;

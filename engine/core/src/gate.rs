@@ -8,6 +8,7 @@ use crate::{Checks, Program};
 
 /// The judgement of a reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "UPPERCASE"))]
 pub enum Verdict {
     /// The work is good.
     Pass,

@@ -34,6 +34,7 @@ pub struct Mission {
 
 /// Where a mission stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum MissionStatus {
     /// It waits for a free slot.
     Pending,
@@ -78,6 +79,7 @@ pub struct StepState {
 
 /// Where a step stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum StepStatus {
     /// It waits for its dependencies or its condition, or a handler for the failure.
     Blocked,

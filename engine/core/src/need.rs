@@ -18,6 +18,7 @@ use crate::Verdict;
 
 /// What is needed, the most urgent first. Those from [`Kind::Limit`] on need no person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Kind {
     /// An agent asks whether it may use a tool.
     Permission,

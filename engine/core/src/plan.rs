@@ -107,6 +107,7 @@ pub struct Policy {
 
 /// Whether a mission goes from step to step by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Execution {
     /// It pauses after every step.
     Step,
@@ -116,6 +117,7 @@ pub enum Execution {
 
 /// At which ends of steps a mission pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Intervene {
     /// At none.
     Never,

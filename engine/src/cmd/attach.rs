@@ -1,6 +1,5 @@
 //! `orange task attach` and `orange mission attach`: a session on this terminal, from one agent to the next.
 
-use crate::answer::{Attached, Success};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::flow::attach::{Left, attach, has_session};
@@ -10,6 +9,7 @@ use crate::flow::session::Panes;
 use crate::store::event::{Event, Exited, Spawn, Waiting};
 use crate::store::{Record, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
+use orange_api::{Attached, Success};
 
 /// Shows the session, and after a hand-off the session of the next agent. Without a further agent, it prints why, and what
 /// can be done by `commands`.

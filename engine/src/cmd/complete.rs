@@ -7,12 +7,12 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, complete};
 use orange_core::Machine;
 
 use crate::Result;
-use crate::answer::{Candidate, Completions};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::{Cli, Shell, TaskName};
 use crate::cmd::task::named_or_here;
 use crate::store::{DirKind, Task, list, projects};
+use orange_api::{Candidate, Completions};
 
 /// The kind of thing that a value names, read from its placeholder in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn script(shell: Shell) -> Result<Answer> {
         Shell::Zsh => ("zsh", include_str!("complete/orange.zsh")),
         Shell::Fish => ("fish", include_str!("complete/orange.fish")),
     };
-    Answer::of(&Completions { shell, script }, script.trim_end())
+    Answer::of(&Completions { shell: shell.into(), script: script.into() }, script.trim_end())
 }
 
 /// `orange complete -- WORDS`: a candidate a line, with what it means behind a tab; nothing before the tab means files.
@@ -52,7 +52,7 @@ fn found(app: &App, words: &[String]) -> Vec<Candidate> {
         Names::Projects => projects_of(app),
         Names::Workflows => workflows(app),
         Names::Harnesses => harnesses(app),
-        Names::Files => vec![Candidate::new("", "a file or folder")],
+        Names::Files => vec![candidate("", "a file or folder")],
     })
 }
 
@@ -73,7 +73,7 @@ fn candidates(words: &[String], list: impl Fn(Names) -> Vec<Candidate>) -> Vec<C
     let found = found.iter().filter(|candidate| !candidate.is_hide_set());
     let found = found.flat_map(|candidate| match Names::asked_by(candidate) {
         Some(names) => named(list(names), last),
-        None => vec![Candidate::from(candidate)],
+        None => vec![of_clap(candidate)],
     });
     // Options are candidates only for a word that begins with `-`.
     found.filter(|candidate| last.starts_with('-') || !candidate.word.starts_with('-')).collect()
@@ -144,29 +144,25 @@ impl Names {
     }
 }
 
-impl Candidate {
-    fn new(word: impl Into<String>, about: impl Into<String>) -> Candidate {
-        Candidate { word: word.into(), about: about.into() }
-    }
+fn candidate(word: impl Into<String>, about: impl Into<String>) -> Candidate {
+    Candidate { word: word.into(), about: about.into() }
 }
 
-impl From<&CompletionCandidate> for Candidate {
-    fn from(candidate: &CompletionCandidate) -> Candidate {
-        let about = candidate.get_help().map_or_else(String::new, ToString::to_string);
-        Candidate::new(candidate.get_value().to_string_lossy(), about)
-    }
+fn of_clap(known: &CompletionCandidate) -> Candidate {
+    let about = known.get_help().map_or_else(String::new, ToString::to_string);
+    candidate(known.get_value().to_string_lossy(), about)
 }
 
 fn harnesses(app: &App) -> Vec<Candidate> {
     let known = or_log(app.harnesses());
-    known.iter().map(|it| Candidate::new(&it.name, "")).collect()
+    known.iter().map(|it| candidate(&it.name, "")).collect()
 }
 
 fn workflows(app: &App) -> Vec<Candidate> {
     let listed = or_log(app.machines.all()).into_iter();
     listed
         .map(|workflow| {
-            Candidate::new(workflow.name, workflow.workflow.map_or("", |workflow| workflow.description()))
+            candidate(workflow.name, workflow.workflow.map_or("", |workflow| workflow.description()))
         })
         .collect()
 }
@@ -177,7 +173,7 @@ fn statuses(app: &App, words: &[String]) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     for state in all.iter().flat_map(|machine| machine.states) {
         if !found.iter().any(|candidate| candidate.word == state.name) {
-            found.push(Candidate::new(state.name, state.description));
+            found.push(candidate(state.name, state.description));
         }
     }
     found
@@ -202,10 +198,7 @@ fn task_in(words: &[String]) -> Option<TaskName> {
 
 fn projects_of(app: &App) -> Vec<Candidate> {
     let projects = or_log(projects::read(&app.home));
-    projects
-        .into_iter()
-        .map(|project| Candidate::new(project.name, project.path.display().to_string()))
-        .collect()
+    projects.into_iter().map(|project| candidate(project.name, project.path.display().to_string())).collect()
 }
 
 fn tasks(app: &App) -> Vec<Candidate> {
@@ -222,7 +215,7 @@ fn unfinished(app: &App, kind: DirKind) -> Vec<Candidate> {
         .filter(|task| !app.is_over(task));
     let names = |task: Task| {
         let about = format!("{} ({})", task.branch, task.owned.status);
-        [Candidate::new(task.id, about), Candidate::new(task.branch, task.summary)]
+        [candidate(task.id, about), candidate(task.branch, task.summary)]
     };
     open.flat_map(names).collect()
 }

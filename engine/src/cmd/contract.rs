@@ -3,12 +3,15 @@
 
 use orange_core::{Actor, Actors, Fields, Gate, Machine, SectionGate, StateId, Transition, Verdict};
 
-use crate::answer::{Contract, Duty, StatusContract};
+use orange_api::{Contract, Duty, StatusContract};
 
 /// The contract of a workflow, with each status in which an agent has something to ask for.
 pub fn of<'m>(machine: &'m Machine<'m>) -> Contract<'m> {
     let statuses = machine.state_ids().map(|status| of_status(machine, status));
-    Contract { workflow: machine.name, statuses: statuses.filter(|it| !it.transitions.is_empty()).collect() }
+    Contract {
+        workflow: machine.name.into(),
+        statuses: statuses.filter(|it| !it.transitions.is_empty()).collect(),
+    }
 }
 
 /// The contract for readers, one paragraph for each status.
@@ -100,9 +103,9 @@ fn section_words(gate: &SectionGate<'_>) -> String {
 }
 
 /// Who may ask for a transition.
-pub fn askers<'m>(machine: &Machine<'m>, by: Actors) -> Vec<&'m str> {
+pub fn askers<'m, S: From<&'m str>>(machine: &Machine<'m>, by: Actors) -> Vec<S> {
     let askers = by.iter().filter(|actor| *actor != Actor::Engine);
-    askers.map(|actor| machine.actor_name(actor)).collect()
+    askers.map(|actor| machine.actor_name(actor).into()).collect()
 }
 
 fn of_status<'m>(machine: &'m Machine<'m>, status: StateId) -> StatusContract<'m> {
@@ -112,13 +115,15 @@ fn of_status<'m>(machine: &'m Machine<'m>, status: StateId) -> StatusContract<'m
     let others = || machine.targets(status).filter(|to| !between(*to).any(is_for_agents));
     let for_programs = others().filter(|to| by(*to).declared().next().is_some());
     StatusContract {
-        status: machine.state(status).name,
+        status: machine.state(status).name.into(),
         transitions: leaving.map(|transition| duty(machine, transition)).collect(),
         for_persons: others()
             .filter(|to| by(*to).names(Actor::Human) || by(*to).declared().next().is_none())
-            .map(|to| machine.state(to).name)
+            .map(|to| machine.state(to).name.into())
             .collect(),
-        for_programs: for_programs.map(|to| (machine.state(to).name, askers(machine, by(to)))).collect(),
+        for_programs: for_programs
+            .map(|to| (machine.state(to).name.into(), askers(machine, by(to))))
+            .collect(),
     }
 }
 
@@ -129,9 +134,9 @@ fn is_for_agents(transition: &Transition<'_>) -> bool {
 fn duty<'m>(machine: &'m Machine<'m>, transition: &Transition<'m>) -> Duty<'m> {
     let to = machine.state(transition.to).name;
     Duty {
-        to,
+        to: to.into(),
         by: askers(machine, transition.by),
-        guard: transition.guard.map(|guard| guard.text),
+        guard: transition.guard.map(|guard| guard.text).map(Into::into),
         gate: gate_words(transition.gates),
         write: example(transition.gates),
         run: format!("orange task update --status {to}"),
@@ -156,7 +161,7 @@ fn describe(status: &StatusContract<'_>) -> String {
             shown.push(example);
         }
     }
-    let is_for_programs = |to: &&&str| status.for_programs.iter().any(|(it, _)| it == *to);
+    let is_for_programs = |to: &str| status.for_programs.iter().any(|(it, _)| it == to);
     let for_persons = status.for_persons.iter().filter(|to| !is_for_programs(to));
     let for_persons: Vec<_> = for_persons.map(|name| format!("`{name}`")).collect();
     if !for_persons.is_empty() {

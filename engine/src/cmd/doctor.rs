@@ -1,10 +1,10 @@
 //! `orange doctor`: the findings of its checks, with remedies.
 
-use crate::answer::{self, Diagnosis};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::doctor::{self, Finding, Level};
 use crate::{Kind, Result};
+use orange_api::Diagnosis;
 
 /// Runs every check. A broken requirement gives the exit status of the environment.
 pub fn run(app: &App) -> Result<Answer> {
@@ -18,12 +18,12 @@ pub fn run(app: &App) -> Result<Answer> {
     Ok(if is_broken { answer.wrong(Kind::Environment) } else { answer })
 }
 
-fn to_answer(Finding { check, level, message, remedy }: Finding) -> answer::Finding {
+fn to_answer(Finding { check, level, message, remedy }: Finding) -> orange_api::Finding {
     let remedy = Some(remedy).filter(|remedy| !remedy.is_empty());
-    answer::Finding { check, level: word(level), message, remedy }
+    orange_api::Finding { check: check.into(), level: word(level).into(), message, remedy }
 }
 
-fn describe(answer::Finding { check, level, message, remedy }: &answer::Finding) -> String {
+fn describe(orange_api::Finding { check, level, message, remedy }: &orange_api::Finding) -> String {
     let line = format!("{level:<8} {check:<12} {}", one_line(message, 1000));
     remedy.iter().fold(line, |line, remedy| format!("{line}\n{:<21} → {remedy}", ""))
 }

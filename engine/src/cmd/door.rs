@@ -1,9 +1,9 @@
 //! The entry of the process: takes its arguments, prints its output and gives its exit status. Nothing else in the engine prints.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::answer::{self, Refusal, Text, Version};
 use crate::app::{App, become_independent, keep_files};
 use crate::caller::Caller;
 use crate::cmd::answer::{Answer, written};
@@ -20,6 +20,7 @@ use crate::relay::Reply;
 use crate::setup::mcp;
 use crate::store::Home;
 use crate::{Error, Kind, Result, fault};
+use orange_api::{Refusal, Text, Version};
 
 /// What the generated binary runs, with the workflows that are compiled in, and with the compiler of custom workflows if
 /// it has one.
@@ -30,10 +31,14 @@ pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
     let cli = match parse(words()) {
         Ok(Parsed::Cli(cli)) => cli,
         Ok(Parsed::Help(text)) => {
-            return end(built, Answer::of(&Text { text: &text }, text.as_str()), asks_for_json(words()));
+            return end(
+                built,
+                Answer::of(&Text { text: text.as_str().into() }, text.as_str()),
+                asks_for_json(words()),
+            );
         }
         Ok(Parsed::Version(text)) => {
-            let version = Version { text: &text, json_version: answer::VERSION };
+            let version = Version { text: text.as_str().into(), json_version: orange_api::VERSION };
             return end(built, Answer::of(&version, text.as_str()), asks_for_json(words()));
         }
         Err(error) => return fail(&error, asks_for_json(words())),
@@ -186,7 +191,7 @@ fn end(built: Built, outcome: Result<Answer>, as_json: bool) -> ExitCode {
 
 fn fail(error: &Error, as_json: bool) -> ExitCode {
     let to_stderr = || writeln!(io::stderr(), "error: {error}");
-    match written(&Refusal { error }) {
+    match written(&Refusal { error: Cow::Borrowed(error) }) {
         // Where the answer cannot be written, its error cannot either.
         Ok(json) if as_json => writeln!(io::stdout(), "{json}").or_else(|_| to_stderr()),
         Ok(_) | Err(_) => to_stderr(),

@@ -1,6 +1,5 @@
 //! `orange gc`: lists and removes what finished tasks have left.
 
-use crate::answer::Removal;
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::GcArgs;
@@ -8,6 +7,7 @@ use crate::files::size;
 use crate::flow::garbage::{self, Garbage, Kind, Wanted};
 use crate::store::projects;
 use crate::{Error, Kind as Failure, Result};
+use orange_api::Removal;
 
 /// Lists what can be removed, and removes it with `--yes`.
 pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
@@ -33,7 +33,7 @@ pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
 
 fn to_answer(one: &Garbage, failure: Option<&Error>, dry_run: bool) -> Removal {
     Removal {
-        kind: one.kind.name(),
+        kind: one.kind.name().into(),
         project: one.project.clone(),
         name: one.name.clone(),
         age_days: days(one),

@@ -1,11 +1,11 @@
 //! `orange harness`: the coding agents that tasks can name.
 
 use crate::Result;
-use crate::answer::ListedHarness;
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::HarnessCommand;
 use crate::flow::harness;
+use orange_api::ListedHarness;
 
 /// Runs it.
 pub fn run(app: &App, command: &HarnessCommand) -> Result<Answer> {

@@ -1,12 +1,12 @@
 //! `orange install`: writes the skill for agents to where each coding agent looks for skills.
 
 use crate::Result;
-use crate::answer::{Install, SkillFile, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::InstallArgs;
 use crate::cmd::skill;
 use crate::setup::skill::write;
+use orange_api::{Install, SkillFile, Success};
 
 /// Writes the skill for the named harness, or for every harness whose program is on `PATH`; or only prints it.
 pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
@@ -18,9 +18,9 @@ pub fn run(app: &App, args: &InstallArgs) -> Result<Answer> {
     app.caller.check_person("install the skill for coding agents")?;
     let written = write(app, args.harness.as_deref(), &text)?;
     let written = written.into_iter().map(|(harness, file, change)| SkillFile {
-        harness,
+        harness: harness.into(),
         file: file.display().to_string(),
-        change: change.word(),
+        change: change.word().into(),
     });
     let files: Vec<_> = written.collect();
     let lines: Vec<_> = files.iter().map(|it| format!("{} {}", it.change, it.file)).collect();

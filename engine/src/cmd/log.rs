@@ -6,13 +6,13 @@ use std::path::Path;
 use log::Level;
 use rustix::fs::OFlags;
 
-use crate::answer::LogLine;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::LogArgs;
 use crate::log_file::{self, LONGEST, Line};
 use crate::store::transcripts;
 use crate::{Error, Result, nofollow};
+use orange_api::LogLine;
 
 /// The last lines that fit, oldest first.
 pub fn run(app: &App, args: &LogArgs) -> Result<Answer> {
@@ -27,10 +27,10 @@ pub fn run(app: &App, args: &LogArgs) -> Result<Answer> {
 fn to_answer<'l>(line: &Line<'l>) -> LogLine<'l> {
     let some = |text: &'l str| Some(text).filter(|text| !text.is_empty());
     LogLine {
-        time: some(line.time),
-        level: log_file::name(line.level),
-        component: some(line.component),
-        message: line.message,
+        time: some(line.time).map(Into::into),
+        level: log_file::name(line.level).into(),
+        component: some(line.component).map(Into::into),
+        message: line.message.into(),
     }
 }
 

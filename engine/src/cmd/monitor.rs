@@ -1,12 +1,12 @@
 //! `orange monitor`: handles ends of agents that no wrapper has reported, and unfinished transitions.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::time::Duration;
 
 use orange_core::notify::CRASH_LASTS;
 
 use crate::Result;
-use crate::answer::{Failed, Happened, MonitorLook, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::MonitorArgs;
@@ -16,6 +16,7 @@ use crate::flow::notify::Notifier;
 use crate::flow::only_one::{OnlyMonitor, become_it, try_for_messages};
 use crate::flow::polls::Polls;
 use crate::store::{DirKind, Task, list};
+use orange_api::{Failed, Happened, MonitorLook, Success};
 
 /// The shortest time between two looks where messages are due sooner than the next one.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -47,7 +48,10 @@ pub fn run(app: &App, args: &MonitorArgs, tell: impl Fn(&Answer) -> Result<()>) 
             Ok(found) => found,
             Err(error) => {
                 let error = error.for_person();
-                Answer::of(&MonitorLook::NotLooked { error: &error }, format!("error: {error}"))?
+                Answer::of(
+                    &MonitorLook::NotLooked { error: Cow::Borrowed(&error) },
+                    format!("error: {error}"),
+                )?
             }
         };
         if !found.text.is_empty() {
@@ -95,7 +99,7 @@ fn alone(app: &App, tell: &impl Fn(&Answer) -> Result<()>) -> Result<Option<Only
         let text = format!("{who} is the monitor; this one stands by and works after its end");
         let look = MonitorLook::StandsBy {
             stands_by_for: holder.as_ref().map(|holder| holder.pid),
-            since: holder.as_ref().map(|holder| holder.since.as_str()),
+            since: holder.as_ref().map(|holder| holder.since.as_str()).map(Into::into),
         };
         tell(&Answer::of(&look, text)?)
     })?;
@@ -111,8 +115,9 @@ fn answer(app: &App, look: &Look) -> Result<Answer> {
     let lines = events.iter().map(|(id, story)| format!("{}: {story}", name(app, id)));
     let lines = lines.chain(errors.iter().map(|(id, error)| format!("{}: error: {error}", name(app, id))));
     let text = lines.collect::<Vec<_>>().join("\n");
-    let events = events.iter().map(|(id, outcome)| Happened { id, outcome }).collect();
-    let errors = errors.iter().map(|(id, error)| Failed { id, error }).collect();
+    let events =
+        events.iter().map(|(id, outcome)| Happened { id: id.into(), outcome: outcome.into() }).collect();
+    let errors = errors.iter().map(|(id, error)| Failed { id: id.into(), error: error.into() }).collect();
     Answer::of(&MonitorLook::Looked { watched: *watched, events, errors }, text)
 }
 

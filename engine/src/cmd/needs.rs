@@ -5,11 +5,11 @@ use std::time::SystemTime;
 use orange_core::need::Kind;
 
 use crate::Result;
-use crate::answer::{Change, Need};
 use crate::app::App;
 use crate::cmd::project;
 use crate::flow::doing::words;
 use crate::store::{clock, projects};
+use orange_api::{Change, Need};
 
 /// The one project whose tasks are listed: the named one, or unless `all` are wanted the one of the current folder.
 pub fn project_of(app: &App, name: Option<&str>, all: bool) -> Result<Option<String>> {
@@ -39,7 +39,7 @@ impl Rank {
 
     /// The place of something that needs this, or nothing.
     pub fn of(need: Option<&Need>) -> Rank {
-        let place = |need: &Need| Kind::ALL.iter().position(|kind| kind.as_str() == need.kind);
+        let place = |need: &Need| Kind::ALL.iter().position(|kind| *kind == need.kind);
         let since = need.and_then(|need| need.since.clone());
         Rank { need: need.and_then(place).unwrap_or(Kind::ALL.len()), since: since.unwrap_or_default() }
     }

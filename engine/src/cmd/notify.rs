@@ -1,12 +1,12 @@
 //! `orange notify`: the channels for messages about what needs a person.
 
-use crate::answer::{ChannelFailure, ListedChannel, TestedChannel};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::args::NotifyCommand;
 use crate::flow::notify::settings::{self, named, words};
 use crate::flow::notify::{Channel, Message, Sent, send};
 use crate::{Error, Kind, Result};
+use orange_api::{ChannelFailure, ListedChannel, TestedChannel};
 
 /// Runs it.
 pub fn run(app: &App, command: &NotifyCommand) -> Result<Answer> {
@@ -39,10 +39,10 @@ fn row(channel: &Channel, sent: &Sent) -> ListedChannel {
     let to = sent.channels.get(name).cloned().unwrap_or_default();
     ListedChannel {
         name: name.clone(),
-        via: via.as_str(),
-        needs: rules.kinds.iter().map(|kind| kind.as_str()).collect(),
+        via: via.as_str().into(),
+        needs: rules.kinds.iter().map(|kind| kind.as_str().to_owned()).collect(),
         quiet: rules.quiet.map(words),
-        urgent: rules.urgent.iter().map(|kind| kind.as_str()).collect(),
+        urgent: rules.urgent.iter().map(|kind| kind.as_str().to_owned()).collect(),
         digest: rules.digest,
         timeout: timeout.as_secs(),
         taken_at: to.taken_at,

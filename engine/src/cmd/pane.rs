@@ -1,13 +1,14 @@
 //! `orange task pane` and `orange mission pane`: what the pane of an agent shows.
 
 use crate::Result;
-use crate::answer::{Cursor, ShownPane};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::PaneArgs;
 use crate::cmd::screen;
 use crate::flow::pane::{self, AgentPane, Screen, follow, look, resize, without_colours};
 use crate::store::TaskDir;
+use orange_api::{Cursor, ShownPane};
+use std::borrow::Cow;
 
 /// What a terminal reads before a pane is printed over the one before.
 const CLEAR: &str = "\u{1b}[H\u{1b}[2J\u{1b}[3J";
@@ -46,14 +47,14 @@ fn answer(dir: &TaskDir, found: &AgentPane, shown: &Screen, has_colours: bool) -
     let text: Vec<String> =
         lines.map(|line| if has_colours { line.clone() } else { without_colours(line) }).collect();
     let answer = ShownPane {
-        id: &dir.id,
+        id: dir.id.as_str().into(),
         spawn: found.agent.spawn,
-        window: &found.agent.window,
+        window: found.agent.window.as_str().into(),
         columns: shown.size.columns,
         rows: shown.size.rows,
         cursor: shown.cursor.map(|(column, row)| Cursor { column, row }),
         alive: !shown.is_dead,
-        lines: &shown.lines,
+        lines: Cow::Borrowed(&shown.lines),
     };
     Answer::of(&answer, text.join("\n"))
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::answer::{ListedProject, ListedToken, MadeToken, ShownProject, Success, TrustedFile};
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::{ProjectCommand, ProjectSettings};
@@ -13,6 +12,7 @@ use crate::store::settings::FILE;
 use crate::store::tokens::Token;
 use crate::store::transcripts;
 use crate::{Error, Kind, Result};
+use orange_api::{ListedProject, ListedToken, MadeToken, ShownProject, Success, TrustedFile};
 
 /// Runs it.
 pub fn run(app: &App, command: &ProjectCommand, as_json: bool) -> Result<Answer> {
@@ -146,7 +146,7 @@ fn remove(app: &App, name: &str) -> Result<Answer> {
 fn token(app: &App, actor: &str, name: Option<&str>) -> Result<Answer> {
     let project = named_or_here(app, name)?;
     let (made, token) = project::make_token(app, &project, actor)?;
-    Answer::of(&MadeToken { made: to_listed(&made), token: &token }, token.as_str())
+    Answer::of(&MadeToken { made: to_listed(&made), token: token.as_str().into() }, token.as_str())
 }
 
 fn tokens(app: &App, name: Option<&str>) -> Result<Answer> {
@@ -180,7 +180,7 @@ fn to_listed(token: &Token) -> ListedToken {
 fn answer(project: &Project, mut text: String, is_new_queue: bool) -> Result<Answer> {
     let mut listed = to_answer(project);
     if is_new_queue && project.is_auto() {
-        listed.hints = Some([AUTO]);
+        listed.hints = Some(vec![AUTO.to_owned()]);
         text += &format!("\n{AUTO}");
     }
     Answer::of(&listed, text)
@@ -228,7 +228,7 @@ fn to_answer(project: &Project) -> ListedProject {
         workflow: project.workflow().to_owned(),
         type_answers: project.type_answers,
         transcripts_mb: project.transcripts_mb.unwrap_or(transcripts::DEFAULT_MB),
-        queue: if project.is_auto() { "auto" } else { "manual" },
+        queue: if project.is_auto() { "auto".into() } else { "manual".into() },
         backup_days: project.backup_days,
         branch_days: project.branch_days,
         trash_days: project.trash_days,

@@ -1,15 +1,16 @@
 //! The settings that `orange.toml` can have, for `orange project show`.
 
 use crate::Result;
-use crate::answer::{
-    OrangeToml, PortsOfSlot, SettingSource, SetupProgram, SharedSettings, ShownProject, TrustState,
-};
 use crate::app::App;
 use crate::cmd::answer::table;
-use crate::store::effective::{Effective, Source, Sourced, effective};
+use crate::store::effective::{Effective, Sourced, effective};
 use crate::store::projects::Project;
 use crate::store::settings::{Ports, Program};
 use crate::store::trust::{self, Trust};
+use orange_api::{
+    OrangeToml, PortsOfSlot, SettingOrigin, SettingSource, SetupProgram, SharedSettings, ShownProject,
+    TrustState,
+};
 
 /// The settings of a project that apply now.
 pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
@@ -53,7 +54,9 @@ pub fn text(shown: &ShownProject) -> String {
     let or_none = |text: String| if text.is_empty() { "-".to_owned() } else { text };
     let programs = it.setup.value.iter().map(|it| format!("{} ({} s)", it.argv.join(" "), it.timeout));
     let ports = it.ports.value.iter().map(|it| format!("{}: {} to {}", it.workspace, it.first, it.last));
-    let row = |name: &str, value: String, source: &str| [name.to_owned(), or_none(value), source.to_owned()];
+    let row = |name: &str, value: String, source: SettingOrigin| {
+        [name.to_owned(), or_none(value), source.as_str().to_owned()]
+    };
     let environment = match &it.environment.value {
         Some(names) => names.join(", "),
         None => "all".to_owned(),
@@ -98,12 +101,7 @@ fn state(trust: &Trust) -> TrustState {
 }
 
 fn with<T, U>(value: U, from: &Sourced<T>) -> SettingSource<U> {
-    let source = match from.source {
-        Source::Default => "default",
-        Source::File => "file",
-        Source::Project => "project",
-    };
-    SettingSource { value, source }
+    SettingSource { value, source: from.source }
 }
 
 fn of_slots(project: &Project, ports: Ports) -> Vec<PortsOfSlot> {

@@ -3,7 +3,6 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
-use crate::answer::{self, HarnessInProject, SetupMatter, Success};
 use crate::app::App;
 use crate::around::Around;
 use crate::caller::Caller;
@@ -13,6 +12,7 @@ use crate::cmd::install;
 use crate::setup::{self, Matter, Record, Remedy, skill};
 use crate::store::projects::{self, Project};
 use crate::{Error, Kind, Result};
+use orange_api::{HarnessInProject, SetupMatter, Success};
 
 /// The questions of one harness in one project.
 struct Plan<'h> {
@@ -30,7 +30,7 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
     if args.undo {
         let files = setup::undo(&app.home, args.harness.as_deref())?;
         let text = format!("nothing is agreed to any more{}", listed(&files, "; changed back: "));
-        let undone = answer::Setup { changed: shown(&files), ..answer::Setup::default() };
+        let undone = orange_api::Setup { changed: shown(&files), ..orange_api::Setup::default() };
         return Answer::of(&undone, text);
     }
     let around = app.around()?;
@@ -76,7 +76,7 @@ pub fn run(app: &App, args: &SetupArgs, as_json: bool) -> Result<Answer> {
             format!("agreed in part, {left} left open: `orange setup` asks for that again{changed}")
         }
     });
-    let setup = answer::Setup {
+    let setup = orange_api::Setup {
         success: Success,
         agreed: left == 0,
         changed: shown(&changed),
@@ -211,7 +211,7 @@ fn remedy(matter: &Matter) -> String {
 
 fn to_answer(plan: &Plan<'_>) -> HarnessInProject {
     let matter = |matter: &Matter| SetupMatter {
-        name: matter.name,
+        name: matter.name.into(),
         allows: matter.allows.clone(),
         answered: matter.is_answered,
         remedy: remedy(matter),

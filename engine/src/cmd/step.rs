@@ -2,7 +2,6 @@
 
 use orange_core::mission::Report;
 
-use crate::answer::{ReportedStep, ShownStep, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{CompleteArgs, MissionName, StepCommand};
@@ -11,6 +10,7 @@ use crate::flow::mission::Course;
 use crate::flow::mission::attempt::{Claim, OwnAttempt, Said, Taken, own, report};
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
+use orange_api::{ReportedStep, ShownStep, Success};
 
 /// Runs a command.
 pub fn run(app: &App, command: &StepCommand) -> Result<Answer> {
@@ -75,7 +75,7 @@ fn show(app: &App, dir: &TaskDir) -> Result<Answer> {
         workflow: task.owned.workflow,
         title: step.title.to_owned(),
         role: course.plan.role(step.role).to_owned(),
-        status: state.status.as_str(),
+        status: state.status,
         is_current: state.attempt() == attempt && state.status.is_active(),
         needs_result: course.plan.needs_result(id),
         results,

@@ -1,5 +1,6 @@
 //! `orange workflow`: the workflows that tasks and missions can follow, and what each asks of agents.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
@@ -7,14 +8,12 @@ use orange_core::plan::{Plan, StepId};
 use orange_core::{Commands, Machine, StateId, Workflow};
 
 use crate::Result;
-use crate::answer::{
-    self, ListedWorkflow, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State, Transition,
-};
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkflowCommand;
 use crate::cmd::contract::{self, askers, gate_words};
 use crate::machines::Listed;
+use orange_api::{self, ListedWorkflow, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State, Transition};
 
 /// Runs it.
 pub fn run(app: &App, command: &WorkflowCommand) -> Result<Answer> {
@@ -41,7 +40,9 @@ fn to_answer(listed: &Listed) -> ListedWorkflow<'_> {
     match &listed.workflow {
         Ok(Workflow::Machine(machine)) => ListedWorkflow::Compiled { workflow: figures(machine), file },
         Ok(Workflow::Plan(plan)) => ListedWorkflow::Plan { plan: plan_figures(plan), file },
-        Err(error) => ListedWorkflow::Broken { name: &listed.name, file, error },
+        Err(error) => {
+            ListedWorkflow::Broken { name: listed.name.as_str().into(), file, error: Cow::Borrowed(error) }
+        }
     }
 }
 
@@ -49,16 +50,20 @@ fn row(listed: &ListedWorkflow<'_>) -> [String; 7] {
     let none = || "-".to_owned();
     let (name, [version, states, transitions, steps, hash], file) = match listed {
         ListedWorkflow::Compiled { workflow, file } => {
-            let answer::Workflow { name, version, states, transitions, source_hash, .. } = workflow;
+            let orange_api::Workflow { name, version, states, transitions, source_hash, .. } = workflow;
             let figures = [&version as &dyn Display, states, transitions, &"-", source_hash];
-            (*name, figures.map(ToString::to_string), file)
+            (name.as_str(), figures.map(ToString::to_string), file)
         }
         ListedWorkflow::Plan { plan, file } => {
-            let answer::Plan { name, version, steps, source_hash, .. } = plan;
+            let orange_api::Plan { name, version, steps, source_hash, .. } = plan;
             let version = if version.is_empty() { "-" } else { version };
-            (*name, [version.to_owned(), none(), none(), steps.to_string(), (*source_hash).to_owned()], file)
+            (
+                name.as_str(),
+                [version.to_owned(), none(), none(), steps.to_string(), source_hash.clone()],
+                file,
+            )
         }
-        ListedWorkflow::Broken { name, file, .. } => (*name, [(); 5].map(|()| none()), file),
+        ListedWorkflow::Broken { name, file, .. } => (name.as_ref(), [(); 5].map(|()| none()), file),
     };
     let file = file.clone().unwrap_or_else(|| "compiled in".to_owned());
     [name.to_owned(), version, states, transitions, steps, hash, file]
@@ -74,30 +79,30 @@ fn show(workflow: Workflow<'static>) -> Result<Answer> {
 
 fn show_plan(plan: &'static Plan<'static>) -> (ShownWorkflow, Vec<String>) {
     let (execution, intervene) = (plan.policy.execution.as_str(), plan.policy.intervene.as_str());
-    let names = |ids: &[StepId]| ids.iter().map(|it| plan.step(*it).id).collect();
+    let names = |ids: &[StepId]| ids.iter().map(|it| plan.step(*it).id.to_owned()).collect();
     let step = |id: &StepId| {
         let step = plan.step(*id);
         PlanStep {
-            id: step.id,
-            title: step.title,
-            role: plan.role(step.role),
+            id: step.id.into(),
+            title: step.title.into(),
+            role: plan.role(step.role).into(),
             depends_on: names(step.depends_on),
             condition: step.condition.map(|it| plan.condition_text(&it)),
-            results: plan.results_of(*id),
+            results: owned(plan.results_of(*id)),
             max_retries: step.max_retries,
             requeue: names(step.requeue),
-            on_fail: step.on_fail.map(|it| plan.step(it).id),
+            on_fail: step.on_fail.map(|it| plan.step(it).id).map(Into::into),
         }
     };
     let shown = ShownPlan {
         plan: plan_figures(plan),
-        execution,
-        intervene,
+        execution: plan.policy.execution,
+        intervene: plan.policy.intervene,
         notices: plan.notices,
-        roles: plan.roles,
+        roles: owned(plan.roles),
         step_list: plan.order.iter().map(step).collect(),
     };
-    let answer::Plan { name, version, description, source_hash, .. } = shown.plan;
+    let orange_api::Plan { name, version, description, source_hash, .. } = &shown.plan;
     let version = if version.is_empty() { String::new() } else { format!("version {version}, ") };
     let mut text = vec![format!("{name} ({version}{source_hash})")];
     if !description.is_empty() {
@@ -106,6 +111,10 @@ fn show_plan(plan: &'static Plan<'static>) -> (ShownWorkflow, Vec<String>) {
     text.push(format!("A mission pauses as `execution: {execution}` and `intervene: {intervene}` say."));
     text.extend(shown.step_list.iter().flat_map(|it| step_lines(plan, it)));
     (ShownWorkflow::Plan(shown), text)
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 fn step_lines(plan: &Plan<'_>, step: &PlanStep) -> Vec<String> {
@@ -125,7 +134,7 @@ fn step_lines(plan: &Plan<'_>, step: &PlanStep) -> Vec<String> {
         let times = if *max_retries == 1 { "once".to_owned() } else { format!("{max_retries} times") };
         lines.push(format!("  sends back {}, at most {times}", requeue.join(", ")));
     }
-    lines.extend(on_fail.map(|it| format!("  its failure leads to {it}")));
+    lines.extend(on_fail.iter().map(|it| format!("  its failure leads to {it}")));
     lines
 }
 
@@ -136,7 +145,7 @@ fn show_machine(machine: &'static Machine<'static>) -> (ShownWorkflow, Vec<Strin
         transition_list: machine.transitions.iter().map(|it| transition(machine, it)).collect(),
         commands: commands(machine),
     };
-    let answer::Workflow { name, version, description, source_hash, .. } = shown.workflow;
+    let orange_api::Workflow { name, version, description, source_hash, .. } = &shown.workflow;
     let mut text = vec![format!("{name} (version {version}, {source_hash})")];
     if !description.is_empty() {
         text.push(description.to_owned());
@@ -150,7 +159,7 @@ fn show_machine(machine: &'static Machine<'static>) -> (ShownWorkflow, Vec<Strin
 }
 
 /// The state that each command leads to, if there is one.
-fn commands(machine: &'static Machine<'static>) -> BTreeMap<&'static str, &'static str> {
+fn commands(machine: &'static Machine<'static>) -> BTreeMap<String, String> {
     let Commands { spawn, clarify, review, merge, cancel, crash } = machine.commands;
     let all = [
         ("spawn", spawn),
@@ -160,7 +169,9 @@ fn commands(machine: &'static Machine<'static>) -> BTreeMap<&'static str, &'stat
         ("cancel", cancel),
         ("crash", crash),
     ];
-    all.into_iter().filter_map(|(name, state)| Some((name, machine.state(state?).name))).collect()
+    all.into_iter()
+        .filter_map(|(name, state)| Some((name.to_owned(), machine.state(state?).name.to_owned())))
+        .collect()
 }
 
 /// What agents must write and run, status by status.
@@ -173,33 +184,33 @@ fn contract(machine: &Machine<'_>) -> Result<Answer> {
     Answer::of(&contract, format!("{head}\n\n{}", contract::text(&contract)))
 }
 
-fn plan_figures(plan: &'static Plan<'static>) -> answer::Plan {
-    answer::Plan {
-        name: plan.name,
-        version: plan.version,
-        description: plan.description,
+fn plan_figures(plan: &'static Plan<'static>) -> orange_api::Plan {
+    orange_api::Plan {
+        name: plan.name.into(),
+        version: plan.version.into(),
+        description: plan.description.into(),
         steps: plan.steps.len(),
-        source_hash: plan.source_hash,
+        source_hash: plan.source_hash.into(),
     }
 }
 
-fn figures(machine: &'static Machine<'static>) -> answer::Workflow {
-    answer::Workflow {
-        name: machine.name,
+fn figures(machine: &'static Machine<'static>) -> orange_api::Workflow {
+    orange_api::Workflow {
+        name: machine.name.into(),
         version: machine.version,
-        description: machine.description,
+        description: machine.description.into(),
         states: machine.states.len(),
         transitions: machine.transitions.len(),
         guards: machine.transitions.iter().filter(|it| it.guard.is_some()).count(),
-        source_hash: machine.source_hash,
-        prompts_hash: machine.prompts_hash,
+        source_hash: machine.source_hash.into(),
+        prompts_hash: machine.prompts_hash.into(),
     }
 }
 
 fn state(machine: &'static Machine<'static>, id: StateId) -> State {
     let state = machine.state(id);
     State {
-        name: state.name,
+        name: state.name.into(),
         initial: id == machine.initial,
         terminal: state.terminal,
         entry: state.entry,
@@ -211,12 +222,12 @@ fn state(machine: &'static Machine<'static>, id: StateId) -> State {
 
 fn transition(machine: &'static Machine<'static>, it: &orange_core::Transition<'static>) -> Transition {
     Transition {
-        from: machine.state(it.from).name,
-        to: machine.state(it.to).name,
+        from: machine.state(it.from).name.into(),
+        to: machine.state(it.to).name.into(),
         by: askers(machine, it.by),
-        guard: it.guard.map(|guard| guard.text),
+        guard: it.guard.map(|guard| guard.text).map(Into::into),
         gate: gate_words(it.gates),
-        hooks: it.hooks.iter().map(|hook| hook.name()).collect(),
+        hooks: it.hooks.iter().map(|hook| hook.name().to_owned()).collect(),
     }
 }
 
@@ -235,7 +246,7 @@ fn described(state: &State) -> String {
 fn conditions(transition: &Transition) -> String {
     let Transition { to, guard, gate, hooks, .. } = transition;
     let mut text = (*to).to_owned();
-    text.extend(guard.map(|guard| format!("  when {guard}")));
+    text.extend(guard.iter().map(|guard| format!("  when {guard}")));
     text.extend(gate.iter().map(|gate| format!("  needs {gate}")));
     if !hooks.is_empty() {
         text += &format!("  [{}]", hooks.join(", "));

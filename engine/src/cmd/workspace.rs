@@ -1,6 +1,5 @@
 //! `orange workspace`: the worktrees of the projects' pools.
 
-use crate::answer::{CollectedWorktree, MadeWorktrees, Worktree};
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::WorkspaceCommand;
@@ -8,6 +7,7 @@ use crate::cmd::project;
 use crate::flow::collect::{self, Collected, Fate};
 use crate::store::pool::{self, Slot};
 use crate::{Error, Kind, Result};
+use orange_api::{CollectedWorktree, MadeWorktrees, Worktree};
 
 /// Runs it.
 pub fn run(app: &App, command: &WorkspaceCommand) -> Result<Answer> {
@@ -70,7 +70,7 @@ fn to_answer(one: &Collected, dry_run: bool) -> CollectedWorktree {
     let reason = if let Fate::Leave(why) = &one.fate { Some(why.to_string()) } else { None };
     CollectedWorktree {
         name: one.name.clone(),
-        fate: if one.failure.is_some() { "failed" } else { word(&one.fate) },
+        fate: if one.failure.is_some() { "failed".into() } else { word(&one.fate).into() },
         reason,
         kept: one.kept.clone(),
         error: one.failure.as_ref().map(Error::one_line),

@@ -10,13 +10,13 @@ use rustix::io::Errno;
 
 use crate::doctor::{Finding, Level, Seen, or_fine};
 use crate::drive::process::Process;
-use crate::error::Unfit;
 use crate::files::{bytes_in, size};
 use crate::flow::garbage::{self, Wanted};
 use crate::store::lock::Holder;
 use crate::store::many::in_order;
 use crate::store::{DirKind, Home, list, lock};
 use crate::{Error, Result, nofollow};
+use orange_api::Unfit;
 
 /// With less free space, nothing works reliably.
 const TOO_LITTLE: u64 = 100 << 20;

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use orange_core::mission::MissionStatus;
 
-use crate::answer::Agent;
 use crate::doctor::{Examined, Finding, Level, Seen, or_fine};
 use crate::drive::process;
 use crate::drive::tmux::Pane;
-use crate::error::Unfit;
 use crate::files::if_found;
 use crate::flow::doing::works_as;
 use crate::flow::observed::gone_unnoticed;
@@ -24,6 +22,8 @@ use crate::store::index::{self, Asked, EngineKeys, Idle};
 use crate::store::many::in_order;
 use crate::store::{DirKind, Listed, Task, TaskDir, TaskHistory, clock as time, owed, task};
 use crate::{Error, Result, fault};
+use orange_api::Agent;
+use orange_api::Unfit;
 
 pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let found = in_order(seen.examined()?, &|one, _| match &one.listed.task {

@@ -18,9 +18,9 @@ use rustix::process::{Pid, Signal};
 use self::captured::{Bound, Copied};
 use self::gather::Gathering;
 use super::process;
-use crate::error::Unfit;
 use crate::nofollow;
 use crate::{Error, Kind, Result, fault};
+use orange_api::Unfit;
 
 /// The flags for the log.
 const LOG: OFlags = OFlags::WRONLY.union(OFlags::APPEND).union(OFlags::CREATE);

@@ -1,10 +1,10 @@
 //! What the work of a task amounts to, by git and by its journal, for answers.
 
-use crate::answer::{Change, PullRequestFacts};
 use crate::app::App;
 use crate::drive::git::{Comparison, Git, Mergeable};
 use crate::store::{Task, TaskHistory};
 use crate::{Error, Kind, Result};
+use orange_api::{Change, PullRequestFacts};
 
 /// What the work of a task has changed since it left the default branch, with uncommitted and untracked files of its worktree; `None`
 /// where git cannot tell.
@@ -93,5 +93,5 @@ pub fn pull_request(app: &App, task: &Task, history: &TaskHistory) -> Option<Pul
         () => Some("open"),
     };
     let number = url.trim_end_matches('/').rsplit('/').next().and_then(|last| last.parse().ok());
-    Some(PullRequestFacts { url, number, state, checks })
+    Some(PullRequestFacts { url, number, state: state.map(Into::into), checks })
 }

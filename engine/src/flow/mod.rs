@@ -20,7 +20,7 @@ pub use agent::{
 };
 pub use person::cancel::{cancel, would_cancel};
 pub use person::create_pr::{create_pr, would_create_pr};
-pub use person::migrate::{migrate, would_migrate};
+pub use person::migrate::{migrate, text as migrated_text, would_migrate};
 pub use person::respawn::{command as respawn_command, names, respawn, would_respawn, would_restart};
 pub use person::start::{spawn, spawn_next, would_spawn};
 pub use person::stop::{restart, stop, would_stop};

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use crate::answer::{MissionPause, Need};
 use crate::app::App;
 use crate::store::{DirKind, Task, TaskDir, id, list};
 use crate::{Error, Result};
+use orange_api::{MissionPause, Need};
 
 /// The names of one answer; the tasks that they need are read once.
 #[derive(Debug)]

@@ -6,7 +6,6 @@ use orange_core::need::{
 };
 use orange_core::{Actor, Checks, Machine};
 
-use crate::answer::{Agent, AgentState, Change, Need, NeedAction};
 use crate::app::App;
 use crate::drive::git::{Mergeable, Strategy};
 use crate::flow::definition::declared_id;
@@ -19,6 +18,7 @@ use crate::flow::snapshot::status_of;
 use crate::flow::{Snapshot, abandoned, changed};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, transcripts, trust};
 use crate::{Error, Result, nofollow};
+use orange_api::{ActionName, Agent, AgentState, Change, Need, NeedAction};
 
 /// What is known of a task or mission before its need is.
 #[derive(Clone, Copy, Debug)]
@@ -313,7 +313,7 @@ fn answer(
     let request = need.request.unwrap_or_default();
     let owned = |text: Option<&str>| text.map(str::to_owned);
     Need {
-        kind: need.kind.as_str(),
+        kind: need.kind,
         person: need.kind.needs_person(),
         since: owned(need.since),
         why: need.why.clone(),
@@ -322,7 +322,7 @@ fn answer(
         argument: owned(request.argument),
         request: owned(request.name),
         until: owned(need.until),
-        verdict: need.verdict.map(orange_core::Verdict::as_str),
+        verdict: need.verdict,
         round: need.round,
         change: None::<Change>,
         actions: actions.into_iter().map(|it| action(dir, machine, it)).collect(),
@@ -331,32 +331,35 @@ fn answer(
 
 fn action(dir: &TaskDir, machine: Option<&'static Machine<'static>>, action: Action<'_>) -> NeedAction {
     let to = if let Action::Status { to, .. } = action { machine.map(|it| it.state(to).name) } else { None };
-    let (name, words): (&'static str, Vec<String>) = match action {
-        Action::Allow { request } => ("allow", words(["answer", request, "allow"])),
-        Action::Deny { request } => ("deny", words(["answer", request, "deny"])),
-        Action::Send { spawn } => ("send", words(["send", &dir.id, "--spawn", &spawn.to_string()])),
-        Action::Attach => ("attach", words(["attach", &dir.id])),
-        Action::Logs => ("logs", words(["logs", &dir.id])),
-        Action::Spawn => ("spawn", words(["spawn", &dir.id])),
-        Action::Respawn => ("respawn", words(["respawn", &dir.id])),
-        Action::Restart => ("restart", words(["restart", &dir.id])),
-        Action::RetryHooks => ("retry-hooks", words(["update", &dir.id, "--retry-hooks"])),
-        Action::Seen => ("seen", words(["edit", &dir.id, "--seen"])),
-        Action::Merge { with_commit: false } => ("merge", words(["merge", &dir.id])),
+    let (name, words): (ActionName, Vec<String>) = match action {
+        Action::Allow { request } => (ActionName::Allow, words(["answer", request, "allow"])),
+        Action::Deny { request } => (ActionName::Deny, words(["answer", request, "deny"])),
+        Action::Send { spawn } => (ActionName::Send, words(["send", &dir.id, "--spawn", &spawn.to_string()])),
+        Action::Attach => (ActionName::Attach, words(["attach", &dir.id])),
+        Action::Logs => (ActionName::Logs, words(["logs", &dir.id])),
+        Action::Spawn => (ActionName::Spawn, words(["spawn", &dir.id])),
+        Action::Respawn => (ActionName::Respawn, words(["respawn", &dir.id])),
+        Action::Restart => (ActionName::Restart, words(["restart", &dir.id])),
+        Action::RetryHooks => (ActionName::RetryHooks, words(["update", &dir.id, "--retry-hooks"])),
+        Action::Seen => (ActionName::Seen, words(["edit", &dir.id, "--seen"])),
+        Action::Merge { with_commit: false } => (ActionName::Merge, words(["merge", &dir.id])),
         Action::Merge { with_commit: true } => {
-            ("merge", words(["merge", &dir.id, "--strategy", Strategy::Merge.as_str()]))
+            (ActionName::Merge, words(["merge", &dir.id, "--strategy", Strategy::Merge.as_str()]))
         }
-        Action::Open => ("open", words(["open", &dir.id])),
-        Action::Refresh => ("refresh", words(["refresh", &dir.id])),
-        Action::Status { .. } => ("status", words(["update", &dir.id, "--status", to.unwrap_or_default()])),
+        Action::Open => (ActionName::Open, words(["open", &dir.id])),
+        Action::Refresh => (ActionName::Refresh, words(["refresh", &dir.id])),
+        Action::Status { .. } => {
+            (ActionName::Status, words(["update", &dir.id, "--status", to.unwrap_or_default()]))
+        }
         Action::Continue { pause } => {
-            ("continue", words(["continue", &dir.id, "--pause", &pause.to_string()]))
+            (ActionName::Continue, words(["continue", &dir.id, "--pause", &pause.to_string()]))
         }
-        Action::Accept { pause } => {
-            ("accept", words(["continue", &dir.id, "--pause", &pause.to_string(), "--accept-failure"]))
-        }
-        Action::Retry => ("retry", words(["retry", &dir.id])),
-        Action::Cancel => ("cancel", words(["cancel", &dir.id, "--yes"])),
+        Action::Accept { pause } => (
+            ActionName::Accept,
+            words(["continue", &dir.id, "--pause", &pause.to_string(), "--accept-failure"]),
+        ),
+        Action::Retry => (ActionName::Retry, words(["retry", &dir.id])),
+        Action::Cancel => (ActionName::Cancel, words(["cancel", &dir.id, "--yes"])),
     };
     let group = match (dir.kind, action) {
         // A person answers the agents of missions with the command for those of tasks.
@@ -367,7 +370,7 @@ fn action(dir: &TaskDir, machine: Option<&'static Machine<'static>>, action: Act
     };
     let command = std::iter::once(group.to_owned()).chain(words).collect();
     let returns = matches!(action, Action::Status { returns: true, .. });
-    NeedAction { name, command, to, returns, text: matches!(action, Action::Send { .. }) }
+    NeedAction { name, command, to: to.map(Into::into), returns, text: matches!(action, Action::Send { .. }) }
 }
 
 fn words<const N: usize>(words: [&str; N]) -> Vec<String> {

@@ -6,16 +6,16 @@ use orange_core::{
     Role, SectionGate, Spawn, State, StateId, Transition, Verdict, Workspace,
 };
 
-use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::caller::Caller;
 use crate::flow::life;
-use crate::flow::request::decide;
+use crate::flow::request::{decide, transition_result};
 use crate::flow::{End, Goal, dry_run, ended, finish, lock_recovered, request, spawn};
 use crate::machines::Machines;
 use crate::store::event::Spawn as Spawned;
 use crate::store::{self, Draft, Event, LockedTask, Record, Set, Task, TaskDir, secret};
 use crate::{Error, Kind};
+use orange_api::TransitionResult;
 
 const PENDING: StateId = StateId(0);
 const WORKING: StateId = StateId(1);
@@ -350,7 +350,7 @@ fn the_answer_is_read_from_this_transition_in_the_journal() {
     drop(locked);
     lab.ask("done").unwrap();
 
-    let result = TransitionResult::read("T1", &lab.records(), started);
+    let result = transition_result::read("T1", &lab.records(), started);
     assert_eq!(
         (result.from.as_str(), result.to.as_str(), result.review_round),
         ("working", "agent-review", 1)

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{OFlags, RenameFlags};
 
-use crate::error::Unfit;
 use crate::files::real;
 use crate::nofollow::{self, Stamp};
 use crate::store::regular;
 use crate::{Error, Result, fault};
+use orange_api::Unfit;
 
 /// New contents of a file, on disk under a temporary name, which are removed unless they are committed.
 struct Staged {

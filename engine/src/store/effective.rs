@@ -1,6 +1,6 @@
 //! The settings that apply: a person's in `projects.json` before those of a trusted `orange.toml`.
 
-use serde::Serialize;
+use orange_api::SettingOrigin;
 
 use crate::Result;
 use crate::store::Home;
@@ -9,26 +9,13 @@ use crate::store::settings::{Ports, Program, Settings};
 use crate::store::task::DEFAULT_HARNESS;
 use crate::store::trust::{self, Trust};
 
-/// Where a value comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// Nobody has set it.
-    Default,
-    /// The `orange.toml` that is trusted.
-    File,
-    /// `orange project update`.
-    Project,
-}
-
 /// A value, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sourced<T> {
     /// The value.
     pub value: T,
     /// Where it comes from.
-    pub source: Source,
+    pub source: SettingOrigin,
 }
 
 /// The settings of a project that apply now.
@@ -86,8 +73,8 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
 
 fn first<T: Default>(own: &Settings, file: &Settings, of: impl Fn(&Settings) -> Option<T>) -> Sourced<T> {
     match (of(own), of(file)) {
-        (Some(value), _) => Sourced { value, source: Source::Project },
-        (None, Some(value)) => Sourced { value, source: Source::File },
-        (None, None) => Sourced { value: T::default(), source: Source::Default },
+        (Some(value), _) => Sourced { value, source: SettingOrigin::Project },
+        (None, Some(value)) => Sourced { value, source: SettingOrigin::File },
+        (None, None) => Sourced { value: T::default(), source: SettingOrigin::Default },
     }
 }

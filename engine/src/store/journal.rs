@@ -9,9 +9,9 @@ use rustix::fs::OFlags;
 
 pub use orange_journal::Journal;
 
-use crate::error::Unfit;
 use crate::store::{Event, Record, Set, clock, sum};
 use crate::{Error, Kind, Result, fault, nofollow};
+use orange_api::Unfit;
 
 /// The longest journal that is read.
 pub(crate) const LONGEST: u64 = 512 * 1024 * 1024;

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-use crate::error::Unfit;
 use crate::nofollow;
 use crate::store::{Home, clock};
 use crate::{Error, Kind, Result, fault};
+use orange_api::Unfit;
 
 /// The longest signature that is read.
 const LONGEST_SIGNATURE: u64 = 4096;

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::OFlags;
 
-use crate::error::Unfit;
 use crate::nofollow;
+use orange_api::Unfit;
 
 /// Runs `work` on all of these, on two threads if they are many; each thread has a buffer. More threads would wait for each
 /// other: for memory, and for the folder that they all read.

@@ -6,9 +6,9 @@ use std::time::SystemTime;
 
 use rustix::fs::OFlags;
 
-use crate::error::Unfit;
 use crate::nofollow;
 use crate::{Error, Kind, Result};
+use orange_api::Unfit;
 
 /// The longest `TASK.md`.
 pub const LIMIT: u64 = 4 * 1024 * 1024;

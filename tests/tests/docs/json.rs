@@ -12,7 +12,7 @@ fn schemas_of_answers_are_those_of_their_types() {
     let folder = root().join("docs/json");
     let is_to_be_written = std::env::var_os("ORANGE_REWRITE").is_some();
     let mut names = BTreeSet::new();
-    for (command, schema) in orange_engine::schemas().into_iter().chain(orange_workflow::schemas()) {
+    for (command, schema) in orange_api::schemas().into_iter().chain(orange_workflow::schemas()) {
         let (name, text) = (format!("{command}.schema.json"), format!("{schema:#}\n"));
         if is_to_be_written {
             fs::create_dir_all(&folder).unwrap();

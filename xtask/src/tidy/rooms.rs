@@ -6,7 +6,7 @@ use crate::house::File;
 
 /// From the lowest to the highest. Other modules may be used by all.
 const ROOMS: &[&str] = &[
-    "store", "answer", "caller", "machines", "drive", "app", "setup", "hooks", "relay", "flow", "doctor",
+    "store", "caller", "machines", "drive", "app", "setup", "hooks", "relay", "flow", "doctor",
     "cmd",
 ];
 
@@ -72,7 +72,6 @@ mod tests {
         check("engine/src/cmd/task/create.rs", "use crate::{app::App, hooks::workspace};", 1);
         check("engine/src/relay/serve.rs", "use crate::flow::limit;", 1);
         check("engine/src/app.rs", "use crate::flow::TransitionResult;", 1);
-        check("engine/src/answer/gc.rs", "use crate::cmd::answer::table;", 1);
         check("engine/src/files.rs", "use crate::flow::TransitionResult;", 0);
         check("engine/src/store/tests/editors.rs", "use crate::drive::testing;", 0);
         check("codegen/src/flow.rs", "use crate::cmd;", 0);

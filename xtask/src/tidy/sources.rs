@@ -184,7 +184,7 @@ fn writes_json(file: &File) -> impl Iterator<Item = Finding> {
         Finding::new(
             place,
             "writes JSON by hand",
-            "declare its type, in engine/src/answer or tools/cli/src/json",
+            "declare its type, in engine/api or tools/cli/src/json",
         )
     })
 }

@@ -2,7 +2,7 @@
 
 use clap::CommandFactory;
 
-use super::{Candidate, Names, candidates, task_in};
+use super::{Candidate, Names, candidate, candidates, task_in};
 use crate::cmd::args::Cli;
 
 fn words(line: &str) -> Vec<String> {
@@ -17,7 +17,7 @@ fn some(names: Names) -> Vec<Candidate> {
         Names::Files => &[""],
         Names::Projects | Names::Workflows | Names::Harnesses => &[],
     };
-    words.iter().map(|word| Candidate::new(*word, "")).collect()
+    words.iter().map(|word| candidate(*word, "")).collect()
 }
 
 /// The candidates for a line whose last word is being typed.

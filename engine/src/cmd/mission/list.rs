@@ -2,7 +2,6 @@
 
 use std::time::SystemTime;
 
-use crate::answer::{ListedMission, MissionRow};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::args::MissionListArgs;
@@ -15,6 +14,7 @@ use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{DirKind, Listed, Owned, TaskDir, list, task};
 use crate::{Result, fault};
+use orange_api::{ListedMission, MissionRow};
 
 /// Lists missions, what needs a person first; unfinished ones unless `all` is asked for. One that has failed is listed: it may be
 /// tried again.
@@ -103,7 +103,7 @@ fn cells(mission: &ListedMission, has_project: bool, now: SystemTime) -> [String
         ListedMission::Readable(row) => {
             let need = row.need.as_ref();
             [
-                need.map_or("-", |need| need.kind).to_owned(),
+                need.map_or("-", |need| need.kind.as_str()).to_owned(),
                 need.map_or_else(|| "-".to_owned(), |need| age(need, now)),
                 named(&row.project, &row.branch),
                 row.workflow.clone(),

@@ -7,7 +7,6 @@ mod show;
 mod start;
 mod watch;
 
-use crate::answer::{ChangedMission, Success};
 use crate::app::App;
 use crate::cmd;
 use crate::cmd::answer::Answer;
@@ -20,6 +19,7 @@ use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, find};
 use crate::{Error, Kind, Result};
+use orange_api::{ChangedMission, Success};
 
 /// Runs a command. `tell` prints a message before the command ends, and returns whether the output is still open.
 pub fn run(

@@ -1,6 +1,5 @@
 //! `orange mission show`
 
-use crate::answer::{LoopCount, MissionPause, MissionPolicy, MissionStep, ShownMission};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::task::show::{agent_lines, need_lines, waiting_line};
@@ -11,6 +10,7 @@ use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{Task, TaskDir};
 use crate::{Result, fault};
+use orange_api::{LoopCount, MissionPause, MissionPolicy, MissionStep, ShownMission};
 
 /// Shows a mission: its steps, attempts and results, and what it asks a person.
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
@@ -28,13 +28,13 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
         current_step_index: course.current_index(),
         last_step_result: course.last_result(&dir.id, &history),
         policy: MissionPolicy {
-            execution: course.mission.policy.execution.as_str(),
-            intervene: course.mission.policy.intervene.as_str(),
+            execution: course.mission.policy.execution,
+            intervene: course.mission.policy.intervene,
         },
         pause: course.pause(&dir.id).map(|pause| names.in_pause(pause)),
         steps: course.steps(&dir.id, &history),
         worktree: task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string()),
-        session: session.as_str(),
+        session: session.state(),
         unnoticed,
         need,
         agents,
@@ -71,9 +71,9 @@ fn text(mission: &ShownMission, standing: &str, ended: &[String]) -> String {
     lines.push(format!("project    {}", mission.project));
     lines.push(format!("branch     {}", mission.branch));
     let MissionPolicy { execution, intervene } = mission.policy;
-    lines.push(format!("policy     execution {execution}, intervene {intervene}"));
+    lines.push(format!("policy     execution {}, intervene {}", execution.as_str(), intervene.as_str()));
     let name = mission.tmux_session.as_deref().unwrap_or("none");
-    lines.push(format!("session    {name} ({})", mission.session));
+    lines.push(format!("session    {name} ({})", mission.session.as_str()));
     lines.extend(mission.unnoticed.iter().map(|what| format!("           {what}")));
     lines.extend(mission.agents.iter().flat_map(agent_lines));
     lines.extend(mission.waiting.iter().map(waiting_line));
@@ -99,7 +99,7 @@ fn row(step: &MissionStep) -> [String; 6] {
     [
         step.id.clone(),
         step.role.clone(),
-        step.status.to_owned(),
+        step.status.as_str().to_owned(),
         format!("{}{}", step.attempts.len(), times.unwrap_or_default()),
         step.result.clone().unwrap_or_default(),
         one_line(said, 70),

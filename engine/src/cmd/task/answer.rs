@@ -1,12 +1,12 @@
 //! `orange task answer`
 
 use crate::Result;
-use crate::answer::{Answered, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{AnswerArgs, Decision};
 use crate::flow::answer::answer;
 use crate::flow::asked;
+use orange_api::{Answered, Success};
 
 /// Answers the question of an agent.
 pub fn run(app: &App, args: &AnswerArgs) -> Result<Answer> {

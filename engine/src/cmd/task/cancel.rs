@@ -1,12 +1,13 @@
 //! `orange task cancel`
 
 use crate::Result;
-use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::cmd::answer::one_line;
 use crate::cmd::confirm;
 use crate::flow;
+use crate::flow::request::transition_result;
 use crate::store::{Task, TaskDir};
+use orange_api::TransitionResult;
 
 /// Cancels a task, after a question if a terminal is there.
 pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<(TransitionResult, String)> {
@@ -15,7 +16,7 @@ pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<(Transi
         confirm("Cancel", &task, as_json)?;
     }
     let result = flow::cancel(app, dir)?;
-    let text = result.text();
+    let text = transition_result::text(&result);
     Ok((result, text))
 }
 

@@ -1,6 +1,5 @@
 //! `orange task create`
 
-use crate::answer::{Created, Success};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::CreateArgs;
@@ -12,6 +11,7 @@ use crate::flow::written::Written;
 use crate::store::effective::effective;
 use crate::store::{Draft, Task};
 use crate::{Error, Result};
+use orange_api::{Created, Success};
 
 /// Makes the task and starts its agent.
 pub fn run(app: &App, args: &CreateArgs) -> Result<Answer> {

@@ -2,11 +2,11 @@
 
 use super::cancel::confirm;
 use crate::Result;
-use crate::answer::{Deleted, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::flow::delete;
 use crate::store::{Task, TaskDir};
+use orange_api::{Deleted, Success};
 
 /// Deletes a task or a mission, after a question if a terminal is there.
 pub fn run(app: &App, dir: &TaskDir, yes: bool, dry_run: bool, as_json: bool) -> Result<Answer> {

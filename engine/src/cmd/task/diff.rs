@@ -2,13 +2,13 @@
 
 use std::io::IsTerminal;
 
-use crate::answer::{Diff, DiffFile};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::DiffArgs;
 use crate::flow::diff::{Comparison, FileDiff, Shape, compare};
 use crate::store::TaskDir;
 use crate::{Error, Kind, Result};
+use orange_api::{Diff, DiffFile};
 
 /// Shows what a task or a mission has changed.
 pub fn run(app: &App, dir: &TaskDir, args: &DiffArgs, as_json: bool) -> Result<Answer> {
@@ -76,7 +76,7 @@ fn file(FileDiff { path, was, letter, lines }: &FileDiff) -> DiffFile {
     DiffFile {
         path: path.display().to_string(),
         was: was.as_ref().map(|was| was.display().to_string()),
-        change,
+        change: change.into(),
         added,
         removed,
         binary: lines.is_none(),

@@ -1,8 +1,8 @@
 //! What the agents of a task do, in words.
 
-use crate::answer::{Agent, AgentSpending, AgentState, Assessment, Spending};
 use crate::flow::doing::{words, works_as};
 use crate::store::Seat;
+use orange_api::{Agent, AgentSpending, AgentState, Assessment, Spending};
 
 /// The tokens and the cost of all agents in words: `21300 tokens, $0.25 (agent 1: …; agent 2: …)`; empty if nothing is known.
 pub fn spent_line(Spending { tokens, cost, agents }: &Spending) -> Option<String> {

@@ -1,11 +1,11 @@
 //! `orange task edit`
 
 use crate::Result;
-use crate::answer::{Edited, Success};
 use crate::app::App;
 use crate::cmd::args::EditArgs;
 use crate::flow::edit::{Edits, edit};
 use crate::store::TaskDir;
+use orange_api::{Edited, Success};
 
 /// What the arguments ask for.
 pub fn edits(args: &EditArgs) -> Edits<'_> {
@@ -28,5 +28,13 @@ pub fn run(app: &App, dir: &TaskDir, args: &EditArgs) -> Result<(Edited, String)
     let updated = edit(app, dir, edits(args))?;
     let verb = if args.dry_run { "would change" } else { "changed" };
     let text = format!("{verb} {}", updated.join(", "));
-    Ok((Edited { success: Success, id: dir.id.clone(), updated, dry_run: args.dry_run }, text))
+    Ok((
+        Edited {
+            success: Success,
+            id: dir.id.clone(),
+            updated: updated.into_iter().map(Into::into).collect(),
+            dry_run: args.dry_run,
+        },
+        text,
+    ))
 }

@@ -1,10 +1,10 @@
 //! `orange task list`
 
+use std::borrow::Cow;
 use std::time::SystemTime;
 
 use orange_core::Machine;
 
-use crate::answer::{ListedTask, Need, Spending, TaskRow};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table, written};
 use crate::cmd::args::ListArgs;
@@ -21,6 +21,7 @@ use crate::store::list::Brevity;
 use crate::store::pool::Saved;
 use crate::store::{DirKind, Listed, Owned, Task, TaskDir, list, projects, suggest, task};
 use crate::{Error, Kind, Result, fault};
+use orange_api::{ListedTask, Need, Spending, TaskRow};
 
 /// Lists tasks, what needs a person first, and of that what has waited longest; unfinished ones unless `all` or a status is asked for.
 /// A task that cannot be read is listed with its error, last. Only the form of the answer that is printed is built, since there may
@@ -176,7 +177,11 @@ impl Around<'_> {
     fn listed<'l>(&self, dir: &'l TaskDir, observed: &'l Result<Observed>) -> ListedTask<'l> {
         match observed {
             Ok(observed) => ListedTask::Readable(Box::new(self.row(dir, observed))),
-            Err(error) => ListedTask::Unreadable { id: &dir.id, project: &dir.project, error },
+            Err(error) => ListedTask::Unreadable {
+                id: dir.id.as_str().into(),
+                project: dir.project.as_str().into(),
+                error: Cow::Borrowed(error),
+            },
         }
     }
 
@@ -200,28 +205,28 @@ impl Around<'_> {
             changes: asked.map(with_changes),
             pr: asked.map(|()| changed::pull_request(self.app, task, history)),
             other_branch: asked.map(|()| changed::other_branch(self.app, task)),
-            id: &task.id,
-            project: &task.project,
-            branch: &task.branch,
-            status: &owned.status,
-            workflow: &owned.workflow,
+            id: task.id.as_str().into(),
+            project: task.project.as_str().into(),
+            branch: task.branch.as_str().into(),
+            status: owned.status.as_str().into(),
+            workflow: owned.workflow.as_str().into(),
             review_round: task.counter("review_round"),
             crash_count: task.counter("crash_count"),
-            summary: &task.summary,
-            harness: &task.harness,
-            workspace: owned.workspace.as_deref(),
-            tmux_session: owned.tmux_session.as_deref(),
-            session: session.as_str(),
+            summary: task.summary.as_str().into(),
+            harness: task.harness.as_str().into(),
+            workspace: owned.workspace.as_deref().map(Into::into),
+            tmux_session: owned.tmux_session.as_deref().map(Into::into),
+            session: session.state(),
             agents: agents.clone(),
             spent,
-            attention: task.attention.as_deref(),
+            attention: task.attention.as_deref().map(Into::into),
             unnoticed: observed.unnoticed(dir),
             your_turn: session::your_turn(self.app, task, *session),
             waits_for,
             priority: task.priority,
-            blocked_by: &task.blocked_by,
-            waiting_until: owned.waiting_until.as_deref(),
-            updated_at: &task.updated_at,
+            blocked_by: Cow::Borrowed(&task.blocked_by),
+            waiting_until: owned.waiting_until.as_deref().map(Into::into),
+            updated_at: task.updated_at.as_str().into(),
         }
     }
 
@@ -263,20 +268,20 @@ impl Shape {
                 let need = task.need.as_ref();
                 let branch = match self.has_project {
                     true => format!("{}/{}", task.project, task.branch),
-                    false => task.branch.to_owned(),
+                    false => task.branch.to_string(),
                 };
                 [
-                    need.map_or("-", |need| need.kind).to_owned(),
+                    need.map_or("-", |need| need.kind.as_str()).to_owned(),
                     need.map_or_else(|| "-".to_owned(), |need| age(need, self.now)),
                     one_line(&branch, self.branch_width()),
-                    task.status.to_owned(),
-                    one_line(task.summary, self.summary_width()),
+                    task.status.to_string(),
+                    one_line(&task.summary, self.summary_width()),
                     need.map(|need| self.why(need)).unwrap_or_default(),
                 ]
             }
             ListedTask::Unreadable { id, project, error } => {
                 let text = one_line(&format!("! {}", error.message), self.width.unwrap_or(90));
-                let name = if self.has_project { format!("{project}/{id}") } else { (*id).to_owned() };
+                let name = if self.has_project { format!("{project}/{id}") } else { id.to_string() };
                 ["-", "-", &name, "unreadable", "-", &text].map(str::to_owned)
             }
         }

@@ -1,6 +1,5 @@
 //! `orange task logs`: what an agent did.
 
-use crate::answer::{self, Logs};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::LogsArgs;
@@ -9,6 +8,8 @@ use crate::flow::transcript::{Transcript, Turn, What, follow, plain, transcript,
 use crate::store::TaskDir;
 use crate::store::transcripts::Form;
 use crate::{Error, Kind, Result};
+use orange_api::Logs;
+use std::borrow::Cow;
 
 /// Shows what the agent did, and with `--follow` what it does until its end.
 pub fn run(
@@ -44,17 +45,17 @@ fn whole(dir: &TaskDir, found: &Transcript, form: Form, contents: &[u8]) -> Resu
     let body = shown.iter().cloned().chain(turns.iter().flatten().map(to_text)).collect::<Vec<_>>();
     let text = heading(found) + &body.join("\n");
     let whole = Logs::Whole {
-        id: &dir.id,
+        id: dir.id.as_str().into(),
         spawn: found.agent.spawn,
-        actor: &found.agent.actor,
-        step: found.agent.step.as_deref(),
-        role: found.agent.role.as_deref(),
-        harness: &found.agent.harness,
-        conversation: found.conversation.as_deref(),
+        actor: Cow::Borrowed(&found.agent.actor),
+        step: found.agent.step.as_deref().map(Into::into),
+        role: found.agent.role.as_deref().map(Into::into),
+        harness: found.agent.harness.as_str().into(),
+        conversation: found.conversation.as_deref().map(Into::into),
         resumed: found.agent.resumed,
         alive: found.is_alive,
         form: form.to_string(),
-        text: shown.as_deref(),
+        text: shown.as_deref().map(Into::into),
         turns: turns.as_ref().map(|turns| turns.iter().map(to_answer).collect()),
     };
     Answer::of(&whole, text.trim_end())
@@ -96,10 +97,10 @@ fn tell_new(
     }
     if form == Form::Pane {
         let text = without_repeats(&plain(&new));
-        return tell(&Answer::of(&Logs::Pane { spawn, text: &text }, text.trim_end())?);
+        return tell(&Answer::of(&Logs::Pane { spawn, text: text.as_str().into() }, text.trim_end())?);
     }
     for turn in turns(&new) {
-        let line = Logs::Turn(answer::Turn { spawn: Some(spawn), ..to_answer(&turn) });
+        let line = Logs::Turn(orange_api::Turn { spawn: Some(spawn), ..to_answer(&turn) });
         if !tell(&Answer::of(&line, to_text(&turn))?)? {
             return Ok(false);
         }
@@ -107,14 +108,22 @@ fn tell_new(
     Ok(true)
 }
 
-fn to_answer(turn: &Turn) -> answer::Turn<'_> {
-    let of = answer::Turn { time: turn.time.as_deref(), kind: turn.what.kind(), ..answer::Turn::default() };
+fn to_answer(turn: &Turn) -> orange_api::Turn<'_> {
+    let of = orange_api::Turn {
+        time: turn.time.as_deref().map(Into::into),
+        kind: turn.what.kind().into(),
+        ..orange_api::Turn::default()
+    };
     match &turn.what {
-        What::Asked(text) | What::Said(text) | What::Thought(text) => answer::Turn { text: Some(text), ..of },
-        What::Called { tool, arguments } => {
-            answer::Turn { tool: Some(tool), arguments: Some(arguments), ..of }
+        What::Asked(text) | What::Said(text) | What::Thought(text) => {
+            orange_api::Turn { text: Some(text.into()), ..of }
         }
-        What::Answered { text, failed } => answer::Turn { text: Some(text), failed: Some(*failed), ..of },
+        What::Called { tool, arguments } => {
+            orange_api::Turn { tool: Some(tool.into()), arguments: Some(arguments.into()), ..of }
+        }
+        What::Answered { text, failed } => {
+            orange_api::Turn { text: Some(text.into()), failed: Some(*failed), ..of }
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Commands about several tasks: one after the other, each with its own outcome.
 
 use serde::Serialize;
+use std::borrow::Cow;
 
 use super::{named_or_here, repaired};
-use crate::answer::FailedTask;
 use crate::app::App;
 use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{Filter, TaskName, TaskNames};
@@ -13,6 +13,7 @@ use crate::flow::queue::Queue;
 use crate::flow::session::Panes;
 use crate::store::{DirKind, Owned, TaskDir, list};
 use crate::{Error, Kind, Result};
+use orange_api::FailedTask;
 
 /// Runs a command that changes tasks, as `changing` does for one.
 pub fn changing<T: Serialize>(
@@ -74,7 +75,7 @@ fn need_of(app: &App, dir: &TaskDir) -> Result<&'static str> {
     let observed = Observed::read(app, dir, &Panes::of(app))?;
     let queue = Queue::about(app, &observed.task);
     let need = need::here(app, dir, &observed, queue.as_ref());
-    Ok(need.map_or("", |need| need.kind))
+    Ok(need.map_or("", |need| need.kind.as_str()))
 }
 
 fn together(outcomes: &[(String, Result<Answer>)]) -> Result<Answer> {
@@ -87,7 +88,7 @@ fn together(outcomes: &[(String, Result<Answer>)]) -> Result<Answer> {
                 wrong = wrong.or(answer.wrong);
             }
             Err(error) => {
-                rows.push(written(&FailedTask { id, error })?);
+                rows.push(written(&FailedTask { id: id.into(), error: Cow::Borrowed(error) })?);
                 lines.push(format!("{id}  error: {}", error.to_string().replace('\n', "\n  ")));
                 wrong = wrong.or(Some(error.kind));
             }

@@ -2,14 +2,15 @@
 
 use super::cancel::confirm;
 use crate::Result;
-use crate::answer::{Merged, OpenedPullRequest, StatusChange, Success, TransitionResult};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::cmd::args::MergeArgs;
 use crate::flow::merge::{Wish, merge, unmerged, would_merge};
 use crate::flow::refusal::short;
+use crate::flow::request::transition_result;
 use crate::flow::{self, activity};
 use crate::store::{Task, TaskDir};
+use orange_api::{Merged, OpenedPullRequest, StatusChange, Success, TransitionResult};
 
 /// Merges a task's branch and finishes the task.
 pub fn run(app: &App, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<(Merged, String)> {
@@ -23,7 +24,8 @@ pub fn run(app: &App, dir: &TaskDir, args: &MergeArgs, as_json: bool) -> Result<
     let at = commit.as_deref().map(|commit| format!(", {}", short(commit))).unwrap_or_default();
     let then = if *pushed { "; pushed" } else { "" };
     let verb = if dry_run { "would merge" } else { "merged" };
-    let text = format!("{}\n{verb} {branch} into {into} ({strategy}{at}){then}", result.text());
+    let text =
+        format!("{}\n{verb} {branch} into {into} ({strategy}{at}){then}", transition_result::text(result));
     Ok((merged, text))
 }
 
@@ -42,7 +44,8 @@ fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
 /// The answer to a transition. A transition to the status of merged tasks says if the branch is not merged.
 pub fn transition_answer(app: &App, dir: &TaskDir, result: TransitionResult) -> (StatusChange, String) {
     let hint = unmerged(app, dir, &result.to);
-    let text = [result.text()].into_iter().chain(hint.clone()).collect::<Vec<_>>().join("\n");
+    let text =
+        [transition_result::text(&result)].into_iter().chain(hint.clone()).collect::<Vec<_>>().join("\n");
     let merged = hint.as_ref().map(|_| false);
     (StatusChange { result, merged, hints: hint.into_iter().collect() }, text)
 }

@@ -29,17 +29,18 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::answer::{Respawned, Restarted, StatusChange, Stopped, Success};
 use crate::app::App;
 use crate::cmd;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
+use crate::flow::request::transition_result;
 use crate::flow::{self, queue};
 use crate::setup::skill;
 use crate::store::effective::effective;
 use crate::store::event::{self, Spawn};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, find};
 use crate::{Error, Kind, Result};
+use orange_api::{Respawned, Restarted, StatusChange, Stopped, Success};
 
 /// Runs a command. `tell` prints a message before the command ends, and returns whether the output is still open.
 pub fn run(
@@ -65,7 +66,7 @@ pub fn run(
         TaskCommand::Spawn { task, force, dry_run } => many::changing(app, task, |dir| {
             let spawn = if *dry_run { flow::would_spawn } else { flow::spawn };
             let (result, hints) = (spawn(app, dir, *force)?, hints(app, dir)?);
-            let text = [vec![result.text()], hints.clone()].concat().join("\n");
+            let text = [vec![transition_result::text(&result)], hints.clone()].concat().join("\n");
             Ok((StatusChange { result, merged: None, hints }, text))
         }),
         TaskCommand::Respawn { task, dry_run: true, .. } => {
@@ -107,7 +108,7 @@ pub fn run(
         }
         TaskCommand::Cancel { task, dry_run: true, .. } => many::changing(app, task, |dir| {
             let result = flow::would_cancel(app, dir)?;
-            let text = result.text();
+            let text = transition_result::text(&result);
             Ok((result, text))
         }),
         TaskCommand::Cancel { task, yes, .. } => {
@@ -137,7 +138,7 @@ pub fn run(
         TaskCommand::Migrate { task, to, workflow, dry_run } => changing(app, task, |dir| {
             let migrate = if *dry_run { flow::would_migrate } else { flow::migrate };
             let migrated = migrate(app, dir, to, workflow.as_deref())?;
-            let text = migrated.text();
+            let text = flow::migrated_text(&migrated);
             Ok((migrated, text))
         }),
         TaskCommand::Merge(args) => {
@@ -307,8 +308,10 @@ fn spawn_next(app: &App, id: &str) -> Result<Answer> {
     drop(flow::lock_recovered(app, &dir)?);
     let started = flow::spawn_next(app, &dir.project)?;
     queue::begin_mission(app, &dir.project)?;
-    let lines: Vec<_> =
-        started.iter().map(|result| format!("task {}: {}", result.id, result.text())).collect();
+    let lines: Vec<_> = started
+        .iter()
+        .map(|result| format!("task {}: {}", result.id, transition_result::text(&result)))
+        .collect();
     Ok(Answer::text(lines.join("\n")))
 }
 

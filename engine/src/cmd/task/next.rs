@@ -3,12 +3,12 @@
 use orange_core::{Choice, Machine};
 
 use crate::Result;
-use crate::answer::Next;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::contract::{askers, gate_words};
 use crate::flow::{Snapshot, refusal};
 use crate::store::{Task, TaskDir};
+use orange_api::Next;
 
 /// Every status that the task can change to, and what each still needs.
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
@@ -35,15 +35,15 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
 fn next(machine: &'static Machine<'static>, choice: &Choice, missing: Option<String>) -> Next {
     let transition = machine.transition(choice.transition);
     Next {
-        to: machine.state(choice.to).name,
+        to: machine.state(choice.to).name.into(),
         by: askers(machine, transition.by),
         allowed: missing.is_none(),
         returns: machine.returns_work(transition.from, choice.to),
         asks: choice.rejection.and_then(|no| no.program(machine)).map(ToString::to_string),
-        guard: transition.guard.map(|guard| guard.text),
+        guard: transition.guard.map(|guard| guard.text).map(Into::into),
         gate: gate_words(transition.gates),
         missing,
-        hooks: transition.hooks.iter().map(|hook| hook.name()).collect(),
+        hooks: transition.hooks.iter().map(|hook| hook.name().to_owned()).collect(),
     }
 }
 

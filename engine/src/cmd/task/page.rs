@@ -1,12 +1,12 @@
 //! `orange task open` and `orange task refresh`: the page of a task's pull request.
 
 use crate::Result;
-use crate::answer::{OpenedPage, Refreshed, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::flow::open;
 use crate::flow::refresh::{self, News, PrState};
 use crate::store::{Task, TaskDir};
+use orange_api::{OpenedPage, Refreshed, Success};
 
 /// Opens the pull request in the browser.
 pub fn open(app: &App, dir: &TaskDir) -> Result<Answer> {
@@ -42,5 +42,16 @@ pub fn refresh(app: &App, dir: &TaskDir) -> Result<(Refreshed, String)> {
         (None, None) => format!("GitHub has no pull request for {}", task.branch),
     };
     let id = dir.id.clone();
-    Ok((Refreshed { success: Success, id, news, pr_url, state, done: story, status }, text))
+    Ok((
+        Refreshed {
+            success: Success,
+            id,
+            news: news.into(),
+            pr_url,
+            state: state.map(Into::into),
+            done: story,
+            status,
+        },
+        text,
+    ))
 }

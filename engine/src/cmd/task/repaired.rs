@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::Result;
-use crate::answer::{Changing, Repair};
 use crate::cmd::answer::{Answer, one_line};
 use crate::store::{Event, TaskDir, journal};
+use orange_api::{Changing, Repair};
 
 /// Runs a command on a task, and adds the repairs that were journaled meanwhile to its answer.
 pub fn telling<T: Serialize>(dir: &TaskDir, run: impl FnOnce() -> Result<(T, String)>) -> Result<Answer> {

@@ -1,11 +1,11 @@
 //! `orange task restore`, `orange mission restore`: out of the trash, or out of a backup.
 
 use crate::Result;
-use crate::answer::{Restored, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::flow::restore::{Restoration, restore};
 use crate::store::{DirKind, TaskDir};
+use orange_api::{Restored, Success};
 
 /// Brings a deleted task or mission back. For any other one, or with the number of a backup, makes a branch of the backup. `found`
 /// is the one that has the name and is not deleted.

@@ -1,7 +1,6 @@
 //! `orange task send`
 
 use super::many;
-use crate::answer::{Sent, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{SendArgs, TaskNames};
@@ -9,6 +8,7 @@ use crate::cmd::stdin;
 use crate::flow::send::{Message, Recipient, send};
 use crate::store::TaskDir;
 use crate::{Error, Kind, Result};
+use orange_api::{Sent, Success};
 
 /// Sends a message to an agent of each task.
 pub fn run(app: &App, args: &SendArgs) -> Result<Answer> {

@@ -6,7 +6,6 @@ use std::time::SystemTime;
 use orange_core::Heading;
 
 use super::doings;
-use crate::answer::{Agent, Need, NeedAction, PassedGate, ShownTask, Spending, WaitingHooks};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::needs::why;
@@ -22,6 +21,7 @@ use crate::store::event::{Event, Exited, Pass, Waiting};
 use crate::store::{Record, clock};
 use crate::store::{Task, TaskDir, TaskHistory};
 use crate::{Result, fault};
+use orange_api::{Agent, Need, NeedAction, PassedGate, ShownTask, Spending, WaitingHooks};
 
 /// The number of last events in an answer for programs.
 const SHOWN: usize = 200;
@@ -42,7 +42,7 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
         workflow_note: workflow_note(app, &task),
         need,
         waits_for: queue.and_then(|queue| queue.waits_for(app, &task)),
-        session: session.as_str(),
+        session: session.state(),
         unnoticed,
         your_turn: session::your_turn(app, &task, session),
         agents,
@@ -96,7 +96,7 @@ fn text(task: &ShownTask, all: bool) -> String {
     lines.extend(task.workflow_note.iter().map(|note| format!("           {note}")));
     lines.push(format!("counters   {}", counters.join(", ")));
     let name = task.tmux_session.as_deref().unwrap_or("none");
-    lines.push(format!("session    {name} ({})", task.session));
+    lines.push(format!("session    {name} ({})", task.session.as_str()));
     lines.extend(task.unnoticed.iter().map(|what| format!("           {what}")));
     lines.extend(task.your_turn.iter().map(|command| format!("your turn  `{command}` goes on")));
     lines.extend(task.stopped_at.iter().map(|time| format!("stopped    by a person at {time}")));
@@ -139,7 +139,7 @@ fn text(task: &ShownTask, all: bool) -> String {
 pub fn need_lines(need: &Need, now: SystemTime) -> Vec<String> {
     let age =
         need.since.as_deref().map(|since| format!(" for {}", since_then(since, now))).unwrap_or_default();
-    let mut lines = vec![format!("needs      {}{age}: {}", need.kind, one_line(&why(need), 400))];
+    let mut lines = vec![format!("needs      {}{age}: {}", need.kind.as_str(), one_line(&why(need), 400))];
     let command = |action: &NeedAction| {
         let text = if action.text { " TEXT" } else { "" };
         format!("           orange {}{text}", action.command.join(" "))

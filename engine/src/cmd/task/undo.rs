@@ -2,13 +2,13 @@
 
 use super::{named_or_here, repaired};
 use crate::Result;
-use crate::answer::{Reopened, Success};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::TaskName;
 use crate::flow::respawn_command;
 use crate::flow::undo::{deleted_first, undo};
 use crate::store::{Task, TaskDir};
+use orange_api::{Reopened, Success};
 
 /// Takes the cancellation of a task back.
 pub fn run(app: &App, task: &TaskName, dry_run: bool) -> Result<Answer> {

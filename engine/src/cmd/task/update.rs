@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 use super::merge::transition_answer;
 use crate::Result;
-use crate::answer::{Success, Update};
 use crate::app::App;
 use crate::cmd::args::UpdateArgs;
 use crate::cmd::stdin;
 use crate::flow::update::{Updated, Wishes, update};
 use crate::store::TaskDir;
+use orange_api::{Success, Update};
 
 /// The text of `--feedback`.
 pub fn feedback(args: &UpdateArgs) -> Result<Option<Cow<'_, str>>> {
@@ -40,7 +40,15 @@ pub fn run(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<(Update, Stri
             let verb = if wishes.dry_run { "would update" } else { "updated" };
             let text = format!("{verb} {}", updated.join(", "));
             let (id, dry_run) = (dir.id.clone(), wishes.dry_run);
-            Ok((Update::Fields { success: Success, id, updated, dry_run }, text))
+            Ok((
+                Update::Fields {
+                    success: Success,
+                    id,
+                    updated: updated.into_iter().map(Into::into).collect(),
+                    dry_run,
+                },
+                text,
+            ))
         }
     }
 }

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use orange_core::StateId;
 
 use super::{doings, named_or_here};
-use crate::answer::{Need, Success, Waited};
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::WaitArgs;
@@ -15,6 +14,7 @@ use crate::flow::snapshot::state_named;
 use crate::flow::{abandoned, activity, lock_recovered};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, list, task};
 use crate::{Error, Kind, Result};
+use orange_api::{Need, Success, Waited};
 
 /// The time between two looks. A look is one `stat`, so that a wait of hours costs nothing.
 const POLL: Duration = Duration::from_millis(100);
@@ -35,7 +35,7 @@ pub fn needs_me(app: &App, args: &WaitArgs) -> Result<Answer> {
             None => of_any(app)?,
         };
         if let Some((task, need)) = found {
-            let mut text = format!("{} {}: {}", shown(&task), need.kind, need.why);
+            let mut text = format!("{} {}: {}", shown(&task), need.kind.as_str(), need.why);
             text.extend(need.actions.iter().map(|action| format!("\n  orange {}", action.command.join(" "))));
             let (id, status) = (task.id, task.owned.status);
             return Answer::of(&Waited { success: Success, id, status, need: Some(need) }, text);
@@ -80,7 +80,7 @@ fn of_any(app: &App) -> Result<Option<(Task, Need)>> {
             found.extend(need.person.then_some((task, need)));
         }
     }
-    let urgency = |need: &Need| orange_core::need::Kind::ALL.iter().position(|it| it.as_str() == need.kind);
+    let urgency = |need: &Need| orange_core::need::Kind::ALL.iter().position(|it| *it == need.kind);
     found.sort_by_key(|(_, need)| (urgency(need), need.since.clone()));
     Ok(found.into_iter().next())
 }

@@ -1,12 +1,12 @@
 //! `orange task watch`: what happens to tasks, as it happens.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use super::doings;
 use super::named_or_here;
 use super::show::event_words;
-use crate::answer::{Agent, Assessment, Need, Watched};
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::args::TaskName;
@@ -15,6 +15,7 @@ use crate::flow::{activity, need};
 use crate::store::event::Event;
 use crate::store::{DirKind, Follow, Record, Task, TaskDir, clock, list, task};
 use crate::{Error, Kind, Result};
+use orange_api::{Agent, Assessment, Need, Watched};
 
 /// The time between two looks.
 const POLL: Duration = Duration::from_millis(200);
@@ -99,7 +100,7 @@ struct Followed {
     /// What each agent did.
     printed: BTreeMap<u32, String>,
     /// What a person had to do.
-    needed: Option<(&'static str, String)>,
+    needed: Option<(orange_core::need::Kind, String)>,
 }
 
 impl Followed {
@@ -126,7 +127,10 @@ impl Followed {
             let is_shown = out.is_verbose || matters(&record.event);
             let line = || format!("{} {} {}", record.timestamp, self.name(dir), event_words(record));
             let text = if is_shown { line() } else { String::new() };
-            if !(out.tell)(&Answer::of(&Watched::Event { task: &dir.id, record }, text)?)? {
+            if !(out.tell)(&Answer::of(
+                &Watched::Event { task: dir.id.as_str().into(), record: Cow::Borrowed(record) },
+                text,
+            )?)? {
                 return Ok(false);
             }
         }
@@ -179,7 +183,7 @@ fn wanted(need: &Need) -> String {
     let first = need.actions.first().map(|action| {
         format!(" (`orange {}{}`)", action.command.join(" "), if action.text { " TEXT" } else { "" })
     });
-    format!("needs you, {}: {}{}", need.kind, one_line(&why(need), 300), first.unwrap_or_default())
+    format!("needs you, {}: {}{}", need.kind.as_str(), one_line(&why(need), 300), first.unwrap_or_default())
 }
 
 /// Whether people want to see it without asking for everything.
@@ -215,10 +219,18 @@ fn doing(dir: &TaskDir, branch: &str, agent: &Agent, is_shown: bool) -> Result<A
     let answer = doings::how_to_answer(agent).map(|how| format!(" (`{how}`, or `deny`)")).unwrap_or_default();
     let line = || format!("{now} {branch} {}{answer}", doings::line(agent));
     let text = if is_shown { line() } else { String::new() };
-    Answer::of(&Watched::Doing { r#type: "agent.doing", task: &dir.id, timestamp: &now, agent }, text)
+    Answer::of(
+        &Watched::Doing {
+            r#type: "agent.doing".into(),
+            task: dir.id.as_str().into(),
+            timestamp: now.as_str().into(),
+            agent: Cow::Borrowed(agent),
+        },
+        text,
+    )
 }
 
 fn broken(dir: &TaskDir, error: &Error) -> Result<Answer> {
     let text = format!("{}: error: {}", dir.id, error.one_line());
-    Answer::of(&Watched::Broken { task: &dir.id, error }, text)
+    Answer::of(&Watched::Broken { task: dir.id.as_str().into(), error: Cow::Borrowed(error) }, text)
 }

@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use orange_core::{Actor, Machine, Rejection, View};
 
-use crate::answer::{Agent, AgentState};
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
@@ -20,6 +19,7 @@ use crate::store::activity::{self, Activity};
 use crate::store::event::{self, Report, Spawn, Spent};
 use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
 use crate::{Result, fault};
+use orange_api::{Agent, AgentState};
 
 /// Whether a task can have agents by its journal: only one that has a worktree, or a session.
 pub fn may_have_agents(task: &Task) -> bool {

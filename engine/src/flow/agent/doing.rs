@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::answer::{AgentState, Asked, Assessment};
 use crate::store::Seat;
 use crate::store::activity::{Activity, Doing, Kind, Note};
+use orange_api::{AgentState, Asked, Assessment};
 
 /// After so long without a report and without a change on its screen, an agent is called quiet.
 const QUIET: Duration = Duration::from_secs(120);

@@ -7,7 +7,6 @@
 use std::time::Duration;
 
 use crate::Result;
-use crate::answer::Agent;
 use crate::app::App;
 use crate::drive::process;
 use crate::drive::tmux::Pane;
@@ -15,6 +14,7 @@ use crate::flow::activity;
 use crate::flow::session::{self, Panes, Session};
 use crate::hooks::agent_processes::missing;
 use crate::store::{Task, TaskDir, TaskHistory, lock, task};
+use orange_api::Agent;
 
 /// A task or mission at one moment.
 #[derive(Debug)]

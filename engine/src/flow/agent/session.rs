@@ -6,6 +6,8 @@ use orange_core::mission::MissionStatus;
 
 use crate::Result;
 use crate::app::App;
+use orange_api::SessionState;
+
 use crate::drive::tmux::Pane;
 use crate::flow::abandoned;
 use crate::flow::activity::may_have_agents;
@@ -57,13 +59,13 @@ impl Session {
     }
 
     /// As answers have it.
-    pub fn as_str(self) -> &'static str {
+    pub fn state(self) -> SessionState {
         match self {
-            Session::Active => "active",
-            Session::Stopped => "stopped",
-            Session::Crashed => "crashed",
-            Session::Inactive => "inactive",
-            Session::Changing | Session::Unknown => "unknown",
+            Session::Active => SessionState::Active,
+            Session::Stopped => SessionState::Stopped,
+            Session::Crashed => SessionState::Crashed,
+            Session::Inactive => SessionState::Inactive,
+            Session::Changing | Session::Unknown => SessionState::Unknown,
         }
     }
 }

@@ -7,10 +7,10 @@ use orange_core::mission::{AttemptEnd, Failure, MissionStatus, PauseReason, Step
 use orange_core::plan::{Plan, StepId};
 
 use super::Course;
-use crate::answer::{LoopCount, MissionAttempt, MissionPause, MissionStep, StepResult};
 use crate::drive::harness::shell_word;
 use crate::store::event::EndedAttempt;
 use crate::store::{Event, Record, Task, TaskHistory, clock};
+use orange_api::{LoopCount, MissionAttempt, MissionPause, MissionStep, StepResult};
 
 impl Course {
     /// The step that runs or comes next, or about which it asks.
@@ -96,7 +96,7 @@ impl Course {
             id: of_plan.id.to_owned(),
             title: of_plan.title.to_owned(),
             role: self.plan.role(of_plan.role).to_owned(),
-            status: state.standing().as_str(),
+            status: state.standing(),
             result: latest.and_then(|it| it.result.clone()),
             summary: latest.map(|it| it.summary.clone()),
             failure: state.failure.as_ref().map(|_| self.mission.failure(self.plan, step)),

@@ -4,9 +4,9 @@ use orange_core::notify::plain;
 use serde::Serialize;
 
 use super::seen::Seen;
-use crate::answer::Need;
 use crate::store::suggest;
 use crate::{Error, Kind, Result};
+use orange_api::Need;
 
 /// The longest text of an agent or a person in a message.
 const LONGEST: usize = 300;
@@ -150,7 +150,7 @@ impl Item {
             project: plain(&dir.project, LONGEST),
             branch: plain(branch, LONGEST),
             summary: plain(summary, LONGEST),
-            need: (*kind).to_owned(),
+            need: kind.as_str().to_owned(),
             why: plain(why, LONGEST),
             since: since.clone().unwrap_or_default(),
             command: format!("orange {} show {name}", dir.kind.word()),
@@ -229,7 +229,7 @@ mod tests {
             path: std::path::PathBuf::new(),
         };
         let need = Need {
-            kind: "stuck",
+            kind: orange_core::need::Kind::Stuck,
             person: true,
             since: Some("2026-11-25T20:00:00Z".to_owned()),
             why: why.to_owned(),

@@ -162,7 +162,7 @@ impl Shared {
     ) -> orange_core::notify::Due {
         let sent = self.sent();
         let noted: Vec<_> = seen.iter().map(|it| sent.noted(&channel.name, &it.mark())).collect();
-        let kind = |seen: &Seen| NeedKind::ALL.into_iter().find(|kind| kind.as_str() == seen.need.kind);
+        let kind = |seen: &Seen| NeedKind::ALL.into_iter().find(|kind| *kind == seen.need.kind);
         let facts = seen.iter().zip(&noted).zip(lasted).map(|((seen, noted), lasted)| Fact {
             kind: kind(seen).unwrap_or(NeedKind::Working),
             lasted: *lasted,

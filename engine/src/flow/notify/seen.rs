@@ -1,7 +1,6 @@
 //! What every unfinished task and mission needs now.
 
 use crate::Result;
-use crate::answer::Need;
 use crate::app::App;
 use crate::flow::mission::Course;
 use crate::flow::names::Names;
@@ -11,6 +10,7 @@ use crate::flow::queue::Queue;
 use crate::flow::session::Panes;
 use crate::store::pool::Saved;
 use crate::store::{DirKind, Listed, TaskDir, list, task};
+use orange_api::Need;
 
 /// A need, and whose it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Seen {
     pub fn mark(&self) -> String {
         let Need { kind, request, since, .. } = &self.need;
         let mark = request.as_deref().or(since.as_deref()).unwrap_or_default();
-        format!("{} {kind} {mark}", self.dir.id)
+        format!("{} {} {mark}", self.dir.id, kind.as_str())
     }
 }
 

@@ -2,16 +2,17 @@
 
 use orange_core::{Actor, Forced};
 
-use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::flow::life::forced;
 use crate::flow::person::migrate::migration;
 use crate::flow::refusal;
 use crate::flow::request::finish::lock_recovered_or_as_is;
+use crate::flow::request::transition_result;
 use crate::flow::request::{asked, begin, carry_out, decide};
 use crate::flow::{Goal, TaskPreview, dry_run};
 use crate::store::{Event, LockedTask, Set, TaskDir};
 use crate::{Error, Result};
+use orange_api::TransitionResult;
 
 /// Cancels a task. A task whose status or open transition no longer exists in its workflow goes to the cancelled state
 /// without a transition; a finished one that still has a session or a worktree, because a hook failed, loses these. A task
@@ -55,7 +56,7 @@ pub fn would_cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
         }
     };
     let to = to.map_or(String::new(), |(machine, to)| machine.state(to).name.to_owned());
-    Ok(TransitionResult { to, dry_run: true, ..TransitionResult::staying(&task) })
+    Ok(TransitionResult { to, dry_run: true, ..transition_result::staying(&task) })
 }
 
 fn cancel_lost(app: &App, locked: LockedTask, lost: Error) -> Result<TransitionResult> {

@@ -1,12 +1,12 @@
 //! The harnesses that tasks can name.
 
 use crate::Result;
-use crate::answer::ListedHarness;
 use crate::app::App;
 use crate::drive::exec::find_on_path;
 use crate::store::effective::effective;
 use crate::store::projects;
 use crate::store::task::DEFAULT_HARNESS;
+use orange_api::ListedHarness;
 
 /// Every harness, built in or in `harnesses.toml`.
 pub fn list(app: &App) -> Result<Vec<ListedHarness>> {

@@ -2,13 +2,13 @@
 
 use orange_core::{Machine, Turn};
 
-use crate::answer::{Merged, TransitionResult};
 use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 pub use crate::drive::git::Strategy;
 use crate::drive::git::{Git, Mergeable, REMOTE, has_moved_on};
 use crate::flow::life::{self, Record};
+use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
 use crate::flow::{TaskPreview, changed, lock_recovered, pull_request};
 use crate::hooks;
@@ -16,6 +16,7 @@ use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
 use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, TaskHistory, event};
 use crate::{Error, Kind, Result};
+use orange_api::Merged;
 
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,12 +53,12 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     let result = if turn.events.is_empty() {
         // The task is in the merged state, and its branch was not merged before.
         locked.append_many(events)?;
-        TransitionResult::staying(locked.task())
+        transition_result::staying(locked.task())
     } else {
         life::record(machine, &mut locked, &turn, Record { led_to_it: events, room, agent: None })?;
         carry_out(app, locked)?
     };
-    Ok(Merged { result, branch, into, strategy, pushed, commit })
+    Ok(Merged { result, branch, into, strategy: strategy.into(), pushed, commit })
 }
 
 /// What [`merge`] would do. It asks GitHub, and git without a fetch.
@@ -82,7 +83,7 @@ pub fn would_merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     Ok(Merged {
         result: preview.planned(machine, &turn),
         branch: task.branch.clone(),
-        strategy: if pr.is_some() { "pr" } else { wish.strategy.as_str() },
+        strategy: if pr.is_some() { "pr".into() } else { wish.strategy.as_str().into() },
         pushed: pr.is_none() && git.has_remote()?,
         commit: pr.and_then(|pr| pr.commit),
         into: project.default_branch,

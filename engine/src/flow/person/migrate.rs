@@ -3,12 +3,12 @@
 use orange_core::{Actor, Machine};
 
 use crate::Result;
-use crate::answer::{Migrated, Success};
 use crate::app::App;
 use crate::flow::definition::new_counters;
 use crate::flow::request::finish::lock_recovered_or_as_is;
 use crate::flow::snapshot::state_named;
 use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskDir, TaskHistory};
+use orange_api::{Migrated, Success};
 
 /// Moves a task to a state, and to a workflow if one is named. It checks no gate and runs no hook: worktree, session and agents
 /// stay. It closes an open transition. Counters that the workflow lacks stay in the journal for a migration back;
@@ -82,17 +82,15 @@ fn dropped_hooks(history: &TaskHistory) -> Vec<String> {
     left.map(|hook| hook.name.clone()).collect()
 }
 
-impl Migrated {
-    /// The answer for people.
-    pub fn text(&self) -> String {
-        let mut text = format!("{} → {}  (workflow {})", self.from, self.to, self.workflow);
-        if !self.dropped_hooks.is_empty() {
-            text += &format!("\nnever run: {}", self.dropped_hooks.join(", "));
-        }
-        text += "\nits worktree, session and agents are as they were";
-        if self.respawnable {
-            text += &format!("; `orange task respawn {}` starts the agent of {}", self.id, self.to);
-        }
-        text
+/// The answer for people.
+pub fn text(migrated: &Migrated) -> String {
+    let mut text = format!("{} → {}  (workflow {})", migrated.from, migrated.to, migrated.workflow);
+    if !migrated.dropped_hooks.is_empty() {
+        text += &format!("\nnever run: {}", migrated.dropped_hooks.join(", "));
     }
+    text += "\nits worktree, session and agents are as they were";
+    if migrated.respawnable {
+        text += &format!("; `orange task respawn {}` starts the agent of {}", migrated.id, migrated.to);
+    }
+    text
 }

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use orange_core::{Effect, Machine, Turn, Workspace};
 
 use crate::Result;
-use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::flow::blocked::Blocked;
 use crate::flow::queue;
+use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, begin, carry_out, decide};
 use crate::flow::snapshot::{is_to_start, waits};
 use crate::flow::watch::half_lent::finish_killed;
@@ -19,6 +19,7 @@ use crate::store::projects::Project;
 use crate::store::{
     self, DirKind, Event, Listed, LockedTask, Task, TaskDir, TaskHistory, list, owed, projects, task,
 };
+use orange_api::TransitionResult;
 
 /// Starts a task in its workflow's initial state; one without a summary goes to the state that asks for one. A task in a later
 /// state without a worktree gets one now, and the agent of its state. An earlier start that was killed is finished, and
@@ -35,7 +36,7 @@ pub fn spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionResult> 
     if let Some(begun) = begun_start(machine, &before.history()).filter(|_| !is_to_start) {
         drop(locked);
         let (_, journal) = Task::read(&app.home, dir)?;
-        return Ok(TransitionResult::read(&dir.id, &journal.records, begun));
+        return Ok(transition_result::read(&dir.id, &journal.records, begun));
     }
     if let Some(blocked) = Blocked::of(app, locked.task()).filter(|_| is_to_start && !force) {
         return Err(blocked.refusal(&dir.id));
@@ -202,7 +203,7 @@ fn enter(
     }
     let hooks = turn.effects.iter().map(|effect| effect.hook.name().to_owned()).collect();
     let id = locked.dir().id.clone();
-    Ok(TransitionResult { id, hooks, ..TransitionResult::staying(locked.task()) })
+    Ok(TransitionResult { id, hooks, ..transition_result::staying(locked.task()) })
 }
 
 fn run(

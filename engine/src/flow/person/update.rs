@@ -1,6 +1,5 @@
 //! Changes the summary and the branch of a task, adds feedback to it, then asks for its status.
 
-use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::person::create::{admit, check_branch, check_summary};
@@ -9,6 +8,7 @@ use crate::flow::{Goal, TaskPreview, dry_run, lock_recovered, rebranch, request,
 use crate::store::scalar::Value;
 use crate::store::{LockedTask, Task, TaskDir, list};
 use crate::{Error, Kind, Result, store};
+use orange_api::TransitionResult;
 
 /// The section in which a person says what is to change.
 const FEEDBACK: &str = "## Feedback";

@@ -2,11 +2,11 @@
 
 use orange_core::{Choice, Machine, StateId};
 
-use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::flow::{Goal, Snapshot, refusal, request};
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
+use orange_api::TransitionResult;
 
 /// Asks for the one transition that completes the status of the task. Where there are several, it names them and asks for
 /// none.

@@ -2,14 +2,15 @@
 
 use orange_core::{Machine, Turn};
 
-use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::flow::life::{self, closing};
 use crate::flow::request::check_turn;
+use crate::flow::request::transition_result;
 use crate::flow::{Goal, definition};
 use crate::hooks;
 use crate::store::{Event, OpenTransition, Record, Set, Task, TaskDir, TaskHistory, journal};
 use crate::{Result, store};
+use orange_api::TransitionResult;
 
 /// Says what a request would do. It assumes that the hooks of an open transition succeed.
 pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
@@ -73,7 +74,7 @@ impl TaskPreview {
             review_round: self.task.counter("review_round"),
             hooks: turn.hooks().iter().map(|effect| effect.hook.name().to_owned()).collect(),
             dry_run: true,
-            ..TransitionResult::beginning(&self.records)
+            ..transition_result::beginning(&self.records)
         }
     }
 }

@@ -13,7 +13,6 @@ use std::path::Path;
 
 use orange_core::{Input, Machine, Turn};
 
-use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::drive::git::{self, Git};
 use crate::flow::life::{self, Record};
@@ -22,6 +21,7 @@ use crate::flow::{finish, lock_recovered};
 use crate::hooks::{self, lend};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
+use orange_api::TransitionResult;
 
 /// The goal of a request.
 #[derive(Clone, Copy, Debug)]
@@ -172,5 +172,5 @@ pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> 
             log.display()
         )));
     }
-    Ok(TransitionResult::read(&dir.id, &journal.records, begun.since))
+    Ok(transition_result::read(&dir.id, &journal.records, begun.since))
 }

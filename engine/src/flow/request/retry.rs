@@ -2,16 +2,17 @@
 
 use orange_core::{Actor, Effect, Hook, Machine};
 
-use crate::answer::TransitionResult;
 use crate::app::App;
 use crate::flow::definition::{declared_id, hooks_of};
 use crate::flow::request::carry_out;
+use crate::flow::request::transition_result;
 use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks;
 use crate::hooks::workspace::Room;
 use crate::store::event::Exited;
 use crate::store::{Event, OpenTransition, Set, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
+use orange_api::TransitionResult;
 
 /// Runs the waiting hooks of a task for the caller of this process, who must be one that may take their transition.
 pub fn retry_hooks(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
@@ -37,7 +38,7 @@ pub fn dry_run(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     hooks::dry_run(app, &task, &effects(machine, &waiting, &task.id)?)?;
     let hooks = waiting.left().map(|hook| hook.name.clone()).collect();
     let (from, to) = (waiting.plan.from.clone(), waiting.plan.to.clone());
-    Ok(TransitionResult { from, to, hooks, dry_run: true, ..TransitionResult::staying(&task) })
+    Ok(TransitionResult { from, to, hooks, dry_run: true, ..transition_result::staying(&task) })
 }
 
 /// Hooks that wait, and who asks for them.

@@ -8,6 +8,7 @@ use crate::drive::gh::{Checked, PrState, PullRequest};
 use crate::flow::life;
 use crate::flow::lock_recovered;
 use crate::flow::refusal::short;
+use crate::flow::request::transition_result;
 use crate::flow::request::{begin, carry_out};
 use crate::hooks;
 use crate::store::event::{ChecksSeen, Strategy};
@@ -32,7 +33,7 @@ pub fn follow(app: &App, dir: &TaskDir, pr: &PullRequest) -> Result<Option<Strin
     }
     let led_to_it = events.into_iter().map(Into::into).collect();
     let result = carry_out(app, begin(app, machine, locked, &turn, led_to_it)?)?;
-    Ok(Some(format!("its pull request was {word}: {}", result.text().replace('\n', "; "))))
+    Ok(Some(format!("its pull request was {word}: {}", transition_result::text(&result).replace('\n', "; "))))
 }
 
 /// Records the checks of an open pull request, if they differ from what is recorded. Returns that in words.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_rustls::rustls::ClientConfig;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use orange_engine::{Error, Kind, Result, random};
+use orange_api::{Error, Kind, Result};
+use orange_engine::random;
 use serde_json::Value;
 
 use super::store::folder;

@@ -1,7 +1,7 @@
 //! `orange-fleet colony`
 
 use clap::Subcommand;
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use serde_json::json;
 
 use super::client::{ClientArgs, encoded};

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use clap::{Args, ValueEnum};
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use serde_json::json;
 
 use super::Said;

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use clap::{Args, Subcommand};
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use serde_json::{Map, Value, json};
 
 use super::Said;

@@ -18,7 +18,8 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use orange_engine::{Error, Kind, Result, usage};
+use orange_api::{Error, Kind, Result};
+use orange_engine::usage;
 use serde_json::{Value, json};
 
 pub use self::client::{Client, ClientArgs};

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::Args;
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 

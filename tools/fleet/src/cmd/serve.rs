@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -1,7 +1,7 @@
 //! `orange-fleet status`, and how lists are printed.
 
 use clap::Args;
-use orange_engine::Result;
+use orange_api::Result;
 use serde_json::Value;
 
 use super::Said;

@@ -5,7 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 
 use crate::host::postgres::{Address, PostgresHost};
 #[cfg(feature = "restate")]

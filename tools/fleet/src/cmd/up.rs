@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use serde_json::json;
 
 use super::Said;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use orange_engine::Result;
+use orange_api::Result;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

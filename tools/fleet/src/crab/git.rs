@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use orange_engine::{Error, Result};
+use orange_api::{Error, Result};
 
 use super::program::{Call, Said, Wanted};
 use super::workflow::short_hash;

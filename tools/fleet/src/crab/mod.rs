@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 
 use self::api::{Api, Registration};
 use self::files::Home;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

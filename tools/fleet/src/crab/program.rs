@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use orange_engine::{Error, GIT_VARIABLES, Kind, Result};
+use orange_api::{Error, Kind, Result};
+use orange_engine::GIT_VARIABLES;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

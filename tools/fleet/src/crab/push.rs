@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use orange_engine::Result;
+use orange_api::Result;
 
 use super::git::{Git, REMOTE, Remote, branch_ref, claim_ref, kept_ref, tracking_ref};
 use super::job::{Job, Ready};

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 
 use super::assigned::Assigned;
 use super::git::{

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use orange_api::Result;
 use orange_core::mission::MissionStatus;
-use orange_engine::Result;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 

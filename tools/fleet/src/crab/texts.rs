@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use orange_engine::Result;
+use orange_api::Result;
 
 use super::git::{Git, branch_ref};
 use super::job::{Job, Ready};
@@ -82,7 +82,7 @@ impl Sources<'_> {
 /// Makes an index of its own with everything that git does not ignore: the agent may be using the other one.
 fn with_all(git: Git<'_>, index: &PathBuf) -> Result<()> {
     let own = git.text(&["rev-parse", "--path-format=absolute", "--git-path", "index"])?;
-    std::fs::copy(own, index).map_err(|cause| orange_engine::Error::io("write", index, &cause))?;
+    std::fs::copy(own, index).map_err(|cause| orange_api::Error::io("write", index, &cause))?;
     let add = git.call(&["-c", "advice.addEmbeddedRepo=false", "add", "--all"]);
     add.env("GIT_INDEX_FILE", index).limit(PATIENCE).text().map(drop)
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use orange_engine::Result;
+use orange_api::Result;
 
 use super::assigned::{Assigned, Message};
 use super::job::Job;

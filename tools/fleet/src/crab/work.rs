@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use orange_engine::{Kind, Result};
+use orange_api::{Kind, Result};
 
 use super::api::Reporter;
 use super::decide::{Action, Lease, Local, next, unfit};
@@ -232,7 +232,7 @@ impl Worker<'_> {
     }
 
     /// Something may be in the way for a moment only.
-    fn give_back_after_tries(&mut self, error: &orange_engine::Error) -> Result<()> {
+    fn give_back_after_tries(&mut self, error: &orange_api::Error) -> Result<()> {
         if self.failures + 1 >= TRIES {
             return self.decide(Verdict::given_back(error.one_line()));
         }

@@ -209,8 +209,8 @@ impl From<HostError> for ApiError {
     }
 }
 
-impl From<orange_engine::Error> for ApiError {
-    fn from(error: orange_engine::Error) -> ApiError {
+impl From<orange_api::Error> for ApiError {
+    fn from(error: orange_api::Error) -> ApiError {
         log::error!(cause = error.one_line().as_str(); "the gateway cannot do its work");
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the gateway cannot do its work")
             .help("the log of the gateway says why")

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use orange_api::Result;
 use orange_codegen::suggest;
 use orange_core::plan::{Plan, StepId};
-use orange_engine::Result;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 

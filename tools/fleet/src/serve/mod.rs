@@ -30,8 +30,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use futures_util::future::join_all;
+use orange_api::{Error, Kind, Result};
 use orange_core::scheduler::Event;
-use orange_engine::{Error, Kind, Result};
 use tokio::task::JoinHandle;
 
 pub use self::answer::Acted;

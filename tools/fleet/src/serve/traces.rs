@@ -15,7 +15,7 @@ use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{BatchSpanProcessor, SpanData, SpanEvents, SpanLinks, SpanProcessor};
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use sha2::{Digest, Sha256};
 
 use crate::host::{AttemptRow, Millis, StoredMission};

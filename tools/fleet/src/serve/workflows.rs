@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use axum::http::StatusCode;
+use orange_api::{Error, Kind, Result};
 use orange_codegen::plain::Renderer;
 use orange_codegen::{Level, PromptFiles, Source, custom, suggest};
 use orange_core::Workflow;
 use orange_core::plan::Plan;
-use orange_engine::{Error, Kind, Result};
 
 use super::error::ApiError;
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use super::LOOK;

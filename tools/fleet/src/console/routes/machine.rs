@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Form;
 use axum::extract::Query;
 use axum::response::{IntoResponse, Redirect};
-use orange_engine::{Error, Kind};
+use orange_api::{Error, Kind};
 use serde::Deserialize;
 
 use super::forms::is_of;
@@ -71,7 +71,7 @@ fn machine(visit: &Visit) -> Result<Arc<Machine>, Failed> {
 /// Asks on a thread that may wait for the program.
 async fn asked_of<T: Send + 'static>(
     machine: Arc<Machine>,
-    ask: impl FnOnce(&Machine) -> orange_engine::Result<T> + Send + 'static,
+    ask: impl FnOnce(&Machine) -> orange_api::Result<T> + Send + 'static,
 ) -> Result<T, Failed> {
     let asked = tokio::task::spawn_blocking(move || ask(&machine)).await;
     let stopped = |_| Error::new(Kind::Environment, "the gateway stops");

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use orange_engine::{Error, Kind, Result};
+use orange_api::{Error, Kind, Result};
 
 /// Refuses a folder into which others may write: they could make tokens.
 ///

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
-use orange_engine::{Error, Kind, Result, random};
+use orange_api::{Error, Kind, Result};
+use orange_engine::random;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;

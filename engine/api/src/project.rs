@@ -1,11 +1,12 @@
 //! `orange project`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 use super::Success;
 
 /// A project with its present settings, or with its last ones in the answer of `orange project remove`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedProject {
     /// Its name.
@@ -23,7 +24,7 @@ pub struct ListedProject {
     /// The size that the transcripts of one task may have, in millions of bytes.
     pub transcripts_mb: u32,
     /// Who starts its waiting tasks: `auto` for the monitor, else `manual`.
-    pub queue: &'static str,
+    pub queue: String,
     /// After how many days the monitor removes backups that are merged; null for never.
     pub backup_days: Option<u32>,
     /// The same for branches of finished tasks that are merged.
@@ -32,11 +33,11 @@ pub struct ListedProject {
     pub trash_days: Option<u32>,
     /// What else to do, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hints: Option<[&'static str; 1]>,
+    pub hints: Option<Vec<String>>,
 }
 
 /// A token of a program, without the token itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedToken {
     /// What names it, for `orange project revoke`.
@@ -50,18 +51,18 @@ pub struct ListedToken {
 }
 
 /// A new token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MadeToken<'t> {
     /// What is kept of it.
     #[serde(flatten)]
     pub made: ListedToken,
     /// The token itself, which nothing can print again.
-    pub token: &'t str,
+    pub token: Cow<'t, str>,
 }
 
 /// A project with every setting that applies, and where each comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownProject {
     /// The project.
@@ -72,7 +73,7 @@ pub struct ShownProject {
 }
 
 /// The settings that `projects.json` and `orange.toml` share.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SharedSettings {
     /// The file in the repository.
@@ -96,7 +97,7 @@ pub struct SharedSettings {
 }
 
 /// The `orange.toml` of a repository.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct OrangeToml {
     /// Its path.
@@ -108,7 +109,7 @@ pub struct OrangeToml {
 }
 
 /// Whether an `orange.toml` counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustState {
@@ -126,18 +127,42 @@ pub enum TrustState {
     Unfit,
 }
 
+/// Origin of a setting's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SettingOrigin {
+    /// Set by no one.
+    Default,
+    /// The trusted `orange.toml`.
+    File,
+    /// `orange project update`.
+    Project,
+}
+
+impl SettingOrigin {
+    /// Its word in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SettingOrigin::Default => "default",
+            SettingOrigin::File => "file",
+            SettingOrigin::Project => "project",
+        }
+    }
+}
+
 /// The value of a setting, and where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SettingSource<T> {
     /// The value.
     pub value: T,
     /// `project` for `orange project update`, `file` for `orange.toml`, or `default`.
-    pub source: &'static str,
+    pub source: SettingOrigin,
 }
 
 /// A program that prepares a worktree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SetupProgram {
     /// The program and its arguments.
@@ -147,7 +172,7 @@ pub struct SetupProgram {
 }
 
 /// The ports of a worktree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PortsOfSlot {
     /// The worktree.
@@ -159,7 +184,7 @@ pub struct PortsOfSlot {
 }
 
 /// The answer of `orange project trust`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TrustedFile {
     /// True.

@@ -180,7 +180,7 @@ impl std::error::Error for Error {}
 
 /// Why a path is not read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unfit {
+pub enum Unfit {
     /// It is a symbolic link, or its path contains one.
     Link,
     /// It is a folder, a pipe, a socket or a device.
@@ -191,7 +191,7 @@ pub(crate) enum Unfit {
 
 impl Unfit {
     /// The reason in an error of the system, if it is one of these.
-    pub(crate) fn of(cause: &io::Error) -> Option<Unfit> {
+    pub fn of(cause: &io::Error) -> Option<Unfit> {
         cause.get_ref()?.downcast_ref().copied()
     }
 }

@@ -1,27 +1,28 @@
 //! `orange task`, apart from transitions.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Agent, Change, Need, Spending, Success};
+use super::{Agent, Change, Need, SessionState, Spending, Success};
 use crate::error::Failure;
-use crate::store::{Record, event};
+use orange_journal::{Record, event};
 
 /// The answer of a command that changes a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Changing<T> {
     /// The answer itself.
     #[serde(flatten)]
     pub answer: T,
     /// What the command has repaired, if anything.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repaired: Vec<Repair>,
 }
 
 /// A difference from the journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Repair {
     /// The field of the frontmatter, or `history.jsonl`.
@@ -33,7 +34,7 @@ pub struct Repair {
 }
 
 /// What `orange task create` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Created {
     /// True.
@@ -59,15 +60,15 @@ pub struct Created {
     /// Its file; null for a dry run.
     pub path: Option<String>,
     /// What its agent lacks, if anything.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
     /// Whether nothing was done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
 /// A task in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ListedTask<'l> {
@@ -76,48 +77,48 @@ pub enum ListedTask<'l> {
     /// It cannot be read.
     Unreadable {
         /// Its id.
-        id: &'l str,
+        id: Cow<'l, str>,
         /// Its project.
-        project: &'l str,
+        project: Cow<'l, str>,
         /// Why.
-        error: &'l Failure,
+        error: Cow<'l, Failure>,
     },
 }
 
 /// A task in a list that can be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TaskRow<'l> {
     /// Its id.
-    pub id: &'l str,
+    pub id: Cow<'l, str>,
     /// Its project.
-    pub project: &'l str,
+    pub project: Cow<'l, str>,
     /// Its branch.
-    pub branch: &'l str,
+    pub branch: Cow<'l, str>,
     /// Its status.
-    pub status: &'l str,
+    pub status: Cow<'l, str>,
     /// The workflow it follows.
-    pub workflow: &'l str,
+    pub workflow: Cow<'l, str>,
     /// The rounds of review.
     pub review_round: u32,
     /// The crashes since the last transition.
     pub crash_count: u32,
     /// What is to be done.
-    pub summary: &'l str,
+    pub summary: Cow<'l, str>,
     /// The harness of its workers.
-    pub harness: &'l str,
+    pub harness: Cow<'l, str>,
     /// Its worktree, or its own id if it has a plain folder.
-    pub workspace: Option<&'l str>,
+    pub workspace: Option<Cow<'l, str>>,
     /// Its tmux session.
-    pub tmux_session: Option<&'l str>,
+    pub tmux_session: Option<Cow<'l, str>>,
     /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
-    pub session: &'static str,
+    pub session: SessionState,
     /// What its living agents do; the agent that needs a person most comes first.
     pub agents: Vec<Agent>,
     /// The tokens and the cost of its agents; null without a living agent.
     pub spent: Option<Spending>,
     /// What a person should look at.
-    pub attention: Option<&'l str>,
+    pub attention: Option<Cow<'l, str>>,
     /// What has happened and is not recorded yet: the end of an agent, or an unfinished transition.
     pub unnoticed: Option<String>,
     /// The command with which a person continues it, if only a person can.
@@ -127,9 +128,9 @@ pub struct TaskRow<'l> {
     /// Of waiting tasks, the one with the highest number starts first.
     pub priority: i32,
     /// The ids of the tasks that are to be merged before it starts.
-    pub blocked_by: &'l [String],
+    pub blocked_by: Cow<'l, [String]>,
     /// When its agent starts again, RFC 3339 UTC.
-    pub waiting_until: Option<&'l str>,
+    pub waiting_until: Option<Cow<'l, str>>,
     /// What it needs next; null when it is over.
     pub need: Option<Need>,
     /// With `--changes`: what it has changed against its base, with uncommitted and untracked files; null without a worktree.
@@ -142,11 +143,11 @@ pub struct TaskRow<'l> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_branch: Option<Option<String>>,
     /// When it last changed, RFC 3339 UTC.
-    pub updated_at: &'l str,
+    pub updated_at: Cow<'l, str>,
 }
 
 /// A pull request, as far as the journal knows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PullRequestFacts {
     /// Its address.
@@ -154,13 +155,13 @@ pub struct PullRequestFacts {
     /// Its number.
     pub number: Option<u64>,
     /// `open` or `merged`; null for a finished task whose pull request was not merged.
-    pub state: Option<&'static str>,
+    pub state: Option<String>,
     /// `green`, `red`, `pending` or `none`: its checks; null before anybody has looked.
     pub checks: Option<String>,
 }
 
 /// A task in full.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownTask {
     /// Its id.
@@ -199,7 +200,7 @@ pub struct ShownTask {
     /// Its tmux session.
     pub tmux_session: Option<String>,
     /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
-    pub session: &'static str,
+    pub session: SessionState,
     /// What has happened and is not recorded yet: the end of an agent, or an unfinished transition.
     pub unnoticed: Option<String>,
     /// The command with which a person continues it, if only a person can.
@@ -241,7 +242,7 @@ pub struct ShownTask {
 }
 
 /// Hooks that wait until somebody asks for them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct WaitingHooks {
     /// The state that their transition left.
@@ -255,7 +256,7 @@ pub struct WaitingHooks {
 }
 
 /// How a section last passed a gate.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PassedGate {
     /// A hash of the content that passed.
@@ -282,64 +283,64 @@ pub struct JournalLine {
 }
 
 /// A line of `orange task watch`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Watched<'l> {
     /// The new state of an agent.
     Doing {
         /// `agent.doing`.
-        r#type: &'static str,
+        r#type: String,
         /// The task's id.
-        task: &'l str,
+        task: Cow<'l, str>,
         /// When that was seen, RFC 3339 UTC.
-        timestamp: &'l str,
+        timestamp: Cow<'l, str>,
         /// What it does.
         #[serde(flatten)]
-        agent: &'l Agent,
+        agent: Cow<'l, Agent>,
     },
     /// A task that cannot be read.
     Broken {
         /// The task's id.
-        task: &'l str,
+        task: Cow<'l, str>,
         /// Why.
-        error: &'l Failure,
+        error: Cow<'l, Failure>,
     },
     /// A new line of a journal.
     Event {
         /// The task's id.
-        task: &'l str,
+        task: Cow<'l, str>,
         /// The line.
         #[serde(flatten)]
         #[cfg_attr(feature = "schemas", schemars(with = "JournalLine"))]
-        record: &'l Record,
+        record: Cow<'l, Record>,
     },
 }
 
 /// What `orange task logs` answers; with `--follow`, each of its lines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Logs<'l> {
     /// The whole transcript of an agent.
     Whole {
         /// The task's id.
-        id: &'l str,
+        id: Cow<'l, str>,
         /// The agent's number.
         spawn: u32,
         /// `worker` or `reviewer`.
         #[cfg_attr(feature = "schemas", schemars(with = "String"))]
-        actor: &'l event::Actor,
+        actor: Cow<'l, event::Actor>,
         /// The step of a mission that it works at.
         #[serde(skip_serializing_if = "Option::is_none")]
-        step: Option<&'l str>,
+        step: Option<Cow<'l, str>>,
         /// The role of that step.
         #[serde(skip_serializing_if = "Option::is_none")]
-        role: Option<&'l str>,
+        role: Option<Cow<'l, str>>,
         /// Its harness.
-        harness: &'l str,
+        harness: Cow<'l, str>,
         /// The harness's own id of its conversation, if it is known.
-        conversation: Option<&'l str>,
+        conversation: Option<Cow<'l, str>>,
         /// Whether it continues the conversation of an agent before it.
         resumed: bool,
         /// Whether its end is not recorded yet.
@@ -348,7 +349,7 @@ pub enum Logs<'l> {
         form: String,
         /// What its pane has shown.
         #[serde(skip_serializing_if = "Option::is_none")]
-        text: Option<&'l str>,
+        text: Option<Cow<'l, str>>,
         /// Its conversation.
         #[serde(skip_serializing_if = "Option::is_none")]
         turns: Option<Vec<Turn<'l>>>,
@@ -360,37 +361,37 @@ pub enum Logs<'l> {
         /// The agent's number.
         spawn: u32,
         /// The text.
-        text: &'l str,
+        text: Cow<'l, str>,
     },
 }
 
 /// One thing that happened in a conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Turn<'l> {
     /// The agent's number, in a line of `--follow`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawn: Option<u32>,
     /// The time, as the harness wrote it.
-    pub time: Option<&'l str>,
+    pub time: Option<Cow<'l, str>>,
     /// `asked`, `said`, `thought`, `called` or `answered`.
-    pub kind: &'static str,
+    pub kind: String,
     /// What was asked, said, thought or answered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<&'l str>,
+    pub text: Option<Cow<'l, str>>,
     /// The tool that was called.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool: Option<&'l str>,
+    pub tool: Option<Cow<'l, str>>,
     /// Its arguments: the one that matters, or all of them as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<&'l str>,
+    pub arguments: Option<Cow<'l, str>>,
     /// Whether the tool has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<bool>,
 }
 
 /// What `orange task respawn` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Respawned {
     /// True.
@@ -400,7 +401,7 @@ pub struct Respawned {
     /// The number of the new agent; of several, the last one.
     pub spawn: u32,
     /// The numbers of all new agents, if several reviewers are started.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spawns: Vec<u32>,
     /// Whether it continues the conversation of the agent before.
     pub resumed: bool,
@@ -409,12 +410,12 @@ pub struct Respawned {
     /// Why it does not continue that conversation, if it should have.
     pub not_resumed: Option<String>,
     /// Whether nothing was done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
 /// What `orange task restart` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Restarted {
     /// True.
@@ -424,15 +425,15 @@ pub struct Restarted {
     /// The number of the new agent; of several, the last one.
     pub spawn: u32,
     /// The numbers of all new agents, if several reviewers are started.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spawns: Vec<u32>,
     /// Whether nothing was done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
 /// What `orange task stop` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Stopped {
     /// True.
@@ -442,12 +443,12 @@ pub struct Stopped {
     /// The numbers of the agents that were ended.
     pub stopped: Vec<u32>,
     /// Whether nothing was done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
 /// What `orange task attach` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Attached {
     /// True.
@@ -459,7 +460,7 @@ pub struct Attached {
 }
 
 /// What `orange task answer` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Answered {
     /// True.
@@ -477,7 +478,7 @@ pub struct Answered {
 }
 
 /// What `orange task wait` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Waited {
     /// True.
@@ -492,7 +493,7 @@ pub struct Waited {
 }
 
 /// What `orange task delete` and `orange mission delete` answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Deleted {
     /// True.
@@ -502,12 +503,12 @@ pub struct Deleted {
     /// Its folder in the trash.
     pub path: String,
     /// Whether nothing was done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
 /// What `orange task restore` and `orange mission restore` answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Restored {
@@ -522,7 +523,7 @@ pub enum Restored {
         /// Its file.
         path: String,
         /// Whether nothing was done.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         dry_run: bool,
     },
     /// A branch has the work of a backup.
@@ -538,13 +539,13 @@ pub enum Restored {
         /// The commit of the backup.
         commit: String,
         /// Whether nothing was done.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         dry_run: bool,
     },
 }
 
 /// What `orange task create-pr` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct OpenedPullRequest {
     /// True.
@@ -558,6 +559,6 @@ pub struct OpenedPullRequest {
     /// The template that its text ends with.
     pub template: Option<String>,
     /// Whether nothing was done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }

@@ -1,13 +1,14 @@
 //! What people do to tasks beside transitions: messages, fields, pull requests, and several tasks at once.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 use super::Success;
 use crate::error::Failure;
-use crate::store::event;
+use orange_journal::event;
 
 /// What `orange task open` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct OpenedPage {
     /// True.
@@ -21,7 +22,7 @@ pub struct OpenedPage {
 }
 
 /// What `orange task refresh` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Refreshed {
     /// True.
@@ -29,11 +30,11 @@ pub struct Refreshed {
     /// The task's id.
     pub id: String,
     /// `none` (the branch has no pull request), `linked`, `unchanged`, `checked` (its checks have changed), `merged` or `closed`.
-    pub news: &'static str,
+    pub news: String,
     /// The address of the pull request.
     pub pr_url: Option<String>,
     /// `open`, `merged` or `closed`.
-    pub state: Option<&'static str>,
+    pub state: Option<String>,
     /// What was done about it, in words.
     pub done: Option<String>,
     /// The task's status now.
@@ -41,7 +42,7 @@ pub struct Refreshed {
 }
 
 /// What `orange task edit` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Edited {
     /// True.
@@ -49,14 +50,14 @@ pub struct Edited {
     /// The task's id.
     pub id: String,
     /// The fields that have changed.
-    pub updated: Vec<&'static str>,
+    pub updated: Vec<String>,
     /// Whether nothing was done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
 /// What `orange task undo` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Reopened {
     /// True.
@@ -76,12 +77,12 @@ pub struct Reopened {
     /// Folders that were set aside when it was cancelled, and stay there.
     pub set_aside: Vec<String>,
     /// Whether nothing was done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
 /// What `orange task send` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Sent {
     /// True.
@@ -99,7 +100,7 @@ pub struct Sent {
     /// The length of the message in bytes.
     pub bytes: u64,
     /// Whether nothing was sent.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
@@ -133,10 +134,10 @@ pub enum OneAnswer<T> {
 }
 
 /// A failure about one of several tasks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedTask<'t> {
     /// The id, or the name that was given.
-    pub id: &'t str,
+    pub id: Cow<'t, str>,
     /// Why.
-    pub error: &'t Failure,
+    pub error: Cow<'t, Failure>,
 }

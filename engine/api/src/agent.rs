@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::store::event::{Actor, Spent};
+use orange_journal::event::{Actor, Spent};
 
 /// A living agent and what it does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Agent {
     /// Its number.
@@ -31,7 +31,7 @@ pub struct Agent {
 }
 
 /// What an agent does, and the evidence for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Assessment {
     /// The state in one word.
@@ -39,7 +39,7 @@ pub struct Assessment {
     /// The state as a sentence without a duration, so that it changes only with the state.
     pub reason: String,
     /// The number of seconds in this state.
-    #[serde(rename = "seconds", serialize_with = "as_seconds")]
+    #[serde(rename = "seconds", with = "seconds")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<u64>"))]
     pub lasts: Option<Duration>,
     /// When that began, RFC 3339 UTC.
@@ -67,7 +67,7 @@ pub struct Asked {
 }
 
 /// What an agent does, in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
@@ -85,6 +85,37 @@ pub enum AgentState {
     Quiet,
     /// Nothing is known.
     Unknown,
+}
+
+/// State of the tmux session of a task or mission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SessionState {
+    /// An agent lives.
+    Active,
+    /// A person stopped its agents.
+    Stopped,
+    /// No agent lives where one should.
+    Crashed,
+    /// No agent lives, and none should.
+    #[default]
+    Inactive,
+    /// Unreadable, or about to change.
+    Unknown,
+}
+
+impl SessionState {
+    /// Its word in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SessionState::Active => "active",
+            SessionState::Stopped => "stopped",
+            SessionState::Crashed => "crashed",
+            SessionState::Inactive => "inactive",
+            SessionState::Unknown => "unknown",
+        }
+    }
 }
 
 impl AgentState {
@@ -113,7 +144,7 @@ impl AgentState {
 }
 
 /// The tokens and the cost of the agents of a task, as far as their harnesses report them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Spending {
     /// The number of tokens that their models have read, cached or not, and written.
@@ -125,7 +156,7 @@ pub struct Spending {
 }
 
 /// The tokens and the cost of an agent, as far as its harness reports them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AgentSpending {
     /// Its number.
@@ -148,7 +179,19 @@ impl From<&BTreeMap<u32, Spent>> for Spending {
     }
 }
 
-#[expect(clippy::ref_option, reason = "serde passes fields by reference")]
-fn as_seconds<S: Serializer>(lasts: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
-    lasts.map(|lasts| lasts.as_secs()).serialize(serializer)
+/// A time span in whole seconds.
+mod seconds {
+    use super::{Deserialize, Deserializer, Duration, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde passes fields by reference")]
+    pub(super) fn serialize<S: Serializer>(
+        lasts: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        lasts.map(|lasts| lasts.as_secs()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(from)?.map(Duration::from_secs))
+    }
 }

@@ -1,9 +1,9 @@
 //! `orange harness`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A coding agent that tasks can name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedHarness {
     /// Its name.

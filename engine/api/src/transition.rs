@@ -1,11 +1,11 @@
 //! Answers of the commands that change the status of a task.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Success;
 
 /// The result of a transition.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TransitionResult {
     /// True.
@@ -24,24 +24,24 @@ pub struct TransitionResult {
     /// Why some of them failed.
     pub hook_errors: Vec<String>,
     /// The hooks that wait, in order: the last one that failed, and those after it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks_waiting: Vec<String>,
     /// The refs and folders with a backup of work that the worktree had.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backed_up: Vec<String>,
     /// The change of the workflow since the transition before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow_changed: Option<WorkflowChange>,
     /// For a dry run, the programs that would be asked, and have to succeed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<String>,
     /// Whether nothing was done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
 /// A workflow with a new definition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct WorkflowChange {
     /// The workflow.
@@ -55,7 +55,7 @@ pub struct WorkflowChange {
 }
 
 /// The answer to a transition, with what else is to be done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StatusChange {
     /// The result of the transition.
@@ -65,12 +65,12 @@ pub struct StatusChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged: Option<bool>,
     /// What else to do, or what the next agent lacks, if anything.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
 }
 
 /// What `orange task update` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Update {
@@ -83,14 +83,14 @@ pub enum Update {
         /// The task's id.
         id: String,
         /// The fields that have changed.
-        updated: Vec<&'static str>,
+        updated: Vec<String>,
         /// Whether nothing was done.
         dry_run: bool,
     },
 }
 
 /// The result of a merge.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Merged {
     /// The transition that followed; from a status to itself if the task was over.
@@ -101,7 +101,7 @@ pub struct Merged {
     /// The branch that it was merged into.
     pub into: String,
     /// How: `ff`, `merge`, or `pr` for a merge on GitHub.
-    pub strategy: &'static str,
+    pub strategy: String,
     /// Whether the default branch was pushed.
     pub pushed: bool,
     /// The commit that the default branch has now, if it is known.
@@ -109,7 +109,7 @@ pub struct Merged {
 }
 
 /// The result of a migration.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Migrated {
     /// True.
@@ -130,18 +130,18 @@ pub struct Migrated {
     #[serde(skip)]
     pub respawnable: bool,
     /// Whether nothing was done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
 /// A status that a task can go to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Next {
     /// The status.
-    pub to: &'static str,
+    pub to: String,
     /// Who may ask for it.
-    pub by: Vec<&'static str>,
+    pub by: Vec<String>,
     /// Whether it can be asked for now.
     pub allowed: bool,
     /// Whether it gives judged work back to the worker.
@@ -150,11 +150,11 @@ pub struct Next {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asks: Option<String>,
     /// The guard of the transition.
-    pub guard: Option<&'static str>,
+    pub guard: Option<String>,
     /// What its gates ask for, in words.
     pub gate: Option<String>,
     /// What is still missing.
     pub missing: Option<String>,
     /// Its hooks, in order.
-    pub hooks: Vec<&'static str>,
+    pub hooks: Vec<String>,
 }

@@ -1,9 +1,9 @@
 //! `orange workspace`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What `orange workspace init` has made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MadeWorktrees {
     /// The project.
@@ -13,7 +13,7 @@ pub struct MadeWorktrees {
 }
 
 /// A worktree, as `orange workspace list` has it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Worktree {
     /// Its name, which is its folder's.
@@ -27,13 +27,13 @@ pub struct Worktree {
 }
 
 /// What `orange workspace gc` did with a worktree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CollectedWorktree {
     /// Its name.
     pub name: String,
     /// `given back`, `cleaned`, `removed`, `left alone`, or `failed`.
-    pub fate: &'static str,
+    pub fate: String,
     /// Why it was left alone.
     pub reason: Option<String>,
     /// Where the backup of the work in it is.

@@ -1,9 +1,9 @@
 //! `orange task diff`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a task has changed against the commit at which it left the default branch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Diff {
     /// The id of the task or mission.
@@ -26,7 +26,7 @@ pub struct Diff {
 }
 
 /// A file that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct DiffFile {
     /// Its path, from the top of the repository.
@@ -34,7 +34,7 @@ pub struct DiffFile {
     /// Its path before, if it was renamed or copied.
     pub was: Option<String>,
     /// `added`, `modified`, `deleted`, `renamed`, `copied`, `type` (a file has become a link, or the like) or `conflict`.
-    pub change: &'static str,
+    pub change: String,
     /// The number of lines that were added.
     pub added: u64,
     /// The number of lines that were removed.

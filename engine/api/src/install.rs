@@ -1,11 +1,11 @@
 //! `orange install`, `orange setup`, `orange completions` and `orange complete`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Success;
 
 /// What `orange install` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Install {
@@ -24,19 +24,19 @@ pub enum Install {
 }
 
 /// The file with the skill for a harness.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SkillFile {
     /// The harness.
-    pub harness: &'static str,
+    pub harness: String,
     /// The file.
     pub file: String,
     /// `written`, `updated` or `unchanged`.
-    pub change: &'static str,
+    pub change: String,
 }
 
 /// What `orange setup` answers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Setup {
     /// True.
@@ -54,7 +54,7 @@ pub struct Setup {
 }
 
 /// What a harness asks in a project.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct HarnessInProject {
     /// The harness.
@@ -68,11 +68,11 @@ pub struct HarnessInProject {
 }
 
 /// One thing that a harness asks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SetupMatter {
     /// `login`, `key`, `trust`, `bypass` or `root`.
-    pub name: &'static str,
+    pub name: String,
     /// What the answer allows the harness to do.
     pub allows: String,
     /// Whether it is answered, so that there is nothing left to do.
@@ -82,17 +82,17 @@ pub struct SetupMatter {
 }
 
 /// What `orange completions` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Completions {
     /// The shell.
-    pub shell: &'static str,
+    pub shell: String,
     /// The script that the shell reads.
-    pub script: &'static str,
+    pub script: String,
 }
 
 /// A word that could be typed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Candidate {
     /// The word; empty where the shell completes files and folders itself.

@@ -1,12 +1,13 @@
 //! `orange monitor`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 use super::Success;
 use crate::error::Failure;
 
 /// The result of one look of the monitor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum MonitorLook<'l> {
@@ -24,7 +25,7 @@ pub enum MonitorLook<'l> {
         /// The process of that one; null if that is not known.
         stands_by_for: Option<i32>,
         /// Since when it runs, RFC 3339 UTC.
-        since: Option<&'l str>,
+        since: Option<Cow<'l, str>>,
     },
     /// The other monitor has ended, and this one works from now on.
     TookOver {
@@ -34,26 +35,26 @@ pub enum MonitorLook<'l> {
     /// The monitor could not look; without `--once` it looks again.
     NotLooked {
         /// Why it could not.
-        error: &'l Failure,
+        error: Cow<'l, Failure>,
     },
 }
 
 /// What happened to a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Happened<'l> {
     /// The task, or the other thing that it happened to.
-    pub id: &'l str,
+    pub id: Cow<'l, str>,
     /// The result.
-    pub outcome: &'l str,
+    pub outcome: Cow<'l, str>,
 }
 
 /// What failed for a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Failed<'l> {
     /// The task, or the other thing that it failed for.
-    pub id: &'l str,
+    pub id: Cow<'l, str>,
     /// What failed.
-    pub error: &'l str,
+    pub error: Cow<'l, str>,
 }

@@ -1,17 +1,18 @@
 //! `orange task pane` and `orange mission pane`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// What the pane of an agent shows now; with `--follow`, each line is one of these.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownPane<'p> {
     /// The task's or the mission's id.
-    pub id: &'p str,
+    pub id: Cow<'p, str>,
     /// The agent's number.
     pub spawn: u32,
     /// The window in which the agent was started, such as `worker`.
-    pub window: &'p str,
+    pub window: Cow<'p, str>,
     /// The width of the pane.
     pub columns: u16,
     /// The height of the pane.
@@ -22,11 +23,11 @@ pub struct ShownPane<'p> {
     pub alive: bool,
     /// Its lines, from the top: text with escape sequences that set colours and attributes (`ESC [ … m`) and with no others. Each line begins and
     /// ends without colours. Without `--lines`, they are the whole screen, with empty lines at its end.
-    pub lines: &'p [String],
+    pub lines: Cow<'p, [String]>,
 }
 
 /// The place of a cursor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Cursor {
     /// Its column, from 0.

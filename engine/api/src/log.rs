@@ -1,17 +1,18 @@
 //! `orange log`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A line of `orange.log`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LogLine<'l> {
     /// When it was written, RFC 3339 UTC; null in a line that a crashed process left.
-    pub time: Option<&'l str>,
+    pub time: Option<Cow<'l, str>>,
     /// `error`, `warn`, `info` or `debug`.
-    pub level: &'static str,
+    pub level: String,
     /// The command that wrote it; null in a line that a crashed process left.
-    pub component: Option<&'l str>,
+    pub component: Option<Cow<'l, str>>,
     /// The message.
-    pub message: &'l str,
+    pub message: Cow<'l, str>,
 }

@@ -1,13 +1,15 @@
 //! `orange workflow`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use orange_core::plan::{Execution, Intervene};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Failure;
 
 /// A workflow that tasks or missions can follow, or that cannot be compiled.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ListedWorkflow<'l> {
@@ -30,24 +32,24 @@ pub enum ListedWorkflow<'l> {
     /// Its file has errors.
     Broken {
         /// Its name.
-        name: &'l str,
+        name: Cow<'l, str>,
         /// Its file.
         file: Option<String>,
         /// What is wrong with it.
-        error: &'l Failure,
+        error: Cow<'l, Failure>,
     },
 }
 
 /// A workflow in a few figures.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Workflow {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// Its version, as its source says.
     pub version: u32,
     /// Its purpose; empty if its source does not say.
-    pub description: &'static str,
+    pub description: String,
     /// The number of states.
     pub states: usize,
     /// The number of transitions.
@@ -55,29 +57,29 @@ pub struct Workflow {
     /// The number of transitions with a guard.
     pub guards: usize,
     /// The hash of its source.
-    pub source_hash: &'static str,
+    pub source_hash: String,
     /// The hash of its prompts.
-    pub prompts_hash: &'static str,
+    pub prompts_hash: String,
 }
 
 /// A step workflow in a few figures.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// Its version, as its source says; empty if it does not.
-    pub version: &'static str,
+    pub version: String,
     /// Its purpose; empty if its source does not say.
-    pub description: &'static str,
+    pub description: String,
     /// The number of steps.
     pub steps: usize,
     /// The hash of its source and its prompts.
-    pub source_hash: &'static str,
+    pub source_hash: String,
 }
 
 /// A workflow with its parts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ShownWorkflow {
@@ -88,50 +90,52 @@ pub enum ShownWorkflow {
 }
 
 /// A step workflow with its steps.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownPlan {
     /// Its name and figures.
     #[serde(flatten)]
     pub plan: Plan,
     /// Whether a mission pauses after every step (`step`) or goes on (`auto`).
-    pub execution: &'static str,
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub execution: Execution,
     /// At which ends of steps a mission pauses.
-    pub intervene: &'static str,
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub intervene: Intervene,
     /// Whether the person or agent that starts a mission gets messages.
     pub notices: bool,
     /// Its roles.
-    pub roles: &'static [&'static str],
+    pub roles: Vec<String>,
     /// Its steps, in the order in which they can run.
     pub step_list: Vec<PlanStep>,
 }
 
 /// A step of a workflow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PlanStep {
     /// Its name.
-    pub id: &'static str,
+    pub id: String,
     /// A line about it.
-    pub title: &'static str,
+    pub title: String,
     /// Who may take it.
-    pub role: &'static str,
+    pub role: String,
     /// The steps that end before it is decided.
-    pub depends_on: Vec<&'static str>,
+    pub depends_on: Vec<String>,
     /// When it runs; null when it always does.
     pub condition: Option<String>,
     /// The words that an attempt may report; empty when any word may be.
-    pub results: &'static [&'static str],
+    pub results: Vec<String>,
     /// How often it may complete and send steps back; 0 when it is no loop step.
     pub max_retries: u16,
     /// The steps that it sends back.
-    pub requeue: Vec<&'static str>,
+    pub requeue: Vec<String>,
     /// The step that handles its failure.
-    pub on_fail: Option<&'static str>,
+    pub on_fail: Option<String>,
 }
 
 /// A state machine workflow with its states and transitions.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownMachine {
     /// Its name and figures.
@@ -142,15 +146,15 @@ pub struct ShownMachine {
     /// Its transitions.
     pub transition_list: Vec<Transition>,
     /// The state that each command leads to, by the name of the command.
-    pub commands: BTreeMap<&'static str, &'static str>,
+    pub commands: BTreeMap<String, String>,
 }
 
 /// A state of a workflow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct State {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// Whether new tasks begin in it.
     #[serde(skip)]
     pub initial: bool,
@@ -168,59 +172,59 @@ pub struct State {
 }
 
 /// A transition of a workflow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Transition {
     /// The state that it leaves.
-    pub from: &'static str,
+    pub from: String,
     /// The state that it reaches.
-    pub to: &'static str,
+    pub to: String,
     /// Who may ask for it.
-    pub by: Vec<&'static str>,
+    pub by: Vec<String>,
     /// Its guard.
-    pub guard: Option<&'static str>,
+    pub guard: Option<String>,
     /// What its gates ask for, in words.
     pub gate: Option<String>,
     /// Its hooks, in order.
-    pub hooks: Vec<&'static str>,
+    pub hooks: Vec<String>,
 }
 
 /// What a workflow asks of agents.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Contract<'m> {
     /// The workflow.
-    pub workflow: &'m str,
+    pub workflow: Cow<'m, str>,
     /// The statuses in which an agent can ask for something.
     pub statuses: Vec<StatusContract<'m>>,
 }
 
 /// What is asked of agents in a status.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StatusContract<'m> {
     /// The status.
-    pub status: &'m str,
+    pub status: Cow<'m, str>,
     /// The transitions that an agent can ask for.
     pub transitions: Vec<Duty<'m>>,
     /// The statuses that only a person may ask for, in words.
     #[serde(skip)]
-    pub for_persons: Vec<&'m str>,
+    pub for_persons: Vec<Cow<'m, str>>,
     /// The statuses that declared actors may ask for and agents may not, with those who may.
     #[serde(skip)]
-    pub for_programs: Vec<(&'m str, Vec<&'m str>)>,
+    pub for_programs: Vec<(Cow<'m, str>, Vec<Cow<'m, str>>)>,
 }
 
 /// A transition that an agent can ask for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Duty<'m> {
     /// The status that it leads to.
-    pub to: &'m str,
+    pub to: Cow<'m, str>,
     /// Who may ask for it.
-    pub by: Vec<&'m str>,
+    pub by: Vec<Cow<'m, str>>,
     /// Its guard.
-    pub guard: Option<&'m str>,
+    pub guard: Option<Cow<'m, str>>,
     /// What its gates ask for, in words.
     pub gate: Option<String>,
     /// An example of the sections that pass the gates, if none of these refuses it as old.

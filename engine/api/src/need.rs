@@ -1,14 +1,16 @@
 //! What a task or a mission needs, as a part of several answers.
 
-use serde::Serialize;
+use orange_core::{Verdict, need};
+use serde::{Deserialize, Serialize};
 
 /// What a task or a mission needs next.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Need {
     /// `permission`, `question`, `idle-without-artifact`, `crashed`, `stuck`, `review-ready`, `paused`, `conflict`, `checks-red` or
     /// `hook-failed` need a person; `limit`, `queued` and `working` need nobody.
-    pub kind: &'static str,
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub kind: need::Kind,
     /// Whether it needs a person.
     pub person: bool,
     /// When that began, RFC 3339 UTC; null when that is not known.
@@ -26,7 +28,8 @@ pub struct Need {
     /// When a limit ends, RFC 3339 UTC.
     pub until: Option<String>,
     /// `PASS` or `FAIL`: the verdict of work that is ready for a person.
-    pub verdict: Option<&'static str>,
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
+    pub verdict: Option<Verdict>,
     /// The round of review of work that is ready for a person.
     pub round: Option<u32>,
     /// The size of work that is ready for a person; null when git cannot tell it.
@@ -36,29 +39,72 @@ pub struct Need {
 }
 
 /// Something that a person can do about a need.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct NeedAction {
     /// `allow`, `deny`, `send`, `attach`, `logs`, `spawn`, `respawn`, `restart`, `retry-hooks`, `merge`, `open`, `refresh`, `status`,
     /// `continue`, `retry`, `accept` or `cancel`.
-    pub name: &'static str,
+    pub name: ActionName,
     /// The arguments of `orange` that do it.
     pub command: Vec<String>,
     /// The state to which it leads.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub to: Option<&'static str>,
+    pub to: Option<String>,
     /// Whether it gives judged work back to the worker.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<bool>"))]
     pub returns: bool,
     /// Whether a text of the person follows as the last argument.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<bool>"))]
     pub text: bool,
 }
 
+/// The action of a person that answers a need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ActionName {
+    /// Allows what an agent asks.
+    Allow,
+    /// Denies it.
+    Deny,
+    /// Sends a message to an agent.
+    Send,
+    /// Shows the session on the terminal.
+    Attach,
+    /// Shows the transcript of the last agent.
+    Logs,
+    /// Starts a task that waits for its start.
+    Spawn,
+    /// Starts the agent of the state again.
+    Respawn,
+    /// Ends a living agent and starts it again.
+    Restart,
+    /// Runs the hooks that wait.
+    RetryHooks,
+    /// Confirms the call for attention.
+    Seen,
+    /// Merges the work.
+    Merge,
+    /// Shows the pull request in a browser.
+    Open,
+    /// Asks the forge about the pull request now.
+    Refresh,
+    /// Takes the transition to a state.
+    Status,
+    /// Answers a pause: the mission goes on.
+    Continue,
+    /// Answers a pause: the failure stays.
+    Accept,
+    /// Runs a failed mission again.
+    Retry,
+    /// Ends the task or mission.
+    Cancel,
+}
+
 /// The size of a change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Change {
     /// The number of commits that the base lacks.

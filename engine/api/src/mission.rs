@@ -1,13 +1,15 @@
 //! `orange mission` and `orange step`.
 
-use serde::Serialize;
+use orange_core::mission::StepStatus;
+use orange_core::plan::{Execution, Intervene};
+use serde::{Deserialize, Serialize};
 
-use super::{Agent, Need, Success};
+use super::{Agent, Need, SessionState, Success};
 use crate::error::Failure;
-use crate::store::{Record, event};
+use orange_journal::{Record, event};
 
 /// What `orange mission start` answers, and what a command that changes a mission answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ChangedMission {
     /// True.
@@ -31,12 +33,12 @@ pub struct ChangedMission {
     /// What the command has done, in words.
     pub done: String,
     /// The refs and folders with a backup of work that the worktree had.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backed_up: Vec<String>,
 }
 
 /// A pause that waits for an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionPause {
     /// Its number within the mission, from 1.
@@ -52,7 +54,7 @@ pub struct MissionPause {
 }
 
 /// A mission in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ListedMission {
@@ -72,7 +74,7 @@ pub enum ListedMission {
 }
 
 /// A mission in a list that can be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionRow {
     /// Its id.
@@ -102,7 +104,7 @@ pub struct MissionRow {
 }
 
 /// What `orange mission show` answers: the record of the mission.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownMission {
     /// The mission's id.
@@ -135,7 +137,7 @@ pub struct ShownMission {
     /// Its tmux session; null when it has none.
     pub tmux_session: Option<String>,
     /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
-    pub session: &'static str,
+    pub session: SessionState,
     /// The end of an agent that has happened and is not recorded yet.
     pub unnoticed: Option<String>,
     /// What its living agents do.
@@ -164,17 +166,19 @@ pub struct ShownMission {
 }
 
 /// When a mission pauses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionPolicy {
     /// `step` or `auto`.
-    pub execution: &'static str,
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub execution: Execution,
     /// `never`, `on-warning`, `on-error` or `always`.
-    pub intervene: &'static str,
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub intervene: Intervene,
 }
 
 /// The end of an attempt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StepResult {
     /// The step.
@@ -192,7 +196,7 @@ pub struct StepResult {
 }
 
 /// A step of a mission.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionStep {
     /// Its name.
@@ -202,7 +206,8 @@ pub struct MissionStep {
     /// Who may take it.
     pub role: String,
     /// `blocked`, `queued`, `assigned`, `running`, `completed`, `failed`, `skipped` or `cancelled`.
-    pub status: &'static str,
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub status: StepStatus,
     /// The result of its latest completion, or of that of its handler.
     pub result: Option<String>,
     /// The summary of the same.
@@ -216,7 +221,7 @@ pub struct MissionStep {
 }
 
 /// The completions of a loop step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LoopCount {
     /// How often it has completed.
@@ -228,7 +233,7 @@ pub struct LoopCount {
 }
 
 /// One try at a step.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionAttempt {
     /// Its number.
@@ -256,7 +261,7 @@ pub struct MissionAttempt {
 }
 
 /// What `orange step complete` and `orange step fail` answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ReportedStep {
     /// True.
@@ -272,7 +277,7 @@ pub struct ReportedStep {
 }
 
 /// What `orange step show` answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownStep {
     /// The mission.
@@ -286,7 +291,8 @@ pub struct ShownStep {
     /// Who may take it.
     pub role: String,
     /// Its status.
-    pub status: &'static str,
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub status: StepStatus,
     /// The number of this attempt.
     pub attempt: u32,
     /// Whether this attempt is the current one.

@@ -1,9 +1,9 @@
 //! `orange doctor`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What `orange doctor` has found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Diagnosis {
     /// Whether nothing is broken.
@@ -13,13 +13,13 @@ pub struct Diagnosis {
 }
 
 /// What a check has found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The check.
-    pub check: &'static str,
+    pub check: String,
     /// `ok`, `warning` or `broken`.
-    pub level: &'static str,
+    pub level: String,
     /// What was found.
     pub message: String,
     /// What to do about it; null if there is nothing to do.

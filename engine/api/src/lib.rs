@@ -1,10 +1,13 @@
-//! What commands answer with `--json`, as types. The text for people is made from the same values.
+//! Everything that the programs of Orange say to each other: answers of `--json`, errors, needs, and the actions that meet them.
+//!
+//! Each is declared here once, for the program that writes it and for those that read it.
 
 mod acts;
 mod agent;
 mod diff;
 mod doctor;
 mod door;
+mod error;
 mod gc;
 mod harness;
 mod install;
@@ -20,13 +23,14 @@ mod transition;
 mod workflow;
 mod workspace;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use acts::{Edited, FailedTask, OpenedPage, Refreshed, Reopened, Sent};
-pub use agent::{Agent, AgentSpending, AgentState, Asked, Assessment, Spending};
+pub use agent::{Agent, AgentSpending, AgentState, Asked, Assessment, SessionState, Spending};
 pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
 pub use door::{Refusal, Text, Version};
+pub use error::{Error, Failure, Kind, Result, Unfit};
 pub use gc::Removal;
 pub use harness::ListedHarness;
 pub use install::{Candidate, Completions, HarnessInProject, Install, Setup, SetupMatter, SkillFile};
@@ -36,12 +40,12 @@ pub use mission::{
     MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
 };
 pub use monitor::{Failed, Happened, MonitorLook};
-pub use need::{Change, Need, NeedAction};
+pub use need::{ActionName, Change, Need, NeedAction};
 pub use notify::{ChannelFailure, ListedChannel, TestedChannel};
 pub use pane::{Cursor, ShownPane};
 pub use project::{
-    ListedProject, ListedToken, MadeToken, OrangeToml, PortsOfSlot, SettingSource, SetupProgram,
-    SharedSettings, ShownProject, TrustState, TrustedFile,
+    ListedProject, ListedToken, MadeToken, OrangeToml, PortsOfSlot, SettingOrigin, SettingSource,
+    SetupProgram, SharedSettings, ShownProject, TrustState, TrustedFile,
 };
 pub use task::{
     Answered, Attached, Changing, Created, Deleted, ListedTask, Logs, OpenedPullRequest, PassedGate,
@@ -59,10 +63,18 @@ pub use workspace::{CollectedWorktree, MadeWorktrees, Worktree};
 pub const VERSION: u32 = 1;
 
 /// `true` in an answer: the command has done what was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(into = "bool")]
+#[serde(into = "bool", try_from = "bool")]
 pub struct Success;
+
+impl TryFrom<bool> for Success {
+    type Error = &'static str;
+
+    fn try_from(is_done: bool) -> std::result::Result<Success, &'static str> {
+        if is_done { Ok(Success) } else { Err("`success` is false in no answer") }
+    }
+}
 
 impl From<Success> for bool {
     fn from(_: Success) -> bool {

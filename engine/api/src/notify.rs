@@ -1,21 +1,21 @@
 //! `orange notify`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A channel for messages.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedChannel {
     /// Its name.
     pub name: String,
     /// `terminal`, `desktop`, `command` or `webhook`.
-    pub via: &'static str,
+    pub via: String,
     /// The kinds of needs that it is sent.
-    pub needs: Vec<&'static str>,
+    pub needs: Vec<String>,
     /// The quiet hours, such as `22:00-07:00`, local time; null for none.
     pub quiet: Option<String>,
     /// The kinds of needs that it is sent in quiet hours, too.
-    pub urgent: Vec<&'static str>,
+    pub urgent: Vec<String>,
     /// The shortest time between two messages, in minutes; null for a message for each need.
     pub digest: Option<u32>,
     /// How long a message may take, in seconds.
@@ -29,7 +29,7 @@ pub struct ListedChannel {
 }
 
 /// A failure of a channel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ChannelFailure {
     /// When, RFC 3339 UTC.
@@ -39,7 +39,7 @@ pub struct ChannelFailure {
 }
 
 /// What came of a test message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TestedChannel {
     /// The channel's name.

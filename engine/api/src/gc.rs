@@ -1,13 +1,13 @@
 //! `orange gc`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Something that can be removed, or was removed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Removal {
     /// Its kind, as in `--kind`.
-    pub kind: &'static str,
+    pub kind: String,
     /// The project that it belongs to.
     pub project: Option<String>,
     /// Its name.
