@@ -89,6 +89,11 @@ impl Error {
         Error(Box::new(Failure { kind, message: message.into(), help: String::new() }))
     }
 
+    /// The error of a failure that another program has told.
+    pub fn told(failure: Failure) -> Error {
+        Error(Box::new(failure))
+    }
+
     /// The same error with what to do about it.
     pub fn help(mut self, help: impl Into<String>) -> Error {
         self.help = help.into();
@@ -103,6 +108,12 @@ impl Error {
             format!("{}; {}", self.message, self.help)
         };
         line.replace('\n', " ")
+    }
+
+    /// Its message and its help as one sentence for a screen.
+    pub fn sentence(&self) -> String {
+        let Failure { message, help, .. } = &**self;
+        if help.is_empty() { message.clone() } else { format!("{message}: {help}") }
     }
 
     /// A failed operation on a file or folder: an `environment` error, or a `corrupt` one if a link or the like is in its place.

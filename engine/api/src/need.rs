@@ -103,6 +103,32 @@ pub enum ActionName {
     Cancel,
 }
 
+impl ActionName {
+    /// Its word in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ActionName::Allow => "allow",
+            ActionName::Deny => "deny",
+            ActionName::Send => "send",
+            ActionName::Attach => "attach",
+            ActionName::Logs => "logs",
+            ActionName::Spawn => "spawn",
+            ActionName::Respawn => "respawn",
+            ActionName::Restart => "restart",
+            ActionName::RetryHooks => "retry-hooks",
+            ActionName::Seen => "seen",
+            ActionName::Merge => "merge",
+            ActionName::Open => "open",
+            ActionName::Refresh => "refresh",
+            ActionName::Status => "status",
+            ActionName::Continue => "continue",
+            ActionName::Accept => "accept",
+            ActionName::Retry => "retry",
+            ActionName::Cancel => "cancel",
+        }
+    }
+}
+
 /// The size of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

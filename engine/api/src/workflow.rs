@@ -111,7 +111,7 @@ pub struct ShownPlan {
 }
 
 /// A step of a workflow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PlanStep {
     /// Its name.
@@ -233,4 +233,41 @@ pub struct Duty<'m> {
     pub run: String,
     /// Every reason for a refusal, in words.
     pub refused: Vec<String>,
+}
+
+impl ListedWorkflow<'_> {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            ListedWorkflow::Compiled { workflow, .. } => &workflow.name,
+            ListedWorkflow::Plan { plan, .. } => &plan.name,
+            ListedWorkflow::Broken { name, .. } => name,
+        }
+    }
+}
+
+impl ShownWorkflow {
+    /// The states of a state machine; none of a step workflow.
+    pub fn states(&self) -> &[State] {
+        match self {
+            ShownWorkflow::Machine(machine) => &machine.state_list,
+            ShownWorkflow::Plan(_) => &[],
+        }
+    }
+
+    /// The steps of a step workflow; none of a state machine.
+    pub fn steps(&self) -> &[PlanStep] {
+        match self {
+            ShownWorkflow::Machine(_) => &[],
+            ShownWorkflow::Plan(plan) => &plan.step_list,
+        }
+    }
+
+    /// The state to which a command such as `merge` leads.
+    pub fn target_of(&self, command: &str) -> Option<&str> {
+        match self {
+            ShownWorkflow::Machine(machine) => machine.commands.get(command).map(String::as_str),
+            ShownWorkflow::Plan(_) => None,
+        }
+    }
 }

@@ -2,7 +2,6 @@
 //!
 //! It has no rule of its own: it shows what `orange … --json` and the journals say, and does everything by a command of `orange`.
 
-mod answer;
 mod args;
 mod model;
 mod shell;

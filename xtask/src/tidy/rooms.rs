@@ -5,10 +5,8 @@ use super::sources::code_outside_tests;
 use crate::house::File;
 
 /// From the lowest to the highest. Other modules may be used by all.
-const ROOMS: &[&str] = &[
-    "store", "caller", "machines", "drive", "app", "setup", "hooks", "relay", "flow", "doctor",
-    "cmd",
-];
+const ROOMS: &[&str] =
+    &["store", "caller", "machines", "drive", "app", "setup", "hooks", "relay", "flow", "doctor", "cmd"];
 
 /// Rooms below a room that it leaves to the one between them: a command calls `flow`, and only `flow` acts.
 const LEFT_TO_OTHERS: &[(&str, &[&str])] = &[("cmd", &["drive", "hooks"])];

@@ -181,11 +181,7 @@ fn writes_json(file: &File) -> impl Iterator<Item = Finding> {
     let answers = ANSWERS.iter().any(|folder| file.path.starts_with(folder));
     code_outside_tests(file).filter(move |(_, code)| answers && code.contains("json!(")).map(|(number, _)| {
         let place = format!("{}:{number}", file.path);
-        Finding::new(
-            place,
-            "writes JSON by hand",
-            "declare its type, in engine/api or tools/cli/src/json",
-        )
+        Finding::new(place, "writes JSON by hand", "declare its type, in engine/api or tools/cli/src/json")
     })
 }
 

@@ -6,7 +6,7 @@ use super::State;
 use super::diff::Diff;
 use super::effect::{Followed, Question, Watched};
 use super::row::{Group, Kind, Row};
-use crate::answer::{Failure, Need, Next, Pane, ShownMission, ShownTask};
+use orange_api::{ActionName, Error, Need, Next, ShownMission, ShownPane, ShownTask};
 
 /// A part of what is shown about a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,11 +67,11 @@ pub struct Details {
     /// Whether its work could be merged from a status that does not lead there.
     pub can_force: bool,
     /// What its agent shows.
-    pub pane: Option<Pane>,
+    pub pane: Option<ShownPane<'static>>,
     /// Its changes.
     pub diff: Option<Diff>,
     /// Why the part cannot be shown.
-    pub failure: Option<Failure>,
+    pub failure: Option<Error>,
     /// The pane that is followed.
     pub followed: Option<Followed>,
     /// The worktree that is watched.
@@ -94,7 +94,7 @@ impl Details {
 }
 
 /// Whether what the pane shows is the last screen of an agent that has ended.
-pub fn is_last_screen(state: &State, row: &Row, pane: &Pane) -> bool {
+pub fn is_last_screen(state: &State, row: &Row, pane: &ShownPane<'static>) -> bool {
     let mission = state.details.mission.as_ref().filter(|_| row.kind == Kind::Mission);
     let (agents, session) = match mission {
         Some(mission) => (&mission.agents, mission.session.as_str()),
@@ -148,9 +148,9 @@ pub fn questions(state: &State, row: &Row) -> Vec<Question> {
 
 /// Whether it is work under way that has a worktree, no pull request and no merge of its own, in a workflow that merges.
 fn is_unmerged(state: &State, row: &Row) -> bool {
-    let merges =
-        state.catalog.workflows.get(&row.workflow).is_some_and(|it| it.commands.contains_key("merge"));
-    let is_offered = row.need.iter().flat_map(|need| &need.actions).any(|offer| offer.name == "merge");
+    let merges = state.catalog.workflows.get(&row.workflow).is_some_and(|it| it.target_of("merge").is_some());
+    let is_offered =
+        row.need.iter().flat_map(|need| &need.actions).any(|offer| offer.name == ActionName::Merge);
     let is_under_way = matches!(row.group(), Group::NeedsYou | Group::Running) && row.workspace.is_some();
     merges && is_under_way && !is_offered && row.pr.is_none()
 }

@@ -5,9 +5,10 @@ use crossterm::event::{KeyEvent, MouseEvent};
 use super::Scope;
 use super::row::Kind;
 use super::spent::Ended;
-use crate::answer::{
-    Failure, Harness, Listed, ListedWorkflow, MissionRow, Next, Pane, Project, ShownMission, ShownTask,
-    ShownWorkflow, TaskRow,
+use orange_api::{
+    ChangedMission, Created, Error, ListedHarness, ListedMission, ListedProject, ListedTask, ListedWorkflow,
+    Next, OpenedPage, OpenedPullRequest, Refreshed, ShownMission, ShownPane, ShownTask, ShownWorkflow,
+    TransitionResult, Update, Worktree,
 };
 
 /// Something that has happened.
@@ -32,19 +33,19 @@ pub enum Event {
     /// Which agents have ended, and what they had used.
     Tokens(Ended),
     /// A question has its answer.
-    Answered(Question, Box<Result<Answer, Failure>>),
+    Answered(Question, Box<Result<Answer, Error>>),
     /// An order has been carried out, or not.
-    Carried(Order, Result<serde_json::Value, Failure>),
+    Carried(Order, Result<Outcome, Error>),
     /// A session was attached, and is no longer.
-    Attached(Result<(), Failure>),
+    Attached(Result<(), Error>),
     /// The pane of a task shows something else.
-    Pane(String, Box<Pane>),
+    Pane(String, Box<ShownPane<'static>>),
     /// The pane of a task cannot be shown.
-    NoPane(String, Failure),
+    NoPane(String, Error),
     /// Something that the person should know: whether it is a failure, and what.
     Said(bool, String),
     /// What a person has saved in an editor, or why there is nothing.
-    Written(Result<String, Failure>),
+    Written(Result<String, Error>),
     /// Something was copied, or why not.
     Copied(Result<String, String>),
     /// The process is to end.
@@ -128,6 +129,25 @@ pub struct Order {
     pub then: Option<Box<Order>>,
 }
 
+/// The answer to an order, as far as the dashboard tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A new task.
+    Created(Created),
+    /// A new mission.
+    Started(Box<ChangedMission>),
+    /// A transition.
+    Moved(TransitionResult),
+    /// A pull request in the browser.
+    Opened(OpenedPage),
+    /// A new pull request, or the one that was open.
+    PullRequest(OpenedPullRequest),
+    /// A look at a pull request.
+    Refreshed(Refreshed),
+    /// Any other success.
+    Done,
+}
+
 /// A command of `orange` that changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Question {
@@ -165,17 +185,17 @@ pub enum Question {
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// To [`Question::First`], [`Question::Tasks`] and [`Question::Changes`].
-    Tasks(Vec<Listed<TaskRow>>),
+    Tasks(Vec<ListedTask<'static>>),
     /// To [`Question::Missions`].
-    Missions(Vec<Listed<MissionRow>>),
+    Missions(Vec<ListedMission>),
     /// To [`Question::Projects`].
-    Projects(Vec<Project>),
+    Projects(Vec<ListedProject>),
     /// To [`Question::Worktrees`].
     Worktrees(Vec<Worktree>),
     /// To [`Question::Workflows`].
-    Workflows(Vec<ListedWorkflow>),
+    Workflows(Vec<ListedWorkflow<'static>>),
     /// To [`Question::Harnesses`].
-    Harnesses(Vec<Harness>),
+    Harnesses(Vec<ListedHarness>),
     /// To [`Question::Workflow`].
     Workflow(Box<ShownWorkflow>),
     /// To [`Question::Next`].
@@ -190,23 +210,29 @@ pub enum Answer {
     Force,
 }
 
-/// A worktree.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(default)]
-pub struct Worktree {
-    /// Its name.
-    pub name: String,
-    /// Its project.
-    pub project: String,
-    /// The task or mission that holds it.
-    pub task: Option<String>,
-}
-
 impl Order {
     /// Whether it can answer what a row needs. A look at a pull request answers nothing.
     pub fn is_answer(&self) -> bool {
         let words: Vec<&str> = self.words.iter().map(String::as_str).take(2).collect();
         !matches!(words[..], ["task", "open" | "refresh" | "create-pr"])
+    }
+
+    /// Reads the answer to it.
+    pub fn parse(&self, answer: &[u8]) -> Result<Outcome, serde_json::Error> {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).take(2).collect();
+        Ok(match words[..] {
+            ["task", "create"] => Outcome::Created(serde_json::from_slice(answer)?),
+            ["mission", "start"] => Outcome::Started(serde_json::from_slice(answer)?),
+            ["task", "open"] => Outcome::Opened(serde_json::from_slice(answer)?),
+            ["task", "create-pr"] => Outcome::PullRequest(serde_json::from_slice(answer)?),
+            ["task", "refresh"] => Outcome::Refreshed(serde_json::from_slice(answer)?),
+            ["task", "cancel" | "merge" | "spawn"] => Outcome::Moved(serde_json::from_slice(answer)?),
+            ["task", "update"] => match serde_json::from_slice(answer)? {
+                Update::Status(change) => Outcome::Moved(change.result),
+                Update::Fields { .. } => Outcome::Done,
+            },
+            _ => Outcome::Done,
+        })
     }
 
     /// The list that shows what it has done.

@@ -2,6 +2,8 @@
 
 use orange_core::plan::{Execution, Intervene};
 
+use orange_api::ListedWorkflow;
+
 use super::Catalog;
 use super::effect::Order;
 use super::text_field::TextField;
@@ -205,8 +207,8 @@ impl Form {
     /// Selects the workflow of the project.
     fn turn_to_project(&mut self, catalog: &Catalog) {
         let project = catalog.projects.iter().find(|it| Some(it.name.as_str()) == self.project.name());
-        let compiled = catalog.names.iter().filter(|it| it.states.is_some() || it.steps.is_some());
-        let names = compiled.map(|it| it.name.clone()).collect();
+        let compiled = catalog.names.iter().filter(|it| !matches!(it, ListedWorkflow::Broken { .. }));
+        let names = compiled.map(|it| it.name().to_owned()).collect();
         self.workflow = Pick::of(names, project.map(|it| it.workflow.as_str()));
         self.turn_to_workflow(catalog);
     }
@@ -214,10 +216,10 @@ impl Form {
     /// Asks what a mission needs where the workflow has steps, and otherwise offers the statuses in which a task may begin.
     pub fn turn_to_workflow(&mut self, catalog: &Catalog) {
         let name = self.workflow.name();
-        let listed = catalog.names.iter().find(|it| Some(it.name.as_str()) == name);
-        self.is_mission = listed.is_some_and(|it| it.steps.is_some());
+        let listed = catalog.names.iter().find(|it| Some(it.name()) == name);
+        self.is_mission = matches!(listed, Some(ListedWorkflow::Plan { .. }));
         let shown = name.and_then(|name| catalog.workflows.get(name));
-        let entries = shown.into_iter().flat_map(|it| &it.state_list).filter(|state| state.entry);
+        let entries = shown.into_iter().flat_map(|it| it.states()).filter(|state| state.entry);
         self.status = Pick::optional(entries.map(|state| state.name.as_str()), self.status.name());
         if !self.fields().contains(&self.field) {
             self.field = Field::Workflow;

@@ -25,13 +25,13 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::answer::{Failure, Harness, ListedWorkflow, Project, ShownWorkflow};
 use ask::Mode;
 use details::Details;
 use diff::Diff;
-use effect::{Order, Question, Worktree};
+use effect::{Order, Question};
 use form::Form;
 use list::ListView;
+use orange_api::{Error, ListedHarness, ListedProject, ListedWorkflow, ShownWorkflow, Worktree};
 use request::Sight;
 use row::Row;
 use spent::SpentToday;
@@ -67,7 +67,7 @@ pub struct State {
     /// Whether git has said once what they have changed.
     pub has_changes: bool,
     /// Why the tasks cannot be listed.
-    pub failure: Option<Failure>,
+    pub failure: Option<Error>,
     /// What is selected, marked and filtered.
     pub list: ListView,
     /// The part of rows that the person has chosen last.
@@ -139,15 +139,15 @@ pub struct Message {
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     /// The projects.
-    pub projects: Vec<Project>,
+    pub projects: Vec<ListedProject>,
     /// Whether they have been read once.
     pub has_projects: bool,
     /// The workflows.
-    pub names: Vec<ListedWorkflow>,
+    pub names: Vec<ListedWorkflow<'static>>,
     /// Each workflow that was shown.
     pub workflows: BTreeMap<String, ShownWorkflow>,
     /// The harnesses.
-    pub harnesses: Vec<Harness>,
+    pub harnesses: Vec<ListedHarness>,
 }
 
 impl State {
@@ -187,7 +187,7 @@ impl State {
     /// How many worktrees the shown projects may have.
     pub fn slots(&self) -> u32 {
         let only = self.project();
-        let is_shown = |project: &&Project| only.is_none_or(|name| name == project.name);
+        let is_shown = |project: &&ListedProject| only.is_none_or(|name| name == project.name);
         self.catalog.projects.iter().filter(is_shown).map(|project| project.pool_size).sum()
     }
 

@@ -4,7 +4,7 @@ use super::State;
 use super::ask::{Choice, Item, Menu};
 use super::effect::Order;
 use super::row::{Group, Kind, Row};
-use crate::answer::{Next, Offer};
+use orange_api::{ActionName, NeedAction, Next};
 
 /// Something that a key does with a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,26 +43,26 @@ pub enum Deed {
 }
 
 /// The key of an action, and what the footer calls it.
-fn key_of(name: &str) -> Option<(&'static str, &'static str)> {
+fn key_of(name: ActionName) -> Option<(&'static str, &'static str)> {
     Some(match name {
-        "allow" => ("a", "allow"),
-        "continue" => ("a", "continue"),
-        "seen" => ("a", "seen"),
-        "deny" => ("d", "deny"),
-        "accept" => ("A", "accept the failure"),
-        "attach" => ("Enter", "attach"),
-        "spawn" => ("Enter", "start"),
-        "send" => ("s", "send"),
-        "respawn" => ("r", "start again"),
-        "restart" => ("r", "restart"),
-        "retry" => ("r", "retry"),
-        "retry-hooks" => ("r", "retry hooks"),
-        "merge" => ("m", "merge"),
-        "open" => ("p", "open PR"),
-        "refresh" => ("R", "refresh PR"),
-        "logs" => ("l", "logs"),
-        "cancel" => ("x", "cancel"),
-        _ => return None,
+        ActionName::Allow => ("a", "allow"),
+        ActionName::Continue => ("a", "continue"),
+        ActionName::Seen => ("a", "seen"),
+        ActionName::Deny => ("d", "deny"),
+        ActionName::Accept => ("A", "accept the failure"),
+        ActionName::Attach => ("Enter", "attach"),
+        ActionName::Spawn => ("Enter", "start"),
+        ActionName::Send => ("s", "send"),
+        ActionName::Respawn => ("r", "start again"),
+        ActionName::Restart => ("r", "restart"),
+        ActionName::Retry => ("r", "retry"),
+        ActionName::RetryHooks => ("r", "retry hooks"),
+        ActionName::Merge => ("m", "merge"),
+        ActionName::Open => ("p", "open PR"),
+        ActionName::Refresh => ("R", "refresh PR"),
+        ActionName::Logs => ("l", "logs"),
+        ActionName::Cancel => ("x", "cancel"),
+        ActionName::Status => return None,
     })
 }
 
@@ -76,7 +76,7 @@ pub fn of(state: &State, row: &Row) -> Vec<Offered> {
     };
     let offers = row.need.as_ref().map(|need| need.actions.as_slice()).unwrap_or_default();
     for offer in offers {
-        if let Some((key, _)) = key_of(&offer.name) {
+        if let Some((key, _)) = key_of(offer.name) {
             let label = label_of(offer);
             add(Offered { key, deed: deed(row, offer, &label), label, refusal: None });
         }
@@ -90,31 +90,31 @@ pub fn of(state: &State, row: &Row) -> Vec<Offered> {
 }
 
 /// Enter starts an agent again where none is left to attach to.
-fn revived(row: &Row, offers: &[Offer]) -> Option<Offered> {
-    let offer = offers.iter().find(|offer| offer.name == "respawn").filter(|_| !row.is_busy())?;
+fn revived(row: &Row, offers: &[NeedAction]) -> Option<Offered> {
+    let offer = offers.iter().find(|offer| offer.name == ActionName::Respawn).filter(|_| !row.is_busy())?;
     let label = label_of(offer);
     Some(Offered { key: "Enter", deed: deed(row, offer, &label), label, refusal: None })
 }
 
 /// What an action is called: a merge with how it merges, if that is not how it always does.
-fn label_of(offer: &Offer) -> String {
-    let label = key_of(&offer.name).map_or(offer.name.as_str(), |(_, label)| label);
+fn label_of(offer: &NeedAction) -> String {
+    let label = key_of(offer.name).map_or(offer.name.as_str(), |(_, label)| label);
     let strategy = offer.command.iter().skip_while(|word| *word != "--strategy").nth(1);
-    match strategy.filter(|_| offer.name == "merge") {
+    match strategy.filter(|_| offer.name == ActionName::Merge) {
         Some(how) => format!("{label} (--strategy {how})"),
         None => label.to_owned(),
     }
 }
 
-fn deed(row: &Row, offer: &Offer, label: &str) -> Deed {
+fn deed(row: &Row, offer: &NeedAction, label: &str) -> Deed {
     let words = offer.command.clone();
-    match offer.name.as_str() {
-        "attach" => Deed::Attach(words),
-        "logs" => Deed::Print(words),
-        "allow" | "deny" => Deed::Answer(order(row, label, words)),
-        "cancel" | "merge" => Deed::Confirm(order(row, label, agreed(words))),
+    match offer.name {
+        ActionName::Attach => Deed::Attach(words),
+        ActionName::Logs => Deed::Print(words),
+        ActionName::Allow | ActionName::Deny => Deed::Answer(order(row, label, words)),
+        ActionName::Cancel | ActionName::Merge => Deed::Confirm(order(row, label, agreed(words))),
         // The agent at work loses what it is doing.
-        "respawn" | "restart" if row.is_busy() => Deed::Confirm(order(row, label, words)),
+        ActionName::Respawn | ActionName::Restart if row.is_busy() => Deed::Confirm(order(row, label, words)),
         _ if offer.text => Deed::Text(order(row, label, words)),
         _ => Deed::Order(order(row, label, words)),
     }
@@ -148,18 +148,20 @@ fn transitions(state: &State, row: &Row) -> Vec<Move> {
         false => Order { label: format!("move {} to {to}", row.branch), ..order(row, "", words) },
     };
     let mut moves = Vec::new();
-    for offer in row.need.iter().flat_map(|need| &need.actions).filter(|offer| offer.name == "status") {
+    for offer in
+        row.need.iter().flat_map(|need| &need.actions).filter(|offer| offer.name == ActionName::Status)
+    {
         let (to, returns) = (offer.to.clone().unwrap_or_default(), offer.returns);
         let order = order(returns, &to, offer.command.clone());
         moves.push(Move { to, returns, order, refusal: None });
     }
-    let commands = state.catalog.workflows.get(&row.workflow).map(|it| &it.commands);
+    let workflow = state.catalog.workflows.get(&row.workflow);
     let is_command = |to: &str| {
-        let leads = |name: &str| commands.and_then(|it| it.get(name)).is_some_and(|it| it == to);
+        let leads = |name: &str| workflow.and_then(|it| it.target_of(name)).is_some_and(|it| it == to);
         ["merge", "cancel", "crash"].into_iter().any(leads) || leads("clarify") && !leads("spawn")
     };
     // What waits for its start is started, and is not moved on.
-    let is_moved = commands.is_some() && matches!(row.group(), Group::NeedsYou | Group::Running);
+    let is_moved = workflow.is_some() && matches!(row.group(), Group::NeedsYou | Group::Running);
     for next in next(state, row).iter().filter(|_| is_moved) {
         let for_person = next.by.is_empty() || next.by.iter().any(|by| by == "human");
         if !for_person || is_command(&next.to) || moves.iter().any(|it| it.to == next.to) {
@@ -227,11 +229,11 @@ fn forced(state: &State, row: &Row) -> Option<Offered> {
 
 /// The commands whose transition exists from here and is refused, with the reason.
 fn refused(state: &State, row: &Row) -> Vec<Offered> {
-    let commands = state.catalog.workflows.get(&row.workflow).map(|it| &it.commands);
+    let workflow = state.catalog.workflows.get(&row.workflow);
     let next = next(state, row);
     let is_refused = |name: &str| {
-        let to = commands?.get(name)?;
-        next.iter().find(|it| it.to == *to && !it.allowed)
+        let to = workflow?.target_of(name)?;
+        next.iter().find(|it| it.to == to && !it.allowed)
     };
     [("merge", "m"), ("cancel", "x")]
         .into_iter()
@@ -252,8 +254,8 @@ fn others(state: &State, row: &Row) -> Vec<Offered> {
         return Vec::new();
     }
     let mut others = Vec::new();
-    let cancelled = state.catalog.workflows.get(&row.workflow).and_then(|it| it.commands.get("cancel"));
-    if row.group() == Group::Over && cancelled == Some(&row.status) {
+    let cancelled = state.catalog.workflows.get(&row.workflow).and_then(|it| it.target_of("cancel"));
+    if row.group() == Group::Over && cancelled == Some(row.status.as_str()) {
         let order = order(row, "undo the cancel of", about(&["task", "undo"]));
         others.push(one("u", "undo the cancel", Deed::Order(order)));
     }
@@ -287,12 +289,13 @@ pub fn menu(state: &State, row: &Row) -> Menu {
     let mut items = Vec::new();
     let moves = transitions(state, row);
     for offer in row.need.iter().flat_map(|need| &need.actions) {
-        if offer.name == "status" {
+        if offer.name == ActionName::Status {
             let to = offer.to.as_deref().unwrap_or_default();
             items.extend(moves.iter().find(|it| it.to == to).map(item_of));
             continue;
         }
-        let name = if offer.name == "merge" { label_of(offer) } else { offer.name.clone() };
+        let name =
+            if offer.name == ActionName::Merge { label_of(offer) } else { offer.name.as_str().to_owned() };
         let choice = match deed(row, offer, &name) {
             Deed::Order(order) | Deed::Move(order) => Choice::Order(order),
             Deed::Confirm(order) => Choice::Held(order),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::answer::{MissionStep, PlanStep};
+use orange_api::{MissionStep, PlanStep};
+use orange_core::mission::StepStatus;
 
 /// A line of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub struct PlanLine {
     /// Its role.
     pub role: String,
     /// Its status.
-    pub status: String,
+    pub status: StepStatus,
     /// How many attempts it has had.
     pub attempts: usize,
     /// What it has reported, or why it has failed.
@@ -38,7 +39,7 @@ pub fn lines(steps: &[MissionStep], plan: &[PlanStep]) -> Vec<PlanLine> {
             depth,
             id: step.id.clone(),
             role: step.role.clone(),
-            status: step.status.clone(),
+            status: step.status,
             attempts: step.attempts.len(),
             said: said.and_then(|text| text.lines().next()).unwrap_or_default().to_owned(),
             joins,
@@ -53,10 +54,21 @@ mod tests {
 
     #[test]
     fn a_step_stands_under_what_it_depends_on() {
-        let step = |id: &str| MissionStep { id: id.to_owned(), ..MissionStep::default() };
+        let step = |id: &str| MissionStep {
+            id: id.to_owned(),
+            title: String::new(),
+            role: String::new(),
+            status: StepStatus::Queued,
+            result: None,
+            summary: None,
+            failure: None,
+            loops: None,
+            attempts: Vec::new(),
+        };
         let plan = |id: &str, on: &[&str]| PlanStep {
             id: id.to_owned(),
             depends_on: on.iter().map(|it| (*it).to_owned()).collect(),
+            ..PlanStep::default()
         };
         let lines = lines(
             &[step("plan"), step("a"), step("b"), step("join")],

@@ -8,7 +8,8 @@ use super::ask::Mode;
 use super::row::Row;
 use super::verbatim::{self, VerbatimLine};
 use super::{State, areas};
-use crate::answer::Offer;
+use orange_api::NeedAction;
+use orange_core::need::Kind as NeedKind;
 
 /// What an agent asks a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,8 +61,8 @@ struct Seen<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct RowSight {
     id: String,
-    kind: String,
-    actions: Vec<Offer>,
+    kind: Option<NeedKind>,
+    actions: Vec<NeedAction>,
 }
 
 /// Whether a person can mean this request by a key.
@@ -83,8 +84,8 @@ pub fn of(row: &Row) -> Option<Request<'_>> {
     let text = need.argument.as_deref().or_else(|| need.request.as_deref().map(|_| ""))?;
     let agent = need.agent.map(|number| number.to_string()).unwrap_or_default();
     let name = need.request.clone().unwrap_or_else(|| format!("{}.{agent}", row.id));
-    let about = match need.kind.as_str() {
-        "permission" => format!("MAY IT USE {}?", need.tool.as_deref().unwrap_or("THIS")),
+    let about = match need.kind {
+        NeedKind::Permission => format!("MAY IT USE {}?", need.tool.as_deref().unwrap_or("THIS")),
         _ => "IT ASKS".to_owned(),
     };
     Some(Request { name, about, text })
@@ -177,7 +178,7 @@ impl RowSight {
         let need = row.need.as_ref();
         RowSight {
             id: row.id.clone(),
-            kind: need.map(|need| need.kind.clone()).unwrap_or_default(),
+            kind: need.map(|need| need.kind),
             actions: need.map(|need| need.actions.clone()).unwrap_or_default(),
         }
     }

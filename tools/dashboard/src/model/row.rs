@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::clock;
-use crate::answer::{Agent, Broken, Change, Listed, MissionRow, Need, PullRequest, Spending, TaskRow};
+use orange_api::{Agent, Change, ListedMission, ListedTask, Need, PullRequestFacts, SessionState, Spending};
+use orange_core::need::Kind as NeedKind;
+use orange_journal::event::Actor;
 
 /// What a row is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,8 +53,8 @@ pub struct Row {
     pub harness: String,
     /// Its worktree.
     pub workspace: Option<String>,
-    /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
-    pub session: String,
+    /// The state of its session.
+    pub session: SessionState,
     /// Its living agents.
     pub agents: Vec<Agent>,
     /// The tokens of its agents.
@@ -72,7 +74,7 @@ pub struct Row {
     /// The size of its work.
     pub changes: Option<Change>,
     /// Its pull request.
-    pub pr: Option<PullRequest>,
+    pub pr: Option<PullRequestFacts>,
     /// The branch that is checked out instead of its own.
     pub other_branch: Option<String>,
     /// Why it cannot be read.
@@ -81,41 +83,45 @@ pub struct Row {
 
 impl Row {
     /// The row of a task.
-    pub fn of_task(listed: Listed<TaskRow>) -> Row {
+    pub fn of_task(listed: ListedTask<'static>) -> Row {
         match listed {
-            Listed::Broken(broken) => Row::of_broken(Kind::Task, broken),
-            Listed::Readable(it) => Row {
+            ListedTask::Unreadable { id, project, error } => {
+                Row::of_broken(Kind::Task, id.into_owned(), project.into_owned(), &error.message)
+            }
+            ListedTask::Readable(it) => Row {
                 kind: Kind::Task,
-                id: it.id,
-                project: it.project,
-                branch: it.branch,
-                status: it.status,
-                workflow: it.workflow,
-                summary: it.summary,
-                harness: it.harness,
-                workspace: it.workspace,
+                id: it.id.into_owned(),
+                project: it.project.into_owned(),
+                branch: it.branch.into_owned(),
+                status: it.status.into_owned(),
+                workflow: it.workflow.into_owned(),
+                summary: it.summary.into_owned(),
+                harness: it.harness.into_owned(),
+                workspace: it.workspace.map(Cow::into_owned),
                 session: it.session,
                 agents: it.agents,
                 tokens: it.spent.as_ref().and_then(|spent| spent.tokens),
                 spent: it.spent.map(by_agent).unwrap_or_default(),
-                attention: it.attention,
+                attention: it.attention.map(Cow::into_owned),
                 round: it.review_round,
                 step: None,
-                updated_at: it.updated_at,
+                updated_at: it.updated_at.into_owned(),
                 need: it.need,
-                changes: it.changes,
-                pr: it.pr,
-                other_branch: it.other_branch,
+                changes: it.changes.flatten(),
+                pr: it.pr.flatten(),
+                other_branch: it.other_branch.flatten(),
                 broken: None,
             },
         }
     }
 
     /// The row of a mission.
-    pub fn of_mission(listed: Listed<MissionRow>) -> Row {
+    pub fn of_mission(listed: ListedMission) -> Row {
         match listed {
-            Listed::Broken(broken) => Row::of_broken(Kind::Mission, broken),
-            Listed::Readable(it) => Row {
+            ListedMission::Unreadable { id, project, branch: _, error } => {
+                Row::of_broken(Kind::Mission, id, project, &error.message)
+            }
+            ListedMission::Readable(it) => Row {
                 kind: Kind::Mission,
                 id: it.id,
                 project: it.project,
@@ -132,9 +138,8 @@ impl Row {
         }
     }
 
-    fn of_broken(kind: Kind, broken: Broken) -> Row {
-        let Broken { id, project, error } = broken;
-        Row { kind, branch: id.clone(), id, project, broken: Some(error.message), ..Row::default() }
+    fn of_broken(kind: Kind, id: String, project: String, message: &str) -> Row {
+        Row { kind, branch: id.clone(), id, project, broken: Some(message.to_owned()), ..Row::default() }
     }
 
     /// The part of the list that has it. A task that cannot be read needs a person.
@@ -143,7 +148,7 @@ impl Row {
             _ if self.broken.is_some() => Group::NeedsYou,
             None => Group::Over,
             Some(need) if need.person => Group::NeedsYou,
-            Some(need) if need.kind == "queued" => Group::Queued,
+            Some(need) if need.kind == NeedKind::Queued => Group::Queued,
             Some(_) => Group::Running,
         }
     }
@@ -151,23 +156,26 @@ impl Row {
     /// Whether an agent of it is alive.
     pub fn is_busy(&self) -> bool {
         let is_mission_at_work = self.kind == Kind::Mission && self.group() == Group::Running;
-        !self.agents.is_empty() || self.session == "active" || is_mission_at_work
+        !self.agents.is_empty() || self.session == SessionState::Active || is_mission_at_work
     }
 
     /// A character that says what it needs.
     pub fn icon(&self) -> &'static str {
         let Some(need) = &self.need else { return if self.broken.is_some() { "✗" } else { "○" } };
-        match need.kind.as_str() {
-            "permission" => "!",
-            "question" | "idle-without-artifact" => "?",
-            "review-ready" => "✓",
-            "paused" => "‖",
-            "crashed" | "stuck" | "conflict" | "checks-red" | "hook-failed" => "✗",
-            "limit" => "◷",
-            "queued" => "·",
-            _ if need.person => "!",
-            _ if self.agents.iter().any(|agent| agent.actor == "reviewer") => "◐",
-            _ => "●",
+        match need.kind {
+            NeedKind::Permission => "!",
+            NeedKind::Question | NeedKind::IdleWithoutArtifact => "?",
+            NeedKind::ReviewReady => "✓",
+            NeedKind::Paused => "‖",
+            NeedKind::Crashed
+            | NeedKind::Stuck
+            | NeedKind::Conflict
+            | NeedKind::ChecksRed
+            | NeedKind::HookFailed => "✗",
+            NeedKind::Limit => "◷",
+            NeedKind::Queued => "·",
+            NeedKind::Working if self.agents.iter().any(|agent| agent.actor == Actor::Reviewer) => "◐",
+            NeedKind::Working => "●",
         }
     }
 
@@ -178,22 +186,22 @@ impl Row {
         }
         let Some(need) = &self.need else { return Cow::Borrowed(&self.status) };
         let argument = need.argument.as_deref().map(first_line);
-        match need.kind.as_str() {
-            "permission" => {
+        match need.kind {
+            NeedKind::Permission => {
                 argument.or(need.tool.as_deref()).map_or(Cow::Borrowed(need.why.as_str()), Cow::Borrowed)
             }
-            "review-ready" => Cow::Owned(self.review(need)),
-            "limit" => {
+            NeedKind::ReviewReady => Cow::Owned(self.review(need)),
+            NeedKind::Limit => {
                 let until = need.until.as_deref().and_then(|until| clock::until(until, now));
                 Cow::Owned(until.map_or_else(|| "limit".to_owned(), |span| format!("limit, {span} left")))
             }
-            "working" => Cow::Owned(self.working()),
+            NeedKind::Working => Cow::Owned(self.working()),
             _ => Cow::Borrowed(first_line(&need.why)),
         }
     }
 
     fn review(&self, need: &Need) -> String {
-        let verdict = need.verdict.as_deref().map(|verdict| format!("review {verdict}"));
+        let verdict = need.verdict.map(|verdict| format!("review {verdict}"));
         let size = need.change.or(self.changes).map(|it| format!("+{} −{}", it.added, it.removed));
         let checks =
             self.pr.as_ref().and_then(|pr| pr.checks.as_deref()).map(|checks| format!("CI {}", mark(checks)));

@@ -55,10 +55,16 @@ impl SpentToday {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Agent;
+    use orange_api::Agent;
 
     fn row(alive: &[u32], spent: &[(u32, u64)]) -> Row {
-        let agents = alive.iter().map(|spawn| Agent { spawn: *spawn, ..Agent::default() }).collect();
+        let agent = |spawn: &u32| -> Agent {
+            let agent = format!(
+                r#"{{"spawn": {spawn}, "actor": "worker", "state": "busy", "reason": "it works", "seconds": null}}"#
+            );
+            serde_json::from_str(&agent).unwrap()
+        };
+        let agents = alive.iter().map(agent).collect();
         Row { id: "t1".to_owned(), agents, spent: spent.iter().copied().collect(), ..Row::default() }
     }
 

@@ -4,11 +4,11 @@ use super::areas;
 use super::ask::Mode;
 use super::details::{self, Details, Tab};
 use super::diff::Diff;
-use super::effect::{Answer, Effect, Event, Followed, Order, Question, Watched};
+use super::effect::{Answer, Effect, Event, Followed, Order, Outcome, Question, Watched};
 use super::list::Layout;
 use super::row::{Group, Kind, Row};
 use super::{Carried, Held, State, list, press, request, write};
-use crate::answer::{Created, Failure, ShownTask};
+use orange_api::{Error, OpenedPage, OpenedPullRequest, Refreshed, ShownTask};
 
 /// How long an order can be withdrawn, in milliseconds.
 pub const GRACE: i64 = 5000;
@@ -137,7 +137,7 @@ impl Turn {
         self.state.details.asked.clear();
     }
 
-    fn answered(&mut self, question: &Question, answer: Result<Answer, Failure>) {
+    fn answered(&mut self, question: &Question, answer: Result<Answer, Error>) {
         if self.state.asking.remove(question) == Some(true) {
             self.ask(question.clone());
         }
@@ -148,7 +148,7 @@ impl Turn {
         }
     }
 
-    fn refused(&mut self, question: &Question, failure: Failure) {
+    fn refused(&mut self, question: &Question, failure: Error) {
         match question {
             Question::First => self.ask(Question::Tasks),
             Question::Tasks => {
@@ -160,7 +160,7 @@ impl Turn {
             Question::Force(id) => self.state.details.can_force &= *id != self.state.details.id,
             // A workflow that does not compile at the moment is a row's to say.
             Question::Missions | Question::Projects | Question::Worktrees | Question::Workflows => {
-                self.state.tell(true, failure.message);
+                self.state.tell(true, failure.message.clone());
             }
             Question::Next(id) | Question::Task(id) | Question::Mission(id) | Question::Diff(id) => {
                 if *id == self.state.details.id {
@@ -319,7 +319,7 @@ impl Turn {
         due.into_iter().for_each(|held: Held| self.carry(held.order));
     }
 
-    fn carried(&mut self, order: Order, answer: Result<serde_json::Value, Failure>) {
+    fn carried(&mut self, order: Order, answer: Result<Outcome, Error>) {
         if let Some(label) = self.state.running.remove(&order.about) {
             let list = order.list();
             let is_asked = self.state.asking.contains_key(&list);
@@ -332,17 +332,19 @@ impl Turn {
                 let hint = if write::form_ended(self, order.number, Some(&text)) { REOPENS } else { "" };
                 self.state.tell(true, format!("{text}{hint}"));
             }
-            Ok(value) => {
+            Ok(outcome) => {
                 write::form_ended(self, order.number, None);
                 if order.input.is_some() {
                     self.state.unsent.remove(&order.about);
                 }
-                let errors = value["hook_errors"].as_array().map_or(0, Vec::len);
-                let is_failure = errors > 0;
-                let first = value["hook_errors"][0].as_str().map(|error| format!(", but {error}"));
-                let news = news(&order, &value).map(|news| format!(": {news}")).unwrap_or_default();
-                self.state.tell(is_failure, format!("{}{news}{}", order.label, first.unwrap_or_default()));
-                self.has_carried(&order, value);
+                let failed = match &outcome {
+                    Outcome::Moved(result) => result.hook_errors.first(),
+                    _ => None,
+                };
+                let but = failed.map(|error| format!(", but {error}")).unwrap_or_default();
+                let news = news(&outcome).map(|news| format!(": {news}")).unwrap_or_default();
+                self.state.tell(failed.is_some(), format!("{}{news}{but}", order.label));
+                self.has_carried(&order, outcome);
                 if let Some(then) = order.then {
                     self.carry(*then);
                 }
@@ -358,16 +360,23 @@ impl Turn {
     }
 
     /// Takes over what the answer of a command says about rows.
-    fn has_carried(&mut self, order: &Order, answer: serde_json::Value) {
+    fn has_carried(&mut self, order: &Order, outcome: Outcome) {
+        match outcome {
+            Outcome::Created(created) => {
+                if let (Some(waiting), Some(branch)) = (created.waiting, created.branch) {
+                    self.state.tell(false, format!("{branch} is created and waits: {waiting}"));
+                }
+                self.state.list.awaited = created.id;
+            }
+            Outcome::Started(mission) => self.state.list.awaited = Some(mission.id),
+            Outcome::Moved(_)
+            | Outcome::Opened(_)
+            | Outcome::PullRequest(_)
+            | Outcome::Refreshed(_)
+            | Outcome::Done => {}
+        }
         let words: Vec<&str> = order.words.iter().map(String::as_str).take(2).collect();
         match words[..] {
-            ["task", "create"] | ["mission", "start"] => {
-                let created: Created = serde_json::from_value(answer).unwrap_or_default();
-                if let Some(waiting) = created.waiting {
-                    self.state.tell(false, format!("{} is created and waits: {waiting}", created.branch));
-                }
-                self.state.list.awaited = Some(created.id);
-            }
             ["task", "cancel"] => self.state.last_cancelled = Some(order.about.clone()),
             ["task", "undo"] => self.state.last_cancelled = None,
             ["task", "update"] if order.input.is_some() => {
@@ -382,13 +391,13 @@ impl Turn {
         }
     }
 
-    fn attached(&mut self, answer: Result<(), Failure>) {
+    fn attached(&mut self, answer: Result<(), Error>) {
         self.state.details.asked.clear();
         self.ask_again();
         match answer {
             Ok(()) if self.state.scope.exit_on_attach => self.quit(),
             Ok(()) => {}
-            Err(failure) => self.state.tell(true, failure.message),
+            Err(failure) => self.state.tell(true, failure.message.clone()),
         }
     }
 
@@ -491,19 +500,21 @@ fn reviews(task: &ShownTask) -> String {
     about.map(|(heading, text)| format!("{heading}\n{}\n\n", text.trim())).collect()
 }
 
-/// What a command about a pull request has found or done.
-fn news(order: &Order, answer: &serde_json::Value) -> Option<String> {
-    let words: Vec<&str> = order.words.iter().map(String::as_str).take(2).collect();
-    let url = answer["url"].as_str().or_else(|| answer["pr_url"].as_str()).unwrap_or_default();
-    Some(match words[..] {
-        ["task", "open"] if answer["browser"].is_string() => url.to_owned(),
-        ["task", "open"] => format!("{url} (no browser was found: set BROWSER to the name of one)"),
-        ["task", "create-pr"] if answer["created"] == false => format!("{url} was open already"),
-        ["task", "create-pr"] => url.to_owned(),
-        ["task", "refresh"] => {
-            let done = answer["done"].as_str().map(|done| format!(", {done}")).unwrap_or_default();
-            let state = answer["state"].as_str().unwrap_or_default();
-            match answer["news"].as_str()? {
+/// The news of a command about a pull request.
+fn news(outcome: &Outcome) -> Option<String> {
+    Some(match outcome {
+        Outcome::Opened(OpenedPage { url, browser: Some(_), .. }) => url.clone(),
+        Outcome::Opened(OpenedPage { url, browser: None, .. }) => {
+            format!("{url} (no browser was found: set BROWSER to the name of one)")
+        }
+        Outcome::PullRequest(OpenedPullRequest { pr_url, created, .. }) => {
+            let url = pr_url.as_deref().unwrap_or_default();
+            if *created { url.to_owned() } else { format!("{url} was open already") }
+        }
+        Outcome::Refreshed(Refreshed { news, pr_url, state, done, .. }) => {
+            let done = done.as_ref().map(|done| format!(", {done}")).unwrap_or_default();
+            let (url, state) = (pr_url.as_deref().unwrap_or_default(), state.as_deref().unwrap_or_default());
+            match news.as_str() {
                 "none" => "GitHub has none for this branch".to_owned(),
                 "linked" => format!("{url} is linked now{done}"),
                 "unchanged" => format!("nothing is new, {url} is {state}"),
@@ -511,6 +522,6 @@ fn news(order: &Order, answer: &serde_json::Value) -> Option<String> {
                 other => format!("it is {other}{done}"),
             }
         }
-        _ => return None,
+        Outcome::Created(_) | Outcome::Started(_) | Outcome::Moved(_) | Outcome::Done => return None,
     })
 }

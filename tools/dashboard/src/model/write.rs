@@ -7,7 +7,7 @@ use super::form::Form;
 use super::text_field::TextField;
 use super::update::Turn;
 use super::{State, areas, keys, list};
-use crate::answer::Failure;
+use orange_api::Error;
 
 /// A text that was pasted goes where one is written, and nowhere else.
 pub(super) fn paste(turn: &mut Turn, text: &str) {
@@ -15,7 +15,7 @@ pub(super) fn paste(turn: &mut Turn, text: &str) {
 }
 
 /// The text that an editor has saved becomes that of the field. An editor that has failed changes nothing.
-pub(super) fn written(turn: &mut Turn, written: Result<String, Failure>) {
+pub(super) fn written(turn: &mut Turn, written: Result<String, Error>) {
     match written {
         Ok(text) => change(&mut turn.state, |field, fit| field.replace(&fit(&text))),
         Err(failure) => turn.state.tell(true, failure.sentence()),

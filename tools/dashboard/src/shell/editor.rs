@@ -5,14 +5,15 @@ use std::io::{self, Write};
 use tempfile::NamedTempFile;
 
 use super::orange::Program;
-use crate::answer::Failure;
+use orange_api::{Error, Kind};
 
 /// Has a person write a text, which begins with this one. Returns what was saved.
-pub(super) fn write(orange: &Program, text: &str) -> Result<String, Failure> {
+pub(super) fn write(orange: &Program, text: &str) -> Result<String, Error> {
     let begun = format!("{text}\n");
-    let file = file_with(&begun).map_err(|cause| Failure {
-        message: format!("cannot write the text into a file for the editor: {cause}"),
-        help: Some(format!("free space in {}, or set TMPDIR", std::env::temp_dir().display())),
+    let file = file_with(&begun).map_err(|cause| {
+        let message = format!("cannot write the text into a file for the editor: {cause}");
+        Error::new(Kind::Environment, message)
+            .help(format!("free space in {}, or set TMPDIR", std::env::temp_dir().display()))
     })?;
     let words = ["editor".into(), "--".into(), file.path().as_os_str().to_owned()];
     let ended = orange.attach(&words);
@@ -26,7 +27,7 @@ pub(super) fn write(orange: &Program, text: &str) -> Result<String, Failure> {
         (Err(failure), _) => Err(kept(file, failure)),
         (Ok(()), Err(cause)) => {
             let message = format!("cannot read what the editor has saved: {cause}");
-            Err(kept(file, Failure { message, help: None }))
+            Err(kept(file, Error::new(Kind::Environment, message)))
         }
     }
 }
@@ -38,9 +39,8 @@ fn file_with(text: &str) -> io::Result<NamedTempFile> {
 }
 
 /// The failure, which names the file: what a person has written there is not lost.
-fn kept(file: NamedTempFile, failure: Failure) -> Failure {
+fn kept(file: NamedTempFile, failure: Error) -> Error {
     let Ok((_, path)) = file.keep() else { return failure };
-    let help =
-        failure.help.filter(|help| !help.is_empty()).map(|help| format!("{help}; ")).unwrap_or_default();
-    Failure { help: Some(format!("{help}what was written is in {}", path.display())), ..failure }
+    let before = if failure.help.is_empty() { String::new() } else { format!("{}; ", failure.help) };
+    failure.help(format!("{before}what was written is in {}", path.display()))
 }

@@ -7,9 +7,9 @@ use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
 use super::Note;
-use crate::answer::{Failure, Refusal};
 use crate::model::Scope;
 use crate::model::effect::{Event, Order, Question};
+use orange_api::{Error, Kind, Refusal};
 
 /// The program.
 #[derive(Clone, Debug)]
@@ -30,12 +30,7 @@ impl Program {
         let (orange, words) = (self.clone(), question.words(scope));
         thread::spawn(move || {
             let answer = orange.output(&words, None, question.is_text()).and_then(|output| {
-                question.parse(&output.stdout).map_err(|cause| Failure {
-                    message: format!("`orange {}` answers something else: {cause}", words.join(" ")),
-                    help: Some(
-                        "see whether `orange` and `orange-dashboard` have the same version".to_owned(),
-                    ),
-                })
+                question.parse(&output.stdout).map_err(|cause| something_else(&words, &cause))
             });
             // Without a receiver, nobody needs the answer any more.
             sender.send(Note::Event(Event::Answered(question, Box::new(answer)))).unwrap_or_default();
@@ -47,20 +42,22 @@ impl Program {
         let orange = self.clone();
         thread::spawn(move || {
             let output = orange.output(&order.words, order.input.as_deref(), false);
-            let answer = output.map(|output| serde_json::from_slice(&output.stdout).unwrap_or_default());
+            let answer = output.and_then(|output| {
+                order.parse(&output.stdout).map_err(|cause| something_else(&order.words, &cause))
+            });
             sender.send(Note::Event(Event::Carried(order, answer))).unwrap_or_default();
         })
     }
 
     /// Runs a command that uses this terminal, until a session is detached or over, or an editor has ended.
-    pub(super) fn attach(&self, words: &[impl AsRef<OsStr>]) -> Result<(), Failure> {
+    pub(super) fn attach(&self, words: &[impl AsRef<OsStr>]) -> Result<(), Error> {
         let output = Command::new(&self.program).args(words).stderr(Stdio::piped()).output_on_terminal();
         let output = output.map_err(|cause| self.cannot_run(&cause))?;
         if output.status.success() { Ok(()) } else { Err(complaint(&output)) }
     }
 
     /// Prints an answer on this terminal, and waits for a key.
-    pub(super) fn print(&self, words: &[String]) -> Result<(), Failure> {
+    pub(super) fn print(&self, words: &[String]) -> Result<(), Error> {
         let shown = self.attach(words);
         let mut out = io::stdout();
         // A terminal that is gone has nobody to wait for.
@@ -76,7 +73,7 @@ impl Program {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
     }
 
-    fn output(&self, words: &[String], input: Option<&str>, is_text: bool) -> Result<Output, Failure> {
+    fn output(&self, words: &[String], input: Option<&str>, is_text: bool) -> Result<Output, Error> {
         let mut command = Command::new(&self.program);
         if !is_text {
             command.arg("--json");
@@ -92,18 +89,23 @@ impl Program {
         if output.status.success() { Ok(output) } else { Err(complaint(&output)) }
     }
 
-    fn cannot_run(&self, cause: &io::Error) -> Failure {
-        Failure {
-            message: format!("cannot run {}: {cause}", self.program.display()),
-            help: Some("put `orange` beside `orange-dashboard`, or on PATH".to_owned()),
-        }
+    fn cannot_run(&self, cause: &io::Error) -> Error {
+        Error::new(Kind::Environment, format!("cannot run {}: {cause}", self.program.display()))
+            .help("put `orange` beside `orange-dashboard`, or on PATH")
     }
 }
 
+/// The error of an answer that is not the expected one.
+fn something_else(words: &[String], cause: &serde_json::Error) -> Error {
+    let message = format!("`orange {}` answers something else: {cause}", words.join(" "));
+    Error::new(Kind::Environment, message)
+        .help("see whether `orange` and `orange-dashboard` have the same version")
+}
+
 /// Why a command has failed: its answer, or what it has printed.
-fn complaint(output: &Output) -> Failure {
+fn complaint(output: &Output) -> Error {
     if let Ok(Refusal { error }) = serde_json::from_slice(&output.stdout) {
-        return error;
+        return Error::told(error.into_owned());
     }
     let text = String::from_utf8_lossy(&output.stderr);
     let text = text.trim();
@@ -114,7 +116,7 @@ fn complaint(output: &Output) -> Failure {
     } else {
         message.to_owned()
     };
-    Failure { message, help: Some(help.trim().to_owned()) }
+    Error::new(Kind::Environment, message).help(help.trim())
 }
 
 /// Runs a program that uses the terminal itself.

@@ -7,9 +7,9 @@ use std::thread;
 
 use super::Note;
 use super::orange::Program;
-use crate::answer::{Failure, Pane, Refusal};
 use crate::model::effect::{Event, Followed};
 use crate::model::row::Kind;
+use orange_api::{Error, Kind as ErrorKind, Refusal, ShownPane};
 
 /// The command that follows.
 pub(super) struct Follower {
@@ -44,7 +44,7 @@ impl Follower {
                 self.running = Some((followed, child));
             }
             Err(cause) => {
-                let failure = Failure { message: format!("cannot show the agent: {cause}"), help: None };
+                let failure = Error::new(ErrorKind::Environment, format!("cannot show the agent: {cause}"));
                 self.sender.send(Note::Event(Event::NoPane(id.clone(), failure))).unwrap_or_default();
             }
         }
@@ -64,10 +64,10 @@ impl Follower {
 fn read(output: impl BufRead, id: &str, sender: &Sender<Note>) {
     for line in output.lines() {
         let Ok(line) = line else { return };
-        let event = match serde_json::from_str::<Pane>(&line) {
+        let event = match serde_json::from_str::<ShownPane<'_>>(&line) {
             Ok(pane) if !pane.id.is_empty() => Event::Pane(id.to_owned(), Box::new(pane)),
             _ => match serde_json::from_str::<Refusal>(&line) {
-                Ok(Refusal { error }) => Event::NoPane(id.to_owned(), error),
+                Ok(Refusal { error }) => Event::NoPane(id.to_owned(), Error::told(error.into_owned())),
                 Err(_) => continue,
             },
         };

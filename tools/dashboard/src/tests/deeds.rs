@@ -4,7 +4,7 @@ use crossterm::event::KeyCode;
 
 use super::keys::desk;
 use super::{DIFF, Desk, NEXT, TASKS};
-use crate::model::effect::{Event, Order, Question};
+use crate::model::effect::{Order, Question};
 use crate::model::offers;
 
 /// A row of `ok1` in a status of a workflow of the person's own, with these transitions: status, and whether it returns work.
@@ -218,7 +218,8 @@ fn a_pull_request_is_named_and_its_news_are_said() {
     ];
     for (verb, answer, expect) in cases {
         let words = ["task", verb, "ok100000000000000000"].map(str::to_owned).to_vec();
-        desk.event(Event::Carried(Order { label: verb.to_owned(), words, ..Order::default() }, Ok(answer)));
+        let order = Order { label: verb.to_owned(), words, ..Order::default() };
+        desk.succeeds(order, &answer.to_string());
         let last = desk.state.messages.last().unwrap();
         assert!(last.text.contains(expect), "{last:?}");
     }

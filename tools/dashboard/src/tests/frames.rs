@@ -66,13 +66,13 @@ fn why_a_task_is_where_it_is() {
 
 #[test]
 fn a_mission_with_its_plan() {
-    let mission = r#"{"workflow_id": "dev-task", "prompt": "Make it faster", "path": "/m", "history": [], "session": "inactive",
+    let mission = r#"{"workflow_id": "dev-task", "prompt": "Make it faster", "path": "/m", "history": [], "session": "inactive", "policy": {"execution": "auto", "intervene": "never"},
         "pause": {"number": 1, "step": "implement", "what": "implement has failed: the build is red",
             "offers": ["orange mission continue faster", "orange mission continue faster --accept-failure"]},
         "steps": [{"id": "plan", "role": "planner", "status": "completed", "summary": "Three parts", "attempts": [{"attempt": 1}]},
             {"id": "implement", "role": "worker", "status": "failed", "failure": "the build is red", "attempts": [{"attempt": 1}, {"attempt": 2}]},
             {"id": "review", "role": "reviewer", "status": "blocked", "attempts": []}]}"#;
-    let workflow = r#"{"name": "dev-task", "step_list": [{"id": "plan", "depends_on": []}, {"id": "implement", "depends_on": ["plan"]},
+    let workflow = r#"{"name": "dev-task", "execution": "auto", "intervene": "never", "step_list": [{"id": "plan", "depends_on": []}, {"id": "implement", "depends_on": ["plan"]},
         {"id": "review", "depends_on": ["plan", "implement"]}]}"#;
     check("mission", |desk| {
         select(desk, "faster");
@@ -91,7 +91,7 @@ fn a_mission_with_its_plan() {
 fn a_task_with_its_sections() {
     let task = r###"{"summary": "Make it 漢字 ready", "harness": "claude", "review_harness": "codex", "counters": {"review_round": 1, "crash_count": 0},
         "path": "/t", "sections": {"## Questions": "Which library?\n\n- one\n- another", "## Context": "The login form."},
-        "history": [{"seq": 1, "timestamp": "2026-11-25T19:00:00Z", "type": "task.created"},
+        "history": [{"seq": 1, "timestamp": "2026-11-25T19:00:00Z", "type": "task.created", "branch": "clarify", "actor": "human"},
             {"seq": 2, "timestamp": "2026-11-25T19:54:00Z", "type": "status.changed", "from": "pending", "to": "clarification"}]}"###;
     check("task", |desk| {
         select(desk, "clarify");

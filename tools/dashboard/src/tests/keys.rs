@@ -234,7 +234,7 @@ fn a_mission_has_its_pane_and_its_changes() {
     desk.press("/faster");
     desk.key(KeyCode::Enter);
     desk.answer(Question::Next("clarify0000000000000".to_owned()), NEXT);
-    let mission = r#"{"workflow_id": "dev-task", "session": "active", "worktree": "/w/toy--9", "steps": []}"#;
+    let mission = r#"{"workflow_id": "dev-task", "session": "active", "policy": {"execution": "auto", "intervene": "never"}, "worktree": "/w/toy--9", "steps": []}"#;
     desk.answer(Question::Mission(id.clone()), mission);
     let followed = desk.state.details.followed.clone().unwrap();
     assert_eq!((followed.kind, &followed.id), (Kind::Mission, &id));
@@ -250,7 +250,8 @@ fn a_failure_is_not_hidden_by_a_later_success() {
     let mut desk = desk();
     let long = "the push was refused because ".to_owned() + &"of a long reason ".repeat(12) + "at the end";
     desk.carried(Order { label: "merge one".to_owned(), ..Order::default() }, Some(&long));
-    desk.carried(Order { label: "merge two".to_owned(), ..Order::default() }, None);
+    let words = ["task", "merge"].map(str::to_owned).to_vec();
+    desk.carried(Order { label: "merge two".to_owned(), words, ..Order::default() }, None);
     let screen = desk.screen();
     assert!(screen.contains("✗ cannot merge one") && screen.contains("1 ✗ 1 ✓: e reads all"), "{screen}");
     assert!(!screen.contains("at the end"));

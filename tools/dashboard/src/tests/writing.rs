@@ -4,9 +4,9 @@ use crossterm::event::KeyCode;
 
 use super::keys::desk;
 use super::{DIFF, Desk, MISSIONS, TASKS};
-use crate::answer::Failure;
 use crate::model::ask::Mode;
 use crate::model::effect::{Effect, Event, Order, Question};
+use orange_api::{Error, Kind};
 
 pub(super) const WORKFLOWS: &str = r#"[{"name": "default", "states": 8}, {"name": "dev-task", "steps": 3}]"#;
 pub(super) const HARNESSES: &str = r#"[{"name": "claude", "installed": true, "path": "/bin/claude", "default": true},
@@ -142,8 +142,8 @@ fn an_editor_changes_the_text_of_every_field() {
 fn an_editor_that_fails_loses_no_text() {
     let mut desk = desk();
     desk.press("jsone");
-    let help = Some("set VISUAL or EDITOR".to_owned());
-    desk.event(Event::Written(Err(Failure { message: "cannot start `nothing`".to_owned(), help })));
+    let failure = Error::new(Kind::Environment, "cannot start `nothing`").help("set VISUAL or EDITOR");
+    desk.event(Event::Written(Err(failure)));
     assert_eq!(last_message(&desk), "cannot start `nothing`: set VISUAL or EDITOR");
     let screen = desk.screen();
     assert!(screen.contains("✗ cannot start `nothing`") && screen.contains("one"), "{screen}");
@@ -227,8 +227,7 @@ fn a_workflow_with_steps_starts_a_mission() {
         --review-harness=claude -- dev-task -";
     assert_eq!(order.words.join(" "), words);
     assert_eq!(order.input.as_deref(), Some("Add a form\nand its tests"));
-    let answer = serde_json::json!({"success": true, "id": "miss0000000000000000"});
-    desk.event(Event::Carried(order, Ok(answer)));
+    desk.succeeds(order, r#"{"success": true, "id": "miss0000000000000000"}"#);
     desk.answer(Question::Missions, MISSIONS);
     assert_eq!(desk.selected(), "faster");
 }
@@ -294,10 +293,7 @@ fn a_new_task_is_selected() {
     let order = desk.orders().remove(0);
     let words = "task create --project=toy --workflow=default --harness=claude --review-harness=claude -- addlogin -v is\nnot ignored";
     assert_eq!(order.words.join(" "), words);
-    desk.event(Event::Carried(
-        order,
-        Ok(serde_json::json!({"id": "new", "branch": "addlogin", "waiting": null})),
-    ));
+    desk.succeeds(order, r#"{"success": true, "id": "new", "branch": "addlogin", "waiting": null}"#);
     let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
     rows.push(
         serde_json::json!({"id": "new", "branch": "addlogin", "need": {"kind": "working", "person": false}}),

@@ -12,12 +12,14 @@ use ratatui::widgets::{Block, Paragraph};
 use super::text::{fit, left, wrap};
 use super::theme::Theme;
 use super::{diff, pane, request};
-use crate::answer::{Line as JournalLine, ShownMission, ShownTask};
 use crate::model::areas::Areas;
 use crate::model::ask::Mode;
 use crate::model::details::{Tab, tabs};
 use crate::model::row::{Kind, Row};
 use crate::model::{State, clock, offers, plan};
+use orange_api::{ShownMission, ShownTask, ShownWorkflow};
+use orange_core::mission::StepStatus;
+use orange_journal::Record;
 
 /// Draws it.
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, areas: &Areas) {
@@ -62,8 +64,8 @@ fn body(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area: Rec
         return scrolled(frame, state, area, plain(error, width));
     }
     if let Some(failure) = &details.failure {
-        let help = failure.help.as_deref().unwrap_or_default();
-        return scrolled(frame, state, area, plain(&format!("{}\n\n{help}", failure.message), width));
+        let text = format!("{}\n\n{}", failure.message, failure.help);
+        return scrolled(frame, state, area, plain(&text, width));
     }
     match (details.tab, row.kind) {
         (Tab::Agent, Kind::Mission) if details.pane.is_none() => {
@@ -168,16 +170,16 @@ fn plan_text(
     width: usize,
 ) -> Vec<Line<'static>> {
     let workflow = state.catalog.workflows.get(&row.workflow);
-    let steps = workflow.map(|it| it.step_list.as_slice()).unwrap_or_default();
+    let steps = workflow.map(ShownWorkflow::steps).unwrap_or_default();
     let mut lines = plain(&mission.prompt, width);
     lines.push(Line::default());
     for line in plan::lines(&mission.steps, steps) {
-        let (icon, style) = match line.status.as_str() {
-            "completed" => ("✓", theme.good()),
-            "failed" | "cancelled" => ("✗", theme.bad()),
-            "running" | "assigned" => ("●", theme.warm()),
-            "skipped" => ("–", theme.dim()),
-            _ => ("○", theme.dim()),
+        let (icon, style) = match line.status {
+            StepStatus::Completed => ("✓", theme.good()),
+            StepStatus::Failed | StepStatus::Cancelled => ("✗", theme.bad()),
+            StepStatus::Running | StepStatus::Assigned => ("●", theme.warm()),
+            StepStatus::Skipped => ("–", theme.dim()),
+            StepStatus::Blocked | StepStatus::Queued => ("○", theme.dim()),
         };
         let branch =
             if line.depth == 0 { String::new() } else { format!("{}└ ", "  ".repeat(line.depth - 1)) };
@@ -245,15 +247,17 @@ fn mission_why(state: &State, theme: Theme, row: &Row, width: usize) -> Vec<Line
     for agent in &mission.agents {
         lines.push(Line::default());
         lines.push(Line::raw(fit(&format!("● agent {}, {}", agent.spawn, agent.actor), width)));
-        lines.extend(dim(&agent.reason));
+        lines.extend(dim(&agent.assessment.reason));
     }
-    for step in mission.steps.iter().filter(|step| step.failure.is_some() || step.status == "running") {
+    for step in
+        mission.steps.iter().filter(|step| step.failure.is_some() || step.status == StepStatus::Running)
+    {
         let (mark, style) = if step.failure.is_some() { ("✗", theme.bad()) } else { ("●", theme.warm()) };
         lines.push(Line::default());
         lines.push(Line::from(vec![
             Span::styled(format!("{mark} "), style),
             Span::styled(step.id.clone(), theme.bold()),
-            Span::styled(format!("  {} ({})", step.status, step.role), theme.dim()),
+            Span::styled(format!("  {} ({})", step.status.as_str(), step.role), theme.dim()),
         ]));
         lines.extend(step.failure.iter().flat_map(|failure| dim(failure)));
     }
@@ -319,23 +323,33 @@ fn below(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area: Re
 }
 
 /// The events, the latest first.
-fn events(state: &State, theme: Theme, history: &[JournalLine], width: usize) -> Vec<Line<'static>> {
-    let line = |event: &JournalLine| {
+fn events(state: &State, theme: Theme, history: &[Record], width: usize) -> Vec<Line<'static>> {
+    let line = |event: &Record| {
         let age = clock::age(&event.timestamp, state.now).unwrap_or_default();
-        let about = said(event);
+        let fields = fields_of(event);
+        let about = said(&fields);
+        let name = fields.get("type").and_then(serde_json::Value::as_str).unwrap_or_default();
         Line::from(vec![
             Span::styled(format!("{age:>4} "), theme.dim()),
-            Span::raw(left(&event.r#type, 19)),
+            Span::raw(left(name, 19)),
             Span::styled(fit(&about, width.saturating_sub(24)), theme.dim()),
         ])
     };
     history.iter().rev().map(line).collect()
 }
 
+/// A record as its line in the journal.
+fn fields_of(event: &Record) -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::to_value(event) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        Ok(_) | Err(_) => serde_json::Map::new(),
+    }
+}
+
 /// The fields of an event that say most, in a line.
-fn said(event: &JournalLine) -> String {
+fn said(fields: &serde_json::Map<String, serde_json::Value>) -> String {
     let text = |name: &str| {
-        let value = event.fields.get(name)?;
+        let value = fields.get(name)?;
         if let Some(all) = value.as_array() {
             let words: Vec<&str> = all.iter().filter_map(serde_json::Value::as_str).collect();
             return (!words.is_empty()).then(|| words.join(", "));

@@ -10,6 +10,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::text::{fit, left, right, wrap};
 use super::theme::Theme;
+use orange_core::need::Kind as NeedKind;
+
 use crate::model::list::{Entry, entries};
 use crate::model::row::{Group, Kind, Row, mark};
 use crate::model::{State, areas, clock};
@@ -81,8 +83,8 @@ fn nothing(state: &State) -> Vec<String> {
     let texts: &[&str] = match state {
         State { is_loaded: false, .. } => &["…"],
         State { failure: Some(failure), .. } => {
-            let help = failure.help.clone().unwrap_or_default();
-            return vec![format!("The tasks cannot be listed: {}", failure.message), String::new(), help];
+            let message = format!("The tasks cannot be listed: {}", failure.message);
+            return vec![message, String::new(), failure.help.clone()];
         }
         State { catalog, .. } if catalog.projects.is_empty() => &[
             "No project yet. To begin:",
@@ -230,10 +232,10 @@ fn name(state: &State, row: &Row, has_number: bool) -> String {
 
 fn about(state: &State, row: &Row) -> String {
     let about = row.about(state.now);
-    let kind = row.need.as_ref().filter(|need| need.person).map(|need| need.kind.as_str());
-    match kind {
-        Some("review-ready") | None => about.into_owned(),
-        Some(kind) => format!("{} {about}", kind.split("-without").next().unwrap_or(kind).replace('-', " ")),
+    match row.need.as_ref().filter(|need| need.person).map(|need| need.kind) {
+        Some(NeedKind::ReviewReady) | None => about.into_owned(),
+        Some(NeedKind::IdleWithoutArtifact) => format!("idle {about}"),
+        Some(kind) => format!("{} {about}", kind.as_str().replace('-', " ")),
     }
 }
 
@@ -253,7 +255,7 @@ fn verb(label: &str) -> &str {
 /// What the row has in each column of [`MORE`].
 fn cells(theme: Theme, row: &Row) -> [(String, Style); MORE.len()] {
     let agents: Vec<&str> =
-        row.agents.iter().map(|agent| agent.name.as_deref().unwrap_or(&agent.actor)).collect();
+        row.agents.iter().map(|agent| agent.name.as_deref().unwrap_or(agent.actor.as_str())).collect();
     let pr = row.pr.as_ref().map(|pr| {
         let number = pr.number.map(|number| format!("#{number}")).unwrap_or_else(|| "PR".to_owned());
         let state = pr.state.as_deref().unwrap_or_default();

@@ -33,10 +33,8 @@ fn draw_messages(frame: &mut Frame<'_>, state: &State, theme: Theme, above: usiz
     let room = usize::from(width.saturating_sub(4));
     let (bad, good): (Vec<_>, Vec<_>) = state.messages.iter().rev().partition(|it| it.is_failure);
     let texts = bad.iter().chain(&good).map(|it| (it.is_failure, it.text.clone()));
-    let list = state.failure.iter().map(|it| {
-        let help = it.help.iter().map(|help| format!(": {help}")).collect::<String>();
-        (true, format!("the tasks cannot be listed: {}{help}", it.message))
-    });
+    let list =
+        state.failure.iter().map(|it| (true, format!("the tasks cannot be listed: {}", it.sentence())));
     let mut lines: Vec<Line<'static>> = Vec::new();
     for (is_failure, text) in list.chain(texts) {
         let (mark, style) = if is_failure { ("✗", theme.bad()) } else { ("✓", theme.good()) };

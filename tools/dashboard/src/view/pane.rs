@@ -10,9 +10,9 @@ use ratatui::widgets::Paragraph;
 use super::details::hint;
 use super::text::fit;
 use super::theme::Theme;
-use crate::answer::Pane;
 use crate::model::row::{Group, Row};
 use crate::model::{State, details};
+use orange_api::ShownPane;
 
 /// Draws it.
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area: Rect) {
@@ -43,7 +43,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area:
 }
 
 /// Says above the last screen of an agent that it has ended. Returns the place below.
-fn below_end(frame: &mut Frame<'_>, theme: Theme, row: &Row, pane: &Pane, area: Rect) -> Rect {
+fn below_end(frame: &mut Frame<'_>, theme: Theme, row: &Row, pane: &ShownPane<'static>, area: Rect) -> Rect {
     let text = format!("Agent {} has ended ({} is {}). Its last screen:", pane.spawn, row.branch, row.status);
     let line = Line::styled(fit(&text, usize::from(area.width)), theme.warm());
     frame.render_widget(line, Rect { height: area.height.min(1), ..area });
@@ -62,7 +62,7 @@ fn absent(row: &Row) -> String {
 }
 
 /// The lines of the pane. Of its control sequences, only colours have an effect.
-fn lines(pane: &Pane, theme: Theme) -> Vec<Line<'static>> {
+fn lines(pane: &ShownPane<'static>, theme: Theme) -> Vec<Line<'static>> {
     pane.lines.iter().flat_map(|line| one(line, theme)).collect()
 }
 
