@@ -1,6 +1,6 @@
 //! `orange mission` and `orange step`.
 
-use orange_core::mission::StepStatus;
+use orange_core::mission::{MissionStatus, StepStatus};
 use orange_core::plan::{Execution, Intervene};
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +86,8 @@ pub struct MissionRow {
     /// The step workflow that it follows.
     pub workflow: String,
     /// Its status.
-    pub status: String,
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub status: MissionStatus,
     /// The step that runs or comes next, or about which it asks.
     pub step: Option<String>,
     /// The first line of its prompt.
@@ -120,7 +121,8 @@ pub struct ShownMission {
     /// What it is asked to do.
     pub prompt: String,
     /// Its status.
-    pub status: String,
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    pub status: MissionStatus,
     /// The place of the step that runs, or would run next, in the order in which steps can run, from 0; null before the first and
     /// after the end.
     pub current_step_index: Option<usize>,
@@ -214,6 +216,8 @@ pub struct MissionStep {
     pub summary: Option<String>,
     /// Why it has failed.
     pub failure: Option<String>,
+    /// The reason of its own failure, without the step's name; null where its loop or another step is the cause.
+    pub reason: Option<String>,
     /// How often a loop step has completed, and how often it may; null when it is no loop step.
     pub loops: Option<LoopCount>,
     /// Its attempts, the first one first.

@@ -143,7 +143,50 @@ pub struct Change {
     pub removed: u32,
 }
 
+impl NeedAction {
+    /// Whether a person writes a text with it: a message, or, if they like, the reason why work goes back.
+    pub fn takes_text(&self) -> bool {
+        self.text || self.returns
+    }
+
+    /// The arguments of `orange` that do it without a question. A text comes on the standard input.
+    pub fn arguments(&self, has_text: bool) -> Vec<String> {
+        let mut arguments = self.command.clone();
+        let asks = matches!(self.name, ActionName::Merge | ActionName::Cancel);
+        if asks && !arguments.iter().any(|it| it == "--yes") {
+            arguments.push("--yes".to_owned());
+        }
+        if has_text {
+            arguments.push(if self.returns { "--feedback=-" } else { "-" }.to_owned());
+        }
+        arguments
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 fn is_false(holds: &bool) -> bool {
     !holds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_becomes_arguments_that_ask_nothing() {
+        let action = |name: ActionName, command: &[&str]| {
+            let command = command.iter().map(|it| (*it).to_owned()).collect();
+            NeedAction { name, command, to: None, returns: false, text: false }
+        };
+        let merge = action(ActionName::Merge, &["task", "merge", "t1"]);
+        assert_eq!(merge.arguments(false), ["task", "merge", "t1", "--yes"]);
+        let cancel = action(ActionName::Cancel, &["task", "cancel", "t1", "--yes"]);
+        assert_eq!(cancel.arguments(false), cancel.command);
+        let send = NeedAction { text: true, ..action(ActionName::Send, &["task", "send", "t1"]) };
+        assert_eq!(send.arguments(true), ["task", "send", "t1", "-"]);
+        let back = action(ActionName::Status, &["task", "update", "t1", "--status", "working"]);
+        let back = NeedAction { returns: true, ..back };
+        assert_eq!(back.arguments(false), back.command);
+        assert_eq!(back.arguments(true).last().map(String::as_str), Some("--feedback=-"));
+    }
 }

@@ -31,13 +31,8 @@ impl Mission {
         let name = plan.step(id).id;
         match &self.step(id).failure {
             None => String::new(),
-            Some(Failure::Reported(reason)) => format!("{name} failed: {reason}"),
-            Some(Failure::Stuck(1)) => format!("{name} failed: its agent ended without a word"),
-            Some(Failure::Stuck(times)) => {
-                format!("{name} failed: its agent ended without a word {times} times in a row")
-            }
-            Some(Failure::Abandoned(times)) => {
-                format!("{name} failed: the crab at work on it was lost {times} times in a row")
+            Some(own @ (Failure::Reported(_) | Failure::Stuck(_) | Failure::Abandoned(_))) => {
+                format!("{name} failed: {}", own.reason().unwrap_or_default())
             }
             Some(Failure::Exhausted(completions)) => match plan.step(id).condition {
                 Some(it) => format!(
@@ -51,6 +46,21 @@ impl Mission {
             Some(Failure::Because(step)) => {
                 format!("{name} did not run, because {} failed", plan.step(*step).id)
             }
+        }
+    }
+}
+
+impl Failure {
+    /// The reason of a step's own failure, without its name; `None` of one that its loop or another step caused.
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Failure::Reported(reason) => Some(reason.clone()),
+            Failure::Stuck(1) => Some("its agent ended without a word".to_owned()),
+            Failure::Stuck(times) => Some(format!("its agent ended without a word {times} times in a row")),
+            Failure::Abandoned(times) => {
+                Some(format!("the crab at work on it was lost {times} times in a row"))
+            }
+            Failure::Exhausted(_) | Failure::Because(_) => None,
         }
     }
 }

@@ -48,7 +48,7 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
         definition: task.owned.definition,
         project: task.project,
         branch: task.branch,
-        status: task.owned.status,
+        status: course.mission.status,
         tmux_session: task.owned.tmux_session,
         attention: task.attention,
         created_at: task.created_at,

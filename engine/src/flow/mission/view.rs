@@ -100,6 +100,7 @@ impl Course {
             result: latest.and_then(|it| it.result.clone()),
             summary: latest.map(|it| it.summary.clone()),
             failure: state.failure.as_ref().map(|_| self.mission.failure(self.plan, step)),
+            reason: state.failure.as_ref().and_then(Failure::reason),
             loops: of_plan.is_loop().then_some(LoopCount {
                 completions: state.completions,
                 max: of_plan.max_retries.saturating_add(state.granted),

@@ -112,20 +112,12 @@ fn deed(row: &Row, offer: &NeedAction, label: &str) -> Deed {
         ActionName::Attach => Deed::Attach(words),
         ActionName::Logs => Deed::Print(words),
         ActionName::Allow | ActionName::Deny => Deed::Answer(order(row, label, words)),
-        ActionName::Cancel | ActionName::Merge => Deed::Confirm(order(row, label, agreed(words))),
+        ActionName::Cancel | ActionName::Merge => Deed::Confirm(order(row, label, offer.arguments(false))),
         // The agent at work loses what it is doing.
         ActionName::Respawn | ActionName::Restart if row.is_busy() => Deed::Confirm(order(row, label, words)),
         _ if offer.text => Deed::Text(order(row, label, words)),
         _ => Deed::Order(order(row, label, words)),
     }
-}
-
-/// The words with the answer to the question that the command would ask.
-fn agreed(mut words: Vec<String>) -> Vec<String> {
-    if !words.iter().any(|word| word == "--yes") {
-        words.push("--yes".to_owned());
-    }
-    words
 }
 
 /// A transition that a person can take, or that something is missing for.

@@ -62,6 +62,7 @@ mod tests {
             result: None,
             summary: None,
             failure: None,
+            reason: None,
             loops: None,
             attempts: Vec::new(),
         };

@@ -126,7 +126,7 @@ impl Row {
                 id: it.id,
                 project: it.project,
                 branch: it.branch,
-                status: it.status,
+                status: it.status.as_str().to_owned(),
                 workflow: it.workflow,
                 summary: it.summary,
                 attention: it.attention,

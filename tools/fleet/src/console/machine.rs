@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use orange_api::{Error, Kind, Result};
-use serde::Deserialize;
+use orange_api::{ActionName, Error, Kind, ListedMission, ListedTask, Need, NeedAction, Result};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -23,7 +22,7 @@ const DEED: Duration = Duration::from_secs(600);
 const KEYS: usize = 512;
 
 /// What can be done at a terminal alone, or is a page of its own here.
-const NOT_HERE: [&str; 3] = ["attach", "logs", "open"];
+const NOT_HERE: [ActionName; 3] = [ActionName::Attach, ActionName::Logs, ActionName::Open];
 
 /// The `orange` of this machine, with one home.
 #[derive(Debug)]
@@ -34,83 +33,28 @@ pub struct Machine {
 }
 
 /// A task or a mission that is not over.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Work {
-    /// Its id.
+    /// Id of the task or mission.
     pub id: String,
-    /// Its project.
+    /// Name of its project.
     pub project: String,
-    /// Its branch.
+    /// Branch of its work; empty where it cannot be read.
     pub branch: String,
-    /// Its status.
+    /// Status by its workflow.
     pub status: String,
-    /// Its workflow.
+    /// Name of its workflow.
     pub workflow: String,
-    /// The first line of what is to be done.
+    /// First line of its task.
     pub summary: String,
-    /// The step of a mission that runs, comes next or is asked about.
+    /// The step of a mission.
     pub step: Option<String>,
-    /// What it needs.
+    /// Need, with the actions that meet it.
     pub need: Option<Need>,
-    /// Its pull request.
-    pub pr: Option<PullRequest>,
-    /// Why it cannot be read.
-    pub error: Option<Failure>,
-}
-
-/// What a task or a mission needs next.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Need {
-    /// Its kind, in a word.
-    pub kind: String,
-    /// Whether it needs a person.
-    pub person: bool,
-    /// Since when, RFC 3339 UTC.
-    pub since: Option<String>,
-    /// A sentence about it.
-    pub why: String,
-    /// The tool that an agent wants to use.
-    pub tool: Option<String>,
-    /// The argument of that tool, or the question.
-    pub argument: Option<String>,
-    /// The verdict of a review.
-    pub verdict: Option<String>,
-    /// What a person may do now, the most likely first.
-    pub actions: Vec<Offer>,
-}
-
-/// Something that a person may do now.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Offer {
-    /// Its name.
-    pub name: String,
-    /// The words behind `orange`.
-    pub command: Vec<String>,
-    /// Whether a text of the person is its last word.
-    pub text: bool,
-    /// The status that it leads to.
-    pub to: Option<String>,
-    /// Whether it gives judged work back to the worker.
-    pub returns: bool,
-}
-
-/// A pull request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct PullRequest {
-    /// Its address.
-    pub url: String,
-}
-
-/// Why something has failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Failure {
-    /// What has failed.
-    pub message: String,
+    /// The address of its pull request.
+    pub pull_request: Option<String>,
+    /// The message of the error where it cannot be read.
+    pub error: Option<String>,
 }
 
 /// What a person asks for with a form.
@@ -126,31 +70,54 @@ pub struct Chosen {
     pub text: String,
 }
 
-impl Offer {
-    /// Whether a page can do it.
-    pub fn is_possible(&self) -> bool {
-        !NOT_HERE.contains(&self.name.as_str())
-    }
-
-    /// Whether a person writes something with it: a message, or, if they like, why work goes back.
-    pub fn takes_text(&self) -> bool {
-        self.text || self.returns
-    }
-
-    /// The words behind `orange`, with the answer to the question that the command would ask. A text comes on the standard input.
-    fn words(&self, has_text: bool) -> Vec<String> {
-        let mut words = self.command.clone();
-        if matches!(self.name.as_str(), "merge" | "cancel") && !words.iter().any(|it| it == "--yes") {
-            words.push("--yes".to_owned());
-        }
-        if has_text {
-            words.push(if self.returns { "--feedback=-" } else { "-" }.to_owned());
-        }
-        words
-    }
+/// Whether a page can do it.
+pub fn is_possible(action: &NeedAction) -> bool {
+    !NOT_HERE.contains(&action.name)
 }
 
 impl Work {
+    fn of_task(listed: ListedTask<'_>) -> Work {
+        match listed {
+            ListedTask::Readable(row) => Work {
+                id: row.id.into_owned(),
+                project: row.project.into_owned(),
+                branch: row.branch.into_owned(),
+                status: row.status.into_owned(),
+                workflow: row.workflow.into_owned(),
+                summary: row.summary.into_owned(),
+                step: None,
+                need: row.need,
+                pull_request: row.pr.flatten().map(|pr| pr.url),
+                error: None,
+            },
+            ListedTask::Unreadable { id, project, error } => {
+                let error = Some(error.message.clone());
+                Work { id: id.into_owned(), project: project.into_owned(), error, ..Work::default() }
+            }
+        }
+    }
+
+    fn of_mission(listed: ListedMission) -> Work {
+        match listed {
+            ListedMission::Readable(row) => Work {
+                id: row.id,
+                project: row.project,
+                branch: row.branch,
+                status: row.status.as_str().to_owned(),
+                workflow: row.workflow,
+                summary: row.summary,
+                step: row.step,
+                need: row.need,
+                pull_request: None,
+                error: None,
+            },
+            ListedMission::Unreadable { id, project, branch, error } => {
+                let branch = branch.unwrap_or_default();
+                Work { id, project, branch, error: Some(error.message), ..Work::default() }
+            }
+        }
+    }
+
     /// Whether it needs a person. Work that cannot be read does.
     pub fn needs_person(&self) -> bool {
         self.error.is_some() || self.need.as_ref().is_some_and(|it| it.person)
@@ -177,9 +144,10 @@ impl Machine {
     /// # Errors
     /// `orange` cannot be run, or fails.
     pub fn work(&self) -> Result<Vec<Work>> {
-        let tasks: Vec<Work> = self.ask(&["task", "list", "--all-projects"], "", ANSWER)?;
-        let missions: Vec<Work> = self.ask(&["mission", "list", "--all-projects"], "", ANSWER)?;
-        let mut work: Vec<Work> = tasks.into_iter().chain(missions).collect();
+        let tasks: Vec<ListedTask<'_>> = self.ask(&["task", "list", "--all-projects"], "", ANSWER)?;
+        let missions: Vec<ListedMission> = self.ask(&["mission", "list", "--all-projects"], "", ANSWER)?;
+        let tasks = tasks.into_iter().map(Work::of_task);
+        let mut work: Vec<Work> = tasks.chain(missions.into_iter().map(Work::of_mission)).collect();
         work.sort_by_key(|it| !it.needs_person());
         Ok(work)
     }
@@ -203,7 +171,7 @@ impl Machine {
         let work = self.work()?;
         let need = work.iter().find(|it| it.id == chosen.id).and_then(|it| it.need.as_ref());
         let offers = need.map(|it| it.actions.as_slice()).unwrap_or_default();
-        let offer = offers.iter().find(|it| it.is_possible() && it.command == chosen.command);
+        let offer = offers.iter().find(|it| is_possible(it) && it.command == chosen.command);
         let offer = offer.ok_or_else(|| {
             let gone = "this is not offered any more: somebody else has answered, or the work has gone on";
             Error::new(Kind::Refused, gone).help("look at it as it is now")
@@ -214,7 +182,7 @@ impl Machine {
             );
         }
         let text = if offer.takes_text() { chosen.text.trim() } else { "" };
-        let words = offer.words(!text.is_empty());
+        let words = offer.arguments(!text.is_empty());
         self.ask::<Value>(&words.iter().map(String::as_str).collect::<Vec<_>>(), text, DEED).map(drop)
     }
 
@@ -244,24 +212,6 @@ impl Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_offer_becomes_words_that_ask_nothing() {
-        let offer = |name: &str, command: &[&str]| {
-            let command = command.iter().map(|it| (*it).to_owned()).collect();
-            Offer { name: name.to_owned(), command, ..Offer::default() }
-        };
-        let merge = offer("merge", &["task", "merge", "t1"]);
-        assert_eq!(merge.words(false), ["task", "merge", "t1", "--yes"]);
-        let cancel = offer("cancel", &["task", "cancel", "t1", "--yes"]);
-        assert_eq!(cancel.words(false), cancel.command);
-        let send = Offer { text: true, ..offer("send", &["task", "send", "t1"]) };
-        assert_eq!(send.words(true), ["task", "send", "t1", "-"]);
-        let back =
-            Offer { returns: true, ..offer("status", &["task", "update", "t1", "--status", "working"]) };
-        assert_eq!(back.words(false), back.command);
-        assert_eq!(back.words(true).last().map(String::as_str), Some("--feedback=-"));
-    }
 
     #[test]
     fn a_home_that_is_not_there_is_an_error() {

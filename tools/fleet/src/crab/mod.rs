@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use orange_api::{Error, Kind, Result};
+use orange_api::{Error, Kind, MissionRow, Result};
 
 use self::api::{Api, Registration};
 use self::files::Home;
@@ -196,7 +196,7 @@ impl Crab {
     /// Ends the missions of its home that belong to no job: those of a crab whose `job.json` is gone.
     fn end_strangers(&self) -> Result<()> {
         let own = self.home.job()?.map(|job| workflow::name(&job));
-        for (mission, workflow) in self.orange.unfinished()? {
+        for MissionRow { id: mission, workflow, .. } in self.orange.unfinished()? {
             if workflow::is_of_job(&workflow) && Some(&workflow) != own.as_ref() {
                 self.tell(&format!(
                     "ends the mission {mission}, which belongs to no job; its work is backed up"

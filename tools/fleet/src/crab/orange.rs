@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use orange_api::{Error, Kind, Result};
-use serde::Deserialize;
+use orange_api::{
+    ChangedMission, Error, Kind, ListedMission, ListedProject, MissionRow, Result, ShownMission,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::local::Shown;
 use super::program::Call;
 use super::workflow;
 
@@ -46,27 +46,6 @@ pub struct NewMission<'m> {
     pub review_harness: Option<&'m str>,
 }
 
-#[derive(Deserialize)]
-struct Named {
-    #[serde(alias = "id")]
-    name: String,
-    #[serde(default)]
-    workflow: String,
-}
-
-/// A mission in a list.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Listed {
-    /// Its id.
-    pub id: String,
-    /// The name of its workflow.
-    pub workflow: String,
-    /// Its status.
-    pub status: String,
-    /// When its file was last written; of one that has ended, about the time of its end.
-    pub updated_at: String,
-}
-
 impl Engine {
     /// This program with the home in this folder of a crab.
     pub fn new(program: PathBuf, crab_home: &Path) -> Engine {
@@ -92,7 +71,7 @@ impl Engine {
 
     /// Adds a clone as a project, unless it is one.
     pub fn add_project(&self, name: &str, clone: &Path, base: Option<&str>) -> Result<()> {
-        let known: Vec<Named> = self.ask(&["project", "list"], "")?;
+        let known: Vec<ListedProject> = self.ask(&["project", "list"], "")?;
         if known.iter().any(|it| it.name == name) {
             return Ok(());
         }
@@ -127,7 +106,7 @@ impl Engine {
         words.extend(harness.iter().flat_map(|it| ["--harness", it]));
         words.extend(review_harness.iter().flat_map(|it| ["--review-harness", it]));
         words.extend([workflow, "-"]);
-        self.ask::<Named>(&words, prompt).map(|it| it.name)
+        self.ask::<ChangedMission>(&words, prompt).map(|it| it.id)
     }
 
     /// The mission that follows this workflow, if there is one.
@@ -136,20 +115,26 @@ impl Engine {
     }
 
     /// Every mission that can be read.
-    pub fn missions(&self) -> Result<Vec<Listed>> {
-        let all: Vec<Value> = self.ask(&["mission", "list", "--all", "--all-projects"], "")?;
-        Ok(all.into_iter().filter_map(|it| serde_json::from_value(it).ok()).collect())
+    pub fn missions(&self) -> Result<Vec<MissionRow>> {
+        self.listed(&["mission", "list", "--all", "--all-projects"])
     }
 
-    /// The missions that are not over, with their workflows.
-    pub fn unfinished(&self) -> Result<Vec<(String, String)>> {
-        let all: Vec<Value> = self.ask(&["mission", "list", "--all-projects"], "")?;
-        let readable = all.into_iter().filter_map(|it| serde_json::from_value::<Named>(it).ok());
-        Ok(readable.map(|it| (it.name, it.workflow)).collect())
+    /// The missions that are not over.
+    pub fn unfinished(&self) -> Result<Vec<MissionRow>> {
+        self.listed(&["mission", "list", "--all-projects"])
+    }
+
+    fn listed(&self, words: &[&str]) -> Result<Vec<MissionRow>> {
+        let all: Vec<ListedMission> = self.ask(words, "")?;
+        let readable = all.into_iter().filter_map(|it| match it {
+            ListedMission::Readable(row) => Some(*row),
+            ListedMission::Unreadable { .. } => None,
+        });
+        Ok(readable.collect())
     }
 
     /// A mission; `None` if there is none.
-    pub fn show(&self, id: &str) -> Result<Option<Shown>> {
+    pub fn show(&self, id: &str) -> Result<Option<ShownMission>> {
         match self.ask(&["mission", "show", id], "") {
             Ok(shown) => Ok(Some(shown)),
             Err(error) if error.kind == Kind::NotFound => Ok(None),

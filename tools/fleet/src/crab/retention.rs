@@ -3,12 +3,11 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use orange_api::Result;
-use orange_core::mission::MissionStatus;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::orange::Listed;
 use super::{Crab, workflow};
+use orange_api::MissionRow;
 
 const A_DAY: Duration = Duration::from_secs(86_400);
 
@@ -68,9 +67,14 @@ impl Crab {
 
 /// The ids of the missions of attempts that ended so long before `now`. `own` is the workflow of the present job, whose mission
 /// stays; a mission without a readable time stays, too.
-fn too_old<'m>(missions: &'m [Listed], own: Option<&str>, now: SystemTime, keep: Duration) -> Vec<&'m str> {
-    let is_over = |it: &&Listed| MissionStatus::from_name(&it.status).is_some_and(MissionStatus::is_terminal);
-    let is_old = |it: &&Listed| {
+fn too_old<'m>(
+    missions: &'m [MissionRow],
+    own: Option<&str>,
+    now: SystemTime,
+    keep: Duration,
+) -> Vec<&'m str> {
+    let is_over = |it: &&MissionRow| it.status.is_terminal();
+    let is_old = |it: &&MissionRow| {
         let ended: Option<SystemTime> = OffsetDateTime::parse(&it.updated_at, &Rfc3339).ok().map(Into::into);
         ended.and_then(|ended| now.duration_since(ended).ok()).is_some_and(|age| age >= keep)
     };
@@ -81,16 +85,30 @@ fn too_old<'m>(missions: &'m [Listed], own: Option<&str>, now: SystemTime, keep:
 
 #[cfg(test)]
 mod tests {
+    use orange_core::mission::MissionStatus;
+
     use super::*;
 
-    fn mission(workflow: &str, status: &str, updated_at: &str) -> Listed {
-        let [id, workflow, status, updated_at] = ["m", workflow, status, updated_at].map(str::to_owned);
-        Listed { id, workflow, status, updated_at }
+    fn mission(workflow: &str, status: MissionStatus, updated_at: &str) -> MissionRow {
+        MissionRow {
+            id: "m".to_owned(),
+            project: "toy".to_owned(),
+            branch: "fix".to_owned(),
+            workflow: workflow.to_owned(),
+            status,
+            step: None,
+            summary: String::new(),
+            pause: None,
+            waiting_until: None,
+            need: None,
+            attention: None,
+            updated_at: updated_at.to_owned(),
+        }
     }
 
     /// Whether the mission goes on 31 January, 12:00, when missions are kept for 30 days.
     #[track_caller]
-    fn check(mission: Listed, own: Option<&str>, goes: bool) {
+    fn check(mission: MissionRow, own: Option<&str>, goes: bool) {
         let now = OffsetDateTime::parse("2026-01-31T12:00:00Z", &Rfc3339).unwrap().into();
         let missions = [mission];
         assert_eq!(too_old(&missions, own, now, A_DAY * 30).len(), usize::from(goes), "{missions:?}");
@@ -107,20 +125,19 @@ mod tests {
             ("yesterday", false),
             ("", false),
         ] {
-            check(mission("run-a", "cancelled", ended), None, goes);
+            check(mission("run-a", MissionStatus::Cancelled, ended), None, goes);
         }
     }
 
     #[test]
     fn only_what_is_over_goes() {
         for (status, goes) in [
-            ("completed", true),
-            ("failed", true),
-            ("cancelled", true),
-            ("pending", false),
-            ("running", false),
-            ("paused", false),
-            ("brewing", false),
+            (MissionStatus::Completed, true),
+            (MissionStatus::Failed, true),
+            (MissionStatus::Cancelled, true),
+            (MissionStatus::Pending, false),
+            (MissionStatus::Running, false),
+            (MissionStatus::Paused, false),
         ] {
             check(mission("run-a", status, "2025-01-01T00:00:00Z"), Some("run-b"), goes);
         }
@@ -128,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_present_job_and_missions_of_people_stay() {
-        let old = |workflow: &str| mission(workflow, "cancelled", "2025-01-01T00:00:00Z");
+        let old = |workflow: &str| mission(workflow, MissionStatus::Cancelled, "2025-01-01T00:00:00Z");
         check(old("run-a"), Some("run-a"), false);
         check(old("dev-task"), None, false);
         check(old("my-run-a"), None, false);

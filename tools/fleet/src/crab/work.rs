@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use orange_api::{Kind, Result};
+use orange_api::{Kind, Result, ShownMission};
 
 use super::api::Reporter;
 use super::decide::{Action, Lease, Local, next, unfit};
 use super::heart::Heart;
 use super::job::{Job, Ready, Verdict};
-use super::local::Shown;
+use super::local::local;
 use super::orange::NewMission;
 use super::push::{self, Pushed};
 use super::repository::{Repositories, Unready};
@@ -191,8 +191,8 @@ impl Worker<'_> {
         Ok(local)
     }
 
-    fn standing(&self, shown: &Shown) -> Local {
-        shown.local(&self.job.assigned.step_id, self.since.elapsed() > FOR_WORKTREE)
+    fn standing(&self, mission: &ShownMission) -> Local {
+        local(mission, &self.job.assigned.step_id, self.since.elapsed() > FOR_WORKTREE)
     }
 
     /// Waits until the journal of the mission changes, or a look is due.

@@ -5,7 +5,10 @@ use maud::{Markup, html};
 use super::forms::{self, Seal};
 use super::words::{Tone, counted};
 use super::{Page, Tab, badge, text};
-use crate::console::machine::{Need, Offer, Work};
+use orange_api::{ActionName, Need, NeedAction};
+use orange_core::need::Kind as NeedKind;
+
+use crate::console::machine::{Work, is_possible};
 
 /// How many characters of an argument or a question are shown.
 const ARGUMENT: usize = 2_000;
@@ -65,13 +68,13 @@ fn card(work: &Work, seal: &Seal<'_>) -> Markup {
         article class=(class) id={ "work-" (work.id) } aria-labelledby={ "title-" (work.id) } {
             h3 id={ "title-" (work.id) } dir="auto" { (text::line(title(work))) }
             p.facts {
-                @if let Some(need) = &work.need { (badge(tone(need), &need.kind)) " " }
+                @if let Some(need) = &work.need { (badge(tone(need), need.kind.as_str())) " " }
                 bdi { (facts(work)) }
-                @if let Some(address) = work.pr.as_ref().map(|it| it.url.as_str()).filter(|it| it.starts_with("https://")) {
+                @if let Some(address) = work.pull_request.as_deref().filter(|it| it.starts_with("https://")) {
                     " · " a href=(address) rel="noreferrer" { "pull request" }
                 }
             }
-            @if let Some(failure) = &work.error { p.why dir="auto" { "It cannot be read: " (text::visible(&failure.message)) } }
+            @if let Some(message) = &work.error { p.why dir="auto" { "It cannot be read: " (text::visible(message)) } }
             @if let Some(need) = &work.need { (asks(work, need, seal)) }
         }
     }
@@ -90,18 +93,26 @@ fn facts(work: &Work) -> String {
 }
 
 fn tone(need: &Need) -> Tone {
-    match need.kind.as_str() {
-        "crashed" | "stuck" | "conflict" | "checks-red" | "hook-failed" => Tone::Bad,
-        "working" => Tone::Busy,
-        _ if need.person => Tone::Ask,
-        _ => Tone::Calm,
+    match need.kind {
+        NeedKind::Crashed
+        | NeedKind::Stuck
+        | NeedKind::Conflict
+        | NeedKind::ChecksRed
+        | NeedKind::HookFailed => Tone::Bad,
+        NeedKind::Working => Tone::Busy,
+        NeedKind::Permission
+        | NeedKind::Question
+        | NeedKind::IdleWithoutArtifact
+        | NeedKind::ReviewReady
+        | NeedKind::Paused => Tone::Ask,
+        NeedKind::Limit | NeedKind::Queued => Tone::Calm,
     }
 }
 
 /// Why a person is needed, and the answers. Only the first few stand open; a cancel asks once more.
 fn asks(work: &Work, need: &Need, seal: &Seal<'_>) -> Markup {
-    let possible = || need.actions.iter().filter(|it| it.is_possible());
-    let buttons = || possible().filter(|it| !it.takes_text() && it.name != "cancel");
+    let possible = || need.actions.iter().filter(|it| is_possible(it));
+    let buttons = || possible().filter(|it| !it.takes_text() && it.name != ActionName::Cancel);
     html! {
         p.why dir="auto" {
             (text::visible(&need.why))
@@ -121,7 +132,7 @@ fn asks(work: &Work, need: &Need, seal: &Seal<'_>) -> Markup {
             }
         }
         @for offer in possible().filter(|it| it.takes_text()) { (with_text(work, offer, seal)) }
-        @for offer in possible().filter(|it| it.name == "cancel") {
+        @for offer in possible().filter(|it| it.name == ActionName::Cancel) {
             details {
                 summary { "Cancel it" }
                 form.answers method="post" action="/console/machine" {
@@ -134,8 +145,8 @@ fn asks(work: &Work, need: &Need, seal: &Seal<'_>) -> Markup {
     }
 }
 
-fn with_text(work: &Work, offer: &Offer, seal: &Seal<'_>) -> Markup {
-    let id = format!("text-{}-{}-{}", work.id, offer.name, offer.to.as_deref().unwrap_or_default());
+fn with_text(work: &Work, offer: &NeedAction, seal: &Seal<'_>) -> Markup {
+    let id = format!("text-{}-{}-{}", work.id, offer.name.as_str(), offer.to.as_deref().unwrap_or_default());
     html! {
         details open[offer.text && work.needs_person()] {
             summary { (label(offer)) }
@@ -151,7 +162,7 @@ fn with_text(work: &Work, offer: &Offer, seal: &Seal<'_>) -> Markup {
     }
 }
 
-fn hidden(work: &Work, offer: &Offer, seal: &Seal<'_>) -> Markup {
+fn hidden(work: &Work, offer: &NeedAction, seal: &Seal<'_>) -> Markup {
     html! {
         (seal.fields())
         (forms::hidden("id", &work.id))
@@ -160,22 +171,25 @@ fn hidden(work: &Work, offer: &Offer, seal: &Seal<'_>) -> Markup {
 }
 
 /// An action in words.
-fn label(offer: &Offer) -> String {
-    match (offer.name.as_str(), offer.to.as_deref()) {
-        ("status", Some(to)) if offer.returns => format!("Send it back to {to}"),
-        ("status", Some(to)) => format!("Move it to {to}"),
-        ("allow", _) => "Allow".to_owned(),
-        ("deny", _) => "Deny".to_owned(),
-        ("send", _) => "Answer the agent".to_owned(),
-        ("spawn", _) => "Start it".to_owned(),
-        ("respawn" | "restart", _) => "Start its agent again".to_owned(),
-        ("retry-hooks", _) => "Run its hooks again".to_owned(),
-        ("seen", _) => "I have seen it".to_owned(),
-        ("merge", _) => "Merge".to_owned(),
-        ("refresh", _) => "Ask about its pull request now".to_owned(),
-        ("continue", _) => "Go on".to_owned(),
-        ("accept", _) => "Take the failure as it is".to_owned(),
-        ("retry", _) => "Run it again from where it failed".to_owned(),
-        (other, _) => other.to_owned(),
-    }
+fn label(offer: &NeedAction) -> String {
+    let to = offer.to.as_deref().unwrap_or_default();
+    let label = match offer.name {
+        ActionName::Status if offer.returns => return format!("Send it back to {to}"),
+        ActionName::Status => return format!("Move it to {to}"),
+        ActionName::Allow => "Allow",
+        ActionName::Deny => "Deny",
+        ActionName::Send => "Answer the agent",
+        ActionName::Spawn => "Start it",
+        ActionName::Respawn | ActionName::Restart => "Start its agent again",
+        ActionName::RetryHooks => "Run its hooks again",
+        ActionName::Seen => "I have seen it",
+        ActionName::Merge => "Merge",
+        ActionName::Refresh => "Ask about its pull request now",
+        ActionName::Continue => "Go on",
+        ActionName::Accept => "Take the failure as it is",
+        ActionName::Retry => "Run it again from where it failed",
+        ActionName::Cancel => "Cancel it",
+        ActionName::Attach | ActionName::Logs | ActionName::Open => offer.name.as_str(),
+    };
+    label.to_owned()
 }
