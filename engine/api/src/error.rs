@@ -89,8 +89,8 @@ impl Error {
         Error(Box::new(Failure { kind, message: message.into(), help: String::new() }))
     }
 
-    /// The error of a failure that another program has told.
-    pub fn told(failure: Failure) -> Error {
+    /// The error of a failure that another program reports.
+    pub fn reported(failure: Failure) -> Error {
         Error(Box::new(failure))
     }
 

@@ -21,14 +21,20 @@ struct Arrows {
 const NONE: &[&str] = &[];
 
 /// Every arrow there may be: `core ← codegen ← macros, workflows/main.rs`, `codegen ← analysis ← workflows/build.rs, tools`
-/// and `core ← journal ← engine ← workflows/main.rs`. Only xtask and tests reach for everything.
+/// and `core ← journal ← api ← engine ← workflows/main.rs`. Only xtask and tests reach for everything.
 const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-core", normal: NONE, build: NONE, dev: NONE },
     Arrows { from: "orange-codegen", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-analysis", normal: &["orange-codegen", "orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-macros", normal: &["orange-codegen"], build: NONE, dev: &["orange-core"] },
     Arrows { from: "orange-journal", normal: &["orange-core"], build: NONE, dev: NONE },
-    Arrows { from: "orange-engine", normal: &["orange-core", "orange-journal"], build: NONE, dev: NONE },
+    Arrows { from: "orange-api", normal: &["orange-core", "orange-journal"], build: NONE, dev: NONE },
+    Arrows {
+        from: "orange-engine",
+        normal: &["orange-api", "orange-core", "orange-journal"],
+        build: NONE,
+        dev: NONE,
+    },
     Arrows {
         from: "orange",
         // The compiler only behind the feature `custom-workflows`, which the lists of the binary watch.
@@ -46,12 +52,18 @@ const ARROWS: &[Arrows] = &[
     // It calls `orange` as anybody does, so that rules, actors and locks are the same.
     Arrows { from: "orange-mcp", normal: NONE, build: NONE, dev: NONE },
     // The same, and it reads journals and names the policies of missions.
-    Arrows { from: "orange-dashboard", normal: &["orange-core", "orange-journal"], build: NONE, dev: NONE },
+    Arrows {
+        from: "orange-dashboard",
+        normal: &["orange-api", "orange-core", "orange-journal"],
+        build: NONE,
+        dev: NONE,
+    },
     // The gateway follows the plans that are compiled in, and those of a folder through the same compiler.
     Arrows {
         from: "orange-fleet",
         normal: &[
             "orange-analysis",
+            "orange-api",
             "orange-codegen",
             "orange-core",
             "orange-engine",
@@ -65,7 +77,11 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "xtask", normal: EVERYTHING, build: &["orange-codegen"], dev: EVERYTHING },
 ];
 
+/// What the core may depend on, by its feature of that name, for which neither the compiler nor the macro asks.
+const OPTIONAL_IN_CORE: &str = "serde";
+
 const EVERYTHING: &[&str] = &[
+    "orange-api",
     "orange-core",
     "orange-codegen",
     "orange-analysis",
@@ -138,7 +154,8 @@ fn declared_by(package: &Package) -> Vec<Finding> {
 impl Arrows {
     fn allow(&self, dependency: &Dependency) -> bool {
         if dependency.path.is_none() {
-            return self.from != "orange-core" || dependency.kind.as_deref() == Some("dev");
+            let is_dev = dependency.kind.as_deref() == Some("dev");
+            return self.from != "orange-core" || is_dev || OPTIONAL_IN_CORE == dependency.name;
         }
         let allowed = match dependency.kind.as_deref() {
             Some("dev") => [self.normal, self.dev].concat(),
@@ -260,6 +277,7 @@ mod tests {
         check("orange-core", "memchr", None, false);
         check("orange-core", "memchr", Some("build"), false);
         check("orange-core", "proptest", Some("dev"), true);
+        check("orange-core", "serde", None, true);
         check("orange-engine", "memchr", None, true);
     }
 

@@ -10,6 +10,7 @@ use crate::house::File;
 const CRATES: &[(&str, usize)] = &[
     ("codegen/src", usize::MAX),
     ("analysis/src", 1),
+    ("engine/api/src", usize::MAX),
     ("engine/journal/src", usize::MAX),
     ("engine/src", usize::MAX),
 ];

@@ -35,7 +35,7 @@ pub enum Event {
     /// A question has its answer.
     Answered(Question, Box<Result<Answer, Error>>),
     /// An order has been carried out, or not.
-    Carried(Order, Result<Outcome, Error>),
+    Carried(Order, Result<Completion, Error>),
     /// A session was attached, and is no longer.
     Attached(Result<(), Error>),
     /// The pane of a task shows something else.
@@ -131,13 +131,13 @@ pub struct Order {
 
 /// The answer to an order, as far as the dashboard tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Completion {
     /// A new task.
     Created(Created),
     /// A new mission.
     Started(Box<ChangedMission>),
     /// A transition.
-    Moved(TransitionResult),
+    Transitioned(TransitionResult),
     /// A pull request in the browser.
     Opened(OpenedPage),
     /// A new pull request, or the one that was open.
@@ -218,20 +218,22 @@ impl Order {
     }
 
     /// Reads the answer to it.
-    pub fn parse(&self, answer: &[u8]) -> Result<Outcome, serde_json::Error> {
+    pub fn parse(&self, answer: &[u8]) -> Result<Completion, serde_json::Error> {
         let words: Vec<&str> = self.words.iter().map(String::as_str).take(2).collect();
         Ok(match words[..] {
-            ["task", "create"] => Outcome::Created(serde_json::from_slice(answer)?),
-            ["mission", "start"] => Outcome::Started(serde_json::from_slice(answer)?),
-            ["task", "open"] => Outcome::Opened(serde_json::from_slice(answer)?),
-            ["task", "create-pr"] => Outcome::PullRequest(serde_json::from_slice(answer)?),
-            ["task", "refresh"] => Outcome::Refreshed(serde_json::from_slice(answer)?),
-            ["task", "cancel" | "merge" | "spawn"] => Outcome::Moved(serde_json::from_slice(answer)?),
+            ["task", "create"] => Completion::Created(serde_json::from_slice(answer)?),
+            ["mission", "start"] => Completion::Started(serde_json::from_slice(answer)?),
+            ["task", "open"] => Completion::Opened(serde_json::from_slice(answer)?),
+            ["task", "create-pr"] => Completion::PullRequest(serde_json::from_slice(answer)?),
+            ["task", "refresh"] => Completion::Refreshed(serde_json::from_slice(answer)?),
+            ["task", "cancel" | "merge" | "spawn"] => {
+                Completion::Transitioned(serde_json::from_slice(answer)?)
+            }
             ["task", "update"] => match serde_json::from_slice(answer)? {
-                Update::Status(change) => Outcome::Moved(change.result),
-                Update::Fields { .. } => Outcome::Done,
+                Update::Status(change) => Completion::Transitioned(change.result),
+                Update::Fields { .. } => Completion::Done,
             },
-            _ => Outcome::Done,
+            _ => Completion::Done,
         })
     }
 

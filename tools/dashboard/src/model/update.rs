@@ -4,7 +4,7 @@ use super::areas;
 use super::ask::Mode;
 use super::details::{self, Details, Tab};
 use super::diff::Diff;
-use super::effect::{Answer, Effect, Event, Followed, Order, Outcome, Question, Watched};
+use super::effect::{Answer, Completion, Effect, Event, Followed, Order, Question, Watched};
 use super::list::Layout;
 use super::row::{Group, Kind, Row};
 use super::{Carried, Held, State, list, press, request, write};
@@ -319,7 +319,7 @@ impl Turn {
         due.into_iter().for_each(|held: Held| self.carry(held.order));
     }
 
-    fn carried(&mut self, order: Order, answer: Result<Outcome, Error>) {
+    fn carried(&mut self, order: Order, answer: Result<Completion, Error>) {
         if let Some(label) = self.state.running.remove(&order.about) {
             let list = order.list();
             let is_asked = self.state.asking.contains_key(&list);
@@ -338,7 +338,7 @@ impl Turn {
                     self.state.unsent.remove(&order.about);
                 }
                 let failed = match &outcome {
-                    Outcome::Moved(result) => result.hook_errors.first(),
+                    Completion::Transitioned(result) => result.hook_errors.first(),
                     _ => None,
                 };
                 let but = failed.map(|error| format!(", but {error}")).unwrap_or_default();
@@ -360,20 +360,20 @@ impl Turn {
     }
 
     /// Takes over what the answer of a command says about rows.
-    fn has_carried(&mut self, order: &Order, outcome: Outcome) {
+    fn has_carried(&mut self, order: &Order, outcome: Completion) {
         match outcome {
-            Outcome::Created(created) => {
+            Completion::Created(created) => {
                 if let (Some(waiting), Some(branch)) = (created.waiting, created.branch) {
                     self.state.tell(false, format!("{branch} is created and waits: {waiting}"));
                 }
                 self.state.list.awaited = created.id;
             }
-            Outcome::Started(mission) => self.state.list.awaited = Some(mission.id),
-            Outcome::Moved(_)
-            | Outcome::Opened(_)
-            | Outcome::PullRequest(_)
-            | Outcome::Refreshed(_)
-            | Outcome::Done => {}
+            Completion::Started(mission) => self.state.list.awaited = Some(mission.id),
+            Completion::Transitioned(_)
+            | Completion::Opened(_)
+            | Completion::PullRequest(_)
+            | Completion::Refreshed(_)
+            | Completion::Done => {}
         }
         let words: Vec<&str> = order.words.iter().map(String::as_str).take(2).collect();
         match words[..] {
@@ -501,17 +501,17 @@ fn reviews(task: &ShownTask) -> String {
 }
 
 /// The news of a command about a pull request.
-fn news(outcome: &Outcome) -> Option<String> {
+fn news(outcome: &Completion) -> Option<String> {
     Some(match outcome {
-        Outcome::Opened(OpenedPage { url, browser: Some(_), .. }) => url.clone(),
-        Outcome::Opened(OpenedPage { url, browser: None, .. }) => {
+        Completion::Opened(OpenedPage { url, browser: Some(_), .. }) => url.clone(),
+        Completion::Opened(OpenedPage { url, browser: None, .. }) => {
             format!("{url} (no browser was found: set BROWSER to the name of one)")
         }
-        Outcome::PullRequest(OpenedPullRequest { pr_url, created, .. }) => {
+        Completion::PullRequest(OpenedPullRequest { pr_url, created, .. }) => {
             let url = pr_url.as_deref().unwrap_or_default();
             if *created { url.to_owned() } else { format!("{url} was open already") }
         }
-        Outcome::Refreshed(Refreshed { news, pr_url, state, done, .. }) => {
+        Completion::Refreshed(Refreshed { news, pr_url, state, done, .. }) => {
             let done = done.as_ref().map(|done| format!(", {done}")).unwrap_or_default();
             let (url, state) = (pr_url.as_deref().unwrap_or_default(), state.as_deref().unwrap_or_default());
             match news.as_str() {
@@ -522,6 +522,8 @@ fn news(outcome: &Outcome) -> Option<String> {
                 other => format!("it is {other}{done}"),
             }
         }
-        Outcome::Created(_) | Outcome::Started(_) | Outcome::Moved(_) | Outcome::Done => return None,
+        Completion::Created(_) | Completion::Started(_) | Completion::Transitioned(_) | Completion::Done => {
+            return None;
+        }
     })
 }

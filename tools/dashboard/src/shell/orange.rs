@@ -105,7 +105,7 @@ fn something_else(words: &[String], cause: &serde_json::Error) -> Error {
 /// Why a command has failed: its answer, or what it has printed.
 fn complaint(output: &Output) -> Error {
     if let Ok(Refusal { error }) = serde_json::from_slice(&output.stdout) {
-        return Error::told(error.into_owned());
+        return Error::reported(error.into_owned());
     }
     let text = String::from_utf8_lossy(&output.stderr);
     let text = text.trim();

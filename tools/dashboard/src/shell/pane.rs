@@ -67,7 +67,7 @@ fn read(output: impl BufRead, id: &str, sender: &Sender<Note>) {
         let event = match serde_json::from_str::<ShownPane<'_>>(&line) {
             Ok(pane) if !pane.id.is_empty() => Event::Pane(id.to_owned(), Box::new(pane)),
             _ => match serde_json::from_str::<Refusal>(&line) {
-                Ok(Refusal { error }) => Event::NoPane(id.to_owned(), Error::told(error.into_owned())),
+                Ok(Refusal { error }) => Event::NoPane(id.to_owned(), Error::reported(error.into_owned())),
                 Err(_) => continue,
             },
         };
