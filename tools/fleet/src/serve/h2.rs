@@ -126,16 +126,16 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Requests {
         let offer = Arc::new(Offer::default());
         let answered = Box::pin(OFFER.scope(Arc::clone(&offer), answered));
         self.open.send_modify(|it| *it += 1);
-        let open = Open(self.open.clone());
+        let open = OpenRequest(self.open.clone());
         let taken = Taken { answered, offer, seen: 0, patience: self.patience, stalled: None, _open: open };
         tokio::spawn(taken);
     }
 }
 
 /// A request that is open for as long as this lives.
-struct Open(watch::Sender<usize>);
+struct OpenRequest(watch::Sender<usize>);
 
-impl Drop for Open {
+impl Drop for OpenRequest {
     fn drop(&mut self) {
         self.0.send_modify(|it| *it = it.saturating_sub(1));
     }
@@ -149,7 +149,7 @@ struct Taken<F> {
     seen: u64,
     patience: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
-    _open: Open,
+    _open: OpenRequest,
 }
 
 impl<F: Future<Output = ()>> Future for Taken<F> {

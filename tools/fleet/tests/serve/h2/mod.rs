@@ -9,8 +9,8 @@ use orange_fleet::crab::line::Line;
 use serde_json::{Value, json};
 
 use self::wire::{
-    CONTINUATION, DATA, END_HEADERS, END_STREAM, GO_AWAY, HEADERS, OK, PREFACE, RESET, SETTINGS, Secure,
-    Wire, frame,
+    CONTINUATION, DATA, END_HEADERS, END_STREAM, Frame, GO_AWAY, HEADERS, OK, PREFACE, RESET, SETTINGS,
+    Secure, Wire, frame,
 };
 use crate::world::until;
 
@@ -121,33 +121,27 @@ fn a_connection_without_a_request_is_cut_off() {
     let secure = Secure::with(|settings| settings.limits.head = SHORT);
     assert_eq!(secure.unopened().rest(), [], "it has agreed on HTTP/2, and is silent");
     let mut half = secure.unopened();
-    half.tls.write_all(&PREFACE[..10]).unwrap();
-    half.tls.flush().unwrap();
-    assert_eq!(half.rest(), []);
+    drop(half.tls.write_all(&PREFACE[..10]));
+    assert_eq!(half.rest(), [], "its preface has no end");
     assert_eq!(secure.wire().rest(), [], "it has sent its settings, and is silent");
     let mut half = secure.wire();
     let head = half.head("GET", "/v1/status", &[]);
-    half.send(HEADERS, END_STREAM, 1, &head);
+    drop(half.try_send(HEADERS, END_STREAM, 1, &head));
     while let Some(frame) = half.frame() {
         assert!(frame.kind != HEADERS && frame.kind != GO_AWAY, "its head has no end: {frame:?}");
     }
 }
 
 #[test]
-fn an_idle_connection_is_told_and_ends() {
+fn an_idle_connection_gets_go_away_and_ends() {
     let secure = Secure::with(|settings| settings.limits.head = SHORT);
-    let mut following = secure.wire();
-    following.follow(1);
-    following.wait(HEADERS, 1);
-    let mut wire = secure.wire();
-    wire.get(1, "/v1/status");
-    wire.ok(1);
-    let rest = wire.rest();
-    assert!(rest.iter().all(|it| it.kind == GO_AWAY) && !rest.is_empty(), "{rest:?}");
-    let mut rude = secure.wire();
-    rude.get(1, "/v1/status");
-    let rest: Vec<_> = std::iter::from_fn(|| rude.frame()).collect();
-    assert!(rest.iter().any(|it| it.kind == GO_AWAY), "one that answers nothing ends, too: {rest:?}");
+    let mut following = secure.begun("/v1/events");
+    let is_announced = |rest: &[Frame]| rest.iter().any(|it| it.kind == GO_AWAY);
+    let rest = secure.begun("/v1/status").rest();
+    assert!(is_announced(&rest), "{rest:?}");
+    let mut rude = secure.begun("/v1/status");
+    let rest: Vec<Frame> = std::iter::from_fn(|| rude.frame()).collect();
+    assert!(is_announced(&rest), "one that answers nothing ends, too: {rest:?}");
     // The other connection is as old, and has a request that is open.
     following.get(3, "/v1/status");
     following.ok(3);
@@ -156,8 +150,7 @@ fn an_idle_connection_is_told_and_ends() {
 #[test]
 fn a_caller_that_answers_no_ping_is_cut_off() {
     let secure = Secure::with(|settings| settings.limits.ping = Duration::from_millis(100));
-    let mut wire = secure.wire();
-    wire.follow(1);
+    let mut wire = secure.begun("/v1/events");
     while wire.frame().is_some() {}
 }
 
@@ -219,6 +212,22 @@ fn a_slow_body_is_refused() {
 }
 
 #[test]
+fn bodies_that_nobody_reads_take_no_room() {
+    let secure = Secure::new();
+    let mut wire = secure.wire();
+    for stream in streams(20) {
+        let head = wire.head("POST", "/nothing", &[]);
+        wire.send(HEADERS, END_HEADERS, stream, &head);
+        for _ in 0..4 {
+            wire.send(DATA, 0, stream, &[b'x'; 16_000]);
+        }
+        assert!(wire.answer(stream).1.contains("no_such_path"));
+    }
+    happen(&mut wire, 41);
+    assert!(wire.answer(43).1.contains("mission_id"));
+}
+
+#[test]
 fn requests_that_are_taken_back_end_the_connection() {
     let secure = Secure::new();
     let mut wire = secure.wire();
@@ -235,7 +244,7 @@ fn requests_that_are_taken_back_end_the_connection() {
         wire.tls.write_all(&burst).and_then(|()| wire.tls.flush()).is_err()
     });
     let ends: Vec<_> = wire.rest().into_iter().filter(|it| it.kind == GO_AWAY).collect();
-    // What the gateway has said can be lost with the connection.
+    // The last frames can be lost with the connection.
     assert!(ends.iter().all(|it| it.payload[4..8] == ENHANCE_YOUR_CALM), "{ends:?}");
     let mut other = secure.wire();
     other.get(1, "/v1/status");
@@ -311,7 +320,7 @@ fn a_stop_ends_open_streams() {
     let stopped = secure.world.begin_stop();
     let rest = wire.rest();
     for stream in streams(3) {
-        let is_end = |it: &&wire::Frame| it.stream == stream && it.flags & END_STREAM != 0;
+        let is_end = |it: &&Frame| it.stream == stream && it.flags & END_STREAM != 0;
         assert_eq!(rest.iter().filter(is_end).count(), 1, "{rest:?}");
     }
     assert!(rest.iter().any(|it| it.kind == GO_AWAY), "{rest:?}");

@@ -81,9 +81,7 @@ impl Secure {
         config.alpn_protocols = protocols.iter().map(|it| it.as_bytes().to_vec()).collect();
         let name = ServerName::try_from("localhost").unwrap();
         let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-        let mut tls = StreamOwned::new(connection, self.world.admin.raw());
-        tls.flush().unwrap();
-        tls
+        StreamOwned::new(connection, self.world.admin.raw())
     }
 
     /// What a crab's WebSocket needs.
@@ -100,13 +98,28 @@ impl Secure {
     pub fn wire_with_window(&self, window: u32) -> Wire {
         let mut wire = self.unopened();
         let setting = [&[0, 4], &window.to_be_bytes()[..]].concat();
-        wire.tls.write_all(PREFACE).unwrap();
-        wire.send(SETTINGS, 0, 0, &setting);
-        wire.send(WINDOW_UPDATE, 0, 0, &(0x7fff_ffff_u32 - 65_535).to_be_bytes());
+        let window = (0x7fff_ffff_u32 - 65_535).to_be_bytes();
+        let settings = [frame(SETTINGS, 0, 0, &setting), frame(WINDOW_UPDATE, 0, 0, &window)].concat();
+        // Where a limit is short, the gateway may have cut the connection off.
+        drop(wire.tls.write_all(&[PREFACE, &settings].concat()));
         wire
     }
 
-    /// A connection that has agreed on HTTP/2, and has sent nothing.
+    /// A connection on which a request has come in time, and its answer has begun on stream 1.
+    pub fn begun(&self, path: &str) -> Wire {
+        loop {
+            let mut wire = self.wire();
+            let head = wire.head("GET", path, &[("accept", "text/event-stream")]);
+            drop(wire.try_send(HEADERS, END_STREAM | END_HEADERS, 1, &head));
+            while let Some(frame) = wire.next() {
+                if frame.kind == HEADERS {
+                    return wire;
+                }
+            }
+        }
+    }
+
+    /// A connection that agrees on HTTP/2, and has sent nothing.
     pub fn unopened(&self) -> Wire {
         let Client { address, token, .. } = &self.world.admin;
         let tls = self.tls(&["h2"]);
