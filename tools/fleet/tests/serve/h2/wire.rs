@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use orange_fleet::client::roots;
 use orange_fleet::serve::Settings;
@@ -13,7 +14,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 use crate::stops::certificates;
-use crate::world::{Client, World};
+use crate::world::{Client, PATIENCE, World};
 
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -54,6 +55,8 @@ pub type Tls = StreamOwned<ClientConnection, TcpStream>;
 /// A connection of HTTP/2.
 pub struct Wire {
     pub tls: Tls,
+    /// By then, what its test waits for has come.
+    until: Instant,
     authority: String,
     token: String,
 }
@@ -123,7 +126,8 @@ impl Secure {
     pub fn unopened(&self) -> Wire {
         let Client { address, token, .. } = &self.world.admin;
         let tls = self.tls(&["h2"]);
-        Wire { tls, authority: address.to_string(), token: token.clone().unwrap() }
+        let (authority, token) = (address.to_string(), token.clone().unwrap());
+        Wire { tls, until: Instant::now() + PATIENCE, authority, token }
     }
 }
 
@@ -195,9 +199,15 @@ impl Wire {
     }
 
     /// The next frame; `None` at the end of the connection.
+    #[track_caller]
     pub fn frame(&mut self) -> Option<Frame> {
+        assert!(Instant::now() < self.until, "the gateway does not do what is waited for");
         let mut head = [0; 9];
-        self.tls.read_exact(&mut head).ok()?;
+        if let Err(cause) = self.tls.read_exact(&mut head) {
+            // A read that takes all the patience of a test is not the end of the connection.
+            assert_ne!(cause.kind(), std::io::ErrorKind::WouldBlock, "the gateway neither sends nor closes");
+            return None;
+        }
         let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
         let stream = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
         let mut payload = vec![0; usize::try_from(length).unwrap()];
