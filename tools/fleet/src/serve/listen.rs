@@ -1,7 +1,9 @@
 //! The socket: who may connect, over TLS or not, and how slow callers are cut off.
 //!
-//! `axum::serve` has no timer for the head of a request and no limit of connections, so hyper's HTTP/1 is driven here.
+//! `axum::serve` has no timer for the head of a request and no limit of connections, so hyper is driven here: with HTTP/1, and with
+//! HTTP/2 (`h2`) where TLS has agreed on it.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -10,11 +12,12 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{Service, service_fn};
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
+use hyper_util::service::{TowerToHyperService, TowerToHyperServiceFuture};
 use orange_api::{Error, Kind, Result};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -25,11 +28,15 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::doors::private;
+use super::h2;
 use super::settings::{Limits, Settings, TlsFiles};
 use super::stream::{Carrier, Stream};
 
 /// The most bytes of the head of a request.
-const HEAD: usize = 32 << 10;
+pub const HEAD: usize = 32 << 10;
+
+/// The name of HTTP/2 in TLS.
+const H2: &[u8] = b"h2";
 
 /// How long to wait when the system has no more files to give.
 const EXHAUSTED: Duration = Duration::from_millis(100);
@@ -93,7 +100,7 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
         .with_safe_default_protocol_versions()
         .and_then(|it| it.with_no_client_auth().with_single_cert(chain, key));
     let mut config = config.map_err(|cause| unusable(&files.certificate, &cause))?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![H2.to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
@@ -117,8 +124,16 @@ pub async fn serve(
         let (http, tls, router, stopping) = (http.clone(), tls.clone(), router.clone(), stopping.clone());
         tokio::spawn(async move {
             let Some(carrier) = carrier(stream, tls, limits.head).await else { return };
+            let is_h2 = is_h2(&carrier);
             let stream = Stream::new(carrier, limits.write_within, place);
-            one(&http, stream, peer, router, stopping).await;
+            let answering = Answering { router: TowerToHyperService::new(router), peer };
+            let served = match is_h2 {
+                true => h2::serve(stream, answering, limits, stopping).await,
+                false => one(&http, stream, answering, stopping).await,
+            };
+            if let Err(cause) = served {
+                log::debug!(cause = cause.to_string().as_str(); "a connection has ended early");
+            }
         });
     }
     drop(listener);
@@ -163,33 +178,50 @@ async fn carrier(stream: TcpStream, tls: Option<TlsAcceptor>, within: Duration) 
     }
 }
 
+/// Whether TLS has agreed on HTTP/2. In the clear there is HTTP/1 alone.
+fn is_h2(carrier: &Carrier) -> bool {
+    match carrier {
+        Carrier::Plain(_) => false,
+        Carrier::Tls(stream) => stream.get_ref().1.alpn_protocol() == Some(H2),
+    }
+}
+
+/// What answers the requests of one connection.
+#[derive(Clone)]
+pub struct Answering {
+    router: TowerToHyperService<Router>,
+    peer: SocketAddr,
+}
+
+impl Service<Request<Incoming>> for Answering {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = TowerToHyperServiceFuture<Router, Request<Incoming>>;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(Peer(self.peer));
+        self.router.call(request)
+    }
+}
+
 async fn one(
     http: &http1::Builder,
     stream: Stream,
-    peer: SocketAddr,
-    router: Router,
+    answering: Answering,
     mut stopping: watch::Receiver<bool>,
-) {
-    let router = TowerToHyperService::new(router);
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(Peer(peer));
-        router.call(request)
-    });
-    let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();
+) -> hyper::Result<()> {
+    let connection = http.serve_connection(TokioIo::new(stream), answering).with_upgrades();
     let mut connection = std::pin::pin!(connection);
-    let served = tokio::select! {
+    tokio::select! {
         served = connection.as_mut() => served,
         () = stopped(&mut stopping) => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
-    };
-    if let Err(cause) = served {
-        log::debug!(cause = cause.to_string().as_str(); "a connection has ended early");
     }
 }
 
 /// Waits until the gateway stops.
-async fn stopped(stopping: &mut watch::Receiver<bool>) {
+pub async fn stopped(stopping: &mut watch::Receiver<bool>) {
     drop(stopping.wait_for(|it| *it).await);
 }

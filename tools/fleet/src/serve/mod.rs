@@ -10,6 +10,7 @@ mod connected;
 pub mod doors;
 mod error;
 mod gateway;
+mod h2;
 mod input;
 mod listen;
 pub mod logs;

@@ -64,8 +64,13 @@ pub struct Limits {
     pub write_within: Duration,
     /// The longest wait of a long poll.
     pub poll: Duration,
-    /// How often a WebSocket is asked whether it is alive; it has three times this to say so.
+    /// How often a WebSocket and a connection of HTTP/2 are asked whether they are alive; they have three times this to say so.
     pub ping: Duration,
+    /// The most requests at a time on a connection of HTTP/2.
+    pub streams: u32,
+    /// The most requests of a connection of HTTP/2 that their caller has taken back before the gateway begins with them; one more
+    /// ends the connection.
+    pub resets: usize,
 }
 
 impl Default for Limits {
@@ -80,6 +85,8 @@ impl Default for Limits {
             write_within: Duration::from_secs(30),
             poll: Duration::from_secs(60),
             ping: Duration::from_secs(20),
+            streams: 100,
+            resets: 50,
         }
     }
 }

@@ -50,6 +50,7 @@ impl Browser {
         ];
         let options = json!({ "binary": driver.chromium, "args": arguments });
         let wanted = json!({
+            "acceptInsecureCerts": true,
             "goog:chromeOptions": options,
             "goog:loggingPrefs": { "browser": "ALL" },
             "unhandledPromptBehavior": "ignore",

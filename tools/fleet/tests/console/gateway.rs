@@ -13,6 +13,7 @@ use orange_fleet::host::Host;
 use orange_fleet::host::sqlite::SqliteHost;
 use orange_fleet::plans::PLANS;
 use orange_fleet::serve::doors::{Rights, Tokens};
+use orange_fleet::serve::settings::TlsFiles;
 use orange_fleet::serve::workflows::Workflows;
 use orange_fleet::serve::{self, Serving, Settings, Socket};
 use tempfile::TempDir;
@@ -33,6 +34,7 @@ pub(crate) struct Gateway {
     pub(crate) runtime: Runtime,
     folder: TempDir,
     address: SocketAddr,
+    tls: Option<TlsFiles>,
     running: Option<(Arc<serve::Gateway>, Serving)>,
 }
 
@@ -42,8 +44,26 @@ impl Gateway {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
-        let mut gateway = Gateway { runtime, folder: tempfile::tempdir().unwrap(), address, running: None };
+        let folder = tempfile::tempdir().unwrap();
+        let mut gateway = Gateway { runtime, folder, address, tls: None, running: None };
         gateway.fill_home();
+        gateway.go_on();
+        gateway
+    }
+
+    /// The same under TLS, with a certificate for which nobody vouches.
+    pub(crate) fn start_secure() -> Gateway {
+        let mut gateway = Gateway::start();
+        gateway.stop();
+        let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        let files = [("cert.pem", made.cert.pem()), ("key.pem", made.signing_key.serialize_pem())];
+        let [certificate, key] = files.map(|(name, text)| {
+            let file = gateway.folder.path().join(name);
+            fs::write(&file, text).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+            file
+        });
+        gateway.tls = Some(TlsFiles { certificate, key });
         gateway.go_on();
         gateway
     }
@@ -89,7 +109,8 @@ impl Gateway {
 
     /// The address of a page.
     pub(crate) fn at(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}{path}", self.address)
     }
 
     /// Stops it: open connections are let go.
@@ -104,6 +125,7 @@ impl Gateway {
         let folder: &Path = self.folder.path();
         let mut settings = Settings::new(folder);
         settings.listen = self.address;
+        settings.tls = self.tls.clone();
         settings.lease = Duration::from_secs(7_200);
         let host: Arc<dyn Host> = Arc::new(SqliteHost::open(&folder.join("fleet.db")).unwrap());
         let workflows = Workflows::load(PLANS, &[]).unwrap();

@@ -14,6 +14,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         with_browser("a_page_that_is_gone_back_to_shows_the_present", gone_back_to),
         with_browser("news_come_after_their_worker_was_ended", outlive_their_worker),
         with_browser("news_come_where_there_are_no_shared_workers", without_workers),
+        with_browser("ten_streams_and_a_page_share_http2_under_tls", under_tls),
     ]
 }
 
@@ -78,6 +79,34 @@ fn without_workers() {
     browser.before_scripts("delete globalThis.SharedWorker");
     enter(&browser, &gateway, &format!("/console/missions/{id}"));
     assert_eq!(browser.end_shared_workers(), 0);
+    colony.begin(&id, "plan");
+    browser.wait_for("#step-plan .badge", "running");
+}
+
+fn under_tls() {
+    let gateway = Gateway::start_secure();
+    let colony = Colony::new(&gateway);
+    let id = colony.start("Ten at once");
+    let browser = browser();
+    enter(&browser, &gateway, &format!("/console/missions/{id}"));
+    let version = "performance.getEntriesByType('navigation')[0].nextHopProtocol";
+    assert_eq!(browser.script(&format!("return {version}")), "h2");
+    // A browser opens six of them with HTTP/1.1, and then nothing else.
+    let opened = browser.script_later(
+        "const done = arguments[0];
+        let left = 10;
+        globalThis.streams = Array.from({ length: left }, () => {
+            const stream = new EventSource('/console/events');
+            stream.onopen = () => { left -= 1; if (left === 0) done('all'); };
+            stream.onerror = () => done('one is refused');
+            return stream;
+        });",
+    );
+    assert_eq!(opened, "all");
+    let page = browser.script_later(
+        "const done = arguments[0]; fetch('/console/missions').then((it) => done(it.status), (error) => done(`${error}`))",
+    );
+    assert_eq!(page, 200);
     colony.begin(&id, "plan");
     browser.wait_for("#step-plan .badge", "running");
 }

@@ -9,6 +9,7 @@ mod crowd;
 mod described;
 mod doors;
 mod events;
+mod h2;
 mod limits;
 mod runs;
 mod stops;

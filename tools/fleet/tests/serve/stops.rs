@@ -157,7 +157,8 @@ fn a_request_that_is_under_way_is_answered() {
     stopped();
 }
 
-fn certificates(folder: &Path) {
+/// Writes `cert.pem`, which is good for `localhost`, and `key.pem`.
+pub fn certificates(folder: &Path) {
     let made =
         rcgen::generate_simple_self_signed(vec!["localhost".to_owned(), "fleet.example.org".to_owned()])
             .unwrap();
