@@ -151,11 +151,11 @@ fn in_step_mode_a_person_says_go_on_after_every_step() {
     let pause = pauses(&world, &mission, 1);
     assert_eq!((&pause["reason"], &pause["step"]), (&json!("boundary"), &json!("build")));
     assert_eq!(mission.show()["current_step_index"], 1, "the step that runs next");
-    let id = &mission.id;
-    assert_eq!(
-        pause["offers"],
-        json!([format!("orange mission continue {id} --pause 1"), format!("orange mission cancel {id}"),])
-    );
+    let shown = mission.show();
+    let branch = shown["branch"].as_str().unwrap();
+    let offers =
+        [format!("orange mission continue {branch} --pause 1"), format!("orange mission cancel {branch}")];
+    assert_eq!(pause["offers"], json!(offers));
     assert!(mission.fails(1, "refused", "continue", &["--accept-failure"]).contains("not about a failure"));
     let done = mission.ok("continue", &["--pause", "1"]);
     assert_eq!(done["done"], "pause 1 is answered: it goes on");
@@ -511,8 +511,8 @@ fn a_mission_whose_branch_is_gone_pauses_until_it_is_back() {
         let pause = pauses(&world, &mission, number);
         assert_eq!(pause["reason"], "obstacle");
         let what = pause["what"].as_str().unwrap();
-        let continues = format!("orange mission continue {}", mission.id);
-        assert!(what.contains("branch fast is gone") && what.contains(&continues), "{what}");
+        let continues = "orange mission continue fast";
+        assert!(what.contains("branch fast is gone") && what.contains(continues), "{what}");
         assert_eq!(mission.events_of("step.started").len(), 1, "no agent begins from nothing");
         world.git(&world.repo(), &["branch", "fast", &commit]);
     }
