@@ -167,6 +167,21 @@ fn a_crash_without_a_wrapper_leaves_no_children_to_the_next() {
 }
 
 #[test]
+fn a_reported_end_is_followed_when_the_children_are_gone() {
+    let world = World::new();
+    let task = task(&world, &format!("trap '' HUP\n{LEAVES_CHILDREN}"), HANGS);
+    let agent = task.agent(1).begun();
+    kill(world.wrapper(task.events_of("agent.spawned")[0]["session"].as_str().unwrap()));
+    kill(agent);
+    let mut report = world.command(world.program);
+    report.env("ORANGE_ACTOR", "engine").envs(task.secret("1").map(|secret| ("ORANGE_SECRET", secret)));
+    report.args(["agent", "ended", "--task", &task.id, "--spawn=1", "--reason=ended by signal 9"]);
+    let said = report.output().unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    second_was_alone(&world);
+}
+
+#[test]
 fn an_exit_rule_starts_an_agent_when_the_last_one_s_are_gone() {
     let world = World::new();
     let _task = task(&world, &format!("{LEAVES_CHILDREN}{HIDES_CHILDREN}"), "exit 75");
