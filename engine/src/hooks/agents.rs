@@ -197,8 +197,7 @@ pub fn kill_session(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let id = locked.dir().id.clone();
     let spawns: Vec<u32> = history.agents.keys().copied().collect();
     let tree = ProcessTree::of([roots(locked, &spawns)?, vec![ProcessRoot::Task(id.clone())]].concat())?;
-    let killed = session.map_or(Ok(Vec::new()), |session| app.tmux.kill_session(&session, &id));
-    end(tree, killed)?;
+    end(tree, || session.map_or(Ok(Vec::new()), |session| app.tmux.kill_session(&session, &id)))?;
     gone(app, locked, &spawns, &Ending::Killed)?;
     Ok(Set::new().tmux_session(None))
 }
@@ -231,6 +230,16 @@ pub fn end_stopped(app: &App, locked: &mut LockedTask) -> Result<()> {
         AgentProcesses::forget(locked.dir(), *spawn)?;
     }
     Ok(())
+}
+
+/// The record of an agent whose end is to be recorded, after everything that it has left is ended: its wrapper may have been killed
+/// before it had done that. None for an agent whose end is on record, or that never was.
+///
+/// # Errors
+/// `environment` when tmux or the process table cannot tell, or a process survives: the end is not recorded then.
+pub fn left_nothing(app: &App, locked: &LockedTask, spawn: u32) -> Result<Option<Spawn>> {
+    clear_away(app, locked, spawn)?;
+    Ok(locked.history().agents.get(&spawn).cloned())
 }
 
 /// Ends the processes and the pane of an agent whose end was not reported.
@@ -392,7 +401,7 @@ fn kill_agent(app: &App, locked: &LockedTask, spawn: u32, window: &str) -> Resul
     let id = &locked.dir().id;
     let tree =
         ProcessTree::of([roots(locked, &[spawn])?, vec![ProcessRoot::Agent(id.clone(), spawn)]].concat())?;
-    end(tree, app.tmux.kill_agent(id, window))
+    end(tree, || app.tmux.kill_agent(id, window))
 }
 
 /// The recorded processes of these agents, with their wrappers.
@@ -406,8 +415,11 @@ fn roots(locked: &LockedTask, spawns: &[u32]) -> Result<Vec<ProcessRoot>> {
     Ok(roots)
 }
 
-/// Ends these processes and those of these panes, even when tmux has failed.
-fn end(tree: ProcessTree, killed: Result<Vec<Pane>>) -> Result<()> {
+/// Ends these processes and those of the panes that this kills, even when tmux has failed. A wrapper dies with its pane, so that
+/// goes last.
+fn end(mut tree: ProcessTree, kill: impl FnOnce() -> Result<Vec<Pane>>) -> Result<()> {
+    tree.end_below_wrappers()?;
+    let killed = kill();
     let panes = killed.as_deref().unwrap_or_default();
     let sessions: Vec<ProcessRoot> =
         panes.iter().filter_map(|pane| Pid::from_raw(pane.pid)).map(ProcessRoot::Session).collect();

@@ -3,6 +3,8 @@
 notes=$HOME/agents
 mkdir -p "$notes"
 echo "$ORANGE_ACTOR $$" >>"$notes/$ORANGE_TASK.started"
+# What a life has every agent do first.
+[ -e "$HOME/begins" ] && . "$HOME/begins"
 while IFS= read -r line; do
   case $line in
     'do: '*) eval "${line#do: }" ;;

@@ -117,19 +117,35 @@ impl ProcessTree {
         self
     }
 
-    /// Ends all of them: terminates them, kills the rest after two seconds, and returns when none is left.
+    /// Ends all of them: terminates them, kills the rest after two seconds, and returns when none is left. The wrappers of agents end
+    /// last, as in [`ProcessTree::end_below_wrappers`].
     ///
     /// On a system without a process table, it finds only the process groups of the leaders of sessions and groups.
     ///
     /// # Errors
     /// `environment` where the process table cannot be read, or a process does not end.
     pub fn end(mut self) -> Result<()> {
+        self.end_below_wrappers()?;
+        self.end_those(|_| true)
+    }
+
+    /// Ends all of them but the wrappers of agents. A wrapper adopts what has lost its parent: as long as it lives, whoever goes on
+    /// after a kill of this process finds below it what has left the session and the environment of the agent.
+    ///
+    /// # Errors
+    /// As [`ProcessTree::end`].
+    pub fn end_below_wrappers(&mut self) -> Result<()> {
+        self.end_those(|process| !table::is_wrapper(process.pid))
+    }
+
+    fn end_those(&mut self, are_meant: impl Fn(&Process) -> bool) -> Result<()> {
         for signal in [Signal::TERM, Signal::KILL] {
-            if self.ends_by(signal)? {
+            if self.ends_by(signal, &are_meant)? {
                 return Ok(());
             }
         }
-        let left: Vec<String> = self.look()?.iter().map(|process| process.pid.to_string()).collect();
+        let left = self.look()?.into_iter().filter(are_meant);
+        let left: Vec<String> = left.map(|process| process.pid.to_string()).collect();
         let message = format!("processes that do not end when killed: {}", left.join(", "));
         Err(Error::new(Kind::Environment, message).help(format!(
             "they wait for the system, as for a disk that does not answer: `ps -o pid,stat,wchan,args -p {}` says more",
@@ -138,13 +154,14 @@ impl ProcessTree {
     }
 
     /// Sends a signal to each once, including new ones; returns whether all ended within the grace.
-    fn ends_by(&mut self, signal: Signal) -> Result<bool> {
+    fn ends_by(&mut self, signal: Signal, are_meant: &impl Fn(&Process) -> bool) -> Result<bool> {
         let until = Instant::now() + GRACE;
         let (mut signalled, mut pause) = (BTreeSet::new(), Duration::from_millis(1));
         loop {
-            let left = self.look()?;
+            let mut left = self.look()?;
+            left.retain(are_meant);
             // One that was started while the table was read, by one that has ended since, is only in the next one.
-            if left.is_empty() && self.look()?.is_empty() {
+            if left.is_empty() && !self.look()?.iter().any(are_meant) {
                 return Ok(true);
             }
             if Instant::now() >= until {

@@ -222,6 +222,13 @@ pub(super) fn is_marked(pid: i32, task: &str, spawn: u32) -> bool {
     words.windows(wrapper.len()).any(|some| some == wrapper) || is_agent(pid, task, spawn)
 }
 
+/// Whether it is the wrapper of some agent.
+pub(super) fn is_wrapper(pid: i32) -> bool {
+    let words = words(pid, "cmdline");
+    let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
+    words.windows(3).any(|some| some == ["agent", "run", "--task"].map(str::as_bytes))
+}
+
 /// Whether it is the process that records the end of this agent.
 pub(super) fn reports_end(pid: i32, task: &str, spawn: u32) -> bool {
     let words = words(pid, "cmdline");

@@ -87,7 +87,7 @@ fn follow(app: &App, dir: &TaskDir, mut locked: LockedTask, end: &End) -> Result
         let restarted = waiting::overdue(app, dir)?;
         return Ok(restarted.unwrap_or_else(|| format!("agent {} was stopped", end.spawn)));
     }
-    let story = match locked.history().agents.get(&end.spawn) {
+    let story = match agents::left_nothing(app, &locked, end.spawn)? {
         Some(record) => {
             let machine = app.machine_of(&locked.task().owned)?;
             let seat = record.seat();

@@ -22,13 +22,8 @@ use crate::store::{Event, Set, TaskDir, clock};
 /// same end changes nothing.
 pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
     let mut mission = LockedMission::lock(app, dir)?;
-    let record = mission.locked.history().agents.get(&end.spawn).cloned();
-    let story = match &record {
-        Some(record) => {
-            // Without a wrapper nobody has ended what the agent has started.
-            agents::clear_away(app, &mission.locked, end.spawn)?;
-            take(app, &mut mission, end, record)?
-        }
+    let story = match agents::left_nothing(app, &mission.locked, end.spawn)? {
+        Some(record) => take(app, &mut mission, end, &record)?,
         None => format!("agent {} has been replaced or is on record as ended", end.spawn),
     };
     AgentProcesses::forget(dir, end.spawn)?;

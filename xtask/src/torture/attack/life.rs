@@ -15,6 +15,7 @@ use super::super::outcome::Task;
 use super::super::plan::Dice;
 use super::super::world::{Role, World, end_of};
 use super::evidence::{Evidence, census, others};
+use super::holders;
 use super::states::confuse;
 use super::store;
 use crate::Result;
@@ -37,13 +38,14 @@ pub(super) struct Kind {
 }
 
 /// Every kind.
-pub(super) const KINDS: [Kind; 6] = [
+pub(super) const KINDS: [Kind; 7] = [
     Kind { name: "a worktree in an odd state is given back", live: give_back },
     Kind { name: "the same while somebody writes in it", live: give_back_under_a_writer },
     Kind { name: "merges at once", live: merge_at_once },
     Kind { name: "starts at once", live: start_at_once },
     Kind { name: "hostile files in a worktree", live: hostile },
     Kind { name: "hostile files in the store", live: store::hostile },
+    Kind { name: "agents that hold a lock with all their children", live: holders::hold },
 ];
 
 /// The maximum of kills during a request.
@@ -128,7 +130,7 @@ fn merge_at_once(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> 
             .collect::<Result<Vec<_>>>()
             .map(|all| all.into_iter().flatten().collect())
     };
-    let kills = under_kills(world, dice, all)?;
+    let kills = under_kills(world, dice, &Role::ALL, all)?;
     let mut unlocked = 0;
     for name in &branches {
         unlocked += come_to_an_end(world, name, &["task", "merge", name, "--local", "--strategy", "merge"])?;
@@ -158,7 +160,7 @@ fn start_at_once(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> 
         }
         Ok(children)
     };
-    let kills = under_kills(world, dice, all)?;
+    let kills = under_kills(world, dice, &Role::ALL, all)?;
     census(world)?;
     let mut unlocked = 0;
     for name in branches.iter().filter(|name| Task::find(world, name).is_ok_and(|task| task.is_some())) {
@@ -224,7 +226,7 @@ pub(super) fn same(before: &str, now: &str) -> Result<()> {
     if before == now { Ok(()) } else { Err(format!("somebody else's was touched:\n  {before}\n  {now}")) }
 }
 
-fn start(world: &World, words: &[&str]) -> Result<Vec<Child>> {
+pub(super) fn start(world: &World, words: &[&str]) -> Result<Vec<Child>> {
     Ok(vec![world.start(&[], words)?])
 }
 
@@ -234,17 +236,22 @@ pub(super) fn cancel(world: &World, dice: &mut Dice, branch: &str) -> Result<usi
     for turn in 0..=dice.below(4) {
         let words =
             if turn % 2 == 0 { &["task", "cancel", branch, "--yes"][..] } else { &["monitor", "--once"] };
-        kills += under_kills(world, dice, || start(world, words))?;
+        kills += under_kills(world, dice, &Role::ALL, || start(world, words))?;
     }
     Ok(kills)
 }
 
-/// Makes requests, and kills processes of some role while they run. Returns the number of kills.
-fn under_kills(world: &World, dice: &mut Dice, begin: impl FnOnce() -> Result<Vec<Child>>) -> Result<usize> {
+/// Makes requests, and kills processes of one of these roles while they run. Returns the number of kills.
+pub(super) fn under_kills(
+    world: &World,
+    dice: &mut Dice,
+    roles: &[Role],
+    begin: impl FnOnce() -> Result<Vec<Child>>,
+) -> Result<usize> {
     let count = 1 + dice.below(KILLS);
     let strike = |_| {
         let longest = 20 + dice.below(200);
-        (Duration::from_millis(dice.below(longest)), dice.below(Role::ALL.len() as u64) as usize)
+        (Duration::from_millis(dice.below(longest)), dice.below(roles.len() as u64) as usize)
     };
     let strikes: Vec<(Duration, usize)> = (0..count).map(strike).collect();
     let (is_over, met) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -257,8 +264,8 @@ fn under_kills(world: &World, dice: &mut Dice, begin: impl FnOnce() -> Result<Ve
                     break;
                 }
                 // A process of this role, or else of the next.
-                let mut roles = Role::ALL.iter().cycle().skip(first).take(Role::ALL.len());
-                let has_met = roles.any(|role| world.kill(*role) > 0);
+                let mut from_first = roles.iter().cycle().skip(first).take(roles.len());
+                let has_met = from_first.any(|role| world.kill(*role) > 0);
                 met.fetch_add(usize::from(has_met), Ordering::Relaxed);
             }
         });

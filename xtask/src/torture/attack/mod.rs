@@ -2,6 +2,7 @@
 //! agents' own notes, and never `orange`.
 
 mod evidence;
+mod holders;
 mod life;
 mod states;
 mod store;
