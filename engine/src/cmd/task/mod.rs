@@ -310,7 +310,7 @@ fn spawn_next(app: &App, id: &str) -> Result<Answer> {
     queue::begin_mission(app, &dir.project)?;
     let lines: Vec<_> = started
         .iter()
-        .map(|result| format!("task {}: {}", result.id, transition_result::text(&result)))
+        .map(|result| format!("task {}: {}", result.id, transition_result::text(result)))
         .collect();
     Ok(Answer::text(lines.join("\n")))
 }

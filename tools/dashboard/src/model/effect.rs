@@ -35,7 +35,7 @@ pub enum Event {
     /// A question has its answer.
     Answered(Question, Box<Result<Answer, Error>>),
     /// An order has been carried out, or not.
-    Carried(Order, Result<Completion, Error>),
+    Carried(Order, Box<Result<Completion, Error>>),
     /// A session was attached, and is no longer.
     Attached(Result<(), Error>),
     /// The pane of a task shows something else.

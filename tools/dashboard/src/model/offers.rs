@@ -115,8 +115,21 @@ fn deed(row: &Row, offer: &NeedAction, label: &str) -> Deed {
         ActionName::Cancel | ActionName::Merge => Deed::Confirm(order(row, label, offer.arguments(false))),
         // The agent at work loses what it is doing.
         ActionName::Respawn | ActionName::Restart if row.is_busy() => Deed::Confirm(order(row, label, words)),
-        _ if offer.text => Deed::Text(order(row, label, words)),
-        _ => Deed::Order(order(row, label, words)),
+        ActionName::Send
+        | ActionName::Spawn
+        | ActionName::Respawn
+        | ActionName::Restart
+        | ActionName::RetryHooks
+        | ActionName::Seen
+        | ActionName::Open
+        | ActionName::Refresh
+        | ActionName::Status
+        | ActionName::Continue
+        | ActionName::Accept
+        | ActionName::Retry => {
+            let order = order(row, label, words);
+            if offer.text { Deed::Text(order) } else { Deed::Order(order) }
+        }
     }
 }
 

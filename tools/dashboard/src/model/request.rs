@@ -84,9 +84,10 @@ pub fn of(row: &Row) -> Option<Request<'_>> {
     let text = need.argument.as_deref().or_else(|| need.request.as_deref().map(|_| ""))?;
     let agent = need.agent.map(|number| number.to_string()).unwrap_or_default();
     let name = need.request.clone().unwrap_or_else(|| format!("{}.{agent}", row.id));
-    let about = match need.kind {
-        NeedKind::Permission => format!("MAY IT USE {}?", need.tool.as_deref().unwrap_or("THIS")),
-        _ => "IT ASKS".to_owned(),
+    let about = if need.kind == NeedKind::Permission {
+        format!("MAY IT USE {}?", need.tool.as_deref().unwrap_or("THIS"))
+    } else {
+        "IT ASKS".to_owned()
     };
     Some(Request { name, about, text })
 }

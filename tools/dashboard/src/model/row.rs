@@ -196,7 +196,15 @@ impl Row {
                 Cow::Owned(until.map_or_else(|| "limit".to_owned(), |span| format!("limit, {span} left")))
             }
             NeedKind::Working => Cow::Owned(self.working()),
-            _ => Cow::Borrowed(first_line(&need.why)),
+            NeedKind::Question
+            | NeedKind::IdleWithoutArtifact
+            | NeedKind::Crashed
+            | NeedKind::Stuck
+            | NeedKind::Paused
+            | NeedKind::Conflict
+            | NeedKind::ChecksRed
+            | NeedKind::HookFailed
+            | NeedKind::Queued => Cow::Borrowed(first_line(&need.why)),
         }
     }
 

@@ -80,7 +80,7 @@ impl Turn {
             Event::Edited => self.state.details.asked.retain(|it| matches!(it, Question::Force(_))),
             Event::Tokens(tokens) => self.state.spent_today.note_ended(tokens),
             Event::Answered(question, answer) => self.answered(&question, *answer),
-            Event::Carried(order, answer) => self.carried(order, answer),
+            Event::Carried(order, answer) => self.carried(order, *answer),
             Event::Attached(answer) => self.attached(answer),
             Event::Pane(id, pane) if id == self.state.details.id => {
                 self.state.details.failure = None;
@@ -339,7 +339,12 @@ impl Turn {
                 }
                 let failed = match &outcome {
                     Completion::Transitioned(result) => result.hook_errors.first(),
-                    _ => None,
+                    Completion::Created(_)
+                    | Completion::Started(_)
+                    | Completion::Opened(_)
+                    | Completion::PullRequest(_)
+                    | Completion::Refreshed(_)
+                    | Completion::Done => None,
                 };
                 let but = failed.map(|error| format!(", but {error}")).unwrap_or_default();
                 let news = news(&outcome).map(|news| format!(": {news}")).unwrap_or_default();

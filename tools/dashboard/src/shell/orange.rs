@@ -45,7 +45,7 @@ impl Program {
             let answer = output.and_then(|output| {
                 order.parse(&output.stdout).map_err(|cause| something_else(&order.words, &cause))
             });
-            sender.send(Note::Event(Event::Carried(order, answer))).unwrap_or_default();
+            sender.send(Note::Event(Event::Carried(order, Box::new(answer)))).unwrap_or_default();
         })
     }
 

@@ -113,7 +113,7 @@ impl Desk {
             None => self.succeeds(order, r#"{"success": true}"#),
             Some(message) => {
                 let failure = Error::new(ErrorKind::Refused, message).help("try again");
-                self.event(Event::Carried(order, Err(failure)));
+                self.event(Event::Carried(order, Box::new(Err(failure))));
             }
         }
     }
@@ -124,7 +124,7 @@ impl Desk {
         let name = order.words.iter().take(2).cloned().collect::<Vec<_>>().join("-");
         let answer = schemas::completed(&name, answer).to_string();
         let outcome = order.parse(answer.as_bytes()).unwrap();
-        self.event(Event::Carried(order, Ok(outcome)));
+        self.event(Event::Carried(order, Box::new(Ok(outcome))));
     }
 
     /// The same, and the lists are read again.

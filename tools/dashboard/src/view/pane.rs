@@ -24,7 +24,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area:
     let lines = lines(pane, theme);
     let height = usize::from(area.height);
     // The lines around the cursor are those that matter, or else the last ones that are not empty.
-    let last = pane.cursor.map_or(lines.len(), |cursor| usize::from(cursor.row) + 1);
+    let last = pane.cursor.map_or(lines.len(), |cursor| cursor.row + 1);
     let end =
         last.max(lines.iter().rposition(|line| line.width() > 0).map_or(0, |at| at + 1)).min(lines.len());
     let first = end.saturating_sub(height).saturating_sub(state.details.scroll);
@@ -32,7 +32,7 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area:
     let style = if is_over { theme.dim() } else { Style::new() };
     frame.render_widget(Paragraph::new(shown).style(style), area);
     if let Some(cursor) = pane.cursor.filter(|_| !is_over) {
-        let y = usize::from(cursor.row).checked_sub(first).filter(|y| *y < height);
+        let y = cursor.row.checked_sub(first).filter(|y| *y < height);
         if let (Some(y), true) = (y, cursor.column < area.width) {
             let place = (area.x + cursor.column, area.y + u16::try_from(y).unwrap_or(0));
             if let Some(cell) = frame.buffer_mut().cell_mut(place) {
