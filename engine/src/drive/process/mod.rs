@@ -129,8 +129,8 @@ impl ProcessTree {
         self.end_those(|_| true)
     }
 
-    /// Ends all of them but the wrappers of agents. A wrapper adopts what has lost its parent: as long as it lives, whoever goes on
-    /// after a kill of this process finds below it what has left the session and the environment of the agent.
+    /// Ends all of them but the wrappers of agents. A wrapper adopts what has lost its parent: as long as it lives, the process that
+    /// goes on after a kill of this one finds below it what has left the session and the environment of the agent.
     ///
     /// # Errors
     /// As [`ProcessTree::end`].
