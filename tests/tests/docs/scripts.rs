@@ -11,6 +11,8 @@ const PAGES: &[(&str, Given)] = &[
     ("docs/agents.md", Given::Project),
     ("docs/authoring.md", Given::Workflows),
     ("docs/custom-workflows.md", Given::Workflows),
+    ("docs/fleet-security.md", Given::Gateway),
+    ("docs/fleet.md", Given::Repository),
     ("docs/harnesses.md", Given::Project),
     ("docs/installing.md", Given::Repository),
     ("docs/linting.md", Given::Workflows),
