@@ -104,6 +104,14 @@ const RULES: &[(&str, Given)] = &[
     ("orange task watch", Given::OnlyParsed("it goes on until it is interrupted, or the task is over")),
     ("orange workflow", Given::Repository),
     ("orange workspace", Given::Project),
+    ("orange-fleet", Given::OnlyParsed("it needs a fleet that runs; the tests of the fleet start one")),
+    ("orange-fleet serve --check", Given::Repository),
+    ("orange-fleet token", Given::Gateway),
+    (
+        "orange-fleet token revoke",
+        Given::OnlyParsed("a token has to be made first; revocations have tests"),
+    ),
+    ("orange-fleet token new --colony", Given::OnlyParsed("it asks a gateway for the colony; tokens have tests")),
     ("orange-workflow", Given::Workflows),
     (
         "orange-workflow check workflows/ --watch",

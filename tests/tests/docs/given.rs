@@ -1,6 +1,7 @@
 //! What commands find when they begin: a world in which somebody is at work on the project `coffee`.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::page::root;
@@ -42,6 +43,8 @@ pub(crate) enum Given {
     CancelledMission,
     /// The same, and it is deleted.
     DeletedMission,
+    /// The folder of a gateway in its place, in which it has made the administrator's token.
+    Gateway,
     /// A repository with `dev-task.toml`, its prompts, its scenarios and `mission.txt`, a script for it; with
     /// `flow.yml`, also in its folder `workflows`, both with scenarios beside them; with `walk.txt`, a
     /// script for it; and with `draft.yml`, in which checks find much.
@@ -97,6 +100,7 @@ impl Setting {
                 place
             }
             Given::BackedUp => place.with_backups(),
+            Given::Gateway => place.with_gateway(),
             Given::Workflows => place.with_workflows(),
             Given::Mission => place.with_agent("exec sleep 1000000").with_mission(&[]).0,
             Given::Step => {
@@ -251,6 +255,16 @@ impl Setting {
         fs::write(self.folder.join("known.json"), "{\"version\": 1, \"findings\": []}\n").unwrap();
         self.world.git(&self.folder, &["add", "."]);
         self.world.git(&self.folder, &["commit", "-qm", "A workflow"]);
+        self
+    }
+
+    fn with_gateway(self) -> Setting {
+        let tokens = self.world.path("home/orange-fleet/gateway/tokens");
+        fs::create_dir_all(&tokens).unwrap();
+        let private = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        private(&tokens, 0o700);
+        fs::write(tokens.join("admin"), "0123456789abcdef0123456789abcdef\n").unwrap();
+        private(&tokens.join("admin"), 0o600);
         self
     }
 

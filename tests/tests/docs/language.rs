@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use orange_analysis::{plan_scenario, scenario};
+use orange_analysis::{lint, plan_scenario, scenario};
 use orange_codegen::lower::{Arena, PlanArena, lower, lower_plan};
 use orange_codegen::model::keys::{Object, STEP_WORKFLOW, Takes, WORKFLOW};
 use orange_codegen::{PromptFiles, Source, compile};
@@ -31,6 +31,15 @@ fn every_workflow_on_the_page_compiles_without_a_finding() {
         count += 1;
     }
     assert!(count >= 7, "only {count} workflows are left");
+}
+
+#[test]
+fn the_workflow_of_the_readme_has_no_finding() {
+    let page = Page::read("README.md");
+    let blocks: Vec<_> = page.blocks().into_iter().filter(|block| block.language == "yaml").collect();
+    assert_eq!(blocks.len(), 1);
+    let found = lint(&Source::new("ship.yml", blocks[0].text.clone())).diagnostics;
+    assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]

@@ -13,11 +13,13 @@ use crate::world::{binary, text};
 pub(crate) enum Program {
     Orange,
     OrangeWorkflow,
+    OrangeFleet,
     Xtask,
 }
 
 impl Program {
-    pub(crate) const ALL: [Program; 3] = [Program::Orange, Program::OrangeWorkflow, Program::Xtask];
+    pub(crate) const ALL: [Program; 4] =
+        [Program::Orange, Program::OrangeWorkflow, Program::OrangeFleet, Program::Xtask];
 
     /// The program of a command line and its arguments; `None` when it is not ours.
     pub(crate) fn of(command: &str) -> Option<(Program, Vec<String>)> {
@@ -39,6 +41,7 @@ impl Program {
         match self {
             Program::Orange => &["orange", "dist/orange"],
             Program::OrangeWorkflow => &["orange-workflow", "cargo run -p orange-workflow --"],
+            Program::OrangeFleet => &["orange-fleet", "dist/orange-fleet"],
             Program::Xtask => &["cargo xtask"],
         }
     }
@@ -55,6 +58,7 @@ impl Program {
         match self {
             Program::Orange => binary().to_owned(),
             Program::OrangeWorkflow => others().join("orange-workflow"),
+            Program::OrangeFleet => others().join("orange-fleet"),
             Program::Xtask => others().join("xtask"),
         }
     }
@@ -63,7 +67,7 @@ impl Program {
 /// The folder of the programs beside `orange`, in which they have been built.
 pub(crate) fn others() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built(&["--package", "orange-workflow", "--package", "xtask"]))
+    BUILT.get_or_init(|| built(&["--package", "orange-workflow", "--package", "orange-fleet", "--package", "xtask"]))
 }
 
 /// The words of a command line as a shell takes it apart, as far as our examples need it.

@@ -11,6 +11,8 @@ const PAGES: &[(&str, Given)] = &[
     ("docs/agents.md", Given::Project),
     ("docs/authoring.md", Given::Workflows),
     ("docs/custom-workflows.md", Given::Workflows),
+    ("docs/fleet-security.md", Given::Gateway),
+    ("docs/fleet.md", Given::Repository),
     ("docs/harnesses.md", Given::Project),
     ("docs/installing.md", Given::Repository),
     ("docs/linting.md", Given::Workflows),
@@ -64,7 +66,7 @@ fn commands<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
 #[track_caller]
 pub(crate) fn parse(place: &str, command: &str, why: &str) {
     let command =
-        [" #", " > "].iter().fold(command, |command, end| command.split(end).next().unwrap_or_default());
+        [" #", " > ", " < "].iter().fold(command, |command, end| command.split(end).next().unwrap_or_default());
     let ours: Vec<_> = command.split(" | ").filter_map(Program::of).collect();
     assert!(!ours.is_empty(), "{place}: `{command}` is none of ours");
     for (program, args) in ours {

@@ -52,9 +52,9 @@ fn every_schema_is_one_and_is_used() {
     }
 }
 
-/// The page about the fleet, and the cells of its tables whose first one begins like this.
+/// The page about the API, and the cells of its tables whose first one begins like this.
 fn rows(begin: &str) -> Vec<Vec<&'static str>> {
-    const PAGE: &str = include_str!("../../../../docs/fleet.md");
+    const PAGE: &str = include_str!("../../../../docs/fleet-api.md");
     let lines = PAGE.lines().filter(|line| line.starts_with(begin));
     lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
 }
