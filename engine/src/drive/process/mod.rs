@@ -21,7 +21,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// A process, distinct from a later one with the same id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Process {
-    /// Its id.
     pub pid: i32,
     /// When it started, in clock ticks since boot.
     pub start: u64,

@@ -37,7 +37,6 @@ pub(super) struct Kind {
     pub(super) live: fn(&World, &mut Dice, &str) -> Result<Lived>,
 }
 
-/// Every kind.
 pub(super) const KINDS: [Kind; 7] = [
     Kind { name: "a worktree in an odd state is given back", live: give_back },
     Kind { name: "the same while somebody writes in it", live: give_back_under_a_writer },
