@@ -60,6 +60,19 @@ impl ClientArgs {
         client::Client::new(gateway).map(Client)
     }
 
+    /// These arguments as words for a shell, each after a space: a suggested command reaches the same gateway.
+    pub fn words(&self) -> String {
+        let text = |path: &PathBuf| path.display().to_string();
+        let given = [
+            ("--gateway", self.gateway.clone()),
+            ("--token-file", self.token_file.as_ref().map(text)),
+            ("--authority", self.authority.as_ref().map(text)),
+            ("--dir", self.dir.as_ref().map(text)),
+        ];
+        let given = given.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        given.map(|(name, value)| format!(" {name} {}", shell_word(&value))).collect()
+    }
+
     fn own_token(&self) -> Result<String> {
         Tokens::admin(&folder(self.dir.as_deref())?).map_err(|error| {
             let message = format!("there is no token for the gateway: {}", error.message);
@@ -102,6 +115,14 @@ impl Client {
     /// The gateway refuses, or does not answer.
     pub fn post_with(&self, key: &str, path: &str, body: &Value) -> Result<Value> {
         again(|| parse(&self.0.post(path, body, Some(key), PATIENCE)?))
+    }
+}
+
+fn shell_word(word: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_./:,@%+=".contains(it);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

@@ -158,7 +158,7 @@ impl MissionCommand {
             MissionCommand::List(args) => args.run(),
             MissionCommand::Show(one) => {
                 let json = one.get("")?;
-                Ok(Said { text: shown(&json), json })
+                Ok(Said { text: shown(&json, &one.client.words()), json })
             }
             MissionCommand::Continue(args) => args.run(),
             MissionCommand::Retry { one, step } => {
@@ -261,7 +261,8 @@ impl OneArgs {
     }
 }
 
-fn shown(mission: &Value) -> String {
+/// `same`: the arguments with which a command reaches the same gateway.
+fn shown(mission: &Value, same: &str) -> String {
     let mut text = format!(
         "{}  {}  {} on branch {}\n{}\n\n{}",
         word(&mission["mission_id"]),
@@ -278,7 +279,13 @@ fn shown(mission: &Value) -> String {
     if let Some(number) = mission["pause"]["number"].as_u64() {
         let id = word(&mission["mission_id"]);
         text.push_str(&format!("\n\n{}\n", paused(&mission["pause"])));
-        text.push_str(&format!("`orange-fleet mission continue {id} --pause {number}` answers it"));
+        text.push_str(&format!("`orange-fleet mission continue {id} --pause {number}{same}` answers it\n"));
+        let offers = mission["pause"]["offers"].as_array();
+        if offers.is_some_and(|it| it.iter().any(|offer| offer == "accept_failure")) {
+            let accept = format!("mission continue {id} --pause {number} --accept-failure{same}");
+            text.push_str(&format!("`orange-fleet {accept}` takes the failure as it is\n"));
+        }
+        text.push_str(&format!("`orange-fleet mission cancel {id}{same}` ends the mission"));
     }
     text
 }

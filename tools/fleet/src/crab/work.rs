@@ -264,7 +264,7 @@ impl Worker<'_> {
         std::fs::remove_file(file).unwrap_or_default();
         match started {
             Ok(mission) => {
-                self.tell(&format!("is the mission {mission} here"));
+                self.tell(&format!("runs as the mission {mission} on this machine"));
                 self.job.mission = Some(mission);
                 self.save()
             }

@@ -69,7 +69,11 @@ fn people_start_and_answer_missions() {
     client.complete("sage", &run, None).ok(200);
     let shown = program.says(&["mission", "show", mission]);
     assert!(shown.contains("\n\npaused after plan\n"), "{shown}");
-    assert!(shown.contains(&format!("orange-fleet mission continue {mission} --pause 1")), "{shown}");
+    let same = format!("--gateway {} --dir {}", program.url, program.folder.path().display());
+    for next in ["continue {} --pause 1", "cancel {}"].map(|it| it.replace("{}", mission)) {
+        assert!(shown.contains(&format!("`orange-fleet mission {next} {same}`")), "{shown}");
+    }
+    assert!(!shown.contains("--accept-failure"), "{shown}");
     assert!(
         program
             .fails(&["mission", "continue", mission, "--pause", "7"], 1)

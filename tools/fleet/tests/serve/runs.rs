@@ -265,6 +265,21 @@ fn a_failed_step_is_tried_again_or_accepted() {
 }
 
 #[test]
+fn a_step_that_the_last_round_skips_has_completed() {
+    let it = colony();
+    it.crabs.register("atlas", &it.id, "any");
+    let body = json!({"colony_id": it.id, "workflow": "dev-task", "prompt": "x", "execution": "auto", "intervene": "never"});
+    let made = it.world.admin.post("/v1/missions", &body).ok(201);
+    let mission = made["mission_id"].as_str().unwrap();
+    for result in [None, None, Some("FAIL"), Some("PASS"), Some("PASS")] {
+        it.step("atlas", result);
+    }
+    let shown = it.mission(mission);
+    let fix = shown["tasks"].as_array().unwrap().iter().find(|it| it["step_id"] == "fix").unwrap();
+    assert_eq!((&fix["status"], &fix["result"]), (&json!("completed"), &json!("PASS")));
+}
+
+#[test]
 fn a_step_that_cannot_start_waits_for_another_crab() {
     let it = colony();
     it.crabs.register("atlas", &it.id, "worker");

@@ -151,7 +151,8 @@ fn class_of(arrow: &Arrow, mission: Option<&Mission>) -> &'static str {
 fn box_of(plan: &Plan<'_>, id: StepId, state: Option<&StepState>, centre: Point, size: Point) -> String {
     let step = plan.step(id);
     let tone = state.map_or("calm", |it| Tone::of_step(it).class());
-    let word = state.map_or("", |it| if standing(it) == "not run" { "skipped" } else { it.status.as_str() });
+    let word =
+        state.map_or("", |it| if standing(it) == "not run" { "skipped" } else { it.standing().as_str() });
     let (left, top) = (centre.x - size.x / 2.0, centre.y - size.y / 2.0);
     let mut out = format!(
         "<g class=\"step {tone} {word}\"><rect class=\"box\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"8\"/>",
@@ -180,7 +181,9 @@ fn standing_of(state: &StepState) -> String {
     let result = state.latest.as_ref().and_then(|it| it.result.as_deref());
     match (state.attempt(), result) {
         (0, _) => word.to_owned(),
-        (_, Some(result)) if state.status == StepStatus::Completed => text::cut(result, RESULT).0.to_owned(),
+        (_, Some(result)) if state.standing() == StepStatus::Completed => {
+            text::cut(result, RESULT).0.to_owned()
+        }
         (1, _) => word.to_owned(),
         (attempt, _) => format!("{word} · #{attempt}"),
     }

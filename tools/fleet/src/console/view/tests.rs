@@ -246,6 +246,16 @@ fn the_picture_has_each_step_with_its_status() {
 }
 
 #[test]
+fn a_step_that_the_last_round_skips_has_completed() {
+    let events = ["plan", "implement", "review=FAIL", "fix=PASS", "review=PASS"];
+    let stored = mission(&events, AUTO);
+    let fix = stored.plan.step_named("fix").unwrap();
+    assert_eq!(stored.mission.step(fix).status.as_str(), "skipped");
+    let page = page_of(&stored);
+    assert!(page.contains("review completed, fix completed, pr "), "{page}");
+}
+
+#[test]
 fn an_attempt_says_who_had_it_and_for_how_long() {
     let mut stored = mission(&["plan"], AUTO);
     let at = stored.row.created;

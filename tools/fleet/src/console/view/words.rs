@@ -46,7 +46,7 @@ impl Tone {
 
     /// The tone of a step.
     pub fn of_step(state: &StepState) -> Tone {
-        match state.status {
+        match state.standing() {
             StepStatus::Blocked | StepStatus::Queued => Tone::Calm,
             StepStatus::Assigned | StepStatus::Running => Tone::Busy,
             StepStatus::Completed => Tone::Good,
@@ -64,7 +64,7 @@ pub fn tone_of(status: &str) -> Tone {
 
 /// Where a step stands, in a word or two.
 pub fn standing(state: &StepState) -> &'static str {
-    match state.status {
+    match state.standing() {
         StepStatus::Failed if state.is_exhausted => "exhausted",
         StepStatus::Failed if state.is_handled => "failed, handled",
         StepStatus::Failed if !has_failed_itself(state) => "not run",
@@ -75,7 +75,7 @@ pub fn standing(state: &StepState) -> &'static str {
         | StepStatus::Completed
         | StepStatus::Failed
         | StepStatus::Skipped
-        | StepStatus::Cancelled => state.status.as_str(),
+        | StepStatus::Cancelled => state.standing().as_str(),
     }
 }
 

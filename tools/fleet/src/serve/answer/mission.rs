@@ -251,7 +251,7 @@ pub fn tasks(stored: &StoredMission) -> Vec<TaskAnswer> {
             step_id: step.id.to_owned(),
             title: step.title.to_owned(),
             role: plan.role(step.role).to_owned(),
-            status: seen.step(id).status.as_str(),
+            status: seen.step(id).standing().as_str(),
             crab_id: stored.crab_of(id).map(str::to_owned),
             depends_on: step.depends_on.iter().map(|it| plan.step(*it).id.to_owned()).collect(),
             condition: step.condition.as_ref().map(|it| plan.condition_text(it)),
