@@ -107,11 +107,11 @@ const RULES: &[(&str, Given)] = &[
     ("orange-fleet", Given::OnlyParsed("it needs a fleet that runs; the tests of the fleet start one")),
     ("orange-fleet serve --check", Given::Repository),
     ("orange-fleet token", Given::Gateway),
+    ("orange-fleet token revoke", Given::OnlyParsed("a token has to be made first; revocations have tests")),
     (
-        "orange-fleet token revoke",
-        Given::OnlyParsed("a token has to be made first; revocations have tests"),
+        "orange-fleet token new --colony",
+        Given::OnlyParsed("it asks a gateway for the colony; tokens have tests"),
     ),
-    ("orange-fleet token new --colony", Given::OnlyParsed("it asks a gateway for the colony; tokens have tests")),
     ("orange-workflow", Given::Workflows),
     (
         "orange-workflow check workflows/ --watch",

@@ -67,7 +67,9 @@ impl Program {
 /// The folder of the programs beside `orange`, in which they have been built.
 pub(crate) fn others() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built(&["--package", "orange-workflow", "--package", "orange-fleet", "--package", "xtask"]))
+    BUILT.get_or_init(|| {
+        built(&["--package", "orange-workflow", "--package", "orange-fleet", "--package", "xtask"])
+    })
 }
 
 /// The words of a command line as a shell takes it apart, as far as our examples need it.

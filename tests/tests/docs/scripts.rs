@@ -65,8 +65,9 @@ fn commands<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
 /// Holds a command line that is not run against what the program takes; of a pipe, each of our programs.
 #[track_caller]
 pub(crate) fn parse(place: &str, command: &str, why: &str) {
-    let command =
-        [" #", " > ", " < "].iter().fold(command, |command, end| command.split(end).next().unwrap_or_default());
+    let command = [" #", " > ", " < "]
+        .iter()
+        .fold(command, |command, end| command.split(end).next().unwrap_or_default());
     let ours: Vec<_> = command.split(" | ").filter_map(Program::of).collect();
     assert!(!ours.is_empty(), "{place}: `{command}` is none of ours");
     for (program, args) in ours {
