@@ -1,5 +1,7 @@
 //! The compiler for agent workflows: source to syntax to model to checks to machine to Rust.
 
+#![warn(missing_docs)]
+
 pub mod build;
 pub mod catalogue;
 pub mod check;

@@ -62,7 +62,6 @@ pub struct App {
     pub home: Home,
     /// The tmux server of the agents.
     pub tmux: Tmux,
-    /// Who asks.
     pub caller: Caller,
     /// The program that asks with a token, in place of the caller.
     declared: Option<DeclaredCaller>,

@@ -37,9 +37,7 @@ pub const ENGINE: &str = "engine";
 /// Whose command a process carries out, and so whose environment it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A person's.
     Person,
-    /// An agent's.
     Agent,
     /// Nobody's: the monitor and the wrappers of agents act by themselves.
     Engine,
@@ -79,7 +77,6 @@ pub enum Caller {
     Engine,
     /// An agent of a task.
     Agent {
-        /// The task.
         task: String,
         /// The number of its spawn, if its environment says one.
         spawn: Option<u32>,

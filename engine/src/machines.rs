@@ -58,7 +58,6 @@ struct Custom {
 /// A workflow in a list.
 #[derive(Debug)]
 pub struct Listed {
-    /// Its name.
     pub name: String,
     /// Its file, when it is a custom one.
     pub file: Option<PathBuf>,

@@ -1,5 +1,7 @@
 //! workflow!: a checked, typed workflow from a workflow file, at a call site.
 
+#![warn(missing_docs)]
+
 use std::fs;
 use std::path::Path;
 

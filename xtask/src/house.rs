@@ -13,7 +13,6 @@ pub(crate) const ARE_BUILT: &str = "ORANGE_PROGRAMS_ARE_BUILT";
 
 /// The repository in which this command was built.
 pub(crate) struct House {
-    /// Its folder.
     pub(crate) root: PathBuf,
 }
 
@@ -28,7 +27,6 @@ pub(crate) struct File {
 /// The answer of `cargo metadata` about the workspace.
 #[derive(Deserialize)]
 pub(crate) struct Metadata {
-    /// The members.
     pub(crate) packages: Vec<Package>,
     /// The folder of builds.
     pub(crate) target_directory: PathBuf,
@@ -37,7 +35,6 @@ pub(crate) struct Metadata {
 /// A member of the workspace.
 #[derive(Deserialize)]
 pub(crate) struct Package {
-    /// Its name.
     pub(crate) name: String,
     /// Its declared dependencies.
     pub(crate) dependencies: Vec<Dependency>,
@@ -46,7 +43,6 @@ pub(crate) struct Package {
 /// One declared dependency.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Dependency {
-    /// The package.
     pub(crate) name: String,
     /// `dev`, `build`, or nothing for a normal one.
     pub(crate) kind: Option<String>,

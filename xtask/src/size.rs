@@ -13,7 +13,6 @@ pub(crate) struct Variant {
     pub(crate) what: &'static str,
     /// Whether it has the compiler of custom workflows.
     pub(crate) custom: bool,
-    /// In bytes.
     pub(crate) budget: u64,
 }
 

@@ -62,7 +62,6 @@ pub struct Comparison {
 pub struct Kind {
     /// Its entry in the catalogue, and its page.
     pub page: Page,
-    /// Finds it.
     pub find: fn(&Both<'_>) -> Vec<Change>,
 }
 

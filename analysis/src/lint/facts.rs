@@ -31,9 +31,7 @@ type Written = BTreeMap<u8, u32>;
 pub struct Facts<'f> {
     /// The workflow, with a span on everything.
     pub workflow: &'f Workflow,
-    /// Its source.
     pub source: &'f Source,
-    /// Its tables.
     pub machine: &'f Machine<'f>,
     /// Every run of it.
     pub search: &'f Search<'f>,
@@ -70,7 +68,6 @@ pub enum ActorKind {
     Engine,
     /// A declared actor.
     Program,
-    /// A person.
     Person,
 }
 
@@ -114,7 +111,6 @@ impl<'f> Facts<'f> {
         &self.workflow.states[usize::from(id.0)]
     }
 
-    /// Its name.
     pub fn name(&self, id: StateId) -> &'f str {
         &self.state(id).name.value
     }

@@ -39,7 +39,6 @@ use orange_codegen::source::Source;
 pub struct Lint {
     /// Its entry in the catalogue, and its page.
     pub page: Page,
-    /// Finds it.
     pub find: Find,
 }
 

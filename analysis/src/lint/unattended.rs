@@ -46,7 +46,6 @@ pub struct Lasso {
 /// The run of which something is most.
 #[derive(Clone, Debug, Default)]
 pub struct Longest {
-    /// How much.
     pub sum: u64,
     /// Where it begins; then its steps, the person's own first.
     pub steps: Vec<EdgeId>,

@@ -30,7 +30,6 @@ pub struct Scope {
 pub enum Failures {
     /// Those that name a handler: what other failures lead to is an end.
     Handled,
-    /// Every step.
     All,
 }
 
@@ -171,7 +170,6 @@ impl<'p> MissionSearch<'p> {
         all.map(|(index, mission)| (ConfigurationId(index as u32), mission))
     }
 
-    /// One of them.
     pub fn configuration(&self, id: ConfigurationId) -> &Mission {
         &self.configurations[id.0 as usize]
     }

@@ -29,7 +29,6 @@ pub struct PlanFigures {
 /// How often one step can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempts {
-    /// The step.
     pub step: String,
     /// The most attempts, beside retries by hand; absent where there is no bound.
     pub most: Option<u32>,

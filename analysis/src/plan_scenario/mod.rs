@@ -48,7 +48,6 @@ pub struct ScenarioAct {
 pub enum NamedAct {
     /// An agent completes a step.
     Complete {
-        /// The step.
         step: Spanned<String>,
         /// The word that it reports.
         result: Option<String>,
@@ -58,12 +57,7 @@ pub enum NamedAct {
         warning: Option<String>,
     },
     /// An agent reports a failure.
-    Fail {
-        /// The step.
-        step: Spanned<String>,
-        /// Why.
-        reason: String,
-    },
+    Fail { step: Spanned<String>, reason: String },
     /// An agent ends without a word.
     Lose(Spanned<String>),
     /// A person answers a pause.

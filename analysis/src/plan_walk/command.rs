@@ -21,7 +21,6 @@ pub enum Command {
     Back,
     /// Show these commands.
     Help,
-    /// Stop.
     Quit,
 }
 

@@ -12,7 +12,6 @@ pub enum Part {
     Step(StepId),
     /// The condition of the step holds, or the step is skipped.
     Condition {
-        /// The step.
         step: StepId,
         /// Whether it holds.
         holds: bool,

@@ -15,9 +15,7 @@ use crate::missions::Act;
 /// A mission that acts take through a plan.
 #[derive(Clone, Debug)]
 pub struct PlanWalk<'p> {
-    /// The plan.
     pub plan: &'p Plan<'p>,
-    /// The mission.
     pub mission: Mission,
     /// What the acts so far have used.
     pub coverage: Coverage,

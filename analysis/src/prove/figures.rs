@@ -28,7 +28,6 @@ pub struct Figures {
 /// A run of which something is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CountedRun {
-    /// How often.
     pub count: u64,
     /// The states that it goes through.
     pub states: Vec<String>,

@@ -48,7 +48,6 @@ pub struct Property {
 /// A property and what was found of it.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// Its name.
     pub name: &'static str,
     /// What it says.
     pub claim: &'static str,

@@ -35,9 +35,7 @@ pub struct Scenario {
 /// How a task is before the first step; what is not given is as in a new task.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
-    /// Where it is.
     pub status: Option<Spanned<String>>,
-    /// Its body.
     pub body: Option<String>,
     /// Values of counters.
     pub counters: Vec<(Spanned<String>, u32)>,

@@ -16,7 +16,6 @@ use super::{Search, Wrote};
 /// The core's answers so far.
 #[derive(Debug)]
 pub(super) struct Decisions<'m> {
-    /// By state.
     reads: Vec<Reads>,
     numbers: Numbers,
     /// The parts of tasks that were asked about, and the answers.

@@ -71,7 +71,6 @@ impl<'m> Example<'m> {
         Self { ended, left: Vec::new() }
     }
 
-    /// The end.
     pub fn end(&self) -> End<'_> {
         End { left: &self.left, ..self.ended }
     }

@@ -99,14 +99,12 @@ pub enum SearchStep {
     Request {
         /// The transition that fires.
         transition: TransitionId,
-        /// Who asks.
         by: Actor,
         /// What they write before.
         wrote: Option<Wrote>,
     },
     /// An agent ends, perhaps after writing something, and the exit rules decide.
     Exit {
-        /// The agent.
         agent: Actor,
         /// The reviewer with a name that ends while others are alive, if it is one.
         one: Option<ReviewerIndex>,
@@ -130,7 +128,6 @@ pub enum SearchStep {
     },
     /// Somebody has the hooks run that wait.
     Retry {
-        /// Who asks.
         by: Actor,
         /// Which of the transition's hooks fails, if one does and not by itself.
         failing: Option<HookIndex>,

@@ -20,7 +20,6 @@ pub const ABSENT: ContentId = 0;
 /// A task, its agents and its worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Where it is.
     pub status: StateId,
     /// What it holds for its agents to work in.
     pub workspace: Option<Workspace>,
@@ -65,7 +64,6 @@ pub struct WaitingHooks {
 pub enum Agent {
     /// None was started, or it was ended by a hook.
     None,
-    /// It runs.
     Live,
     /// It ended by itself; its session is still on record.
     Dead,
@@ -74,7 +72,6 @@ pub enum Agent {
 /// What stands in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Written {
-    /// Its content.
     pub content: ContentId,
     /// Whether a gate has let this very content through.
     pub seen: bool,

@@ -17,7 +17,6 @@ pub enum Command {
     Act(Act),
     /// Set a counter.
     Set {
-        /// Its name.
         counter: String,
         /// Its new value.
         value: u32,
@@ -30,7 +29,6 @@ pub enum Command {
     Back,
     /// Show these commands.
     Help,
-    /// Stop.
     Quit,
 }
 

@@ -16,7 +16,6 @@ pub(super) struct Waiting<'m> {
 /// A hook that ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// Its name.
     pub hook: &'static str,
     /// What it could not do, or did beside.
     pub event: Option<Event>,

@@ -59,7 +59,6 @@ pub enum Act {
     },
     /// Ask for a state.
     Request {
-        /// Its name.
         to: String,
         /// The name of the actor that asks.
         by: String,
@@ -69,10 +68,7 @@ pub enum Act {
     /// `orange task respawn`.
     Respawn,
     /// From now on, the next hook with this action fails.
-    Fail {
-        /// The action.
-        hook: String,
-    },
+    Fail { hook: String },
     /// `orange task update --retry-hooks`.
     RetryHooks,
     /// From now on, a program that gates ask succeeds or fails; at first it fails.
@@ -94,11 +90,9 @@ pub enum Act {
     },
     /// An agent ends.
     End {
-        /// Which one.
         agent: Actor,
         /// The name of a reviewer; without one, all that are alive end.
         name: Option<String>,
-        /// How.
         ended: Ended,
     },
 }
@@ -120,10 +114,7 @@ pub struct Ended {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happened {
     /// The section was written.
-    Wrote {
-        /// Its heading.
-        heading: String,
-    },
+    Wrote { heading: String },
     /// The engine said no.
     Refused {
         /// The word for it in the answers of `orange`: `gate_failed`.
@@ -141,7 +132,6 @@ pub enum Happened {
         from: StateId,
         /// The state that it is in.
         to: StateId,
-        /// Why.
         cause: Cause,
         /// The hooks that ran, in order.
         hooks: Vec<Ran>,
@@ -161,29 +151,21 @@ pub enum Happened {
         respawned: Option<Ran>,
     },
     /// The session is shown as dead, and the task waits for a person.
-    Marked {
-        /// Why.
-        reason: String,
-    },
+    Marked { reason: String },
     /// A hook has failed, and waits with those after it.
     HooksWait {
         /// The hooks, in order.
         hooks: Vec<&'static str>,
-        /// Why.
         reason: String,
     },
     /// A program, or the checks of the pull request, answers this from now on.
     Answers {
-        /// Which.
         asked: String,
         /// The answer: `succeeds`.
         answer: String,
     },
     /// The next hook with this action will fail.
-    WillFail {
-        /// The action.
-        hook: String,
-    },
+    WillFail { hook: String },
     /// An agent has ended, and the task was over before.
     Over {
         /// What is known of it.

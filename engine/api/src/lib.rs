@@ -2,6 +2,8 @@
 //!
 //! Each is declared here once, for the program that writes it and for those that read it.
 
+#![warn(missing_docs)]
+
 mod acts;
 mod agent;
 mod diff;

@@ -6,6 +6,8 @@
 //! compiled form of one step workflow, [`mission::Mission::apply`] decides what happens to one run of it, and
 //! [`scheduler::Scheduler::apply`] which crab of a fleet gets its steps. The crate is `no_std`, so that it cannot touch files, clocks,
 //! processes or the network.
+
+#![warn(missing_docs)]
 #![no_std]
 
 extern crate alloc;

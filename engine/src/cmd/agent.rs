@@ -10,7 +10,6 @@ use crate::flow::{End, ended, mission, run, serve, waiting};
 use crate::store::{DirKind, TaskDir, environment, find};
 use crate::{Error, Result, caller};
 
-/// Runs it.
 pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
     match command {
         AgentCommand::Run(SpawnName { task, spawn }) => {

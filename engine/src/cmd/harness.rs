@@ -7,7 +7,6 @@ use crate::cmd::args::HarnessCommand;
 use crate::flow::harness;
 use orange_api::ListedHarness;
 
-/// Runs it.
 pub fn run(app: &App, command: &HarnessCommand) -> Result<Answer> {
     match command {
         HarnessCommand::List => list(app),

@@ -8,7 +8,6 @@ use crate::flow::notify::{Channel, Message, Sent, send};
 use crate::{Error, Kind, Result};
 use orange_api::{ChannelFailure, ListedChannel, TestedChannel};
 
-/// Runs it.
 pub fn run(app: &App, command: &NotifyCommand) -> Result<Answer> {
     match command {
         NotifyCommand::List => list(app),

@@ -14,7 +14,6 @@ use crate::store::transcripts;
 use crate::{Error, Kind, Result};
 use orange_api::{ListedProject, ListedToken, MadeToken, ShownProject, Success, TrustedFile};
 
-/// Runs it.
 pub fn run(app: &App, command: &ProjectCommand, as_json: bool) -> Result<Answer> {
     match command {
         ProjectCommand::Add { path, name, settings } => {

@@ -15,7 +15,6 @@ use crate::cmd::contract::{self, askers, gate_words};
 use crate::machines::Listed;
 use orange_api::{self, ListedWorkflow, PlanStep, ShownMachine, ShownPlan, ShownWorkflow, State, Transition};
 
-/// Runs it.
 pub fn run(app: &App, command: &WorkflowCommand) -> Result<Answer> {
     match command {
         WorkflowCommand::List => list(&app.machines.all()?),

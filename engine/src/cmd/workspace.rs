@@ -9,7 +9,6 @@ use crate::store::pool::{self, Slot};
 use crate::{Error, Kind, Result};
 use orange_api::{CollectedWorktree, MadeWorktrees, Worktree};
 
-/// Runs it.
 pub fn run(app: &App, command: &WorkspaceCommand) -> Result<Answer> {
     match command {
         WorkspaceCommand::Init { project } => init(app, project.as_deref()),

@@ -23,9 +23,7 @@ use crate::store::projects::{self, Project};
 use crate::store::{DirKind, Listed, Owned, Task, list};
 use crate::{Error, Result};
 
-/// A check.
 pub struct Check {
-    /// Its name.
     pub name: &'static str,
     /// What to do about its findings, unless a finding says so itself.
     pub remedy: &'static str,

@@ -29,9 +29,7 @@ pub struct Gh {
 /// A pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullRequest {
-    /// Its address.
     pub url: String,
-    /// Its state.
     pub state: PrState,
     /// The commit that merged it, if GitHub says so.
     pub commit: Option<String>,
@@ -46,7 +44,6 @@ pub struct PullRequest {
 pub struct Checked {
     /// The commit that they examine.
     pub commit: String,
-    /// The result.
     pub state: Checks,
 }
 
@@ -62,16 +59,12 @@ pub enum PrState {
     Closed,
 }
 
-/// An issue.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Issue {
-    /// Its number.
     pub number: u64,
     /// Its title, one line.
     pub title: String,
-    /// Its text.
     pub body: String,
-    /// Its address.
     pub url: String,
 }
 
@@ -84,7 +77,6 @@ pub struct NewPullRequest<'a> {
     pub head: &'a str,
     /// Its title, one line.
     pub title: &'a str,
-    /// Its text.
     pub body: &'a str,
 }
 

@@ -23,15 +23,11 @@ use orange_api::{ActionName, Agent, AgentState, Change, Need, NeedAction};
 /// What is known of a task or mission before its need is.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'k> {
-    /// Its folder.
     pub dir: &'k TaskDir,
-    /// What it is.
     pub task: &'k Task,
-    /// Its journal.
     pub history: &'k TaskHistory,
     /// Its living agents.
     pub agents: &'k [Agent],
-    /// Its session.
     pub session: Session,
     /// What its start waits for.
     pub queued: Option<&'k str>,

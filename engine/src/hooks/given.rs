@@ -18,9 +18,7 @@ const MOST_BYTES: u64 = 256 * 1024 * 1024;
 /// How a worktree gets a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
-    /// As a copy.
     Copy,
-    /// As a link.
     Link,
 }
 

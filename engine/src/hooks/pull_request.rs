@@ -20,7 +20,6 @@ const LONGEST_BODY: usize = 65_000;
 /// A pull request that a task has now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// Its address.
     pub url: String,
     /// Whether this call has opened it.
     pub is_new: bool,

@@ -26,7 +26,6 @@ pub struct Attempt<'a> {
     pub mission: &'a Mission,
     /// What the mission is asked to do.
     pub mission_prompt: &'a str,
-    /// The step.
     pub step: StepId,
     /// The number of the attempt.
     pub number: u32,

@@ -30,11 +30,9 @@ pub(super) struct Name(String);
 /// The files of a request, each `<name>.<part>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// The request.
     Request,
     /// The request after a process has claimed it.
     Claimed,
-    /// The reply.
     Reply,
     /// A request or a reply that is being written.
     Draft,
@@ -58,7 +56,6 @@ pub(super) struct Folder {
 /// A request folder in which this process answers.
 #[derive(Debug)]
 pub(super) struct Office {
-    /// The folder.
     pub folder: Arc<Folder>,
     lock: File,
 }
@@ -235,7 +232,6 @@ impl Folder {
 }
 
 impl Name {
-    /// A new name.
     pub(super) fn random() -> crate::Result<Name> {
         secret::random().map(Name)
     }

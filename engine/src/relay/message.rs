@@ -58,7 +58,6 @@ impl Reply {
         }
     }
 
-    /// Its JSON.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }

@@ -56,11 +56,9 @@ pub enum Remedy {
     Argument,
     /// Consent, by this value in a person's file.
     File {
-        /// The file.
         file: PathBuf,
         /// The names of the members that lead to the value.
         path: Vec<String>,
-        /// The value.
         value: Value,
         /// The present value, or null.
         before: Value,

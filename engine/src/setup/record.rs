@@ -25,7 +25,6 @@ pub struct Record {
 /// A consent: a harness may work in a repository without asking at its first start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreed {
-    /// Its name.
     pub harness: String,
     /// The main checkout.
     pub repo: PathBuf,
@@ -45,7 +44,6 @@ pub struct Edit {
     /// The repository; empty for all.
     #[serde(default)]
     pub repo: PathBuf,
-    /// The file.
     pub file: PathBuf,
     /// The names of the members that lead to the value.
     pub path: Vec<String>,

@@ -16,7 +16,6 @@ pub const MARK: &str = "<!-- Written by `orange install`";
 /// The folder of a harness for its user.
 #[derive(Debug)]
 pub struct HarnessFolder {
-    /// The harness.
     pub harness: &'static str,
     /// The variable that names another folder.
     variable: &'static str,
@@ -58,7 +57,6 @@ pub fn missing(harness: &str, around: &Around) -> Option<PathBuf> {
 /// What becomes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is new.
     Written,
     /// It had another text.
     Updated,

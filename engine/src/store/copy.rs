@@ -37,7 +37,6 @@ enum AtPath {
 /// What the copy has that the store lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
-    /// Nothing.
     None,
     /// A person or an agent has saved this.
     Saved(Box<Document>),
@@ -53,7 +52,6 @@ pub enum News {
 /// The store's text, merged with what was saved in the worktree.
 #[derive(Clone, Debug)]
 pub struct Merged {
-    /// The text.
     pub text: Document,
     /// Whether lines of the store's own text were lost.
     pub loses: bool,

@@ -12,7 +12,6 @@ use crate::store::trust::{self, Trust};
 /// A value, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sourced<T> {
-    /// The value.
     pub value: T,
     /// Where it comes from.
     pub source: SettingOrigin,

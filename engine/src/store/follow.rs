@@ -20,7 +20,6 @@ impl Follow {
         Follow { dir, read: follow::Follow::default() }
     }
 
-    /// From now on.
     pub fn from_now(dir: TaskDir) -> Result<Follow> {
         let mut follow = Follow::from_start(dir);
         follow.more()?;

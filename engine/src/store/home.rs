@@ -40,14 +40,12 @@ pub struct TaskDir {
     pub kind: DirKind,
     /// The project's name.
     pub project: String,
-    /// Its id.
     pub id: String,
     /// `tasks/<project>/<id>` or `missions/<project>/<id>`.
     pub path: PathBuf,
 }
 
 impl DirKind {
-    /// Both.
     pub const ALL: [DirKind; 2] = [DirKind::Task, DirKind::Mission];
 
     /// The kind of a folder of the trash, where both are: its text says it.
@@ -179,7 +177,6 @@ impl Home {
         self.root.join("notified.json")
     }
 
-    /// The log.
     pub fn log_file(&self) -> PathBuf {
         self.root.join("orange.log")
     }
@@ -309,7 +306,6 @@ impl TaskDir {
         format!("`orange {} {verb} {}`", self.kind.word(), self.id)
     }
 
-    /// The journal.
     pub fn history(&self) -> PathBuf {
         self.path.join("history.jsonl")
     }

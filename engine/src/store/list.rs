@@ -15,7 +15,6 @@ use crate::{Error, Result};
 /// A task in a list.
 #[derive(Debug)]
 pub struct Listed {
-    /// Where it is.
     pub dir: TaskDir,
     /// The task by its journal, or why it cannot be read.
     pub task: Result<Task>,
@@ -38,7 +37,6 @@ impl Listed {
 /// A task of which only the journal has been read.
 #[derive(Debug)]
 pub struct Known {
-    /// Where it is.
     pub dir: TaskDir,
     /// The sum of its journal; `None` if only a full read finds it.
     owned: Option<Arc<Owned>>,
@@ -68,7 +66,6 @@ impl Known {
 /// A task of which only the text has been read.
 #[derive(Debug)]
 pub struct Named {
-    /// Where it is.
     pub dir: TaskDir,
     /// Its branch, if the text alone says it.
     branch: Option<String>,
@@ -156,7 +153,6 @@ pub fn each_briefly<R: Send>(
 pub enum Brevity {
     /// All but its body: its journal is idle.
     Brief(Idle),
-    /// All of it.
     Whole,
 }
 

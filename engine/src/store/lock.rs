@@ -31,7 +31,6 @@ pub enum Rank {
     Program,
     /// The messages about a mission, while one is sent.
     Notices,
-    /// A task.
     Task,
     /// The pool of worktrees.
     Pool,
@@ -102,7 +101,6 @@ pub fn acquire_at_once(home: &Home, path: &Path, rank: Rank) -> Result<Option<Lo
 /// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process.
     pub pid: i32,
     /// Since when it holds the lock, RFC 3339 UTC.
     pub since: String,

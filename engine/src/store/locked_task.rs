@@ -77,7 +77,6 @@ impl LockedTask {
         Ok(locked)
     }
 
-    /// Its folder.
     pub fn dir(&self) -> &TaskDir {
         &self.dir
     }

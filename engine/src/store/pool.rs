@@ -27,7 +27,6 @@ pub struct Slot {
     /// `<project>--<n>`, which is also its folder's name.
     #[serde(deserialize_with = "name")]
     pub name: String,
-    /// The project.
     #[serde(deserialize_with = "name")]
     pub project: String,
     /// The id of the task or mission that holds it.
@@ -161,7 +160,6 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Every slot.
     pub fn slots(&self) -> &[Slot] {
         &self.file.slots
     }

@@ -14,7 +14,6 @@ use crate::{Error, Kind, Result, nofollow};
 /// The number of worktrees of a project, unless it sets another.
 pub const DEFAULT_POOL_SIZE: u32 = 2;
 
-/// A project.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Project {
     /// Its name: letters, digits, `_` and `-`, beginning with a letter or digit.

@@ -16,7 +16,6 @@ pub const LIMIT: u64 = 4 * 1024 * 1024;
 /// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing.
     Nothing,
     /// A symbolic link.
     Link,

@@ -11,9 +11,7 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A number or a time, written as it is.
     Plain(&'a str),
-    /// A counter.
     Number(u32),
-    /// No value.
     Null,
 }
 

@@ -22,11 +22,9 @@ pub const DEFAULT_HARNESS: &str = "claude";
 pub struct Task {
     /// Which of them.
     pub kind: DirKind,
-    /// Its id.
     pub id: String,
     /// The name of its project.
     pub project: String,
-    /// Its branch.
     pub branch: String,
     /// The summary in its creator's words; any text.
     pub summary: String,
@@ -103,7 +101,6 @@ impl Task {
         })
     }
 
-    /// Its state.
     pub fn status(&self) -> &str {
         &self.owned.status
     }

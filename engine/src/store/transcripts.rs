@@ -34,11 +34,8 @@ pub enum Form {
 /// A transcript in the task's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTranscript {
-    /// The agent.
     pub spawn: u32,
-    /// Its form.
     pub form: Form,
-    /// Where.
     pub path: PathBuf,
     /// Its size on disk, in bytes.
     pub size: u64,

@@ -33,7 +33,6 @@ pub enum Trust {
 /// A content that was agreed to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreed {
-    /// The project.
     pub project: String,
     /// The SHA-256 of the bytes.
     pub sha256: String,

@@ -23,7 +23,6 @@ pub(crate) struct Home {
 pub(crate) struct Task {
     /// The project that it belongs to.
     pub project: String,
-    /// Its id.
     pub id: String,
     /// The workflow that it follows.
     pub workflow: String,

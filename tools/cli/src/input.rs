@@ -38,7 +38,6 @@ pub(crate) enum Origin {
 /// The files of a run, sorted, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
-    /// The inputs.
     pub inputs: Vec<Input>,
     /// The paths that could not be searched.
     pub failures: Vec<Failure>,
@@ -47,7 +46,6 @@ pub(crate) struct Collected {
 /// The result of reading one input.
 #[derive(Debug)]
 pub(crate) enum Reading {
-    /// Its text.
     Text(Source),
     /// It is no text of a size that a workflow may have; what could be read of it, and what to say.
     NotText(Source, Box<Diagnostic>),

@@ -31,7 +31,6 @@ pub(crate) struct Report {
 /// A file that a search found and that is no workflow.
 #[derive(Debug)]
 pub(crate) struct Skipped {
-    /// Its path.
     pub path: String,
     /// Whether it has something spelled almost like a workflow's keys.
     pub almost: bool,

@@ -4,7 +4,6 @@ use orange_analysis::catalogue::{self, Check};
 
 use crate::output::put;
 
-/// One page.
 pub(crate) struct Page {
     /// The name of its file.
     pub file: String,

@@ -6,7 +6,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One tool.
 #[derive(Debug)]
 pub(crate) struct Tool {
     /// What agents call it.

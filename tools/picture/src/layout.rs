@@ -11,14 +11,12 @@ use dagre::{EdgeLabel, LayoutOptions, NodeLabel, layout};
 pub struct Point {
     /// To the right.
     pub x: f64,
-    /// Down.
     pub y: f64,
 }
 
 /// The input of the layout.
 #[derive(Debug)]
 pub struct Sizes {
-    /// Of each box.
     pub frames: Vec<Frame>,
     /// Of each line.
     pub lines: Vec<Line>,

@@ -18,7 +18,6 @@ const BESIDE: usize = 3;
 /// How long everything may take on two processors.
 const BUDGET: Duration = Duration::from_secs(35 * 60);
 
-/// A step.
 pub(super) struct CiStep {
     name: String,
     work: Work,

@@ -11,7 +11,6 @@ const SECOND: usize = 30;
 /// The column of a labelled text.
 const INDENT: usize = 13;
 
-/// The output.
 pub(crate) struct Page {
     colour: bool,
 }

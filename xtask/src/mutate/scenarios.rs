@@ -17,7 +17,6 @@ use crate::house::House;
 pub(super) enum Scenarios {
     /// Of a machine.
     Machine(Vec<scenario::Scenario>),
-    /// Of a plan.
     Steps(Vec<plan_scenario::Scenario>),
 }
 

@@ -18,7 +18,6 @@ use crate::house::{File, House};
 struct Finding {
     /// The file, or the file and line, or the package.
     place: String,
-    /// The breach.
     problem: String,
     /// What to do about it.
     remedy: &'static str,

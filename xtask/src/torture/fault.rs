@@ -12,7 +12,6 @@ use rustix::process::Signal;
 use super::world::{World, signal};
 use crate::Result;
 
-/// One fault.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fault {
     /// None, for comparison.
@@ -187,7 +186,6 @@ pub(super) fn small_disk(place: &Path) -> bool {
     fs::create_dir_all(place).is_ok() && mount.output().is_ok_and(|output| output.status.success())
 }
 
-/// Unmounts it.
 pub(super) fn unmount(place: &Path) {
     // A disk in use goes away with its last user.
     Command::new("umount").arg("--lazy").arg(place).output().map(drop).unwrap_or_default();

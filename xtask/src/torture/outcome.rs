@@ -96,7 +96,6 @@ impl Task {
         Ok(world.path("orange/workspaces").join(name))
     }
 
-    /// Its status.
     pub(super) fn status(&self) -> String {
         self.history.owned.status.clone()
     }
@@ -116,7 +115,6 @@ impl Task {
         self.records.len()
     }
 
-    /// Its session.
     pub(super) fn session(&self) -> String {
         self.history.owned.tmux_session.clone().unwrap_or_else(|| format!("{PROJECT}/{}", self.branch))
     }

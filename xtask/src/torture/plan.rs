@@ -41,7 +41,6 @@ pub(super) enum WorldKind {
 pub(super) struct Amounts {
     pub(super) steps: usize,
     pub(super) moments: usize,
-    /// Full disks.
     pub(super) disks: usize,
     /// All other kinds.
     pub(super) others: usize,

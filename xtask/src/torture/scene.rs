@@ -33,7 +33,6 @@ pub(super) enum Act {
     Agent { window: &'static str, does: &'static str },
 }
 
-/// Every scene.
 pub(super) const SCENES: &[Scene] = &[
     Scene {
         name: "create, with its worktree and agent",

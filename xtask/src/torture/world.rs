@@ -41,7 +41,6 @@ pub(super) enum Role {
     Wrapper,
     /// An `orange` that lives as long as an agent.
     Companion,
-    /// An agent.
     Agent,
     /// The tmux server of all agents.
     Server,

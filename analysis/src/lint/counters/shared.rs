@@ -17,7 +17,6 @@ use orange_codegen::span::{Span, Spanned};
 pub(super) struct Site<'f> {
     /// The state that a task is in when it is asked.
     pub state: StateId,
-    /// The guard.
     pub guard: &'f Guard,
     /// What hangs on it.
     pub decides: Decides<'f>,

@@ -15,7 +15,6 @@ const MAX_CASES: usize = 4096;
 /// Every combination of contents and ends that the rules of one state and the gates behind them can tell apart.
 #[derive(Debug)]
 pub struct Cases {
-    /// The state.
     pub state: StateId,
     /// The combinations, plain ones first.
     pub all: Vec<Case>,
@@ -42,7 +41,6 @@ pub enum Standing {
     Absent,
     /// It has no line that is not blank.
     Empty,
-    /// It has.
     Written,
     /// It has, and it is what stood there before.
     Stale,

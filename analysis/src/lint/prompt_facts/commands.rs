@@ -14,7 +14,6 @@ const MAX_LINE: usize = 400;
 pub struct UnknownCommand {
     /// Where they stand in the text.
     pub place: Range<usize>,
-    /// The words.
     pub written: String,
     /// Why they are none: `is no command`.
     pub why: &'static str,

@@ -43,7 +43,6 @@ pub struct Command {
 /// What a command gives as the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// This state.
     State(StateId),
     /// A name that no state has.
     Unknown,

@@ -8,7 +8,6 @@ use super::names::TaskName;
 /// `orange task diff …`
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// Which task.
     #[command(flatten)]
     pub task: TaskName,
     /// Only the files, with the number of their lines
@@ -22,7 +21,6 @@ pub struct DiffArgs {
 /// `orange task edit …`
 #[derive(Debug, Args)]
 pub struct EditArgs {
-    /// Which task.
     #[command(flatten)]
     pub task: TaskName,
     /// The harness of the worker

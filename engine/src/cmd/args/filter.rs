@@ -5,11 +5,8 @@ use std::str::FromStr;
 /// The values that tasks are to have. Of several values of one key, one is enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Statuses.
     pub status: Vec<String>,
-    /// Projects.
     pub project: Vec<String>,
-    /// Workflows.
     pub workflow: Vec<String>,
     /// Kinds of needs.
     pub need: Vec<String>,

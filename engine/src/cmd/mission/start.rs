@@ -11,7 +11,6 @@ use crate::cmd::{project, stdin};
 use crate::flow::mission::start::{NewMission, PolicyWishes, Started, start};
 use crate::store::effective::effective;
 
-/// Starts it.
 pub fn run(app: &App, args: &StartArgs) -> Result<Answer> {
     let project = project::named_or_here(app, args.project.as_deref())?;
     let prompt: Option<Cow<'_, str>> =

@@ -189,7 +189,6 @@ fn reduced_workers(history: &TaskHistory) -> Vec<String> {
     history.agents.values().filter(is_kept).map(hint).collect()
 }
 
-/// `orange ls`
 pub fn list(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
     list::run(app, args, as_json)
 }

@@ -93,7 +93,6 @@ fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
 /// What was printed about a task.
 #[derive(Default)]
 struct Followed {
-    /// Its branch.
     branch: Option<String>,
     /// The metadata of the file with the activity of its agents at the last look.
     looked_at: Option<(u64, SystemTime)>,

@@ -25,7 +25,6 @@ pub struct FileDiff {
 /// How a difference is shown to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// As a patch.
     Patch,
     /// As a table with the lines of each file.
     Stat,

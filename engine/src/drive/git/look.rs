@@ -60,7 +60,6 @@ pub(super) struct Walk {
 #[derive(Debug, Default)]
 pub(super) struct Look {
     pub(super) walk: Walk,
-    /// The index.
     pub(super) entries: Vec<Entry>,
     /// The files of its commit.
     pub(super) committed: Tree,

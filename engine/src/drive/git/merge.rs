@@ -37,9 +37,7 @@ pub enum Mergeable {
     WithCommit,
     /// The default branch has everything of it.
     Nothing,
-    /// It cannot.
     No {
-        /// Why.
         error: Error,
         /// Whether the two change the same lines.
         is_conflict: bool,

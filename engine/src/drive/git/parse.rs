@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// A version of git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// 2 in 2.39.5.
     pub major: u32,
     /// 39 in 2.39.5.
     pub minor: u32,
@@ -18,7 +17,6 @@ pub struct Version {
 /// One worktree of a repository; the main checkout is the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Worktree {
-    /// Its folder.
     pub path: PathBuf,
     /// Its commit; `None` on a branch without commits, and for a bare repository.
     pub head: Option<String>,
@@ -136,7 +134,6 @@ impl Entry {
         self.mode == "160000"
     }
 
-    /// Its object.
     pub(super) fn object(&self) -> Object {
         Object { mode: self.mode.clone(), id: self.object.clone() }
     }

@@ -14,7 +14,6 @@ const NAME: &str = "pull_request_template";
 pub struct Template {
     /// Where it is in the repository.
     pub path: String,
-    /// Its text.
     pub text: String,
     /// The others in its folder, among which GitHub's page offers a choice.
     pub others: Vec<String>,

@@ -18,7 +18,6 @@ pub struct Acquired {
     pub created_worktree: bool,
     /// Whether the branch is new.
     pub created_branch: bool,
-    /// Its commit.
     pub commit: String,
 }
 

@@ -50,7 +50,6 @@ pub struct Start<'s> {
 /// The conversation of an agent to start, by the harness's id of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversation<'s> {
-    /// A new one.
     New(&'s str),
     /// One that is continued.
     Resumed(&'s str),

@@ -9,7 +9,6 @@ use crate::store::suggest;
 /// The values of the placeholders in one start of an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'v> {
-    /// `{prompt}`
     pub prompt: &'v OsStr,
     /// `{prompt_file}`: a file with the prompt.
     pub prompt_file: &'v Path,
@@ -36,25 +35,16 @@ pub struct Values<'v> {
 /// The names of placeholders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// `{prompt}`
     Prompt,
     /// `{prompt_file}`
     PromptFile,
-    /// `{effort}`
     Effort,
-    /// `{model}`
     Model,
-    /// `{task_dir}`
     TaskDir,
-    /// `{worktree}`
     Worktree,
-    /// `{repo}`
     Repo,
-    /// `{home}`
     Home,
-    /// `{session}`
     Session,
-    /// `{orange}`
     Orange,
     /// `{variables}`
     Variables,

@@ -17,7 +17,6 @@ pub enum When {
         day: Option<(u32, u32, Option<u32>)>,
         /// The hour, 0 to 23.
         hour: u32,
-        /// The minute.
         minute: u32,
     },
 }

@@ -21,7 +21,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// A process, distinct from a later one with the same id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Process {
-    /// Its id.
     pub pid: i32,
     /// When it started, in clock ticks since boot.
     pub start: u64,
@@ -129,8 +128,8 @@ impl ProcessTree {
         self.end_those(|_| true)
     }
 
-    /// Ends all of them but the wrappers of agents. A wrapper adopts what has lost its parent: as long as it lives, whoever goes on
-    /// after a kill of this process finds below it what has left the session and the environment of the agent.
+    /// Ends all of them but the wrappers of agents. A wrapper adopts what has lost its parent: as long as it lives, the process that
+    /// goes on after a kill of this one finds below it what has left the session and the environment of the agent.
     ///
     /// # Errors
     /// As [`ProcessTree::end`].

@@ -22,7 +22,6 @@ pub enum Shown {
 
 /// The surroundings of a terminal.
 enum Terminal {
-    /// In no tmux.
     Outside,
     /// In a pane of the server that has the session.
     SameServer,

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 /// A version of tmux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// 3 in 3.3a.
     pub major: u32,
-    /// 3 in 3.3a.
     pub minor: u32,
 }
 

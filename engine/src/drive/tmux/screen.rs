@@ -15,7 +15,6 @@ pub struct Size {
 /// What a pane shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Its size.
     pub size: Size,
     /// The column of its cursor, and the line in `lines`; `None` where no cursor is shown.
     pub cursor: Option<(u16, usize)>,

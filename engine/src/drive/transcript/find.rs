@@ -31,9 +31,7 @@ pub struct Sought<'s> {
 /// A conversation that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Its id.
     pub id: String,
-    /// The file.
     pub path: PathBuf,
 }
 

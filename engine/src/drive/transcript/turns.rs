@@ -7,7 +7,6 @@ use serde_json::Value;
 pub struct Turn {
     /// Its time, as the harness wrote it.
     pub time: Option<String>,
-    /// Its content.
     pub what: What,
 }
 
@@ -22,14 +21,12 @@ pub enum What {
     Thought(String),
     /// A call of a tool.
     Called {
-        /// The tool.
         tool: String,
         /// Its main argument, or all of them as JSON.
         arguments: String,
     },
     /// The answer of a tool.
     Answered {
-        /// The answer.
         text: String,
         /// Whether it failed.
         failed: bool,

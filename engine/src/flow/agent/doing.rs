@@ -36,10 +36,7 @@ pub struct Facts<'f> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Wants {
     /// Nothing: another agent works in this status.
-    Nothing {
-        /// The status.
-        status: String,
-    },
+    Nothing { status: String },
     /// A turn, without a gate.
     #[default]
     Turn,
@@ -49,10 +46,7 @@ pub enum Wants {
         missing: String,
     },
     /// A request for this status, since everything else is done.
-    Request {
-        /// The status.
-        status: String,
-    },
+    Request { status: String },
 }
 
 impl Facts<'_> {

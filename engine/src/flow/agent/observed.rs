@@ -19,11 +19,8 @@ use orange_api::Agent;
 /// A task or mission at one moment.
 #[derive(Debug)]
 pub struct Observed {
-    /// What it is.
     pub task: Task,
-    /// Its journal.
     pub history: TaskHistory,
-    /// Its session.
     pub session: Session,
     /// What its living agents do, the one first that needs somebody most.
     pub agents: Vec<Agent>,

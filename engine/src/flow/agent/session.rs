@@ -96,7 +96,6 @@ impl Panes<'_> {
         Panes { app, found: OnceLock::new() }
     }
 
-    /// All of them.
     pub fn all(&self) -> Result<&[Pane]> {
         self.found.get_or_init(|| self.app.tmux.panes()).as_deref().map_err(Clone::clone)
     }

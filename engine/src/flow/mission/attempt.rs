@@ -12,7 +12,6 @@ use crate::{Error, Kind, Result};
 /// The attempt of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnAttempt {
-    /// The step.
     pub step: String,
     /// The number of the attempt.
     pub attempt: u32,
@@ -21,14 +20,12 @@ pub struct OwnAttempt {
 /// What the environment of an agent says of its attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claim {
-    /// The step.
     pub step: Option<String>,
     /// The number of the attempt.
     pub attempt: Option<u32>,
 }
 
 impl Claim {
-    /// Reads it.
     pub fn from_env() -> Claim {
         let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
         Claim { step: variable(STEP), attempt: variable(ATTEMPT).and_then(|number| number.parse().ok()) }
@@ -47,7 +44,6 @@ pub enum Said {
 /// What was made of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It counts.
     Counted,
     /// It was accepted before, and nothing has changed.
     Repeated,

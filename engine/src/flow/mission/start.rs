@@ -17,7 +17,6 @@ use crate::{Error, Kind, Result};
 /// The wishes of who starts a mission.
 #[derive(Clone, Copy, Debug)]
 pub struct NewMission<'a> {
-    /// The project.
     pub project: &'a Project,
     /// The name of the step workflow.
     pub workflow: &'a str,
@@ -49,7 +48,6 @@ pub struct PolicyWishes {
 /// A mission that was started.
 #[derive(Debug)]
 pub struct Started {
-    /// Its folder.
     pub dir: TaskDir,
     /// What the person should know about the repository.
     pub hint: Option<String>,

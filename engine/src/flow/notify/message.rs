@@ -21,7 +21,6 @@ pub struct Message {
     pub title: String,
     /// Why, and for several needs a sentence for each.
     pub text: String,
-    /// The needs.
     pub needs: Vec<Item>,
 }
 
@@ -30,9 +29,7 @@ pub struct Message {
 pub struct Item {
     /// The task's or the mission's id.
     pub id: String,
-    /// Its project.
     pub project: String,
-    /// Its branch.
     pub branch: String,
     /// What is to be done.
     pub summary: String,
@@ -53,7 +50,6 @@ pub enum Shape {
     Json,
     /// An incoming webhook of Slack, or of a program that reads the same.
     Slack,
-    /// ntfy.
     Ntfy,
 }
 

@@ -19,7 +19,6 @@ pub struct Seen {
     pub dir: TaskDir,
     /// Its name in commands.
     pub name: String,
-    /// Its branch.
     pub branch: String,
     /// What is to be done.
     pub summary: String,

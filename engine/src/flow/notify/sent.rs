@@ -39,7 +39,6 @@ pub struct SentTo {
 pub struct Failure {
     /// When, RFC 3339 UTC.
     pub at: String,
-    /// Why.
     pub error: String,
 }
 

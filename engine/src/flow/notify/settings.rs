@@ -12,7 +12,6 @@ use crate::store::toml_text::{TomlText, in_order};
 use crate::store::{Home, suggest};
 use crate::{Error, Kind, Result, nofollow};
 
-/// A channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// Its name, which the person chooses.
@@ -37,14 +36,12 @@ pub enum Via {
     },
     /// `notify-send`.
     Desktop,
-    /// A program.
     Command {
         /// Its name and its arguments, with fields in them.
         argv: Vec<String>,
     },
     /// A server, through `curl`.
     Webhook {
-        /// Its address.
         url: String,
         /// What it reads.
         shape: Shape,
@@ -56,7 +53,6 @@ pub enum Via {
 /// What is written to a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// The bell.
     Bell,
     /// The sequence of iTerm2, also of Windows Terminal and WezTerm.
     Osc9,

@@ -21,7 +21,6 @@ use crate::{Error, Kind, Result};
 /// What happened to one worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collected {
-    /// Its name.
     pub name: String,
     /// What was done, or in a dry run would be done.
     pub fate: Fate,

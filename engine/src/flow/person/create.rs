@@ -21,7 +21,6 @@ pub const LONGEST: usize = 50;
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct NewTask<'a> {
-    /// The project.
     pub project: &'a Project,
     /// The workflow, if not the project's.
     pub workflow: Option<&'a str>,
@@ -50,7 +49,6 @@ pub struct NewTask<'a> {
 /// A task that was created.
 #[derive(Debug)]
 pub struct NewlyCreated {
-    /// Its folder.
     pub dir: TaskDir,
     /// Why it is not started yet, if it waits for something.
     pub waits_for: Option<Error>,

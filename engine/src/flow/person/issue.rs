@@ -12,7 +12,6 @@ use crate::store::slug::slug;
 pub struct FromIssue {
     /// The branch, of its number and its title.
     pub branch: String,
-    /// Its title.
     pub summary: String,
     /// Its address and its text, quoted: the author of an issue writes no section that a gate reads.
     pub context: String,

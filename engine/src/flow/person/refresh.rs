@@ -11,7 +11,6 @@ use crate::store::{Task, TaskDir};
 /// What GitHub has said.
 #[derive(Debug)]
 pub struct Refreshed {
-    /// What is new.
     pub news: News,
     /// The pull request, if there is one.
     pub pr: Option<PullRequest>,
@@ -26,9 +25,7 @@ pub enum News {
     None,
     /// The branch has one that was not known.
     Linked,
-    /// Nothing.
     Unchanged,
-    /// Its checks.
     Checked,
     /// It was merged.
     Merged,

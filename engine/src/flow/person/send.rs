@@ -33,7 +33,6 @@ pub struct Message<'m> {
 /// Which of a task's agents a message is for.
 #[derive(Clone, Copy, Debug)]
 pub enum Recipient<'m> {
-    /// The worker.
     Worker,
     /// The reviewer of this name.
     Reviewer(&'m str),
@@ -42,7 +41,6 @@ pub enum Recipient<'m> {
 }
 
 impl Message<'_> {
-    /// Its length.
     pub fn bytes(&self) -> u64 {
         u64::try_from(self.text.len()).unwrap_or(u64::MAX)
     }

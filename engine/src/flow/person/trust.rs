@@ -13,7 +13,6 @@ use crate::{Error, Kind, Result};
 /// The content of a file that a person can agree to.
 #[derive(Debug)]
 pub struct Offer {
-    /// The file.
     pub path: PathBuf,
     /// The SHA-256 of its content; `None` if it is gone.
     pub sha256: Option<String>,

@@ -20,7 +20,6 @@ const HINT: &str = "\
 pub struct Written {
     /// The first line.
     pub summary: String,
-    /// The rest.
     pub context: Option<String>,
     file: PathBuf,
 }

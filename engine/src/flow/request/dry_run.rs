@@ -28,7 +28,6 @@ pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionRes
 /// A task as a request would find it, after an open transition is finished and a new definition is followed.
 #[derive(Debug)]
 pub struct TaskPreview {
-    /// The task.
     pub task: Task,
     /// The sum of its journal.
     pub history: TaskHistory,

@@ -9,7 +9,6 @@ use crate::{Error, Kind, Result};
 /// What blocks a task: the task, if it is there, with its id.
 #[derive(Clone, Debug)]
 pub struct Blocked {
-    /// Its id.
     id: String,
     /// The task; `None` if it is gone.
     task: Option<Task>,

@@ -48,7 +48,6 @@ pub struct Wanted<'w> {
 /// One leftover.
 #[derive(Clone, Debug)]
 pub struct Garbage {
-    /// What it is.
     pub kind: Kind,
     /// Its project; `None` for what belongs to the whole home.
     pub project: Option<String>,
@@ -101,7 +100,6 @@ impl Kind {
 
     const ALL: [Kind; 5] = [Kind::Backup, Kind::Branch, Kind::Trash, Kind::Definition, Kind::Temporary];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Backup => "backup",

@@ -43,7 +43,6 @@ struct Asked {
 /// A task that has a pull request, or may have one.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// The task.
     pub dir: TaskDir,
     /// The address of its pull request, if it is known.
     pub url: Option<String>,

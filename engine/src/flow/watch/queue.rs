@@ -210,7 +210,6 @@ pub struct Queues(BTreeMap<String, Seen>);
 /// The tasks seen of one project.
 #[derive(Debug)]
 struct Seen {
-    /// One of them.
     dir: TaskDir,
     /// What those wait for that were not started.
     wait_for: BTreeSet<Workspace>,

@@ -33,11 +33,9 @@ pub enum Doing {
     Unknown,
     /// It has begun, and has no prompt yet.
     Started,
-    /// It thinks.
     Thinking,
     /// It runs a tool.
     Tool {
-        /// The tool.
         tool: String,
         /// Its argument.
         text: String,

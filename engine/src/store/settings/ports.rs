@@ -22,9 +22,7 @@ fn per_slot() -> u32 {
 /// Ports from one to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The first.
     pub first: u32,
-    /// The last.
     pub last: u32,
 }
 

@@ -27,7 +27,6 @@ const MAX_AT_ONCE: usize = 500;
 pub(crate) enum Reach {
     /// The fixes with one possible meaning.
     Safe,
-    /// All fixes.
     All,
 }
 
@@ -45,7 +44,6 @@ pub(crate) struct Mended {
 /// A fix that was tried and not made.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// Its title.
     pub title: String,
     /// The findings that it would have caused.
     pub why: String,

@@ -42,7 +42,6 @@ pub(super) struct Piece<'t> {
     pub key: Option<&'t Written>,
     /// The anchor of its value.
     pub anchor: Option<Span>,
-    /// Its value.
     pub value: Value<'t>,
     /// The comment on its first line.
     pub trailing: Option<Trailing<'t>>,

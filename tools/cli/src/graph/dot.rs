@@ -5,7 +5,6 @@ use crate::output::put;
 
 const MARKED: &str = ", color=\"#d9480f\", penwidth=3";
 
-/// A digraph.
 pub(crate) fn dot(graph: &Graph) -> String {
     let mut out = format!("digraph {} {{\n", quoted(std::slice::from_ref(&graph.name)));
     if !graph.caption.is_empty() {

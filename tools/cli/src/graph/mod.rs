@@ -180,7 +180,6 @@ impl Mark {
         (!self.steps.is_empty()).then(|| format!("({})", self.numbers()))
     }
 
-    /// `1, 4`
     fn numbers(&self) -> String {
         self.steps.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
     }

@@ -36,9 +36,7 @@ pub(crate) struct RunStep {
 /// A run with its headline.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
-    /// The run.
     pub run: Run,
-    /// In one line.
     pub headline: String,
 }
 

@@ -17,7 +17,6 @@ pub(crate) struct Suite {
 
 /// Something that passed or did not.
 pub(crate) struct Case {
-    /// What it is.
     pub name: String,
     /// How it ended.
     pub end: End,

@@ -8,7 +8,6 @@ use crate::paths::Repositories;
 
 /// A file whose scenarios cannot be run, and why.
 pub(crate) struct Refused {
-    /// Its path.
     pub path: String,
     /// The whole text of the error.
     pub why: String,

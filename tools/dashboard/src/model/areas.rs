@@ -26,7 +26,6 @@ pub struct Areas {
     pub why: Option<Rect>,
     /// The last message, or a question.
     pub message: Option<Rect>,
-    /// The keys.
     pub footer: Rect,
 }
 

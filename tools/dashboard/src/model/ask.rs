@@ -7,7 +7,6 @@ use super::text_field::TextField;
 /// What the keys are for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Mode {
-    /// The list.
     #[default]
     List,
     /// The scrolled text beside the list.
@@ -18,13 +17,11 @@ pub enum Mode {
     Confirm(Confirm),
     /// A question with a text for an answer.
     Text(TextQuestion),
-    /// A choice.
     Menu(Menu),
     /// A new task or mission.
     Form(Box<Form>),
     /// What the agent of the selected row asks, in full, with so many lines scrolled away.
     Request(usize),
-    /// The keys.
     Help,
     /// The messages in full, with so many lines scrolled away.
     Messages(usize),
@@ -65,12 +62,10 @@ pub enum TextUse {
     Comment,
 }
 
-/// A choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Menu {
     /// What is chosen.
     pub title: String,
-    /// The items.
     pub items: Vec<Item>,
     /// The number of the selected one.
     pub selected: usize,
@@ -90,7 +85,6 @@ pub struct Item {
 /// What an item of a menu does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
-    /// An order.
     Order(Order),
     /// An order that waits for the end of a grace.
     Held(Order),

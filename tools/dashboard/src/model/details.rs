@@ -14,13 +14,11 @@ pub enum Tab {
     /// What its agent shows.
     #[default]
     Agent,
-    /// Its changes.
     Diff,
     /// Its text; of a mission, its plan.
     Text,
     /// Why it is where it is, and what every transition needs.
     Why,
-    /// Its events.
     History,
 }
 
@@ -28,7 +26,6 @@ impl Tab {
     /// All of them, in order.
     pub const ALL: [Tab; 5] = [Tab::Agent, Tab::Diff, Tab::Text, Tab::Why, Tab::History];
 
-    /// Its name.
     pub fn name(self, kind: Kind) -> &'static str {
         match self {
             Tab::Agent => "agent",
@@ -68,7 +65,6 @@ pub struct Details {
     pub can_force: bool,
     /// What its agent shows.
     pub pane: Option<ShownPane<'static>>,
-    /// Its changes.
     pub diff: Option<Diff>,
     /// Why the part cannot be shown.
     pub failure: Option<Error>,

@@ -16,7 +16,6 @@ pub struct Diff {
 /// A line of the changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiffLine {
-    /// What it is.
     pub kind: LineKind,
     /// Its text, as git has it.
     pub text: String,

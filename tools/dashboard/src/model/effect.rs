@@ -55,7 +55,6 @@ pub enum Event {
 /// A key, and what was on the screen when it was read.
 #[derive(Clone, Copy, Debug)]
 pub struct Typed {
-    /// The key.
     pub key: KeyEvent,
     /// How many frames were drawn before it was read.
     pub frames: u64,
@@ -80,11 +79,9 @@ pub enum Effect {
     Watch(Option<Watched>),
     /// Have the person write this text in an editor.
     Write(String),
-    /// Copy a text.
     Copy(String),
     /// Stop the process, until it is continued.
     Suspend,
-    /// End.
     Quit,
 }
 
@@ -115,7 +112,6 @@ pub struct Followed {
 /// A command of `orange` that changes something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
-    /// Its number.
     pub number: u64,
     /// The task or mission that it is about; empty for none.
     pub about: String,
@@ -132,7 +128,6 @@ pub struct Order {
 /// The answer to an order, as far as the dashboard tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// A new task.
     Created(Created),
     /// A new mission.
     Started(Box<ChangedMission>),
@@ -167,7 +162,6 @@ pub enum Question {
     Workflows,
     /// The harnesses.
     Harnesses,
-    /// A workflow.
     Workflow(String),
     /// The statuses that a task can go to.
     Next(String),

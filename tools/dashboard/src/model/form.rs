@@ -11,9 +11,7 @@ use super::text_field::TextField;
 /// A field of the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// The project.
     Project,
-    /// The branch.
     Branch,
     /// What is to be done: the summary of a task, the prompt of a mission.
     Summary,
@@ -36,7 +34,6 @@ pub enum Field {
 /// A choice among names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pick {
-    /// The names.
     pub names: Vec<String>,
     /// The number of the chosen one.
     pub chosen: usize,
@@ -93,7 +90,6 @@ impl Field {
         Field::ReviewHarness,
     ];
 
-    /// Its name.
     pub fn name(self, is_mission: bool) -> &'static str {
         match self {
             Field::Project => "project",

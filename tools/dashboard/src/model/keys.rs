@@ -4,7 +4,6 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Keys and what they do.
 pub struct KeyHelp {
-    /// The keys.
     pub keys: &'static str,
     /// What they do.
     pub does: &'static str,

@@ -11,7 +11,6 @@ pub enum Filter {
     /// Those that are not over.
     #[default]
     Active,
-    /// All.
     All,
     /// Those that are over.
     Over,
@@ -60,7 +59,6 @@ impl Filter {
         }
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Filter::Active => "active",
@@ -150,7 +148,6 @@ pub fn count(state: &State, group: Group) -> usize {
 pub enum Entry<'s> {
     /// The title of a group.
     Title(Group),
-    /// A row.
     Row(&'s Row),
     /// What its row is to do, where there is room for a second line.
     Summary(&'s Row),

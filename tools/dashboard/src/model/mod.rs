@@ -109,7 +109,6 @@ pub struct State {
 /// An order that can still be withdrawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// The order.
     pub order: Order,
     /// When it is carried out, in milliseconds since 1970.
     pub due: i64,

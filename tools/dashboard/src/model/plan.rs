@@ -10,11 +10,8 @@ use orange_core::mission::StepStatus;
 pub struct PlanLine {
     /// How far it is indented.
     pub depth: usize,
-    /// The step.
     pub id: String,
-    /// Its role.
     pub role: String,
-    /// Its status.
     pub status: StepStatus,
     /// How many attempts it has had.
     pub attempts: usize,

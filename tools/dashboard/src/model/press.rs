@@ -16,7 +16,6 @@ use super::{areas, keys, list, offers};
 /// How many lines a page has.
 const PAGE: isize = 10;
 
-/// A key.
 pub(super) fn key(turn: &mut Turn, key: KeyEvent) {
     if key.kind == KeyEventKind::Release {
         return;

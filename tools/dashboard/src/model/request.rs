@@ -25,11 +25,9 @@ pub struct Request<'r> {
 /// The lines of a request that are on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown<'r> {
-    /// The request.
     pub request: Request<'r>,
     /// Its place, with a rule above and one below.
     pub area: Rect,
-    /// The lines.
     pub lines: Vec<VerbatimLine>,
     /// How many characters come before them.
     pub begin: usize,

@@ -11,10 +11,8 @@ use orange_journal::event::Actor;
 /// What a row is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// A task.
     #[default]
     Task,
-    /// A mission.
     Mission,
 }
 
@@ -28,7 +26,6 @@ pub enum Group {
     Running,
     /// It waits for its start.
     Queued,
-    /// It is over.
     Over,
 }
 
@@ -37,13 +34,9 @@ pub enum Group {
 pub struct Row {
     /// Which of them.
     pub kind: Kind,
-    /// Its id.
     pub id: String,
-    /// Its project.
     pub project: String,
-    /// Its branch.
     pub branch: String,
-    /// Its status.
     pub status: String,
     /// The workflow it follows.
     pub workflow: String,

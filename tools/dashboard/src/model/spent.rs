@@ -45,7 +45,6 @@ impl SpentToday {
         }
     }
 
-    /// The sum.
     pub fn tokens(&self) -> u64 {
         let living = self.living.iter().filter(|(agent, _)| !self.ended.agents.contains(*agent));
         self.ended.tokens + living.map(|(_, tokens)| tokens).sum::<u64>()

@@ -8,7 +8,6 @@ use super::verbatim::{self, VerbatimLine};
 /// A text with a cursor in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextField {
-    /// The text.
     text: String,
     /// How many bytes of it come before the cursor.
     cursor: usize,

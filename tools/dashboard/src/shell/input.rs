@@ -25,7 +25,6 @@ const PAUSE: u8 = b'p';
 const RESUME: u8 = b'r';
 const END: u8 = b'e';
 
-/// The thread.
 pub(super) struct Input {
     control: PipeWriter,
     paused: Receiver<()>,
@@ -33,7 +32,6 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Starts it.
     pub(super) fn start(sender: Sender<Note>) -> io::Result<Input> {
         let (reader, control) = io::pipe()?;
         let (pauses, paused) = channel();
@@ -55,12 +53,10 @@ impl Input {
         self.paused.recv().unwrap_or_default();
     }
 
-    /// Reads again.
     pub(super) fn resume(&mut self) {
         self.command(RESUME);
     }
 
-    /// Ends it.
     pub(super) fn end(&mut self) {
         self.command(END);
     }

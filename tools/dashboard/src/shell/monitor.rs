@@ -35,7 +35,6 @@ impl Monitor {
         monitor
     }
 
-    /// Ends it.
     pub(super) fn end(self) {
         self.is_over.store(true, Ordering::SeqCst);
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();

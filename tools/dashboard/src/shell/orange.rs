@@ -11,7 +11,6 @@ use crate::model::Scope;
 use crate::model::effect::{Event, Order, Question};
 use orange_api::{Error, Kind, Refusal};
 
-/// The program.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     program: OsString,

@@ -66,7 +66,7 @@ fn why_a_task_is_where_it_is() {
 
 #[test]
 fn a_mission_with_its_plan() {
-    let mission = r#"{"workflow_id": "dev-task", "prompt": "Make it faster", "path": "/m", "history": [], "session": "inactive", "policy": {"execution": "auto", "intervene": "never"},
+    let mission = r#"{"workflow_id": "dev-task", "prompt": "Make it faster", "path": "/m", "history": [], "session": "inactive", "status": "paused", "policy": {"execution": "auto", "intervene": "never"},
         "pause": {"number": 1, "step": "implement", "what": "implement has failed: the build is red",
             "offers": ["orange mission continue faster", "orange mission continue faster --accept-failure"]},
         "steps": [{"id": "plan", "role": "planner", "status": "completed", "summary": "Three parts", "attempts": [{"attempt": 1}]},

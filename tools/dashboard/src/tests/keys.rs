@@ -234,7 +234,7 @@ fn a_mission_has_its_pane_and_its_changes() {
     desk.press("/faster");
     desk.key(KeyCode::Enter);
     desk.answer(Question::Next("clarify0000000000000".to_owned()), NEXT);
-    let mission = r#"{"workflow_id": "dev-task", "session": "active", "policy": {"execution": "auto", "intervene": "never"}, "worktree": "/w/toy--9", "steps": []}"#;
+    let mission = r#"{"workflow_id": "dev-task", "session": "active", "status": "running", "policy": {"execution": "auto", "intervene": "never"}, "worktree": "/w/toy--9", "steps": []}"#;
     desk.answer(Question::Mission(id.clone()), mission);
     let followed = desk.state.details.followed.clone().unwrap();
     assert_eq!((followed.kind, &followed.id), (Kind::Mission, &id));

@@ -166,7 +166,6 @@ impl Desk {
         self.event(Event::Key(Typed { key, frames, is_held: false }));
     }
 
-    /// Time passes.
     pub(super) fn wait(&mut self, seconds: i64) {
         self.now += seconds * 1000;
         self.event(Event::Tick);

@@ -21,7 +21,6 @@ use orange_api::{ShownMission, ShownTask, ShownWorkflow};
 use orange_core::mission::StepStatus;
 use orange_journal::Record;
 
-/// Draws it.
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, areas: &Areas) {
     let Some(area) = areas.details else { return };
     let border = if state.mode == Mode::Details { theme.key() } else { theme.dim() };

@@ -16,7 +16,6 @@ use crate::model::list::{Entry, entries};
 use crate::model::row::{Group, Kind, Row, mark};
 use crate::model::{State, areas, clock};
 
-/// Draws it.
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
     let entries = entries(state);
     let inner = areas::inside(area);

@@ -14,7 +14,6 @@ use crate::model::row::{Group, Row};
 use crate::model::{State, details};
 use orange_api::ShownPane;
 
-/// Draws it.
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area: Rect) {
     let Some(pane) = &state.details.pane else {
         return hint(frame, theme, area, &absent(row));

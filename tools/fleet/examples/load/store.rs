@@ -10,7 +10,6 @@ use orange_fleet::host::sqlite::SqliteHost;
 
 use crate::{Result, cpu_of};
 
-/// A store.
 pub(crate) enum Store {
     /// The gateway's own file.
     File,

@@ -22,7 +22,6 @@ use crate::world::{PATIENCE, World};
 /// How long a lease stands.
 const LEASE: Duration = Duration::from_secs(3);
 
-/// The crabs.
 const CRABS: [&str; 2] = ["atlas", "sage"];
 
 /// How many missions they run.

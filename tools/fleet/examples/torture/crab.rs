@@ -15,7 +15,6 @@ use crate::dice::Dice;
 /// How long a crab waits for work before it asks again.
 const WAIT: Duration = Duration::from_millis(700);
 
-/// A crab.
 pub(crate) struct Crab {
     pub(crate) id: String,
     pub(crate) role: &'static str,

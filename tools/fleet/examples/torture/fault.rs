@@ -76,7 +76,6 @@ impl Fault {
         }
     }
 
-    /// Does it.
     pub(crate) fn strike(
         self,
         world: &mut World,

@@ -10,7 +10,6 @@ pub(crate) enum Script {
     Plain,
     /// The first review fails.
     Fixed,
-    /// `do` fails.
     Fails,
     /// It pauses after every step, and a person has it go on.
     Stepped,
@@ -39,11 +38,9 @@ pub(crate) struct Acknowledged {
 /// What was acknowledged, and what clients saw go wrong.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// By mission.
     pub(crate) missions: BTreeMap<String, Made>,
     /// The keys of creations, with the missions.
     pub(crate) creations: BTreeMap<String, String>,
-    /// By run.
     pub(crate) completions: BTreeMap<String, Vec<Acknowledged>>,
     /// The pauses that were answered, by mission and number.
     pub(crate) pauses: BTreeSet<(String, u64)>,

@@ -15,7 +15,6 @@ const DEBIAN: &str = "/usr/lib/postgresql";
 /// The database of the fleet, and its user.
 pub(crate) const NAME: &str = "fleet";
 
-/// A server.
 #[derive(Debug)]
 pub(crate) struct Postgres {
     process: Process,

@@ -34,7 +34,6 @@ pub(crate) struct Counts {
     pub(crate) silent: AtomicU64,
 }
 
-/// A proxy.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,

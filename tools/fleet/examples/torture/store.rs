@@ -43,7 +43,6 @@ pub(crate) const STORES: &[StoreKind] = &[
 
 /// A server of a store, which is killed, stopped and started again.
 pub(crate) trait Server: Debug {
-    /// Its process.
     fn process(&mut self) -> &mut Process;
 
     /// Starts it, and waits until it answers.

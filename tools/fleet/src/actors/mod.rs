@@ -22,11 +22,8 @@ use crate::host::{About, Call, Delivery, Event, Reply};
 /// A mission, as a host has loaded it.
 #[derive(Clone, Debug)]
 pub struct MissionActor {
-    /// Its id.
     pub id: String,
-    /// Its colony.
     pub colony: String,
-    /// Its plan.
     pub plan: &'static Plan<'static>,
     /// Where it stands.
     pub mission: Mission,
@@ -39,7 +36,6 @@ pub struct MissionActor {
 /// A scheduler, as a host has loaded it.
 #[derive(Clone, Debug, Default)]
 pub struct SchedulerActor {
-    /// Its colony.
     pub colony: String,
     /// Its crabs and leases.
     pub scheduler: Scheduler,
@@ -51,15 +47,9 @@ pub struct SchedulerActor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Todo {
     /// Something concerns a mission: [`Turn::mission`] or [`Turn::no_mission`].
-    Mission {
-        /// The mission.
-        id: String,
-        /// What.
-        what: Happening,
-    },
+    Mission { id: String, what: Happening },
     /// Something happens to a scheduler: [`Turn::scheduler`] or [`Turn::no_colony`].
     Scheduler {
-        /// The colony.
         id: String,
         /// What. For a `Want` the host adds the rows of the mission that wait.
         event: core_scheduler::Event,
@@ -69,29 +59,22 @@ pub enum Todo {
 /// What concerns a mission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
-    /// An event.
     Event(core_mission::Event),
     /// A crab has got a step.
     Offered {
-        /// The step.
         item: Item,
-        /// The crab.
         crab: String,
         /// It did not have it before.
         is_news: bool,
     },
     /// A crab cannot start a step, which waits again.
     GivenBack {
-        /// The step.
         item: Item,
-        /// The crab.
         crab: String,
-        /// Why.
         reason: String,
     },
     /// The crab of a step is silent or has gone away.
     Lost {
-        /// The step.
         item: Item,
         /// The crab; `None` for an attempt that runs without a lease.
         crab: Option<String>,
@@ -103,47 +86,27 @@ pub enum Happening {
 pub enum Change {
     /// An entry of the history.
     Record {
-        /// The colony.
         colony: String,
         /// The mission, if it is about one.
         mission: Option<String>,
-        /// Its kind.
         kind: &'static str,
         /// What else is known.
         data: Value,
     },
     /// What is known of an attempt.
     Attempt {
-        /// The mission.
         mission: String,
-        /// The step.
         step: StepId,
         /// The number of the attempt.
         attempt: u32,
-        /// What.
         what: AttemptChange,
     },
     /// A step waits from now on.
-    Push {
-        /// The colony.
-        colony: String,
-        /// The step.
-        waiting: Waiting,
-    },
+    Push { colony: String, waiting: Waiting },
     /// No step of this mission waits any longer.
-    Remove {
-        /// The mission.
-        mission: String,
-    },
+    Remove { mission: String },
     /// What is known of a crab.
-    Crab {
-        /// The colony.
-        colony: String,
-        /// The crab.
-        crab: String,
-        /// What.
-        what: CrabChange,
-    },
+    Crab { colony: String, crab: String, what: CrabChange },
     /// A crab is to be sent this after the commit.
     Deliver(Delivery),
 }
@@ -151,7 +114,6 @@ pub enum Change {
 /// What is known of an attempt from now on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptChange {
-    /// It waits.
     Queued,
     /// A crab has got it.
     Offered(String),

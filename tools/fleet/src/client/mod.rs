@@ -22,7 +22,6 @@ const LONGEST: u64 = 16 << 20;
 pub struct Gateway {
     /// Its addresses, the best one first.
     pub addresses: Vec<String>,
-    /// The token.
     pub token: String,
     /// The certificates of authorities, as PEM, in place of the public ones.
     pub authorities: Option<Vec<u8>>,
@@ -44,11 +43,9 @@ pub struct Client {
 pub enum Failed {
     /// The gateway does not answer, or cannot now. The same call with the same key is safe.
     Unheard(String),
-    /// It refuses.
     Refused {
         /// The status of its answer.
         status: u16,
-        /// Why.
         message: String,
         /// What to do about it.
         help: String,
@@ -159,7 +156,6 @@ impl Client {
         self.addresses.get(current).map(String::as_str).unwrap_or_default()
     }
 
-    /// The token.
     pub fn token(&self) -> &str {
         &self.token
     }

@@ -68,7 +68,6 @@ Examples:
 
 It runs until it is interrupted. Its agents go on without it, and a crab that is started again in the same folder takes its step up.")]
 pub struct CrabArgs {
-    /// The gateway.
     #[command(flatten)]
     pub gateway: GatewayArgs,
     /// The name or the id of its colony

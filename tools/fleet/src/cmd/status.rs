@@ -11,7 +11,6 @@ use super::client::ClientArgs;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  orange-fleet status")]
 pub struct StatusArgs {
-    /// The gateway.
     #[command(flatten)]
     client: ClientArgs,
 }

@@ -35,7 +35,6 @@ pub async fn style() -> Response {
     served("text/css; charset=utf-8", STYLE)
 }
 
-/// The script.
 pub async fn script() -> Response {
     served("text/javascript; charset=utf-8", SCRIPT)
 }
@@ -45,7 +44,6 @@ pub async fn news() -> Response {
     served("text/javascript; charset=utf-8", NEWS)
 }
 
-/// The icon.
 pub async fn icon() -> Response {
     served("image/svg+xml", ICON)
 }

@@ -34,7 +34,6 @@ pub enum Ask {
     Start(Begin),
     /// Answer a pause.
     Continue {
-        /// The mission.
         mission: String,
         /// The number of the pause.
         pause: Option<u32>,
@@ -47,16 +46,12 @@ pub enum Ask {
     },
     /// Run a failed mission again.
     Retry {
-        /// The mission.
         mission: String,
         /// From this step, and not from every failed one.
         step: Option<String>,
     },
     /// End a mission.
-    Cancel {
-        /// The mission.
-        mission: String,
-    },
+    Cancel { mission: String },
 }
 
 /// A mission to start.
@@ -68,7 +63,6 @@ pub struct Begin {
     pub workflow: String,
     /// What is to be done.
     pub prompt: String,
-    /// The branch.
     pub branch: Option<String>,
     /// The policy, where it is not the workflow's.
     pub execution: Option<Execution>,
@@ -79,7 +73,6 @@ pub struct Begin {
 /// What has been done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// The mission.
     pub mission: String,
     /// What the answer to a pause has done, as the API says it.
     pub answered: Option<&'static str>,
@@ -90,7 +83,6 @@ pub struct Done {
 pub struct Refused {
     /// The status of the answer.
     pub status: u16,
-    /// Why.
     pub message: String,
     /// What to do next.
     pub help: String,

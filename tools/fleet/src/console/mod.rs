@@ -45,7 +45,6 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console.
     pub fn new(
         host: Arc<dyn Host>,
         plans: Vec<&'static Plan<'static>>,

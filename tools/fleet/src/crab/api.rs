@@ -25,13 +25,9 @@ pub struct Api {
 /// What a crab says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
-    /// Its id.
     pub crab: String,
-    /// Its colony.
     pub colony: String,
-    /// Its name.
     pub name: String,
-    /// Its roles.
     pub roles: Vec<String>,
 }
 
@@ -46,7 +42,6 @@ pub struct Registered {
 /// Who reports a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reporter<'r> {
-    /// The run.
     pub run: &'r str,
     /// The crab, unless a script reports.
     pub crab: Option<&'r str>,

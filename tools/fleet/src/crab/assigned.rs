@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Assigned {
     /// The run: `<mission>.<step>.<attempt>`.
     pub run_id: String,
-    /// The mission.
     pub mission_id: String,
-    /// The step.
     pub step_id: String,
     /// The number of the attempt.
     pub attempt: u32,
@@ -54,10 +52,7 @@ pub enum Message {
     /// It has this attempt.
     TaskAssigned(Box<Assigned>),
     /// It ends the agent of a run, and keeps its work.
-    EndAgent {
-        /// The run.
-        run_id: String,
-    },
+    EndAgent { run_id: String },
     /// The gateway stops, and answers again after this time.
     Retry {
         /// In milliseconds.

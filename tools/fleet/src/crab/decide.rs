@@ -34,7 +34,6 @@ pub enum Local {
     Ended(Verdict),
     /// It cannot go on.
     Obstructed {
-        /// Why.
         what: String,
         /// An agent has worked at it before.
         has_worked: bool,

@@ -42,7 +42,6 @@ impl Home {
         Ok(Home { folder, _lock: lock })
     }
 
-    /// Its folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

@@ -80,15 +80,9 @@ pub enum Verdict {
         warning: Option<String>,
     },
     /// The attempt has failed.
-    Failed {
-        /// Why.
-        summary: String,
-    },
+    Failed { summary: String },
     /// It could not start here.
-    GivenBack {
-        /// Why.
-        reason: String,
-    },
+    GivenBack { reason: String },
 }
 
 impl Job {
@@ -97,7 +91,6 @@ impl Job {
         Job { v: VERSION, id, assigned, ..Job::default() }
     }
 
-    /// The run.
     pub fn run(&self) -> &str {
         &self.assigned.run_id
     }

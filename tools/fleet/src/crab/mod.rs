@@ -46,15 +46,11 @@ pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 /// What a crab is started with.
 #[derive(Clone)]
 pub struct Settings {
-    /// The gateway.
     pub gateway: Gateway,
-    /// The colony.
     pub colony: String,
     /// Its name, for people.
     pub name: String,
-    /// Its roles.
     pub roles: Vec<String>,
-    /// Its home.
     pub home: PathBuf,
     /// The program `orange`.
     pub orange: PathBuf,

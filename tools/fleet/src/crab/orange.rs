@@ -30,11 +30,9 @@ pub struct Engine {
 /// What starts a mission.
 #[derive(Clone, Copy, Debug)]
 pub struct NewMission<'m> {
-    /// The project.
     pub project: &'m str,
     /// The name of the workflow.
     pub workflow: &'m str,
-    /// The branch.
     pub branch: &'m str,
     /// The number of the attempt in the fleet.
     pub attempt: u32,

@@ -62,7 +62,6 @@ struct Refused {
 
 /// Whether the answer of a program is still wanted.
 pub trait Wanted: std::fmt::Debug {
-    /// Asks.
     fn is_wanted(&self) -> bool;
 }
 

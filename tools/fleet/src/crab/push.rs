@@ -18,7 +18,6 @@ const BRIEF: Duration = Duration::from_secs(60);
 pub enum Pushed {
     /// The remote has the branch.
     Done {
-        /// Its commit.
         commit: String,
         /// What a person should know.
         notes: Vec<String>,

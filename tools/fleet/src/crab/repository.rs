@@ -29,7 +29,6 @@ pub struct Repositories<'r> {
     pub home: &'r std::path::Path,
     /// The crab, for people who look at a claim.
     pub crab: &'r str,
-    /// The program.
     pub orange: &'r Engine,
     /// Whether the crab agrees to what harnesses ask.
     pub agrees: bool,

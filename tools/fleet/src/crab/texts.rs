@@ -35,7 +35,6 @@ const DIFF: &[&str] = &[
 /// Where the texts of a job come from.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'s> {
-    /// The job.
     pub job: &'s Job,
     /// The program that has its agent.
     pub orange: &'s Engine,

@@ -40,7 +40,6 @@ const LONGEST: usize = 200_000;
 /// What a job leaves behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum After {
-    /// It is over.
     Ended,
     /// The crab could not start it.
     GivenBack,

@@ -39,7 +39,6 @@ pub trait Host: Send + Sync + 'static {
     /// event is durable. A refused event changes nothing.
     fn apply(&self, call: Call) -> Later<'_, Reply>;
 
-    /// One mission.
     fn mission(&self, id: &str) -> Later<'_, Option<StoredMission>>;
 
     /// A page of missions, the newest first.
@@ -84,7 +83,6 @@ pub trait Host: Send + Sync + 'static {
 pub struct Call {
     /// What makes two calls the same one.
     pub key: Option<String>,
-    /// The event.
     pub event: Event,
     /// What the records are to say of it beside the event.
     pub about: About,
@@ -108,14 +106,12 @@ pub struct About {
 pub enum Event {
     /// Something happens to a mission.
     Mission {
-        /// The mission.
         id: String,
         /// What happens.
         event: mission::Event,
     },
     /// Something happens to a colony.
     Scheduler {
-        /// The colony.
         id: String,
         /// What happens.
         event: scheduler::Event,
@@ -193,9 +189,7 @@ pub struct NewColony {
 /// A group of crabs that work on one repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Colony {
-    /// Its id.
     pub id: String,
-    /// Its name.
     pub name: String,
     /// Its repository.
     pub repository: String,
@@ -210,7 +204,6 @@ pub struct Colony {
 pub struct NewMission {
     /// What makes two calls the same one.
     pub key: Option<String>,
-    /// Its colony.
     pub colony: String,
     /// Its plan, which is stored with it.
     pub plan: &'static Plan<'static>,
@@ -233,7 +226,6 @@ pub const KEPT_BY_CRABS: u32 = 30;
 pub struct StoredMission {
     /// What lists show.
     pub row: MissionRow,
-    /// Its plan.
     pub plan: &'static Plan<'static>,
     /// Where it stands.
     pub mission: Mission,
@@ -271,13 +263,11 @@ impl StoredMission {
 pub struct MissionRow {
     /// Its id: time-ordered, so that a page begins after an id.
     pub id: String,
-    /// Its colony.
     pub colony: String,
     /// The name of its workflow.
     pub workflow: String,
     /// The first line of its prompt.
     pub summary: String,
-    /// Its branch.
     pub branch: String,
     /// Its status, a word of `MissionStatus`.
     pub status: String,
@@ -296,9 +286,7 @@ pub struct MissionRow {
 /// An attempt, with what the host knows of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AttemptRow {
-    /// Its step.
     pub step: String,
-    /// Its number.
     pub attempt: u32,
     /// The crab that had it.
     pub crab: Option<String>,
@@ -323,13 +311,9 @@ pub struct AttemptRow {
 /// A long text of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextOf {
-    /// Its mission.
     pub mission: String,
-    /// Its step.
     pub step: StepId,
-    /// Its number.
     pub attempt: u32,
-    /// Which text.
     pub kind: TextKind,
 }
 
@@ -370,7 +354,6 @@ pub struct MissionFilter {
 /// A colony and its scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColonyState {
-    /// The colony.
     pub colony: Colony,
     /// Its scheduler.
     pub scheduler: Scheduler,
@@ -385,9 +368,7 @@ pub struct ColonyState {
 pub struct Record {
     /// Its number; rises with every record of the store.
     pub seq: u64,
-    /// When.
     pub time: Millis,
-    /// The colony.
     pub colony: String,
     /// The mission, if it is about one.
     pub mission: Option<String>,
@@ -413,11 +394,8 @@ pub struct Counts {
 /// An instruction to a crab, with its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// The colony.
     pub colony: String,
-    /// The crab.
     pub crab: String,
-    /// What.
     pub what: Instruction,
 }
 
@@ -428,9 +406,7 @@ pub enum Instruction {
     Offer(scheduler::Item),
     /// It ends the agent of an attempt, and keeps its work.
     EndAgent {
-        /// The mission.
         mission: String,
-        /// The step.
         step: StepId,
         /// The number of the attempt.
         attempt: u32,

@@ -15,7 +15,6 @@ use super::Unreadable;
 pub struct Written {
     /// The hash of the text, by which missions name it.
     pub hash: String,
-    /// The text.
     pub text: String,
 }
 

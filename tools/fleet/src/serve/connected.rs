@@ -90,7 +90,6 @@ impl Connection {
         &self.key.0
     }
 
-    /// The crab.
     pub fn crab(&self) -> &str {
         &self.key.1
     }

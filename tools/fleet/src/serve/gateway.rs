@@ -57,9 +57,7 @@ pub struct Gateway {
 /// What never changes of a mission.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// Its colony.
     pub colony: String,
-    /// Its plan.
     pub plan: &'static Plan<'static>,
 }
 

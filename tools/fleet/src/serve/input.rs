@@ -28,7 +28,6 @@ pub const LONGEST_ID: usize = 200;
 /// A body of this many limits is read to its end, so that its sender can read the refusal.
 const READ_ANYWAY: usize = 8;
 
-/// A JSON body.
 #[derive(Debug)]
 pub struct Input<T>(pub T);
 

@@ -10,7 +10,6 @@ use super::gateway::unknown_run;
 pub struct RunId<'r> {
     /// The mission, whose id has no `.`.
     pub mission: &'r str,
-    /// The step.
     pub step: &'r str,
     /// The number of the attempt.
     pub attempt: u32,

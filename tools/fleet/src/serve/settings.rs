@@ -41,7 +41,6 @@ pub struct Settings {
 pub struct TlsFiles {
     /// The certificate, and those that lead to its authority.
     pub certificate: PathBuf,
-    /// Its key.
     pub key: PathBuf,
 }
 

@@ -15,7 +15,6 @@ use tokio_rustls::server::TlsStream;
 /// What carries the bytes.
 #[derive(Debug)]
 pub enum Carrier {
-    /// TCP.
     Plain(TcpStream),
     /// TLS over TCP.
     Tls(Box<TlsStream<TcpStream>>),

@@ -36,7 +36,6 @@ pub struct Traces(Option<Arc<BatchSpanProcessor>>);
 /// A request that was answered.
 #[derive(Debug)]
 pub struct Answered<'a> {
-    /// Its method.
     pub method: &'a Method,
     /// Its path with the names of its ids, if there is such a route.
     pub route: Option<&'static str>,

@@ -15,7 +15,6 @@ use crate::host::{Host, HostError, NewMission, Reply};
 /// How many calls have been answered, in which time.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// How many.
     pub count: u32,
     /// From the first call to the last answer.
     pub time: Duration,

@@ -27,7 +27,6 @@ pub type Agent = dyn Fn(&str, StepId, u32) -> Report + Send + Sync;
 pub struct Crabs {
     /// The host, which may be another one after a restart.
     pub host: Arc<dyn Host>,
-    /// The colony.
     pub colony: String,
     /// What agents report.
     pub agent: Arc<Agent>,

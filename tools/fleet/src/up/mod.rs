@@ -29,7 +29,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// What `orange-fleet up` is to start.
 #[derive(Clone)]
 pub struct Settings {
-    /// Its folder.
     pub folder: PathBuf,
     /// The repository: an address or a path for git.
     pub repository: String,

@@ -104,7 +104,6 @@ impl Browser {
         targets.len()
     }
 
-    /// Where it is.
     pub(crate) fn address(&self) -> String {
         self.get("/url").as_str().unwrap().to_owned()
     }

@@ -86,7 +86,6 @@ impl Gateway {
         fs::set_permissions(self.in_home("orange"), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// Its store.
     pub(crate) fn host(&self) -> Arc<dyn Host> {
         self.running.as_ref().unwrap().0.host.clone()
     }

@@ -24,7 +24,6 @@ pub(crate) struct Gateway {
 /// What the gateway answers, and what it was asked.
 #[derive(Default)]
 pub(crate) struct Script {
-    /// Its port.
     port: u16,
     /// The attempts that wait.
     waiting: VecDeque<Value>,
@@ -45,7 +44,6 @@ pub(crate) struct Script {
 }
 
 impl Gateway {
-    /// Starts it.
     pub(crate) fn start() -> Gateway {
         let gateway = Gateway::default();
         let serving = gateway.clone();
@@ -67,7 +65,6 @@ impl Gateway {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its address.
     pub(crate) fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.script().port)
     }

@@ -205,7 +205,6 @@ impl Crab<'_> {
         self.child = Some(command.spawn().unwrap());
     }
 
-    /// Its process.
     pub(crate) fn pid(&self) -> u32 {
         self.child.as_ref().unwrap().id()
     }
@@ -221,7 +220,6 @@ impl Crab<'_> {
         self.child.take().unwrap().wait().unwrap().code()
     }
 
-    /// Its home.
     pub(crate) fn home(&self) -> PathBuf {
         self.world.path("crabs").join(&self.name)
     }

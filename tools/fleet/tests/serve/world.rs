@@ -48,7 +48,6 @@ pub struct Client {
     pub headers: Vec<(&'static str, String)>,
 }
 
-/// An answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub status: u16,

@@ -44,6 +44,9 @@ const HIDE: [&str; 3] = [
 const LEAVE_TREES: [Role; 6] =
     [Role::Request, Role::Request, Role::Request, Role::Called, Role::Companion, Role::Agent];
 
+/// The maximum of milliseconds between two kills: children that are deaf to TERM end after two seconds.
+const MOST_APART: u64 = 2000;
+
 pub(super) fn hold(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> {
     let kills_wrappers = dice.below(2) == 0;
     let roles = if kills_wrappers { &Role::ALL[..] } else { &LEAVE_TREES[..] };
@@ -60,7 +63,7 @@ pub(super) fn hold(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived
             1 => &["task", "respawn", branch],
             _ => &["task", "restart", branch],
         };
-        kills += under_kills(world, dice, roles, || start(world, words))?;
+        kills += under_kills(world, dice, roles, MOST_APART, || start(world, words))?;
     }
     let unlocked = come_to_an_end(world, branch, &["task", "cancel", branch, "--yes"])?;
     nobody_is_left(world)?;

@@ -37,7 +37,6 @@ pub(super) struct Kind {
     pub(super) live: fn(&World, &mut Dice, &str) -> Result<Lived>,
 }
 
-/// Every kind.
 pub(super) const KINDS: [Kind; 7] = [
     Kind { name: "a worktree in an odd state is given back", live: give_back },
     Kind { name: "the same while somebody writes in it", live: give_back_under_a_writer },
@@ -50,6 +49,9 @@ pub(super) const KINDS: [Kind; 7] = [
 
 /// The maximum of kills during a request.
 const KILLS: u64 = 10;
+
+/// The maximum of milliseconds between two kills, where requests take no longer.
+const MOST_APART: u64 = 200;
 
 /// The highest exit status that `orange` documents.
 const MOST: i32 = 6;
@@ -130,7 +132,7 @@ fn merge_at_once(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> 
             .collect::<Result<Vec<_>>>()
             .map(|all| all.into_iter().flatten().collect())
     };
-    let kills = under_kills(world, dice, &Role::ALL, all)?;
+    let kills = under_kills(world, dice, &Role::ALL, MOST_APART, all)?;
     let mut unlocked = 0;
     for name in &branches {
         unlocked += come_to_an_end(world, name, &["task", "merge", name, "--local", "--strategy", "merge"])?;
@@ -160,7 +162,7 @@ fn start_at_once(world: &World, dice: &mut Dice, branch: &str) -> Result<Lived> 
         }
         Ok(children)
     };
-    let kills = under_kills(world, dice, &Role::ALL, all)?;
+    let kills = under_kills(world, dice, &Role::ALL, MOST_APART, all)?;
     census(world)?;
     let mut unlocked = 0;
     for name in branches.iter().filter(|name| Task::find(world, name).is_ok_and(|task| task.is_some())) {
@@ -236,21 +238,23 @@ pub(super) fn cancel(world: &World, dice: &mut Dice, branch: &str) -> Result<usi
     for turn in 0..=dice.below(4) {
         let words =
             if turn % 2 == 0 { &["task", "cancel", branch, "--yes"][..] } else { &["monitor", "--once"] };
-        kills += under_kills(world, dice, &Role::ALL, || start(world, words))?;
+        kills += under_kills(world, dice, &Role::ALL, MOST_APART, || start(world, words))?;
     }
     Ok(kills)
 }
 
-/// Makes requests, and kills processes of one of these roles while they run. Returns the number of kills.
+/// Makes requests, and kills processes of one of these roles while they run, at most so many milliseconds apart. Returns the number of
+/// kills.
 pub(super) fn under_kills(
     world: &World,
     dice: &mut Dice,
     roles: &[Role],
+    most: u64,
     begin: impl FnOnce() -> Result<Vec<Child>>,
 ) -> Result<usize> {
     let count = 1 + dice.below(KILLS);
     let strike = |_| {
-        let longest = 20 + dice.below(200);
+        let longest = 20 + dice.below(most);
         (Duration::from_millis(dice.below(longest)), dice.below(roles.len() as u64) as usize)
     };
     let strikes: Vec<(Duration, usize)> = (0..count).map(strike).collect();

@@ -23,7 +23,6 @@ const NEXT: &str = "next";
 /// Whose work may fail while something else is at a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hits {
-    /// The task's.
     Task,
     /// What needs a lock or a record of the project.
     Project,

@@ -68,7 +68,6 @@ impl Life {
         }
     }
 
-    /// One of ours.
     fn command(&mut self, n: u32) {
         match self.pick(8) {
             0..=2 => {

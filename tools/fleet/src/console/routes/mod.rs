@@ -101,7 +101,6 @@ impl Visit {
         Seal { csrf: &self.session.csrf, key: self.console.sessions.unique() }
     }
 
-    /// A mission.
     async fn mission(&self, id: &str) -> Result<StoredMission, Failed> {
         let found = self.console.host.mission(id).await.map_err(unanswered)?;
         found.ok_or_else(|| missing("mission", id, ("/console/missions", "All missions")))

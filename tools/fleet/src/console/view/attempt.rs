@@ -12,7 +12,6 @@ const TRANSCRIPT: usize = 28_000;
 
 /// An attempt with its texts.
 pub struct AttemptPage<'a> {
-    /// Its mission.
     pub stored: &'a StoredMission,
     /// The name of its step.
     pub step: &'a str,
@@ -27,7 +26,6 @@ pub struct AttemptPage<'a> {
 }
 
 impl AttemptPage<'_> {
-    /// This page.
     pub fn page(&self) -> Page<'_> {
         Page {
             title: &self.title,

@@ -226,7 +226,6 @@ impl Tried<'_> {
         }
     }
 
-    /// Its number.
     pub fn number(&self) -> u32 {
         self.number
     }

@@ -17,9 +17,7 @@ const CRABS: usize = 200;
 /// A step that a crab has, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// The crab.
     pub crab: String,
-    /// The mission.
     pub mission: String,
     /// What the mission is about.
     pub summary: String,
@@ -39,12 +37,10 @@ pub struct Colonies<'c> {
     pub colonies: &'c [(ColonyState, Vec<Work>)],
     /// Whether it is this page of one.
     pub is_one: bool,
-    /// Now.
     pub now: Millis,
 }
 
 impl Colonies<'_> {
-    /// This page.
     pub fn page(&self) -> Page<'_> {
         let one = self.colonies.first().filter(|_| self.is_one);
         let crabs: usize = self.colonies.iter().map(|it| it.0.scheduler.crabs.len()).sum();

@@ -9,9 +9,7 @@ use super::text;
 pub enum Kind {
     /// It is the same before and after.
     Same,
-    /// It is new.
     Added,
-    /// It is gone.
     Removed,
     /// It says where the next lines are, or something about the file.
     About,

@@ -13,7 +13,6 @@ const FACTS: usize = 300;
 
 /// A page of the history of a mission.
 pub struct History<'h> {
-    /// The mission.
     pub row: &'h MissionRow,
     /// The records, the oldest first.
     pub records: &'h [Record],
@@ -21,12 +20,10 @@ pub struct History<'h> {
     pub has_more: bool,
     /// The crabs of the colony by id, with their names.
     pub crabs: &'h [(String, String)],
-    /// Now.
     pub now: Millis,
 }
 
 impl History<'_> {
-    /// This page.
     pub fn page(&self) -> Page<'_> {
         Page {
             title: "History",

@@ -8,7 +8,6 @@ use super::words::{self, Tone, counted};
 use super::{Page, Tab, badge, mission, text, time};
 use crate::host::StoredMission;
 
-/// The inbox.
 pub struct Inbox<'i> {
     /// Missions that wait for an answer, each with the seal of its form.
     pub waiting: Vec<(StoredMission, Seal<'i>)>,
@@ -29,7 +28,6 @@ pub struct Inbox<'i> {
 /// A crab that cannot start steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Faulty {
-    /// Its name.
     pub name: String,
     /// The id of its colony.
     pub colony: String,
@@ -38,7 +36,6 @@ pub struct Faulty {
 }
 
 impl Inbox<'_> {
-    /// This page.
     pub fn page(&self) -> Page<'static> {
         let (waiting, failed) = self.counts;
         let says = format!(

@@ -22,7 +22,6 @@ pub struct MachinePage<'m> {
 }
 
 impl MachinePage<'_> {
-    /// This page.
     pub fn page(&self) -> Page<'static> {
         let count = self.waiting().count();
         let says =

@@ -14,7 +14,6 @@ const ATTEMPTS: usize = 20;
 
 /// A mission and what stands around it.
 pub struct MissionPage<'m> {
-    /// The mission.
     pub stored: &'m StoredMission,
     /// Its colony, if that is known.
     pub colony: Option<&'m Colony>,
@@ -26,12 +25,10 @@ pub struct MissionPage<'m> {
     pub said: Option<&'m str>,
     /// The seal of its forms.
     pub seal: Seal<'m>,
-    /// Now.
     pub now: Millis,
 }
 
 impl MissionPage<'_> {
-    /// This page.
     pub fn page(&self) -> Page<'_> {
         let StoredMission { row, plan, mission, .. } = self.stored;
         let live = (!mission.status.is_terminal() || mission.status == MissionStatus::Failed)

@@ -9,17 +9,14 @@ use crate::host::{Colony, MissionRow};
 /// What is asked of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// One status.
     pub status: Option<String>,
     /// One colony, by its id.
     pub colony: Option<String>,
-    /// A text.
     pub text: Option<String>,
     /// The mission after which this page begins.
     pub before: Option<String>,
 }
 
-/// The list.
 pub struct Missions {
     /// What was asked.
     pub asked: Asked,
@@ -34,7 +31,6 @@ pub struct Missions {
 }
 
 impl Missions {
-    /// This page.
     pub fn page(&self) -> Page<'static> {
         let says = match self.rows.first() {
             Some(row) => format!("The newest mission is {}.", row.status),

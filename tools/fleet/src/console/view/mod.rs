@@ -61,9 +61,7 @@ pub struct Frame {
     pub has_machine: bool,
 }
 
-/// A page.
 pub struct Page<'p> {
-    /// Its title.
     pub title: &'p str,
     /// Where it stands.
     pub tab: Tab,

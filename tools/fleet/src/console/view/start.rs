@@ -17,7 +17,6 @@ pub struct Filled {
     pub workflow: String,
     /// What is to be done.
     pub prompt: String,
-    /// The branch.
     pub branch: String,
     /// The execution.
     pub execution: String,
@@ -25,7 +24,6 @@ pub struct Filled {
     pub intervene: String,
 }
 
-/// The form.
 pub struct Start<'s> {
     /// Every colony.
     pub colonies: &'s [Colony],
@@ -40,7 +38,6 @@ pub struct Start<'s> {
 }
 
 impl Start<'_> {
-    /// This page.
     pub fn page(&self) -> Page<'static> {
         let says = String::new();
         Page { title: "Start a mission", tab: Tab::Start, live: None, says, content: self.content() }

@@ -12,24 +12,19 @@ const ATTEMPTS: usize = 40;
 
 /// A step of a mission.
 pub struct StepPage<'s> {
-    /// Its mission.
     pub stored: &'s StoredMission,
-    /// The step.
     pub step: StepId,
     /// The prompt of its current attempt, as far as the gateway knows it.
     pub prompt: String,
-    /// Its context.
     pub context: String,
     /// The crabs of the colony by id, with their names.
     pub crabs: &'s [(String, String)],
-    /// Now.
     pub now: Millis,
     /// How many newer attempts are left out.
     pub skip: usize,
 }
 
 impl StepPage<'_> {
-    /// This page.
     pub fn page(&self) -> Page<'_> {
         let StoredMission { row, plan, .. } = self.stored;
         let seen = self.stored.seen();

@@ -21,7 +21,6 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// Its class.
     pub const fn class(self) -> &'static str {
         match self {
             Tone::Calm => "calm",

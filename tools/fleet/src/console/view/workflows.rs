@@ -94,7 +94,6 @@ fn steps(plan: &Plan<'_>, figures: &PlanFigures) -> Markup {
     }
 }
 
-/// "4 attempts"
 fn most(figures: &PlanFigures, step: &str) -> String {
     let known = figures.by_step.iter().find(|it| it.step == step).and_then(|it| it.most);
     known.map_or_else(|| "no bound".to_owned(), |most| counted(most as usize, "attempt", "attempts"))

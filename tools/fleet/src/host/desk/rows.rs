@@ -85,7 +85,6 @@ pub struct Begun {
 pub struct Answered {
     /// The hash of what it asked.
     pub hash: Vec<u8>,
-    /// Its answer.
     pub outcome: String,
 }
 
@@ -167,7 +166,6 @@ pub struct Writes {
     pub alarms: Vec<Alarm>,
     /// What crabs are to hear after the commit.
     pub deliveries: Vec<Delivery>,
-    /// When.
     pub now: Millis,
     /// The newest of everything after this.
     pub newest: Newest,
@@ -255,7 +253,6 @@ pub struct AttemptRow {
     pub queued: Option<Millis>,
     /// Its crab is forgotten, with the time when that got it, if it is this one.
     pub returned: Option<String>,
-    /// Its crab.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "named")]
     pub crab: Option<Option<String>>,
     /// When a crab got it.
@@ -286,7 +283,6 @@ pub enum CrabRow {
     Registered(String),
     /// It was heard of.
     Heard,
-    /// It is gone.
     Left,
 }
 

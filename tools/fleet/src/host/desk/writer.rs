@@ -42,11 +42,9 @@ pub enum Work {
 pub enum Answer {
     /// To an event, or to the making of a mission.
     Reply(Reply),
-    /// The colony.
     Colony(Colony),
     /// How many missions were removed, and whether those were all.
     Forgotten {
-        /// How many.
         missions: u64,
         /// Nothing more is to be removed.
         is_done: bool,

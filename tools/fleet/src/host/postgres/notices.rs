@@ -11,7 +11,6 @@ const ROOM: usize = 7000;
 /// What another gateway has said.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Notice {
-    /// Who.
     pub(super) name: String,
     /// The number of its newest record.
     pub(super) newest: u64,

@@ -341,7 +341,6 @@ fn waiting() -> String {
     format!("select {WAITING} from waiting w where w.mission = any($1) order by w.ticket, w.step")
 }
 
-/// Its answer.
 fn by_mission(rows: &[Row]) -> BTreeMap<String, Vec<Waiting>> {
     let mut found: BTreeMap<String, Vec<Waiting>> = BTreeMap::new();
     for it in rows.iter().map(waiting_of) {

@@ -31,7 +31,6 @@ const LONGEST: u64 = 4 << 30;
 
 /// What one transaction has written.
 pub(super) struct Entry {
-    /// The gateway.
     pub(super) by: String,
     /// In its order.
     pub(super) ops: Vec<Op>,
@@ -39,14 +38,20 @@ pub(super) struct Entry {
 
 /// One thing that a desk has written.
 pub(super) enum Op {
-    /// Rows.
     Write(Box<Writes>),
     /// Missions were removed: their numbers and ids.
     Remove(Vec<(u64, String)>),
     /// Answers to calls, and records of no mission, from before these times were removed, at most so many.
-    RemoveRest { calls: Millis, records: Millis, limit: usize },
+    RemoveRest {
+        calls: Millis,
+        records: Millis,
+        limit: usize,
+    },
     /// An alarm has ended.
-    EndAlarm { kind: String, id: String },
+    EndAlarm {
+        kind: String,
+        id: String,
+    },
     /// A text of an attempt.
     Text(TextOf, Packed),
 }

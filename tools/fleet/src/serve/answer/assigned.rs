@@ -10,9 +10,7 @@ pub enum Message {
     TaskAssigned(Box<TaskAssigned>),
     /// It ends the agent of a run, and keeps its work.
     EndAgent {
-        /// The run.
         run_id: String,
-        /// Its mission.
         mission_id: String,
         /// The number of its attempt.
         attempt: u32,
@@ -26,7 +24,6 @@ pub enum Message {
     Error {
         /// A word for programs.
         code: &'static str,
-        /// Why.
         message: String,
         /// What to do next.
         help: String,
@@ -38,11 +35,8 @@ pub enum Message {
 pub struct TaskAssigned {
     /// The run: `<mission>.<step>.<attempt>`.
     pub run_id: String,
-    /// The mission.
     pub mission_id: String,
-    /// Its colony.
     pub colony_id: String,
-    /// The step.
     pub step_id: String,
     /// A line about it for people.
     pub title: String,

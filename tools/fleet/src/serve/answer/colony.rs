@@ -6,12 +6,9 @@ use serde::Serialize;
 use crate::host::{Colony, Millis};
 use crate::serve::names;
 
-/// A colony.
 #[derive(Debug, Serialize)]
 pub struct ColonyAnswer {
-    /// Its id.
     pub colony_id: String,
-    /// Its name.
     pub name: String,
     /// Its repository: an address or a path for git.
     pub repository: String,
@@ -21,16 +18,11 @@ pub struct ColonyAnswer {
     pub created_at_ms: Millis,
 }
 
-/// A crab.
 #[derive(Debug, Serialize)]
 pub struct CrabAnswer {
-    /// Its id.
     pub crab_id: String,
-    /// Its colony.
     pub colony_id: String,
-    /// Its name.
     pub name: String,
-    /// Its roles.
     pub roles: Vec<String>,
     /// `idle`: it waits for a step; `busy`: it has one; `faulty`: it cannot start steps; `away`: it is not connected.
     pub status: &'static str,
@@ -47,13 +39,9 @@ pub struct CrabAnswer {
 /// A crab that has registered.
 #[derive(Debug, Serialize)]
 pub struct Registered {
-    /// Its id.
     pub crab_id: String,
-    /// Its colony.
     pub colony_id: String,
-    /// Its name.
     pub name: String,
-    /// Its roles.
     pub roles: Vec<String>,
     /// How often it sends a heartbeat while it has a run.
     pub beat_ms: u64,

@@ -9,15 +9,12 @@ use crate::host::{AttemptRow, Millis, MissionRow, StoredMission};
 /// A mission in a list.
 #[derive(Debug, Serialize)]
 pub struct MissionLine {
-    /// Its id.
     pub mission_id: String,
-    /// Its colony.
     pub colony_id: String,
     /// Its workflow.
     pub workflow: String,
     /// The first line of its prompt.
     pub summary: String,
-    /// Its branch.
     pub branch: String,
     /// Where it stands.
     pub status: String,
@@ -33,12 +30,9 @@ pub struct MissionLine {
     pub updated_at_ms: Millis,
 }
 
-/// A mission.
 #[derive(Debug, Serialize)]
 pub struct MissionAnswer {
-    /// Its id.
     pub mission_id: String,
-    /// Its colony.
     pub colony_id: String,
     /// Its workflow.
     pub workflow: String,
@@ -48,7 +42,6 @@ pub struct MissionAnswer {
     pub definition: String,
     /// What is to be done.
     pub prompt: String,
-    /// Its branch.
     pub branch: String,
     /// Where it stands.
     pub status: String,
@@ -90,9 +83,7 @@ pub struct PauseAnswer {
 pub struct TaskAnswer {
     /// `<mission>.<step>`.
     pub task_id: String,
-    /// The mission.
     pub mission_id: String,
-    /// The step.
     pub step_id: String,
     /// A line about it for people.
     pub title: String,
@@ -127,9 +118,7 @@ pub struct TaskAnswer {
 pub struct RunAnswer {
     /// `<mission>.<step>.<attempt>`.
     pub run_id: String,
-    /// The mission.
     pub mission_id: String,
-    /// The step.
     pub step_id: String,
     /// The number of the attempt.
     pub attempt: u32,
@@ -162,7 +151,6 @@ pub struct RunAnswer {
 /// What a person's call has done to a mission.
 #[derive(Debug, Serialize)]
 pub struct Acted {
-    /// The mission.
     pub mission_id: String,
     /// How many events it has accepted.
     pub version: u64,

@@ -92,7 +92,6 @@ pub struct Ended {
 /// What has come of a report.
 #[derive(Debug, Serialize)]
 pub struct Reported {
-    /// The run.
     pub run_id: String,
     /// `accepted`, or `repeated` if the same report was accepted before.
     pub outcome: &'static str,

@@ -41,11 +41,8 @@ pub struct CrabCounts {
 /// Something that has happened.
 #[derive(Debug, Serialize)]
 pub struct RecordAnswer {
-    /// Its number.
     pub seq: u64,
-    /// When.
     pub time_ms: Millis,
-    /// The colony.
     pub colony_id: String,
     /// The mission, if it is about one.
     pub mission_id: Option<String>,
@@ -58,18 +55,14 @@ pub struct RecordAnswer {
 /// A step that a crab has got.
 #[derive(Debug, Serialize)]
 pub struct OfferAnswer {
-    /// The crab.
     pub crab_id: String,
-    /// The run.
     pub run_id: String,
-    /// Its role.
     pub role: String,
 }
 
 /// A step workflow.
 #[derive(Debug, Serialize)]
 pub struct WorkflowAnswer {
-    /// Its name.
     pub name: &'static str,
     /// Its version, as its author writes it.
     pub version: &'static str,

@@ -23,11 +23,9 @@ pub enum Who {
     Everybody,
     /// A person's, or one that only reads.
     Readers,
-    /// A person's.
     People,
     /// A crab's or a person's.
     Crabs,
-    /// Any.
     Members,
 }
 

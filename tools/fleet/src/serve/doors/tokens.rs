@@ -35,7 +35,6 @@ const GRAIN: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Rights {
-    /// Everything.
     Person,
     /// Reading everything.
     Reader,
@@ -59,7 +58,6 @@ pub struct Holder {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stored {
     v: u32,
-    /// Its id.
     pub id: String,
     /// What people call it.
     pub name: String,

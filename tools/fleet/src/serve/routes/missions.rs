@@ -83,7 +83,6 @@ pub(super) struct OfMission {
 pub enum Answer {
     /// The answer to a pause.
     Continue {
-        /// Its number.
         pause: Option<u32>,
         /// Whether to take the failure as it is.
         accept_failure: bool,
@@ -94,7 +93,6 @@ pub enum Answer {
     },
     /// Run it again, from this step.
     Retry(Option<String>),
-    /// End it.
     Cancel,
 }
 

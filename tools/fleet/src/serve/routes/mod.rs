@@ -28,9 +28,7 @@ use super::listen::Peer;
 use super::traces::{self, Answered};
 use crate::host::Reply;
 
-/// A call.
 pub struct Route {
-    /// Its method.
     pub method: &'static str,
     /// Its path, with the names of its ids.
     pub path: &'static str,

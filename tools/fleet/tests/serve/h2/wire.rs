@@ -40,7 +40,6 @@ pub struct Secure {
     certificates: TempDir,
 }
 
-/// A frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     pub kind: u8,
