@@ -1,6 +1,6 @@
 //! Commands and files that pages and messages name in passing exist.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +60,16 @@ fn every_file_that_a_page_names_exists() {
         }
     }
     assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+#[test]
+fn the_glossary_has_at_most_forty_words_each_once() {
+    let glossary = page::Page::read("docs/glossary.md");
+    let rows = glossary.text.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let words: Vec<&str> = rows.filter(|word| *word != "word").collect();
+    let distinct: BTreeSet<_> = words.iter().collect();
+    assert_eq!(distinct.len(), words.len(), "{words:?}");
+    assert!((20..=40).contains(&words.len()), "{} words", words.len());
 }
 
 /// What stands for a word that a message fills in: a number for the options that want one, and written as nobody writes it.
