@@ -145,6 +145,9 @@ impl ProcessTree {
         }
         let left = self.look()?.into_iter().filter(are_meant);
         let left: Vec<String> = left.map(|process| process.pid.to_string()).collect();
+        if left.is_empty() {
+            return Ok(());
+        }
         let message = format!("processes that do not end when killed: {}", left.join(", "));
         Err(Error::new(Kind::Environment, message).help(format!(
             "they wait for the system, as for a disk that does not answer: `ps -o pid,stat,wchan,args -p {}` says more",
