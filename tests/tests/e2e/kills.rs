@@ -202,20 +202,17 @@ fn an_agent_s_own_request_is_finished_when_it_has_ended() {
 #[test]
 fn an_agent_cannot_end_the_processes_that_act_for_it() {
     let world = World::new();
-    let held = Held::new(&world, "tmux", "kill-session", &Moment::First);
     // So do coding agents when they are ended: they look for the children of their command, and the children of these.
     harness(
         &world,
         "end_below() { for child in $(cat /proc/$1/task/*/children); do end_below $child; done; kill -9 $1; }
          printf '\\n## Handoff\\n\\nDONE: all of it\\n' >>TASK.md
          orange task update --status reviewing &
-         while [ ! -e \"$NOTES/../held/done\" ]; do sleep 0.05; done
-         end_below $!; echo >\"$NOTES/ended\"; exec sleep 1000000",
+         trap \"end_below $!; echo >'$NOTES/ended'; exit\" TERM
+         while :; do sleep 0.05; done",
     );
     let task = world.create("fix", "Mend it", &["--harness", "wild", "--workflow", "minimal"]);
-    held.wait();
     world.until("the agent has ended its command", || world.path("notes/ended").exists());
-    held.let_go();
     task.reaches("reviewing");
     let hooks = task.events_of("hook.ended");
     assert!(hooks.iter().all(|event| event["error"].is_null()), "{hooks:?}");
@@ -225,11 +222,13 @@ fn an_agent_cannot_end_the_processes_that_act_for_it() {
 #[test]
 fn an_unfinished_transition_is_reported_and_waited_for() {
     let world = World::new();
-    let held = Held::new(&world, "tmux", "kill-session", &Moment::First);
-    let task = world.create("fix", "Mend it [agents: hang]", &["--workflow", "minimal"]);
+    let task = world.create("fix", "Mend it [agents: hang hang hang]", &["--workflow", "minimal"]);
     task.agent(1).begun();
     task.write("## Handoff\n\nDONE: all of it");
-    let asking = start(&world, &["task", "update", "fix", "--status", "reviewing"]);
+    world.ok(&["task", "update", "fix", "--status", "reviewing"]);
+    // No agent is left, whose end would be recorded by a process that finishes what it finds.
+    let held = Held::new(&world, "tmux", "new-session", &Moment::Before);
+    let asking = start(&world, &["task", "update", "fix", "--status", "working"]);
     held.wait();
     let asked = [
         &["task", "list"][..],
@@ -244,8 +243,8 @@ fn an_unfinished_transition_is_reported_and_waited_for() {
     end(asking).fails(5, "environment");
     world.until("it is reported", is_reported);
     held.let_go();
-    world.ok(&["task", "wait", "fix", "--status", "reviewing"]);
-    assert_eq!(task.events_of("hook.ended").len(), 3);
+    world.ok(&["task", "wait", "fix", "--status", "working"]);
+    assert_eq!(task.events_of("hook.ended").len(), 5);
 }
 
 #[test]

@@ -143,8 +143,9 @@ impl ProcessTree {
                 return Ok(());
             }
         }
-        let left = self.look()?.into_iter().filter(are_meant);
-        let left: Vec<String> = left.map(|process| process.pid.to_string()).collect();
+        // On a slow machine the last of them end while the table is read for the last time within the grace.
+        let left: Vec<String> =
+            self.left(&are_meant)?.iter().map(|process| process.pid.to_string()).collect();
         if left.is_empty() {
             return Ok(());
         }
@@ -160,10 +161,8 @@ impl ProcessTree {
         let until = Instant::now() + GRACE;
         let (mut signalled, mut pause) = (BTreeSet::new(), Duration::from_millis(1));
         loop {
-            let mut left = self.look()?;
-            left.retain(are_meant);
-            // One that was started while the table was read, by one that has ended since, is only in the next one.
-            if left.is_empty() && !self.look()?.iter().any(are_meant) {
+            let left = self.left(are_meant)?;
+            if left.is_empty() {
                 return Ok(true);
             }
             if Instant::now() >= until {
@@ -176,6 +175,18 @@ impl ProcessTree {
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(50));
         }
+    }
+
+    /// Those that are meant and alive.
+    fn left(&mut self, are_meant: &impl Fn(&Process) -> bool) -> Result<Vec<Process>> {
+        let mut left = self.look()?;
+        left.retain(are_meant);
+        if left.is_empty() {
+            // One that was started while the table was read, by one that has ended since, is only in the next one.
+            left = self.look()?;
+            left.retain(are_meant);
+        }
+        Ok(left)
     }
 
     /// Whether it is in the session or the group of one that was seen, which may have ended after it had started this one.
