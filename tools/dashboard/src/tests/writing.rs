@@ -155,6 +155,50 @@ fn an_editor_that_fails_loses_no_text() {
 }
 
 #[test]
+fn a_form_that_is_left_keeps_its_texts() {
+    let mut desk = desk();
+    open_form(&mut desk);
+    desk.press("fix");
+    tab(&mut desk, 1);
+    desk.press("Mend it");
+    let file = format!("/tmp/{}/orange-text.md", "folder/".repeat(12));
+    let failure = Error::new(Kind::Environment, "cannot start `nothing`").help(format!("it is in {file}"));
+    desk.event(Event::Written(Err(failure)));
+    let screen = desk.screen();
+    assert!(screen.contains("✗ cannot start `nothing`") && screen.contains("/orange-text.md"), "{screen}");
+    assert!(!screen.contains("e reads it"), "e is typed: {screen}");
+    assert!(screen.contains("Esc back, keeps it"), "{screen}");
+    desk.key(KeyCode::Esc);
+    assert_eq!(last_message(&desk), "the form is kept: c opens it again");
+    desk.press("c");
+    desk.control('s');
+    let words = ordered(&mut desk).words;
+    assert_eq!(words[words.len() - 2..], ["fix", "Mend it"]);
+}
+
+#[test]
+fn ctrl_x_drops_the_form() {
+    let mut desk = desk();
+    open_form(&mut desk);
+    desk.press("fix");
+    desk.control('x');
+    assert!(matches!(desk.state.mode, Mode::List));
+    desk.press("c");
+    desk.control('s');
+    assert!(desk.orders().is_empty(), "an empty form is open");
+}
+
+#[test]
+fn a_form_shows_no_key_of_a_message_behind_it() {
+    let mut desk = desk();
+    desk.event(Event::Said(true, "the disk is full ".repeat(20)));
+    assert!(desk.screen().contains("e reads it, Esc"));
+    open_form(&mut desk);
+    let screen = desk.screen();
+    assert!(screen.contains("✗ the disk is full") && !screen.contains("e reads it"), "{screen}");
+}
+
+#[test]
 fn a_refused_form_stays_with_its_text() {
     let mut desk = desk();
     open_form(&mut desk);

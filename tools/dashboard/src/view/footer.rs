@@ -76,8 +76,11 @@ fn text_question(frame: &mut Frame<'_>, theme: Theme, question: &TextQuestion, a
 }
 
 fn said(state: &State, theme: Theme, width: usize) -> Line<'static> {
+    // A letter is typed, and Esc leaves what is written.
+    let is_written = matches!(state.mode, Mode::Form(_) | Mode::Text(_) | Mode::Search(_));
     if let Some(held) = state.held.last() {
-        let text = format!(" {}: u undoes", held.order.label);
+        let hint = if is_written { " …" } else { ": u undoes" };
+        let text = format!(" {}{hint}", held.order.label);
         return Line::styled(fit(&text, width), theme.warm());
     }
     if let Some(failure) = state.failure.as_ref().filter(|_| state.messages.is_empty()) {
@@ -89,6 +92,7 @@ fn said(state: &State, theme: Theme, width: usize) -> Line<'static> {
     let text = format!(" {mark} {}", message.text);
     let failures = state.messages.iter().filter(|it| it.is_failure).count();
     let more = match (failures, state.messages.len() - failures) {
+        _ if is_written => String::new(),
         (0, 1) | (1, 0) if text.width() + 5 <= width => "  Esc".to_owned(),
         (0, 1) | (1, 0) => "  e reads it, Esc".to_owned(),
         (failures, 0) => format!("  {failures} ✗: e reads all, Esc"),
@@ -179,7 +183,12 @@ fn keys_of_form(form: &Form) -> Vec<(&'static str, &'static str)> {
         Some(text) if text.has_lines() => vec![("⏎", "new line"), ("Ctrl-E", "editor")],
         Some(_) => vec![("Ctrl-E", "editor")],
     };
-    [vec![("Tab", "next field"), send], own, vec![("Esc", "drop")]].concat()
+    let end = if form.is_empty() {
+        vec![("Esc", "back")]
+    } else {
+        vec![("Esc", "back, keeps it"), ("Ctrl-X", "drop")]
+    };
+    [vec![("Tab", "next field"), send], own, end].concat()
 }
 
 /// A key, what it does, and whether it can be used.
