@@ -196,7 +196,7 @@ fn show(turn: &mut Turn, tab: Tab) {
     if turn.state.details.tab != tab {
         turn.state.details.tab = tab;
         turn.state.details.scroll = 0;
-        turn.state.details.failure = None;
+        turn.state.details.failures.clear();
         // Its files may have changed while it was not shown.
         turn.state.details.asked.clear();
     }
