@@ -44,6 +44,7 @@ pub(super) fn act(turn: &mut Turn, name: &str) {
             Some(Offered { refusal: Some(why), label, .. }) => {
                 refusals.push(format!("{}: no {label}: {why}", row.branch))
             }
+            None if name == "s" => refusals.push(format!("{}: {}", row.branch, offers::why_unheard(row))),
             None => {}
         }
     }

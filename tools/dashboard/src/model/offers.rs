@@ -271,6 +271,18 @@ fn others(state: &State, row: &Row) -> Vec<Offered> {
     others
 }
 
+/// Why no agent of this row can get a text now.
+pub fn why_unheard(row: &Row) -> &'static str {
+    match row.kind {
+        Kind::Mission => "agents of missions get no texts",
+        Kind::Task if super::request::of(row).is_some() => {
+            "its agent asks something, and a text would answer that"
+        }
+        Kind::Task if row.agents.is_empty() => "no agent is alive to get a text",
+        Kind::Task => "no agent reads a text now",
+    }
+}
+
 /// An order about a row.
 pub fn order(row: &Row, label: &str, words: Vec<String>) -> Order {
     Order { about: row.id.clone(), label: format!("{label} {}", row.branch), words, ..Order::default() }

@@ -74,6 +74,22 @@ fn lines_for_an_agent_are_sent_as_they_are() {
 }
 
 #[test]
+fn a_text_that_nobody_gets_is_refused_with_a_reason() {
+    let mut desk = desk();
+    let reasons = [
+        ("perm", "perm: its agent asks something, and a text would answer that"),
+        ("crash", "crash: no agent is alive to get a text"),
+        ("faster", "faster: agents of missions get no texts"),
+    ];
+    for (branch, reason) in reasons {
+        super::frames::select(&mut desk, branch);
+        desk.press("s");
+        assert!(matches!(desk.state.mode, Mode::List));
+        assert_eq!(last_message(&desk), reason);
+    }
+}
+
+#[test]
 fn a_text_that_could_not_be_sent_is_not_lost() {
     let mut desk = desk();
     desk.press("jsOne");
