@@ -317,6 +317,10 @@ impl Turn {
         let (due, held) =
             std::mem::take(&mut self.state.held).into_iter().partition(|held: &Held| held.due <= now);
         self.state.held = held;
+        // Nothing is left to ask about.
+        if self.state.held.is_empty() && matches!(&self.state.mode, Mode::Confirm(it) if it.quits) {
+            self.state.mode = Mode::List;
+        }
         due.into_iter().for_each(|held: Held| self.carry(held.order));
     }
 

@@ -90,9 +90,38 @@ fn a_cancel_can_be_withdrawn_for_five_seconds() {
 #[test]
 fn an_end_carries_out_what_was_agreed_to() {
     let mut desk = desk();
-    desk.press("xyq");
+    let cancelled = "task cancel perm0000000000000000 --yes".to_owned();
+    for key in ["q", "y"] {
+        let mut desk = self::desk();
+        desk.press("xyq");
+        assert!(desk.screen().contains("carry out 1 order now and quit? (y / u withdraws it)"));
+        assert!(!desk.effects.contains(&Effect::Quit));
+        desk.press(key);
+        let ends = desk.effects.contains(&Effect::Quit);
+        assert_eq!((ends, desk.said()), (true, vec![cancelled.clone()]));
+    }
+    // Nobody is asked after a signal.
+    desk.press("xy");
+    desk.event(Event::End);
     let ends = desk.effects.contains(&Effect::Quit);
-    assert_eq!((ends, desk.said()), (true, vec!["task cancel perm0000000000000000 --yes".to_owned()]));
+    assert_eq!((ends, desk.said()), (true, vec![cancelled]));
+}
+
+#[test]
+fn an_order_can_be_withdrawn_before_the_end() {
+    let mut desk = desk();
+    desk.press("xyqu");
+    assert!(desk.state.held.is_empty() && matches!(desk.state.mode, Mode::List));
+    assert_eq!(desk.state.messages[0].text, "withdrawn: cancel perm");
+    desk.press("gxyqn");
+    assert_eq!((desk.state.held.len(), desk.said()), (1, Vec::new()));
+    desk.press("q");
+    desk.wait(5);
+    assert!(matches!(desk.state.mode, Mode::List), "nothing is left to ask about");
+    assert!(!desk.effects.contains(&Effect::Quit));
+    assert_eq!(desk.said(), ["task cancel perm0000000000000000 --yes"]);
+    desk.press("q");
+    assert!(desk.effects.contains(&Effect::Quit));
 }
 
 #[test]

@@ -29,6 +29,10 @@ pub fn message(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
             let area = below_failure(frame, state, theme, area);
             return text_question(frame, theme, question, area);
         }
+        Mode::Confirm(confirm) if confirm.quits => {
+            let text = format!(" {}", fit(&confirm.question, width.saturating_sub(1)));
+            Line::styled(text, theme.warm().patch(theme.bold()))
+        }
         Mode::Confirm(confirm) => {
             let text = format!(" {} (y/N)", fit(&confirm.question, width.saturating_sub(8)));
             Line::styled(text, theme.warm().patch(theme.bold()))
@@ -139,6 +143,9 @@ fn shown(state: &State) -> Vec<ShownKey> {
         Mode::Search(_) => fixed(&[("⏎", "search"), ("Esc", "all")]),
         Mode::Text(_) => {
             fixed(&[("Ctrl-S", "send"), ("⏎", "new line"), ("Ctrl-E", "editor"), ("Esc", "drop")])
+        }
+        Mode::Confirm(confirm) if confirm.quits => {
+            fixed(&[("y q", "quit"), ("u", "withdraw"), ("n", "stay")])
         }
         Mode::Confirm(_) => fixed(&[("y", "yes"), ("n", "no")]),
         Mode::Menu(_) => fixed(&[("j k", "choose"), ("⏎", "do it"), ("Esc", "back")]),
