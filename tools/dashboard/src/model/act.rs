@@ -221,7 +221,7 @@ pub(super) fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
 
 fn chosen(turn: &mut Turn, choice: Choice) {
     match choice {
-        Choice::Order(order) | Choice::Held(order) | Choice::Answer(order)
+        Choice::Order(order) | Choice::Held(order) | Choice::Unmerged(order) | Choice::Answer(order)
             if turn.state.order_on(&order.about).is_some() =>
         {
             let what = turn.state.order_on(&order.about).unwrap_or_default();
@@ -229,6 +229,9 @@ fn chosen(turn: &mut Turn, choice: Choice) {
             turn.state.tell(true, note);
         }
         Choice::Order(order) => confirm(turn, format!("{}?", order.label), vec![order], false),
+        Choice::Unmerged(order) => {
+            confirm(turn, format!("{}? Its branch stays", order.label), vec![order], true);
+        }
         Choice::Held(order) => perform(turn, vec![Deed::Confirm(order)], false),
         Choice::Answer(order) => answer_request(turn, order),
         Choice::Return(order) => perform(turn, vec![Deed::Return(order)], false),

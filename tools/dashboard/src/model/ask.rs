@@ -96,6 +96,8 @@ pub enum Choice {
     Order(Order),
     /// An order that waits for the end of a grace.
     Held(Order),
+    /// An order that ends work without its merge, after a grace.
+    Unmerged(Order),
     /// An order that answers what an agent asks.
     Answer(Order),
     /// An order that sends work back, with feedback.

@@ -213,3 +213,24 @@ fn an_empty_form_starts_nothing() {
     desk.control('s');
     assert!(desk.said()[0].ends_with("--  Mend it"));
 }
+
+#[test]
+fn an_end_without_a_merge_says_so_and_can_be_withdrawn() {
+    let mut desk = Desk::new(120, 32);
+    select(&mut desk, "ok1");
+    let next = r#"[{"to": "done", "by": ["human"], "allowed": true, "hooks": []}]"#;
+    desk.answer(Question::Next("ok100000000000000000".to_owned()), next);
+    desk.effects.clear();
+    desk.press("t");
+    let Mode::Menu(menu) = &desk.state.mode else { panic!("{:?}", desk.state.mode) };
+    let at = menu.items.iter().position(|item| item.label == "to done").unwrap();
+    desk.press(&"j".repeat(at));
+    desk.key(KeyCode::Enter);
+    let screen = desk.screen();
+    assert!(screen.contains("end ok1 as done without a merge? Its branch stays (y/N)"), "{screen}");
+    desk.press("y");
+    desk.wait(4);
+    assert_eq!(desk.said(), [""; 0]);
+    desk.wait(1);
+    assert_eq!(desk.said(), ["task update ok100000000000000000 --status done"]);
+}
