@@ -123,7 +123,7 @@ fn question(orders: &[Order]) -> String {
     }
 }
 
-/// Gives orders, forgets the marks, and goes on to the next row that needs the person.
+/// Gives orders, forgets the marks, and goes on to the first row that needs the person.
 pub(super) fn give(turn: &mut Turn, orders: Vec<Order>) {
     if orders.is_empty() {
         return;
@@ -136,8 +136,8 @@ pub(super) fn give(turn: &mut Turn, orders: Vec<Order>) {
 
 fn go_on(turn: &mut Turn, is_answer: bool) {
     turn.state.list.marked.clear();
-    if is_answer && let Some(at) = list::position(&turn.state) {
-        list::next_need(&mut turn.state, at);
+    if is_answer {
+        list::first_need(&mut turn.state);
     }
 }
 

