@@ -100,7 +100,7 @@ fn use_text(turn: &mut Turn, question: TextQuestion) {
             }
         }
         TextUse::LastWord(_) if question.field.is_blank() => {
-            turn.state.tell(false, format!("nothing is sent: {} has no text", question.question));
+            turn.state.tell(true, format!("nothing is sent: {} has no text", question.question));
         }
         TextUse::LastWord(orders) => send(turn, orders, "-", text),
         TextUse::Feedback(orders) if question.field.is_blank() => give(turn, orders),
@@ -228,7 +228,7 @@ fn press_in_form(turn: &mut Turn, form: &mut Form, name: &str) {
 fn send_form(turn: &mut Turn, mut form: Box<Form>) {
     if form.is_empty() {
         let what = if form.is_mission { "started" } else { "created" };
-        turn.state.tell(false, format!("nothing is {what}: write a branch, or what is to be done"));
+        form.refusal = Some(format!("nothing is {what}: write a branch, or what is to be done"));
     } else {
         let order = form.order();
         turn.state.tell(false, format!("{} …", order.label));

@@ -208,6 +208,7 @@ fn an_empty_form_starts_nothing() {
     desk.key(KeyCode::Enter);
     assert_eq!(desk.said(), [""; 0]);
     assert!(matches!(desk.state.mode, Mode::Form(_)), "the form stays");
+    assert!(desk.screen().contains("✗ nothing is created: write a branch"), "{}", desk.screen());
     desk.key(KeyCode::Tab);
     desk.press("Mend it");
     desk.control('s');
