@@ -247,7 +247,7 @@ fn the_states_of_the_persistent_workflow_have_their_needs() {
     task.ok("update", &["--status", "reviewing"]);
     reports(&task, &event("SessionStart"));
     reports(&task, &event("Stop"));
-    let ready = check(&world, &task, "review-ready", "merge status:working cancel");
+    let ready = check(&world, &task, "review-ready", "merge status:working cancel send");
     assert_eq!(ready["verdict"], "PASS");
     take(&world, &ready, "status");
     task.has_events(5, "status.changed");
