@@ -169,8 +169,11 @@ fn a_person_may_merge_what_was_not_reviewed() {
     let asked = task.fails(2, "usage", "merge", &["--force"]);
     assert!(asked.contains("End agent 2 (reviewer) and merge") && asked.contains("--yes"), "{asked}");
     assert!(is_alive(reviewer));
-    let merged = task.ok("merge", &["--force", "--yes"]);
     let hooks = json!(["kill_session", "release_workspace", "delete_remote_branch", "spawn_next"]);
+    let planned = task.ok("merge", &["--force", "--dry-run"]);
+    let planned = (&planned["from"], &planned["to"], &planned["hooks_executed"]);
+    assert_eq!(planned, (&json!("agent-review"), &json!("done"), &hooks));
+    let merged = task.ok("merge", &["--force", "--yes"]);
     assert_eq!((&merged["hooks_executed"], &merged["hook_errors"]), (&hooks, &json!([])));
     assert_eq!((world.panes(), is_alive(reviewer)), (vec![], false));
     let forced = &task.events_of("task.force_merged")[0];

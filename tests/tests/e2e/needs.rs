@@ -71,7 +71,7 @@ fn what_an_agent_does_decides_what_its_task_needs() {
     task.reaches("working");
     reports(&task, &event("SessionStart"));
     reports(&task, &event("UserPromptSubmit"));
-    let busy = check(&world, &task, "working", "attach restart cancel");
+    let busy = check(&world, &task, "working", "attach restart cancel send");
     assert_eq!(busy["why"], "agent 1 thinks");
 
     let (hook, request) = asks(&world, &task, "rm -rf node_modules");
@@ -106,7 +106,7 @@ fn what_an_agent_does_decides_what_its_task_needs() {
     limit["last_assistant_message"] = "Limit reached, try again in 15 minutes.".into();
     reports(&task, &limit);
     task.has_events(1, "agent.waiting");
-    let limited = check(&world, &task, "limit", "attach restart cancel");
+    let limited = check(&world, &task, "limit", "attach restart cancel send");
     assert_eq!(limited["until"], task.owned("waiting_until"));
 
     task.ok("stop", &[]);
@@ -247,7 +247,7 @@ fn the_states_of_the_persistent_workflow_have_their_needs() {
     task.ok("update", &["--status", "reviewing"]);
     reports(&task, &event("SessionStart"));
     reports(&task, &event("Stop"));
-    let ready = check(&world, &task, "review-ready", "merge status:working cancel");
+    let ready = check(&world, &task, "review-ready", "merge status:working cancel send");
     assert_eq!(ready["verdict"], "PASS");
     take(&world, &ready, "status");
     task.has_events(5, "status.changed");

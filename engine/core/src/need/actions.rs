@@ -121,7 +121,23 @@ fn when(holds: bool, action: Action<'_>) -> Vec<Action<'_>> {
 impl<'f> TaskFacts<'f> {
     /// What a person can do about a need of this kind, the most likely first.
     pub fn actions(&self, kind: Kind) -> Vec<Action<'f>> {
-        groups(kind).iter().flat_map(|group| self.allowed(*group, kind)).collect()
+        let mut actions: Vec<_> = groups(kind).iter().flat_map(|group| self.allowed(*group, kind)).collect();
+        if !actions.iter().any(|action| matches!(action, Action::Send { .. })) {
+            actions.extend(self.interrupt());
+        }
+        actions
+    }
+
+    /// A message to an agent that does not wait for one. What is typed while an agent asks would answer that.
+    fn interrupt(&self) -> Option<Action<'f>> {
+        if self.life.is_none() || self.is_between() || asked(self.agents).is_some() {
+            return None;
+        }
+        let hears = self.agents.iter().find(|agent| match agent.doing {
+            Doing::Waits | Doing::Quiet | Doing::Limit { .. } | Doing::Works | Doing::Rests => true,
+            Doing::Asks(_) | Doing::Ended => false,
+        });
+        hears.map(|agent| Action::Send { spawn: agent.spawn })
     }
 
     fn allowed(&self, group: Group, kind: Kind) -> Vec<Action<'f>> {

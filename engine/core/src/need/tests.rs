@@ -168,7 +168,7 @@ fn agents_come_first_and_permissions_before_all() {
         Given { agents: HUNG, ..working },
         Kind::IdleWithoutArtifact,
         "agent 1 is there",
-        &["attach", "restart"],
+        &["attach", "restart", "send"],
     );
     let asked = "agent 1 has written ## Questions in TASK.md and waits for the answers";
     let body = "## Questions\n\nWhich?\n";
@@ -186,7 +186,7 @@ fn agents_come_first_and_permissions_before_all() {
         Given { agents: WORKS, body, ..working },
         Kind::Working,
         "agent 1 is there",
-        &["attach", "restart"],
+        &["attach", "restart", "send"],
     );
 }
 
@@ -213,7 +213,7 @@ fn the_crash_state_is_stuck_unless_somebody_works_there() {
     check(given(STUCK), Kind::Stuck, "no agent is alive in stuck", &[]);
     let idle = Given { agents: WAITS, ..given(STUCK) };
     check(idle, Kind::Stuck, "agent 1 is there", &["send", "attach"]);
-    check(Given { agents: WORKS, ..given(STUCK) }, Kind::Working, "agent 1 is there", &["attach"]);
+    check(Given { agents: WORKS, ..given(STUCK) }, Kind::Working, "agent 1 is there", &["attach", "send"]);
 }
 
 #[test]
@@ -222,7 +222,12 @@ fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
     let why = "ready waits for a person";
     check(ready(|it| it), Kind::ReviewReady, why, &["merge", "status", "cancel"]);
     // An agent from before has nothing to do here.
-    check(Given { agents: WAITS, ..given(READY) }, Kind::ReviewReady, why, &["merge", "status", "cancel"]);
+    check(
+        Given { agents: WAITS, ..given(READY) },
+        Kind::ReviewReady,
+        why,
+        &["merge", "status", "cancel", "send"],
+    );
     let dirty = ready(|it| TaskFacts { unmergeable: Some("uncommitted"), ..it });
     let stopped = "ready waits for a person; it cannot be merged: uncommitted";
     check(dirty, Kind::ReviewReady, stopped, &["status", "cancel"]);
@@ -249,7 +254,7 @@ fn hooks_that_wait_leave_nothing_else_to_do() {
     check(Given { with: hooks, ..given(DONE) }, Kind::HookFailed, why, &["retry-hooks", "cancel"]);
     let called = |it| TaskFacts { attention: Some("the push has failed"), ..it };
     let busy = Given { agents: WORKS, with: called, ..given(WORKING) };
-    check(busy, Kind::HookFailed, "the push has failed", &["seen", "attach"]);
+    check(busy, Kind::HookFailed, "the push has failed", &["seen", "attach", "send"]);
 }
 
 #[test]
@@ -292,7 +297,7 @@ fn a_limit_is_waited_for_while_nobody_works() {
         Given { agents: LIMITED, ..given(WORKING) },
         Kind::Limit,
         "agent 1 is there",
-        &["attach", "restart"],
+        &["attach", "restart", "send"],
     );
     const BOTH: &[Agent<'_>] = &[agent(Doing::Limit { until: None }), agent(Doing::Works)];
     assert_eq!(answer(Given { agents: BOTH, ..given(WORKING) }).0, Some(Kind::Working));

@@ -55,7 +55,7 @@ pub fn run(
         MissionCommand::Cancel { mission, yes } => {
             let dir = named_or_here(app, mission)?;
             if !yes {
-                confirm("Cancel", &Task::read_last(&app.home, &dir, 0)?.0, as_json)?;
+                confirm(app, &dir, "Cancel", &Task::read_last(&app.home, &dir, 0)?.0, as_json)?;
             }
             let backed_up = answer::cancel(app, &dir)?;
             changed(app, &dir, "it is cancelled", backed_up)

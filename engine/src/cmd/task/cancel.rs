@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::cmd::answer::one_line;
 use crate::cmd::confirm;
 use crate::flow;
+use crate::flow::names::Names;
 use crate::flow::request::transition_result;
 use crate::store::{Task, TaskDir};
 use orange_api::TransitionResult;
@@ -13,7 +14,7 @@ use orange_api::TransitionResult;
 pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<(TransitionResult, String)> {
     if !yes {
         let (task, _) = Task::read(&app.home, dir)?;
-        confirm("Cancel", &task, as_json)?;
+        confirm(app, dir, "Cancel", &task, as_json)?;
     }
     let result = flow::cancel(app, dir)?;
     let text = transition_result::text(&result);
@@ -24,8 +25,9 @@ pub fn run(app: &App, dir: &TaskDir, yes: bool, as_json: bool) -> Result<(Transi
 ///
 /// # Errors
 /// `refused` when the answer is no; `usage` without a terminal to ask on.
-pub fn confirm(what: &str, task: &Task, as_json: bool) -> Result<()> {
-    let question = format!("{what} {} ({}: {})?", task.id, task.status(), one_line(&task.summary, 60));
-    let unasked = format!("{what} {}? This wants a yes", task.id);
+pub fn confirm(app: &App, dir: &TaskDir, what: &str, task: &Task, as_json: bool) -> Result<()> {
+    let name = Names::of(app).name(dir);
+    let question = format!("{what} {name} ({}: {})?", task.status(), one_line(&task.summary, 60));
+    let unasked = format!("{what} {name}? This wants a yes");
     confirm::confirm(&question, unasked, "repeat it with --yes", as_json)
 }

@@ -17,7 +17,7 @@ pub fn run(app: &App, dir: &TaskDir, yes: bool, dry_run: bool, as_json: bool) ->
     }
     if !yes {
         let (task, _) = Task::read_last(&app.home, dir, 0)?;
-        confirm("Delete", &task, as_json)?;
+        confirm(app, dir, "Delete", &task, as_json)?;
     }
     let path = delete::delete(app, dir)?.path.display().to_string();
     let text = format!("{} is in {path}; {} brings it back", dir.shown(), dir.command("restore"));

@@ -38,7 +38,7 @@ fn confirm_ends(app: &App, dir: &TaskDir, as_json: bool) -> Result<()> {
     if agents.is_empty() {
         return Ok(());
     }
-    confirm(&format!("End {} and merge", agents.join(" and ")), &task, as_json)
+    confirm(app, dir, &format!("End {} and merge", agents.join(" and ")), &task, as_json)
 }
 
 /// The answer to a transition. A transition to the status of merged tasks says if the branch is not merged.

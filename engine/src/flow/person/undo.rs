@@ -10,6 +10,7 @@ use orange_core::{Actor, Machine};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::lock_recovered;
+use crate::flow::names::Names;
 use crate::flow::person::create::admit;
 use crate::hooks::workspace;
 use crate::store::{
@@ -66,7 +67,7 @@ pub fn undo(app: &App, dir: &TaskDir, dry_run: bool) -> Result<Undone> {
     app.caller.check_person("take a cancellation back")?;
     if dry_run {
         let (task, journal) = Task::read(&app.home, dir)?;
-        return plan(app, &task, &journal.records).map(|plan| plan.undone);
+        return plan(app, dir, &task, &journal.records).map(|plan| plan.undone);
     }
     let recovered = lock_recovered(app, dir)?;
     if let Some(backup) = again(app, &recovered) {
@@ -79,7 +80,7 @@ pub fn undo(app: &App, dir: &TaskDir, dry_run: bool) -> Result<Undone> {
     let (undone, locked) = store::in_project(&app.home, dir, |mut locked, others| {
         admit(app, others)?;
         let (_, journal::Journal { records, .. }) = Task::read(&app.home, dir)?;
-        let Plan { undone, event, lost } = plan(app, locked.task(), &records)?;
+        let Plan { undone, event, lost } = plan(app, dir, locked.task(), &records)?;
         if let Some(commit) = lost {
             let git = Git::at(&app.project_of(locked.task())?.path);
             git.branch_at(&locked.task().branch, &commit)?;
@@ -129,9 +130,15 @@ fn give_worktree(app: &App, mut locked: LockedTask) -> Result<Option<String>> {
 }
 
 /// What follows from the journal, and the event that begins it.
-fn plan(app: &App, task: &Task, records: &[Record]) -> Result<Plan> {
+fn plan(app: &App, dir: &TaskDir, task: &Task, records: &[Record]) -> Result<Plan> {
     let machine = app.machine_of(&task.owned)?;
-    let cancelled = cancelled(machine, task, records)?;
+    let Some(cancelled) = cancelled(machine, task, records) else {
+        let message = format!("task {} is {}, not cancelled", Names::of(app).name(dir), task.status());
+        return Err(Error::new(Kind::Refused, message).help(format!(
+            "only a cancellation can be taken back; {} shows where the task can go",
+            dir.command("next")
+        )));
+    };
     if machine.state_named(&cancelled.to).is_none() {
         let message = format!("the workflow {} no longer has the status {}", machine.name, cancelled.to);
         return Err(Error::new(Kind::Refused, message)
@@ -152,20 +159,13 @@ fn plan(app: &App, task: &Task, records: &[Record]) -> Result<Plan> {
 }
 
 /// The last cancellation in the journal of a cancelled task.
-fn cancelled(machine: &Machine<'_>, task: &Task, records: &[Record]) -> Result<Cancelled> {
+fn cancelled(machine: &Machine<'_>, task: &Task, records: &[Record]) -> Option<Cancelled> {
     let is_cancelled = machine.commands.cancel == machine.state_named(task.status());
     let mut begun = records.iter().enumerate().filter_map(|(at, record)| {
         if let Event::TransitionStarted(plan) = &record.event { Some((at, plan)) } else { None }
     });
     let entered = begun.rfind(|(_, plan)| plan.to == task.status());
-    let found = entered.filter(|_| is_cancelled);
-    let Some((at, plan)) = found else {
-        return Err(Error::new(
-            Kind::Refused,
-            format!("task {} is {}, not cancelled", task.id, task.status()),
-        )
-        .help("only a cancellation can be taken back; `orange task next` shows where the task can go"));
-    };
+    let (at, plan) = entered.filter(|_| is_cancelled)?;
     let (mut backups, mut set_aside) = (Vec::new(), Vec::new());
     for record in &records[at..] {
         if let Event::WorkBackedUp { commit, .. } = &record.event {
@@ -180,7 +180,7 @@ fn cancelled(machine: &Machine<'_>, task: &Task, records: &[Record]) -> Result<C
     if let Some(Some(kept)) = before.reopening.filter(|_| backups.is_empty()) {
         backups.push(kept);
     }
-    Ok(Cancelled { to: plan.from.clone(), had_worktree, backups, set_aside })
+    Some(Cancelled { to: plan.from.clone(), had_worktree, backups, set_aside })
 }
 
 /// The work of the backups; refuses a branch that is not where the work left it.

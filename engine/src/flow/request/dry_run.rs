@@ -1,6 +1,6 @@
 //! The answer that a request would get, without locking, writing or running anything.
 
-use orange_core::{Machine, Turn};
+use orange_core::{LifeEvent, Machine, Turn};
 
 use crate::app::App;
 use crate::flow::life::{self, closing};
@@ -65,13 +65,20 @@ impl TaskPreview {
 
     /// The answer to this turn.
     pub fn planned(&self, machine: &Machine<'_>, turn: &Turn<'_>) -> TransitionResult {
-        let to = turn.decision().map(|decision| machine.state(decision.to).name);
+        let forced = turn.events.iter().find_map(|event| {
+            if let LifeEvent::Forced { what, to, .. } = event { Some((*what, *to)) } else { None }
+        });
+        let to = turn.decision().map(|decision| decision.to).or(forced.map(|(_, to)| to));
+        let hooks = match forced {
+            Some((what, to)) => machine.forced_hooks(what, to).iter().map(|hook| hook.name()).collect(),
+            None => turn.hooks().iter().map(|effect| effect.hook.name()).collect::<Vec<_>>(),
+        };
         TransitionResult {
             id: self.task.id.clone(),
             from: self.task.status().to_owned(),
-            to: to.unwrap_or(self.task.status()).to_owned(),
+            to: to.map_or(self.task.status(), |to| machine.state(to).name).to_owned(),
             review_round: self.task.counter("review_round"),
-            hooks: turn.hooks().iter().map(|effect| effect.hook.name().to_owned()).collect(),
+            hooks: hooks.into_iter().map(str::to_owned).collect(),
             dry_run: true,
             ..transition_result::beginning(&self.records)
         }

@@ -44,6 +44,7 @@ pub(super) fn act(turn: &mut Turn, name: &str) {
             Some(Offered { refusal: Some(why), label, .. }) => {
                 refusals.push(format!("{}: no {label}: {why}", row.branch))
             }
+            None if name == "s" => refusals.push(format!("{}: {}", row.branch, offers::why_unheard(row))),
             None => {}
         }
     }
@@ -122,7 +123,7 @@ fn question(orders: &[Order]) -> String {
     }
 }
 
-/// Gives orders, forgets the marks, and goes on to the next row that needs the person.
+/// Gives orders, forgets the marks, and goes on to the first row that needs the person.
 pub(super) fn give(turn: &mut Turn, orders: Vec<Order>) {
     if orders.is_empty() {
         return;
@@ -135,8 +136,8 @@ pub(super) fn give(turn: &mut Turn, orders: Vec<Order>) {
 
 fn go_on(turn: &mut Turn, is_answer: bool) {
     turn.state.list.marked.clear();
-    if is_answer && let Some(at) = list::position(&turn.state) {
-        list::next_need(&mut turn.state, at);
+    if is_answer {
+        list::first_need(&mut turn.state);
     }
 }
 
@@ -220,7 +221,7 @@ pub(super) fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
 
 fn chosen(turn: &mut Turn, choice: Choice) {
     match choice {
-        Choice::Order(order) | Choice::Held(order) | Choice::Answer(order)
+        Choice::Order(order) | Choice::Held(order) | Choice::Unmerged(order) | Choice::Answer(order)
             if turn.state.order_on(&order.about).is_some() =>
         {
             let what = turn.state.order_on(&order.about).unwrap_or_default();
@@ -228,6 +229,9 @@ fn chosen(turn: &mut Turn, choice: Choice) {
             turn.state.tell(true, note);
         }
         Choice::Order(order) => confirm(turn, format!("{}?", order.label), vec![order], false),
+        Choice::Unmerged(order) => {
+            confirm(turn, format!("{}? Its branch stays", order.label), vec![order], true);
+        }
         Choice::Held(order) => perform(turn, vec![Deed::Confirm(order)], false),
         Choice::Answer(order) => answer_request(turn, order),
         Choice::Return(order) => perform(turn, vec![Deed::Return(order)], false),

@@ -36,6 +36,8 @@ pub struct Confirm {
     pub orders: Vec<Order>,
     /// Whether they wait for the end of a grace, in which they can be withdrawn.
     pub is_held: bool,
+    /// Whether the dashboard ends after a yes, and carries out what is held.
+    pub quits: bool,
     /// How many frames were drawn before it was asked: a key that was pressed before the next one does not answer it.
     pub frames: u64,
 }
@@ -88,6 +90,8 @@ pub enum Choice {
     Order(Order),
     /// An order that waits for the end of a grace.
     Held(Order),
+    /// An order that ends work without its merge, after a grace.
+    Unmerged(Order),
     /// An order that answers what an agent asks.
     Answer(Order),
     /// An order that sends work back, with feedback.

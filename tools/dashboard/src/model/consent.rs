@@ -9,7 +9,39 @@ use super::update::Turn;
 /// Asks, before these orders are given.
 pub(super) fn confirm(turn: &mut Turn, question: String, orders: Vec<Order>, is_held: bool) {
     let frames = turn.state.sight.frames;
-    turn.state.mode = Mode::Confirm(Confirm { question, orders, is_held, frames });
+    turn.state.mode = Mode::Confirm(Confirm { question, orders, is_held, quits: false, frames });
+}
+
+/// Ends. Asks first while orders can still be withdrawn.
+pub(super) fn ask_to_quit(turn: &mut Turn) {
+    let count = turn.state.held.len();
+    if count == 0 {
+        return turn.quit();
+    }
+    let orders = if count == 1 { "1 order".to_owned() } else { format!("{count} orders") };
+    let them = if count == 1 { "it" } else { "them" };
+    let question = format!("carry out {orders} now and quit? (y / u withdraws {them})");
+    let frames = turn.state.sight.frames;
+    turn.state.mode =
+        Mode::Confirm(Confirm { question, orders: Vec::new(), is_held: false, quits: true, frames });
+}
+
+/// The keys of the question before the end.
+pub(super) fn answer_quit(turn: &mut Turn, confirm: Confirm, name: &str) {
+    match name {
+        // It was pressed before the question was drawn.
+        "y" | "Y" | "q" if turn.frames <= confirm.frames || turn.is_held => {
+            turn.state.mode = Mode::Confirm(confirm);
+        }
+        "y" | "Y" | "q" => turn.quit(),
+        "u" => {
+            let held = std::mem::take(&mut turn.state.held);
+            let labels: Vec<String> = held.into_iter().map(|held| held.order.label).collect();
+            turn.state.tell(false, format!("withdrawn: {}", labels.join(", ")));
+        }
+        "n" | "N" | "Esc" => {}
+        _ => turn.state.mode = Mode::Confirm(confirm),
+    }
 }
 
 /// Gives an order if its row was on the screen, with what it needs now, when the key was pressed.

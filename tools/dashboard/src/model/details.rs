@@ -1,6 +1,6 @@
 //! What is shown about the selected row.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::State;
 use super::diff::Diff;
@@ -66,8 +66,8 @@ pub struct Details {
     /// What its agent shows.
     pub pane: Option<ShownPane<'static>>,
     pub diff: Option<Diff>,
-    /// Why the part cannot be shown.
-    pub failure: Option<Error>,
+    /// Why something about the row cannot be shown, by what has failed.
+    pub failures: BTreeMap<Source, Error>,
     /// The pane that is followed.
     pub followed: Option<Followed>,
     /// The worktree that is watched.
@@ -78,6 +78,15 @@ pub struct Details {
     pub seen: Option<Seen>,
 }
 
+/// What a part of the row is made of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// The pane that is followed.
+    Pane,
+    /// The answer to a question.
+    Answer(Question),
+}
+
 /// When a row has last changed, what it needs, and how many agents it has.
 pub type Seen = (String, Option<Need>, usize);
 
@@ -86,6 +95,22 @@ impl Details {
     pub fn of(row: &Row) -> Details {
         let seen = Some((row.updated_at.clone(), row.need.clone(), row.agents.len()));
         Details { id: row.id.clone(), seen, ..Details::default() }
+    }
+
+    /// Why the shown part of the row cannot be shown: failures of other parts are not its own.
+    pub fn failure(&self, kind: Kind) -> Option<&Error> {
+        let id = self.id.clone();
+        let needed = match (self.tab, kind) {
+            (Tab::Agent, Kind::Task) => vec![Source::Pane],
+            (Tab::Agent, Kind::Mission) => vec![Source::Pane, Source::Answer(Question::Mission(id))],
+            (Tab::Diff, _) => vec![Source::Answer(Question::Diff(id))],
+            (Tab::Why, Kind::Task) => vec![Source::Answer(Question::Next(id))],
+            (Tab::Text | Tab::History, Kind::Task) => vec![Source::Answer(Question::Task(id))],
+            (Tab::Text | Tab::Why | Tab::History, Kind::Mission) => {
+                vec![Source::Answer(Question::Mission(id))]
+            }
+        };
+        needed.iter().find_map(|source| self.failures.get(source))
     }
 }
 

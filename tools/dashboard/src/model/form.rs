@@ -48,7 +48,7 @@ pub struct Form {
     pub is_mission: bool,
     /// The number of the order that carries it out, while that runs.
     pub sent: Option<u64>,
-    /// Why it was refused.
+    /// Why it was refused, or why the editor of a text has failed.
     pub refusal: Option<String>,
     project: Pick,
     branch: TextField,

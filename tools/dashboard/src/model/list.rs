@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::row::{Group, Row};
-use super::{State, areas};
+use super::{State, areas, request};
 
 /// Which tasks the list shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,6 +130,19 @@ pub fn next_need(state: &mut State, after: usize) -> bool {
         select(state, number);
     }
     found.is_some()
+}
+
+/// Selects the first row that needs a person: one whose agent asks something before all others. A row that has an order is answered.
+pub fn first_need(state: &mut State) {
+    let rows = visible(state);
+    let is_held = |row: &Row| state.held.iter().any(|held| held.order.about == row.id);
+    let needs =
+        |row: &Row| row.group() == Group::NeedsYou && state.order_on(&row.id).is_none() && !is_held(row);
+    let asks = |row: &Row| needs(row) && request::of(row).is_some();
+    let first = rows.iter().position(|row| asks(row)).or_else(|| rows.iter().position(|row| needs(row)));
+    if let Some(number) = first {
+        select(state, number);
+    }
 }
 
 /// The number of the selected row among the visible ones.

@@ -96,7 +96,7 @@ pub struct State {
     pub orders: u64,
     /// Comments on the changes of rows that are not selected.
     pub drafts: BTreeMap<String, Diff>,
-    /// The form that was left while its order runs, or after that has failed.
+    /// The form that was left with texts, while its order runs or after that has failed.
     pub form_aside: Option<Box<Form>>,
     /// The texts whose orders run or have failed, by what they are about.
     pub unsent: BTreeMap<String, String>,

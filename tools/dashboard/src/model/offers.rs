@@ -284,6 +284,18 @@ fn others(state: &State, row: &Row) -> Vec<Offered> {
     others
 }
 
+/// Why no agent of this row can get a text now.
+pub fn why_unheard(row: &Row) -> &'static str {
+    match row.kind {
+        Kind::Mission => "agents of missions get no texts",
+        Kind::Task if super::request::of(row).is_some() => {
+            "its agent asks something, and a text would answer that"
+        }
+        Kind::Task if row.agents.is_empty() => "no agent is alive to get a text",
+        Kind::Task => "no agent reads a text now",
+    }
+}
+
 /// An order about a row.
 pub fn order(row: &Row, label: &str, words: Vec<String>) -> Order {
     Order { about: row.id.clone(), label: format!("{label} {}", row.branch), words, ..Order::default() }
@@ -321,7 +333,20 @@ pub fn menu(state: &State, row: &Row) -> Menu {
         } else if !is_there {
             let words = ["task", "update", &row.id, "--status", &next.to].map(str::to_owned).to_vec();
             let label = format!("to {}", next.to);
-            let choice = Choice::Order(order(row, &label, words));
+            let moves =
+                Order { label: format!("move {} to {}", row.branch, next.to), ..order(row, "", words) };
+            let workflow = state.catalog.workflows.get(&row.workflow);
+            let is_end = workflow
+                .is_some_and(|it| it.states().iter().any(|state| state.terminal && state.name == next.to));
+            let is_merged = workflow.and_then(|it| it.target_of("merge")).is_some_and(|it| it == next.to);
+            let choice = match (is_merged, is_end) {
+                (true, _) => {
+                    let label = format!("end {} as {} without a merge", row.branch, next.to);
+                    Choice::Unmerged(Order { label, ..moves })
+                }
+                (false, true) => Choice::Held(moves),
+                (false, false) => Choice::Order(moves),
+            };
             items.push(Item { label, refusal: (!next.allowed).then(|| refusal(next)), choice });
         }
     }

@@ -4,7 +4,7 @@ use crossterm::event::{KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEve
 
 use super::act::{act, answer, choose, send_review, undo};
 use super::ask::{Mode, TextQuestion, TextUse};
-use super::consent::{open_request, read_request};
+use super::consent::{answer_quit, ask_to_quit, open_request, read_request};
 use super::details::Tab;
 use super::diff::LineKind;
 use super::effect::Effect;
@@ -31,6 +31,7 @@ pub(super) fn key(turn: &mut Turn, key: KeyEvent) {
         Mode::List => in_list(turn, &name),
         Mode::Details => in_details(turn, &name),
         Mode::Search(line) => search(turn, line, &name),
+        Mode::Confirm(confirm) if confirm.quits => answer_quit(turn, confirm, &name),
         Mode::Confirm(confirm) => answer(turn, confirm, &name),
         Mode::Text(question) => text(turn, question, &name),
         Mode::Menu(menu) => choose(turn, menu, &name),
@@ -82,7 +83,7 @@ pub(super) fn mouse(turn: &mut Turn, mouse: MouseEvent) {
 fn in_list(turn: &mut Turn, name: &str) {
     let state = &mut turn.state;
     match name {
-        "q" => turn.quit(),
+        "q" => ask_to_quit(turn),
         "j" | "Down" => list::step(state, 1),
         "k" | "Up" => list::step(state, -1),
         "g" | "Home" => list::select(state, 0),
@@ -195,7 +196,7 @@ fn show(turn: &mut Turn, tab: Tab) {
     if turn.state.details.tab != tab {
         turn.state.details.tab = tab;
         turn.state.details.scroll = 0;
-        turn.state.details.failure = None;
+        turn.state.details.failures.clear();
         // Its files may have changed while it was not shown.
         turn.state.details.asked.clear();
     }

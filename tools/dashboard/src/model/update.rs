@@ -2,7 +2,7 @@
 
 use super::areas;
 use super::ask::Mode;
-use super::details::{self, Details, Tab};
+use super::details::{self, Details, Source, Tab};
 use super::diff::Diff;
 use super::effect::{Answer, Completion, Effect, Event, Followed, Order, Question, Watched};
 use super::list::Layout;
@@ -83,11 +83,11 @@ impl Turn {
             Event::Carried(order, answer) => self.carried(order, *answer),
             Event::Attached(answer) => self.attached(answer),
             Event::Pane(id, pane) if id == self.state.details.id => {
-                self.state.details.failure = None;
+                self.state.details.failures.remove(&Source::Pane);
                 self.state.details.pane = Some(*pane);
             }
             Event::NoPane(id, failure) if id == self.state.details.id => {
-                self.state.details.failure = Some(failure);
+                self.state.details.failures.insert(Source::Pane, failure);
             }
             Event::Pane(..) | Event::NoPane(..) => {}
             Event::Said(is_failure, text) => self.state.tell(is_failure, text),
@@ -120,7 +120,7 @@ impl Turn {
     /// Asks again about the selected row what its journal decides: its events while they are shown, and what could not be read.
     fn look_again(&mut self) {
         let details = &mut self.state.details;
-        if details.failure.take().is_some() {
+        if !std::mem::take(&mut details.failures).is_empty() {
             return details.asked.clear();
         }
         if details.tab == Tab::History {
@@ -164,7 +164,7 @@ impl Turn {
             }
             Question::Next(id) | Question::Task(id) | Question::Mission(id) | Question::Diff(id) => {
                 if *id == self.state.details.id {
-                    self.state.details.failure = Some(failure);
+                    self.state.details.failures.insert(Source::Answer(question.clone()), failure);
                 }
             }
         }
@@ -175,6 +175,7 @@ impl Turn {
             return;
         }
         let details = &mut self.state.details;
+        details.failures.remove(&Source::Answer(question.clone()));
         match answer {
             Answer::Tasks(listed) => {
                 let rows: Vec<Row> = listed.into_iter().map(Row::of_task).collect();
@@ -316,6 +317,10 @@ impl Turn {
         let (due, held) =
             std::mem::take(&mut self.state.held).into_iter().partition(|held: &Held| held.due <= now);
         self.state.held = held;
+        // Nothing is left to ask about.
+        if self.state.held.is_empty() && matches!(&self.state.mode, Mode::Confirm(it) if it.quits) {
+            self.state.mode = Mode::List;
+        }
         due.into_iter().for_each(|held: Held| self.carry(held.order));
     }
 
@@ -493,6 +498,7 @@ impl Turn {
     fn follow(&mut self, followed: Option<Followed>) {
         if self.state.details.followed != followed {
             self.state.details.followed.clone_from(&followed);
+            self.state.details.failures.remove(&Source::Pane);
             self.effects.push(Effect::Follow(followed));
         }
     }

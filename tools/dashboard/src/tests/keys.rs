@@ -7,6 +7,7 @@ use crate::model::ask::Mode;
 use crate::model::effect::{Effect, Event, Order, Question, Watched};
 use crate::model::list;
 use crate::model::row::{Group, Kind};
+use orange_api::{Error, Kind as ErrorKind};
 
 pub(super) fn desk() -> Desk {
     let mut desk = Desk::new(120, 32);
@@ -89,9 +90,38 @@ fn a_cancel_can_be_withdrawn_for_five_seconds() {
 #[test]
 fn an_end_carries_out_what_was_agreed_to() {
     let mut desk = desk();
-    desk.press("xyq");
+    let cancelled = "task cancel perm0000000000000000 --yes".to_owned();
+    for key in ["q", "y"] {
+        let mut desk = self::desk();
+        desk.press("xyq");
+        assert!(desk.screen().contains("carry out 1 order now and quit? (y / u withdraws it)"));
+        assert!(!desk.effects.contains(&Effect::Quit));
+        desk.press(key);
+        let ends = desk.effects.contains(&Effect::Quit);
+        assert_eq!((ends, desk.said()), (true, vec![cancelled.clone()]));
+    }
+    // Nobody is asked after a signal.
+    desk.press("xy");
+    desk.event(Event::End);
     let ends = desk.effects.contains(&Effect::Quit);
-    assert_eq!((ends, desk.said()), (true, vec!["task cancel perm0000000000000000 --yes".to_owned()]));
+    assert_eq!((ends, desk.said()), (true, vec![cancelled]));
+}
+
+#[test]
+fn an_order_can_be_withdrawn_before_the_end() {
+    let mut desk = desk();
+    desk.press("xyqu");
+    assert!(desk.state.held.is_empty() && matches!(desk.state.mode, Mode::List));
+    assert_eq!(desk.state.messages[0].text, "withdrawn: cancel perm");
+    desk.press("gxyqn");
+    assert_eq!((desk.state.held.len(), desk.said()), (1, Vec::new()));
+    desk.press("q");
+    desk.wait(5);
+    assert!(matches!(desk.state.mode, Mode::List), "nothing is left to ask about");
+    assert!(!desk.effects.contains(&Effect::Quit));
+    assert_eq!(desk.said(), ["task cancel perm0000000000000000 --yes"]);
+    desk.press("q");
+    assert!(desk.effects.contains(&Effect::Quit));
 }
 
 #[test]
@@ -286,6 +316,27 @@ fn every_tab_has_room_at_80_columns() {
         assert!(is_whole && line.contains(&format!("[{number} ")), "{line}");
         assert_eq!(line.matches(['[', ']']).count(), 2, "{line}");
     }
+}
+
+#[test]
+fn a_failure_of_one_tab_is_not_shown_on_another() {
+    let mut desk = desk();
+    let id = desk.state.selected().unwrap().id.clone();
+    let failure = Error::new(ErrorKind::Refused, "no agent has a pane");
+    desk.event(Event::NoPane(id.clone(), failure.clone()));
+    assert!(desk.screen().contains("no agent has a pane"), "{}", desk.screen());
+    // Its work is ready now, so that the row opens on its changes.
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    let ready = rows.iter().find(|row| row["branch"] == "ok1").unwrap()["need"].clone();
+    rows.iter_mut().find(|row| row["id"] == *id).unwrap()["need"] = ready;
+    desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
+    desk.event(Event::NoPane(id.clone(), failure));
+    let screen = desk.screen();
+    assert!(screen.contains("[2 diff]") && !screen.contains("no agent has a pane"), "{screen}");
+    desk.fails(Question::Diff(id.clone()), "git is missing");
+    assert!(desk.screen().contains("git is missing"), "{}", desk.screen());
+    desk.answer(Question::Diff(id), DIFF);
+    assert!(!desk.screen().contains("git is missing"), "{}", desk.screen());
 }
 
 #[test]

@@ -74,6 +74,22 @@ fn lines_for_an_agent_are_sent_as_they_are() {
 }
 
 #[test]
+fn a_text_that_nobody_gets_is_refused_with_a_reason() {
+    let mut desk = desk();
+    let reasons = [
+        ("perm", "perm: its agent asks something, and a text would answer that"),
+        ("crash", "crash: no agent is alive to get a text"),
+        ("faster", "faster: agents of missions get no texts"),
+    ];
+    for (branch, reason) in reasons {
+        super::frames::select(&mut desk, branch);
+        desk.press("s");
+        assert!(matches!(desk.state.mode, Mode::List));
+        assert_eq!(last_message(&desk), reason);
+    }
+}
+
+#[test]
 fn a_text_that_could_not_be_sent_is_not_lost() {
     let mut desk = desk();
     desk.press("jsOne");
@@ -152,6 +168,50 @@ fn an_editor_that_fails_loses_no_text() {
     desk.key(KeyCode::Esc);
     saved(&mut desk, "late");
     assert!(matches!(desk.state.mode, Mode::List));
+}
+
+#[test]
+fn a_form_that_is_left_keeps_its_texts() {
+    let mut desk = desk();
+    open_form(&mut desk);
+    desk.press("fix");
+    tab(&mut desk, 1);
+    desk.press("Mend it");
+    let file = format!("/tmp/{}/orange-text.md", "folder/".repeat(12));
+    let failure = Error::new(Kind::Environment, "cannot start `nothing`").help(format!("it is in {file}"));
+    desk.event(Event::Written(Err(failure)));
+    let screen = desk.screen();
+    assert!(screen.contains("✗ cannot start `nothing`") && screen.contains("/orange-text.md"), "{screen}");
+    assert!(!screen.contains("e reads it"), "e is typed: {screen}");
+    assert!(screen.contains("Esc back, keeps it"), "{screen}");
+    desk.key(KeyCode::Esc);
+    assert_eq!(last_message(&desk), "the form is kept: c opens it again");
+    desk.press("c");
+    desk.control('s');
+    let words = ordered(&mut desk).words;
+    assert_eq!(words[words.len() - 2..], ["fix", "Mend it"]);
+}
+
+#[test]
+fn ctrl_x_drops_the_form() {
+    let mut desk = desk();
+    open_form(&mut desk);
+    desk.press("fix");
+    desk.control('x');
+    assert!(matches!(desk.state.mode, Mode::List));
+    desk.press("c");
+    desk.control('s');
+    assert!(desk.orders().is_empty(), "an empty form is open");
+}
+
+#[test]
+fn a_form_shows_no_key_of_a_message_behind_it() {
+    let mut desk = desk();
+    desk.event(Event::Said(true, "the disk is full ".repeat(20)));
+    assert!(desk.screen().contains("e reads it, Esc"));
+    open_form(&mut desk);
+    let screen = desk.screen();
+    assert!(screen.contains("✗ the disk is full") && !screen.contains("e reads it"), "{screen}");
 }
 
 #[test]

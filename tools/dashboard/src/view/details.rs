@@ -62,7 +62,7 @@ fn body(frame: &mut Frame<'_>, state: &State, theme: Theme, row: &Row, area: Rec
     if let Some(error) = &row.broken {
         return scrolled(frame, state, area, plain(error, width));
     }
-    if let Some(failure) = &details.failure {
+    if let Some(failure) = details.failure(row.kind) {
         let text = format!("{}\n\n{}", failure.message, failure.help);
         return scrolled(frame, state, area, plain(&text, width));
     }

@@ -29,6 +29,10 @@ pub fn message(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
             let area = below_failure(frame, state, theme, area);
             return text_question(frame, theme, question, area);
         }
+        Mode::Confirm(confirm) if confirm.quits => {
+            let text = format!(" {}", fit(&confirm.question, width.saturating_sub(1)));
+            Line::styled(text, theme.warm().patch(theme.bold()))
+        }
         Mode::Confirm(confirm) => {
             let text = format!(" {} (y/N)", fit(&confirm.question, width.saturating_sub(8)));
             Line::styled(text, theme.warm().patch(theme.bold()))
@@ -76,8 +80,11 @@ fn text_question(frame: &mut Frame<'_>, theme: Theme, question: &TextQuestion, a
 }
 
 fn said(state: &State, theme: Theme, width: usize) -> Line<'static> {
+    // A letter is typed, and Esc leaves what is written.
+    let is_written = matches!(state.mode, Mode::Form(_) | Mode::Text(_) | Mode::Search(_));
     if let Some(held) = state.held.last() {
-        let text = format!(" {}: u undoes", held.order.label);
+        let hint = if is_written { " …" } else { ": u undoes" };
+        let text = format!(" {}{hint}", held.order.label);
         return Line::styled(fit(&text, width), theme.warm());
     }
     if let Some(failure) = state.failure.as_ref().filter(|_| state.messages.is_empty()) {
@@ -89,6 +96,7 @@ fn said(state: &State, theme: Theme, width: usize) -> Line<'static> {
     let text = format!(" {mark} {}", message.text);
     let failures = state.messages.iter().filter(|it| it.is_failure).count();
     let more = match (failures, state.messages.len() - failures) {
+        _ if is_written => String::new(),
         (0, 1) | (1, 0) if text.width() + 5 <= width => "  Esc".to_owned(),
         (0, 1) | (1, 0) => "  e reads it, Esc".to_owned(),
         (failures, 0) => format!("  {failures} ✗: e reads all, Esc"),
@@ -136,6 +144,9 @@ fn shown(state: &State) -> Vec<ShownKey> {
         Mode::Text(_) => {
             fixed(&[("Ctrl-S", "send"), ("⏎", "new line"), ("Ctrl-E", "editor"), ("Esc", "drop")])
         }
+        Mode::Confirm(confirm) if confirm.quits => {
+            fixed(&[("y q", "quit"), ("u", "withdraw"), ("n", "stay")])
+        }
         Mode::Confirm(_) => fixed(&[("y", "yes"), ("n", "no")]),
         Mode::Menu(_) => fixed(&[("j k", "choose"), ("⏎", "do it"), ("Esc", "back")]),
         Mode::Form(form) => fixed(&keys_of_form(form)),
@@ -179,7 +190,12 @@ fn keys_of_form(form: &Form) -> Vec<(&'static str, &'static str)> {
         Some(text) if text.has_lines() => vec![("⏎", "new line"), ("Ctrl-E", "editor")],
         Some(_) => vec![("Ctrl-E", "editor")],
     };
-    [vec![("Tab", "next field"), send], own, vec![("Esc", "drop")]].concat()
+    let end = if form.is_empty() {
+        vec![("Esc", "back")]
+    } else {
+        vec![("Esc", "back, keeps it"), ("Ctrl-X", "drop")]
+    };
+    [vec![("Tab", "next field"), send], own, end].concat()
 }
 
 /// A key, what it does, and whether it can be used.

@@ -14,14 +14,11 @@ use crate::model::areas::{FORM_NAMES, FORM_WIDTH, form_text_width};
 use crate::model::form::{Field, Form};
 use crate::model::text_field::TextField;
 
-/// How many lines a refusal has at most.
-const REFUSAL: usize = 4;
-
 /// Draws it. A text of several lines gets the lines that it needs, as far as there is room.
 pub fn draw(frame: &mut Frame<'_>, theme: Theme, form: &Form) {
     let screen = frame.area();
     let width = form_text_width(screen.width);
-    let refusal = refusal(form, usize::from(width + FORM_NAMES));
+    let refusal = refusal(form, usize::from(width + FORM_NAMES), usize::from(screen.height / 3));
     let heights = heights(form, width, screen.height.saturating_sub(4 + height_of(&refusal)));
     let title = match (form.sent.is_some(), form.is_mission) {
         (true, _) => format!("{} …", form.order().label),
@@ -41,10 +38,10 @@ pub fn draw(frame: &mut Frame<'_>, theme: Theme, form: &Form) {
     frame.render_widget(Paragraph::new(lines), below);
 }
 
-/// Why it was refused.
-fn refusal(form: &Form, width: usize) -> Vec<String> {
+/// Why it was refused, or why its editor has failed.
+fn refusal(form: &Form, width: usize, most: usize) -> Vec<String> {
     let mut lines = form.refusal.as_ref().map(|text| wrap(&format!("✗ {text}"), width)).unwrap_or_default();
-    lines.truncate(REFUSAL);
+    lines.truncate(most);
     lines
 }
 
