@@ -13,6 +13,7 @@ pub(crate) struct Variant {
     pub(crate) what: &'static str,
     /// Whether it has the compiler of custom workflows.
     pub(crate) custom: bool,
+    /// Limit in bytes.
     pub(crate) budget: u64,
 }
 

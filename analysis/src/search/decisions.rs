@@ -16,6 +16,7 @@ use super::{Search, Wrote};
 /// The core's answers so far.
 #[derive(Debug)]
 pub(super) struct Decisions<'m> {
+    /// Indexed by state.
     reads: Vec<Reads>,
     numbers: Numbers,
     /// The parts of tasks that were asked about, and the answers.

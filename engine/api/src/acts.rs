@@ -1,4 +1,4 @@
-//! What people do to tasks beside transitions: messages, fields, pull requests, and several tasks at once.
+//! Answers of commands for tasks beside transitions: messages, fields, pull requests, and several tasks at once.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use super::Success;
 use crate::error::Failure;
 use orange_journal::event;
 
-/// What `orange task open` answers.
+/// Answer of `orange task open`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct OpenedPage {
@@ -21,7 +21,7 @@ pub struct OpenedPage {
     pub browser: Option<String>,
 }
 
-/// What `orange task refresh` answers.
+/// Answer of `orange task refresh`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Refreshed {
@@ -35,13 +35,13 @@ pub struct Refreshed {
     pub pr_url: Option<String>,
     /// `open`, `merged` or `closed`.
     pub state: Option<String>,
-    /// What was done about it, in words.
+    /// Consequence for the task, in words.
     pub done: Option<String>,
     /// The task's status now.
     pub status: String,
 }
 
-/// What `orange task edit` answers.
+/// Answer of `orange task edit`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Edited {
@@ -51,12 +51,12 @@ pub struct Edited {
     pub id: String,
     /// The fields that have changed.
     pub updated: Vec<String>,
-    /// Whether nothing was done.
+    /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// What `orange task undo` answers.
+/// Answer of `orange task undo`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Reopened {
@@ -72,16 +72,16 @@ pub struct Reopened {
     pub workspace: Option<String>,
     /// The commit with the uncommitted work that its worktree has again, or is to get.
     pub backup: Option<String>,
-    /// Why it has no worktree yet, if it is to have one.
+    /// Reason for a missing worktree, if it is to have one.
     pub waits_for: Option<String>,
     /// Folders that were set aside when it was cancelled, and stay there.
     pub set_aside: Vec<String>,
-    /// Whether nothing was done.
+    /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// What `orange task send` answers.
+/// Answer of `orange task send`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Sent {
@@ -99,12 +99,12 @@ pub struct Sent {
     pub name: Option<String>,
     /// The length of the message in bytes.
     pub bytes: u64,
-    /// Whether nothing was sent.
+    /// True for a dry run, which sends nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// What a command answers: about one task, or about each of several.
+/// Answer about one task, or about each of several.
 #[cfg(feature = "schemas")]
 #[derive(schemars::JsonSchema)]
 #[schemars(untagged)]
@@ -116,7 +116,7 @@ pub enum OneOrEach<T> {
     Each(Vec<OneAnswer<T>>),
 }
 
-/// What became of one of several tasks.
+/// Outcome for one of several tasks.
 #[cfg(feature = "schemas")]
 #[derive(schemars::JsonSchema)]
 #[schemars(untagged)]
@@ -128,7 +128,7 @@ pub enum OneAnswer<T> {
     Failed {
         /// The id, or the name that was given.
         id: String,
-        /// Why.
+        /// Reason.
         error: Failure,
     },
 }
@@ -138,6 +138,6 @@ pub enum OneAnswer<T> {
 pub struct FailedTask<'t> {
     /// The id, or the name that was given.
     pub id: Cow<'t, str>,
-    /// Why.
+    /// Reason.
     pub error: Cow<'t, Failure>,
 }

@@ -1,4 +1,4 @@
-//! What agents do, and their tokens and cost, as parts of several answers.
+//! Activity of agents, and their tokens and cost, as parts of several answers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,12 +25,12 @@ pub struct Agent {
     /// The role of that step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// What it does.
+    /// Activity.
     #[serde(flatten)]
     pub assessment: Assessment,
 }
 
-/// What an agent does, and the evidence for it.
+/// Activity of an agent, with the evidence for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Assessment {
@@ -42,31 +42,31 @@ pub struct Assessment {
     #[serde(rename = "seconds", with = "seconds")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<u64>"))]
     pub lasts: Option<Duration>,
-    /// When that began, RFC 3339 UTC.
+    /// Time of its begin, RFC 3339 UTC.
     pub since: Option<String>,
-    /// When a limit ends, RFC 3339 UTC.
+    /// End of a limit, RFC 3339 UTC.
     pub until: Option<String>,
     /// The request that can be answered.
     pub request: Option<String>,
-    /// What it asks.
+    /// Question or permission that it asks for.
     #[serde(skip)]
     pub asked: Option<Asked>,
 }
 
-/// What an agent asks.
+/// Question of an agent, or permission that it asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The tool.
     pub tool: Option<String>,
-    /// What it would do with the tool, or the question.
+    /// Argument of the tool, or the question.
     pub text: Option<String>,
-    /// Whether it asks for words, and not for a permission.
+    /// True if it asks for words, and not for a permission.
     pub is_question: bool,
-    /// Whether a person has answered, and the agent has not read that yet.
+    /// True if a person has answered, and the agent has not read that yet.
     pub is_answered: bool,
 }
 
-/// What an agent does, in one word.
+/// Activity of an agent, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -132,12 +132,12 @@ impl AgentState {
         }
     }
 
-    /// Whether it is known to go on without a person.
+    /// True if it is known to go on without a person.
     pub fn is_well(self) -> bool {
         matches!(self, AgentState::Busy | AgentState::Idle)
     }
 
-    /// Whether the journal keeps it.
+    /// True if the journal keeps it.
     pub fn is_kept(self) -> bool {
         matches!(self, AgentState::Waiting | AgentState::Limit | AgentState::Ended)
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a task has changed against the commit at which it left the default branch.
+/// Changes of a task against the commit at which it left the default branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Diff {
@@ -12,7 +12,7 @@ pub struct Diff {
     pub base: String,
     /// The last commit of the work.
     pub commit: String,
-    /// How many commits it has.
+    /// Number of its commits.
     pub commits: u32,
     /// The files that differ, with uncommitted and untracked ones.
     pub files: Vec<DiffFile>,
@@ -39,6 +39,6 @@ pub struct DiffFile {
     pub added: u64,
     /// The number of lines that were removed.
     pub removed: u64,
-    /// Whether it has no lines that could be counted.
+    /// True if it has no lines that could be counted.
     pub binary: bool,
 }

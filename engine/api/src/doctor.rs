@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What `orange doctor` has found.
+/// Answer of `orange doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Diagnosis {
-    /// Whether nothing is broken.
+    /// True if nothing is broken.
     pub healthy: bool,
-    /// What each check has found.
+    /// Findings of all checks.
     pub findings: Vec<Finding>,
 }
 
-/// What a check has found.
+/// Finding of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Finding {
@@ -20,8 +20,8 @@ pub struct Finding {
     pub check: String,
     /// `ok`, `warning` or `broken`.
     pub level: String,
-    /// What was found.
+    /// Problem, in a sentence.
     pub message: String,
-    /// What to do about it; null if there is nothing to do.
+    /// Remedy; null if there is nothing to do.
     pub remedy: Option<String>,
 }

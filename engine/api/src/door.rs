@@ -13,7 +13,7 @@ pub struct Refusal<'l> {
     pub error: Cow<'l, Failure>,
 }
 
-/// What `orange --version` answers.
+/// Answer of `orange --version`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Version<'l> {

@@ -67,16 +67,16 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Error(Box<Failure>);
 
-/// What an error says.
+/// Content of an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// Its kind, and so its exit status.
     #[serde(rename = "code")]
     pub kind: Kind,
-    /// What happened, naming the things involved.
+    /// Message, which names the things involved.
     pub message: String,
-    /// What to do about it; empty when the message suffices.
+    /// Remedy; empty when the message suffices.
     pub help: String,
 }
 
@@ -134,7 +134,7 @@ impl Error {
     }
 }
 
-/// What a person can do when the system refuses a file or folder.
+/// Remedy for a file or folder that the system refuses.
 fn remedy(cause: ErrorKind) -> &'static str {
     REMEDIES.iter().find(|(known, _)| *known == cause).map_or(LOOK_AROUND, |(_, remedy)| remedy)
 }
@@ -189,7 +189,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Why a path is not read or written.
+/// Reason for which a path is not read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
     /// It is a symbolic link, or its path contains one.

@@ -16,10 +16,10 @@ pub struct Removal {
     pub age_days: u64,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Whether it was removed.
+    /// True if it was removed.
     pub removed: bool,
-    /// Why it could not be removed.
+    /// Reason for which it was not removed.
     pub error: Option<String>,
-    /// Whether this was a dry run, which removes nothing.
+    /// True for a dry run, which removes nothing.
     pub dry_run: bool,
 }

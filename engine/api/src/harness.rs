@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct ListedHarness {
     /// Its name.
     pub name: String,
-    /// Whether its program is on `PATH`.
+    /// True if its program is on `PATH`.
     pub installed: bool,
     /// That program, or null.
     pub path: Option<String>,
-    /// Whether the worker of a new task gets it, in the project of the current folder, or outside of projects.
+    /// True if the worker of a new task gets it, in the project of the current folder, or outside of projects.
     pub default: bool,
 }

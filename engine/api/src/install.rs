@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Success;
 
-/// What `orange install` answers.
+/// Answer of `orange install`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -35,17 +35,17 @@ pub struct SkillFile {
     pub change: String,
 }
 
-/// What `orange setup` answers.
+/// Answer of `orange setup`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Setup {
     /// True.
     pub success: Success,
-    /// Whether a person has agreed to everything.
+    /// True if a person has agreed to everything.
     pub agreed: bool,
     /// The files that were changed.
     pub changed: Vec<String>,
-    /// What each harness asks in each project; not with `--undo`.
+    /// Questions of each harness in each project; not with `--undo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub harnesses: Option<Vec<HarnessInProject>>,
     /// The harnesses that lack the skill; not with `--undo`.
@@ -53,7 +53,7 @@ pub struct Setup {
     pub missing_skills: Option<Vec<String>>,
 }
 
-/// What a harness asks in a project.
+/// Questions of a harness in a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct HarnessInProject {
@@ -63,7 +63,7 @@ pub struct HarnessInProject {
     pub project: String,
     /// Its repository.
     pub repo: String,
-    /// What the harness asks.
+    /// Questions.
     pub matters: Vec<SetupMatter>,
 }
 
@@ -73,15 +73,15 @@ pub struct HarnessInProject {
 pub struct SetupMatter {
     /// `login`, `key`, `trust`, `bypass` or `root`.
     pub name: String,
-    /// What the answer allows the harness to do.
+    /// Permission that the answer gives to the harness.
     pub allows: String,
-    /// Whether it is answered, so that there is nothing left to do.
+    /// True if it is answered, so that there is nothing left to do.
     pub answered: bool,
-    /// What to do to answer it.
+    /// Command or step that answers it.
     pub remedy: String,
 }
 
-/// What `orange completions` answers.
+/// Answer of `orange completions`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Completions {
@@ -97,6 +97,6 @@ pub struct Completions {
 pub struct Candidate {
     /// The word; empty where the shell completes files and folders itself.
     pub word: String,
-    /// What it means.
+    /// Meaning.
     pub about: String,
 }

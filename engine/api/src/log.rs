@@ -7,7 +7,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LogLine<'l> {
-    /// When it was written, RFC 3339 UTC; null in a line that a crashed process left.
+    /// Time of writing, RFC 3339 UTC; null in a line that a crashed process left.
     pub time: Option<Cow<'l, str>>,
     /// `error`, `warn`, `info` or `debug`.
     pub level: String,

@@ -8,7 +8,7 @@ use super::{Agent, Need, SessionState, Success};
 use crate::error::Failure;
 use orange_journal::{Record, event};
 
-/// What `orange mission start` answers, and what a command that changes a mission answers.
+/// Answer of `orange mission start` and of the commands that change a mission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ChangedMission {
@@ -26,11 +26,11 @@ pub struct ChangedMission {
     pub workflow: String,
     /// The step that runs or comes next; null when there is none.
     pub step: Option<String>,
-    /// What it asks a person; null when it is not paused.
+    /// Pause that waits for an answer; null when it is not paused.
     pub pause: Option<MissionPause>,
-    /// What a person should look at.
+    /// Call for a person's attention.
     pub attention: Option<String>,
-    /// What the command has done, in words.
+    /// Effect of the command, in words.
     pub done: String,
     /// The refs and folders with a backup of work that the worktree had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -47,7 +47,7 @@ pub struct MissionPause {
     pub reason: String,
     /// The step that it is about; null for an obstacle.
     pub step: Option<String>,
-    /// What has happened, in words.
+    /// Cause, in words.
     pub what: String,
     /// The commands that answer it.
     pub offers: Vec<String>,
@@ -68,7 +68,7 @@ pub enum ListedMission {
         project: String,
         /// Its branch; null when its file cannot be read, either.
         branch: Option<String>,
-        /// Why.
+        /// Reason.
         error: Failure,
     },
 }
@@ -92,19 +92,19 @@ pub struct MissionRow {
     pub step: Option<String>,
     /// The first line of its prompt.
     pub summary: String,
-    /// What it asks a person.
+    /// Pause that waits for an answer.
     pub pause: Option<MissionPause>,
-    /// When its agent goes on after a limit of its provider, RFC 3339 UTC.
+    /// Time at which its agent continues after a limit of its provider, RFC 3339 UTC.
     pub waiting_until: Option<String>,
-    /// What it needs next; null when it is over and cannot be tried again.
+    /// Need; null when it is over and cannot be tried again.
     pub need: Option<Need>,
-    /// What a person should look at.
+    /// Call for a person's attention.
     pub attention: Option<String>,
-    /// When the engine last wrote it, RFC 3339 UTC.
+    /// Time of the last change by the engine, RFC 3339 UTC.
     pub updated_at: String,
 }
 
-/// What `orange mission show` answers: the record of the mission.
+/// Answer of `orange mission show`: the record of the mission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownMission {
@@ -118,7 +118,7 @@ pub struct ShownMission {
     pub project: String,
     /// Its branch.
     pub branch: String,
-    /// What it is asked to do.
+    /// Prompt of the mission.
     pub prompt: String,
     /// Its status.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
@@ -128,9 +128,9 @@ pub struct ShownMission {
     pub current_step_index: Option<usize>,
     /// The end of the last attempt; null before the first.
     pub last_step_result: Option<StepResult>,
-    /// When it pauses.
+    /// Policy of pauses.
     pub policy: MissionPolicy,
-    /// What it asks a person; null when it is not paused.
+    /// Pause that waits for an answer; null when it is not paused.
     pub pause: Option<MissionPause>,
     /// Its steps, in the order in which they can run.
     pub steps: Vec<MissionStep>,
@@ -142,9 +142,9 @@ pub struct ShownMission {
     pub session: SessionState,
     /// The end of an agent that has happened and is not recorded yet.
     pub unnoticed: Option<String>,
-    /// What its living agents do.
+    /// Living agents.
     pub agents: Vec<Agent>,
-    /// When its agent goes on after a limit of its provider, RFC 3339 UTC.
+    /// Time at which its agent continues after a limit of its provider, RFC 3339 UTC.
     pub waiting_until: Option<String>,
     /// The same, and why it waits.
     #[serde(skip)]
@@ -152,22 +152,22 @@ pub struct ShownMission {
     /// The commands that make branches of its backups.
     #[serde(skip)]
     pub restoring: Vec<String>,
-    /// What it needs next; null when it is over and cannot be tried again.
+    /// Need; null when it is over and cannot be tried again.
     pub need: Option<Need>,
-    /// What a person should look at.
+    /// Call for a person's attention.
     pub attention: Option<String>,
     /// Its file.
     pub path: String,
-    /// When it was created, RFC 3339 UTC.
+    /// Time of its creation, RFC 3339 UTC.
     pub created_at: String,
-    /// When the engine last wrote it, RFC 3339 UTC.
+    /// Time of the last change by the engine, RFC 3339 UTC.
     pub updated_at: String,
     /// Its history.
     #[cfg_attr(feature = "schemas", schemars(with = "Vec<super::task::JournalLine>"))]
     pub history: Vec<Record>,
 }
 
-/// When a mission pauses.
+/// Policy of a mission's pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionPolicy {
@@ -187,9 +187,9 @@ pub struct StepResult {
     pub step: String,
     /// `completed`, `failed` or `lost`.
     pub status: String,
-    /// What a person should look at.
+    /// Call for a person's attention.
     pub warning: Option<String>,
-    /// How long it took; null when its start is not recorded.
+    /// Duration; null when its start is not recorded.
     pub duration_ms: Option<u64>,
     /// The job: the mission and the number of the agent.
     pub job_id: Option<String>,
@@ -203,9 +203,9 @@ pub struct StepResult {
 pub struct MissionStep {
     /// Its name.
     pub id: String,
-    /// What it is, in a line.
+    /// Title, in a line.
     pub title: String,
-    /// Who may take it.
+    /// Role of the crab or agent that may take it.
     pub role: String,
     /// `blocked`, `queued`, `assigned`, `running`, `completed`, `failed`, `skipped` or `cancelled`.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
@@ -214,11 +214,11 @@ pub struct MissionStep {
     pub result: Option<String>,
     /// The summary of the same.
     pub summary: Option<String>,
-    /// Why it has failed.
+    /// Reason of its failure.
     pub failure: Option<String>,
     /// The reason of its own failure, without the step's name; null where its loop or another step is the cause.
     pub reason: Option<String>,
-    /// How often a loop step has completed, and how often it may; null when it is no loop step.
+    /// Completions of a loop step and their limit; null for any other step.
     pub loops: Option<LoopCount>,
     /// Its attempts, the first one first.
     pub attempts: Vec<MissionAttempt>,
@@ -228,11 +228,11 @@ pub struct MissionStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct LoopCount {
-    /// How often it has completed.
+    /// Number of completions.
     pub completions: u16,
-    /// How often it may.
+    /// Limit of completions.
     pub max: u16,
-    /// Whether the loop is exhausted.
+    /// True if the loop is exhausted.
     pub is_exhausted: bool,
 }
 
@@ -248,23 +248,23 @@ pub struct MissionAttempt {
     pub worker_id: Option<String>,
     /// The job: the mission and the number of the agent.
     pub job_id: Option<String>,
-    /// When its agent was started, RFC 3339 UTC.
+    /// Start of its agent, RFC 3339 UTC.
     pub started_at: Option<String>,
-    /// When it ended, RFC 3339 UTC.
+    /// End, RFC 3339 UTC.
     pub ended_at: Option<String>,
-    /// How long it took.
+    /// Duration.
     pub duration_ms: Option<u64>,
     /// The word that it reports.
     pub result: Option<String>,
-    /// What was done.
+    /// Summary of the work.
     pub summary: Option<String>,
-    /// What a person should look at.
+    /// Call for a person's attention.
     pub warning: Option<String>,
-    /// Why it has failed.
+    /// Reason of its failure.
     pub reason: Option<String>,
 }
 
-/// What `orange step complete` and `orange step fail` answer.
+/// Answer of `orange step complete` and `orange step fail`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ReportedStep {
@@ -276,11 +276,11 @@ pub struct ReportedStep {
     pub step: String,
     /// The number of the attempt.
     pub attempt: u32,
-    /// Whether the same report was accepted before.
+    /// True if the same report was accepted before.
     pub repeated: bool,
 }
 
-/// What `orange step show` answers.
+/// Answer of `orange step show`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownStep {
@@ -290,22 +290,22 @@ pub struct ShownStep {
     pub workflow: String,
     /// The step.
     pub step: String,
-    /// What it is, in a line.
+    /// Title, in a line.
     pub title: String,
-    /// Who may take it.
+    /// Role of the crab or agent that may take it.
     pub role: String,
     /// Its status.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub status: StepStatus,
     /// The number of this attempt.
     pub attempt: u32,
-    /// Whether this attempt is the current one.
+    /// True if this attempt is the current one.
     pub is_current: bool,
     /// The results that it may report; empty when any word may be.
     pub results: Vec<String>,
-    /// Whether it must report one.
+    /// True if it must report one.
     pub needs_result: bool,
-    /// What the steps before it have reported.
+    /// Reports of the steps before it.
     pub context: String,
     /// The file with its prompt.
     pub prompt: String,

@@ -13,11 +13,11 @@ use crate::error::Failure;
 pub enum MonitorLook<'l> {
     /// The monitor has looked.
     Looked {
-        /// How many tasks and missions may change without a person: they have an agent, or wait for one, or for a time.
+        /// Number of tasks and missions that may change without a person: they have an agent, or wait for one, or for a time.
         watched: usize,
-        /// What has happened.
+        /// Events.
         events: Vec<Happened<'l>>,
-        /// What failed.
+        /// Failures.
         errors: Vec<Failed<'l>>,
     },
     /// Another monitor runs, and this one waits for its end.
@@ -34,12 +34,12 @@ pub enum MonitorLook<'l> {
     },
     /// The monitor could not look; without `--once` it looks again.
     NotLooked {
-        /// Why it could not.
+        /// Error.
         error: Cow<'l, Failure>,
     },
 }
 
-/// What happened to a task.
+/// Event of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Happened<'l> {
@@ -49,12 +49,12 @@ pub struct Happened<'l> {
     pub outcome: Cow<'l, str>,
 }
 
-/// What failed for a task.
+/// Failure for a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Failed<'l> {
     /// The task, or the other thing that it failed for.
     pub id: Cow<'l, str>,
-    /// What failed.
+    /// Failures.
     pub error: Cow<'l, str>,
 }

@@ -1,9 +1,9 @@
-//! What a task or a mission needs, as a part of several answers.
+//! Need of a task or a mission, as a part of several answers.
 
 use orange_core::{Verdict, need};
 use serde::{Deserialize, Serialize};
 
-/// What a task or a mission needs next.
+/// Need of a task or a mission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Need {
@@ -11,9 +11,9 @@ pub struct Need {
     /// `hook-failed` need a person; `limit`, `queued` and `working` need nobody.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub kind: need::Kind,
-    /// Whether it needs a person.
+    /// True if it needs a person.
     pub person: bool,
-    /// When that began, RFC 3339 UTC; null when that is not known.
+    /// Time of its begin, RFC 3339 UTC; null if unknown.
     pub since: Option<String>,
     /// One sentence without a duration.
     pub why: String,
@@ -21,11 +21,11 @@ pub struct Need {
     pub agent: Option<u32>,
     /// The tool that this agent asks about.
     pub tool: Option<String>,
-    /// What it would do with the tool, or its question.
+    /// Argument of the tool, or the question.
     pub argument: Option<String>,
     /// The name of the request; null when it can only be answered on the agent's screen.
     pub request: Option<String>,
-    /// When a limit ends, RFC 3339 UTC.
+    /// End of a limit, RFC 3339 UTC.
     pub until: Option<String>,
     /// `PASS` or `FAIL`: the verdict of work that is ready for a person.
     #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
@@ -34,7 +34,7 @@ pub struct Need {
     pub round: Option<u32>,
     /// The size of work that is ready for a person; null when git cannot tell it.
     pub change: Option<Change>,
-    /// What a person can do about it: only what the engine accepts now, the most likely first.
+    /// Actions that the engine accepts from a person now, the most likely first.
     pub actions: Vec<NeedAction>,
 }
 
@@ -50,11 +50,11 @@ pub struct NeedAction {
     /// The state to which it leads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// Whether it gives judged work back to the worker.
+    /// True if it gives judged work back to the worker.
     #[serde(default, skip_serializing_if = "is_false")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<bool>"))]
     pub returns: bool,
-    /// Whether a text of the person follows as the last argument.
+    /// True if a text of the person follows as the last argument.
     #[serde(default, skip_serializing_if = "is_false")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<bool>"))]
     pub text: bool,
@@ -144,7 +144,7 @@ pub struct Change {
 }
 
 impl NeedAction {
-    /// Whether a person writes a text with it: a message, or, if they like, the reason why work goes back.
+    /// True if a person writes a text with it: a message, or, if they like, the reason why work goes back.
     pub fn takes_text(&self) -> bool {
         self.text || self.returns
     }

@@ -18,11 +18,11 @@ pub struct ListedChannel {
     pub urgent: Vec<String>,
     /// The shortest time between two messages, in minutes; null for a message for each need.
     pub digest: Option<u32>,
-    /// How long a message may take, in seconds.
+    /// Timeout of a message, in seconds.
     pub timeout: u64,
-    /// When it has taken a message, RFC 3339 UTC; null for none.
+    /// Time of the last message that it took, RFC 3339 UTC; null for none.
     pub taken_at: Option<String>,
-    /// Why it has not taken the last message; null if it has, or for none.
+    /// Failure of the last message; null if it was taken, or for none.
     pub failure: Option<ChannelFailure>,
     /// The number of needs about which it has taken no message yet, after at least one try.
     pub untaken: usize,
@@ -32,20 +32,20 @@ pub struct ListedChannel {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ChannelFailure {
-    /// When, RFC 3339 UTC.
+    /// Time, RFC 3339 UTC.
     pub at: String,
-    /// Why.
+    /// Reason.
     pub error: String,
 }
 
-/// What came of a test message.
+/// Outcome of a test message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TestedChannel {
     /// The channel's name.
     pub channel: String,
-    /// Whether it has taken the message.
+    /// True if it has taken the message.
     pub success: bool,
-    /// How it has taken the message, or why not.
+    /// Outcome in words.
     pub outcome: String,
 }

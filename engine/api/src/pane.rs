@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What the pane of an agent shows now; with `--follow`, each line is one of these.
+/// Content of the pane of an agent; with `--follow`, each line is one of these.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownPane<'p> {
@@ -17,9 +17,9 @@ pub struct ShownPane<'p> {
     pub columns: u16,
     /// The height of the pane.
     pub rows: u16,
-    /// Where its cursor is; null where none is shown.
+    /// Position of the cursor; null where none is shown.
     pub cursor: Option<Cursor>,
-    /// Whether the program in the pane runs.
+    /// True if the program in the pane runs.
     pub alive: bool,
     /// Its lines, from the top: text with escape sequences that set colours and attributes (`ESC [ … m`) and with no others. Each line begins and
     /// ends without colours. Without `--lines`, they are the whole screen, with empty lines at its end.

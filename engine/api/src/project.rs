@@ -19,11 +19,11 @@ pub struct ListedProject {
     pub pool_size: u32,
     /// The workflow of its new tasks.
     pub workflow: String,
-    /// Whether Orange may type answers on the screens of its agents.
+    /// True if Orange may type answers on the screens of its agents.
     pub type_answers: bool,
     /// The size that the transcripts of one task may have, in millions of bytes.
     pub transcripts_mb: u32,
-    /// Who starts its waiting tasks: `auto` for the monitor, else `manual`.
+    /// Start of its waiting tasks: `auto` by the monitor, else `manual`.
     pub queue: String,
     /// After how many days the monitor removes backups that are merged; null for never.
     pub backup_days: Option<u32>,
@@ -31,7 +31,7 @@ pub struct ListedProject {
     pub branch_days: Option<u32>,
     /// The same for deleted tasks and missions.
     pub trash_days: Option<u32>,
-    /// What else to do, if anything.
+    /// Further steps, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hints: Option<Vec<String>>,
 }
@@ -40,13 +40,13 @@ pub struct ListedProject {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedToken {
-    /// What names it, for `orange project revoke`.
+    /// Name for `orange project revoke`.
     pub id: String,
     /// The project whose tasks it is for.
     pub project: String,
     /// The actor that its holder asks as.
     pub actor: String,
-    /// When it was made.
+    /// Time of its creation.
     pub created_at: String,
 }
 
@@ -54,7 +54,7 @@ pub struct ListedToken {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MadeToken<'t> {
-    /// What is kept of it.
+    /// Record that is kept of it.
     #[serde(flatten)]
     pub made: ListedToken,
     /// The token itself, which nothing can print again.
@@ -68,7 +68,7 @@ pub struct ShownProject {
     /// The project.
     #[serde(flatten)]
     pub project: ListedProject,
-    /// What `orange.toml` can set, too.
+    /// Settings that `orange.toml` can have, too.
     pub settings: SharedSettings,
 }
 
@@ -78,9 +78,9 @@ pub struct ShownProject {
 pub struct SharedSettings {
     /// The file in the repository.
     pub file: OrangeToml,
-    /// What each new worktree gets a copy of.
+    /// Files that each new worktree gets a copy of.
     pub copy: SettingSource<Vec<String>>,
-    /// What each new worktree gets a link to.
+    /// Files that each new worktree gets a link to.
     pub link: SettingSource<Vec<String>>,
     /// The programs that prepare each new worktree.
     pub setup: SettingSource<Vec<SetupProgram>>,
@@ -90,7 +90,7 @@ pub struct SharedSettings {
     pub harness: SettingSource<String>,
     /// The harness of the reviewers of new tasks.
     pub review_harness: SettingSource<String>,
-    /// Whether a task that waits for a person gives its worktree to another task.
+    /// True if a task that waits for a person gives its worktree to another task.
     pub release_when_waiting: SettingSource<bool>,
     /// The variables that agents get, beside those that every program needs; null for all.
     pub environment: SettingSource<Option<Vec<String>>>,
@@ -102,13 +102,13 @@ pub struct SharedSettings {
 pub struct OrangeToml {
     /// Its path.
     pub path: String,
-    /// Whether it counts.
+    /// True if it counts.
     pub trust: TrustState,
-    /// Why it does not count, if that needs a person; else null.
+    /// Reason for which it does not count, if that needs a person; else null.
     pub warning: Option<String>,
 }
 
-/// Whether an `orange.toml` counts.
+/// Trust in an `orange.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -193,7 +193,7 @@ pub struct TrustedFile {
     pub project: String,
     /// The file.
     pub path: String,
-    /// Whether it was not trusted before.
+    /// True if it was not trusted before.
     pub changed: bool,
     /// The SHA-256 of its content; null if there is no file any more.
     pub sha256: Option<String>,

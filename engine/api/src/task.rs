@@ -16,7 +16,7 @@ pub struct Changing<T> {
     /// The answer itself.
     #[serde(flatten)]
     pub answer: T,
-    /// What the command has repaired, if anything.
+    /// Repairs that the command has made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repaired: Vec<Repair>,
 }
@@ -33,7 +33,7 @@ pub struct Repair {
     pub kept: Option<String>,
 }
 
-/// What `orange task create` answers.
+/// Answer of `orange task create`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Created {
@@ -53,16 +53,16 @@ pub struct Created {
     pub workspace: Option<String>,
     /// Its tmux session; null when it has none yet.
     pub tmux_session: Option<String>,
-    /// What a person should look at.
+    /// Call for a person's attention.
     pub attention: Option<String>,
-    /// What it waits for, if its agent was not started.
+    /// Reason for which its agent was not started.
     pub waiting: Option<String>,
     /// Its file; null for a dry run.
     pub path: Option<String>,
-    /// What its agent lacks, if anything.
+    /// Hints about missing permissions of its agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
-    /// Whether nothing was done.
+    /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
@@ -80,7 +80,7 @@ pub enum ListedTask<'l> {
         id: Cow<'l, str>,
         /// Its project.
         project: Cow<'l, str>,
-        /// Why.
+        /// Reason.
         error: Cow<'l, Failure>,
     },
 }
@@ -103,7 +103,7 @@ pub struct TaskRow<'l> {
     pub review_round: u32,
     /// The crashes since the last transition.
     pub crash_count: u32,
-    /// What is to be done.
+    /// Summary of the task.
     pub summary: Cow<'l, str>,
     /// The harness of its workers.
     pub harness: Cow<'l, str>,
@@ -113,25 +113,25 @@ pub struct TaskRow<'l> {
     pub tmux_session: Option<Cow<'l, str>>,
     /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
     pub session: SessionState,
-    /// What its living agents do; the agent that needs a person most comes first.
+    /// Living agents; the one that needs a person most comes first.
     pub agents: Vec<Agent>,
     /// The tokens and the cost of its agents; null without a living agent.
     pub spent: Option<Spending>,
-    /// What a person should look at.
+    /// Call for a person's attention.
     pub attention: Option<Cow<'l, str>>,
-    /// What has happened and is not recorded yet: the end of an agent, or an unfinished transition.
+    /// Event that is not recorded yet: the end of an agent, or an unfinished transition.
     pub unnoticed: Option<String>,
     /// The command with which a person continues it, if only a person can.
     pub your_turn: Option<String>,
-    /// What has to happen before it can start.
+    /// Condition of its start.
     pub waits_for: Option<String>,
     /// Of waiting tasks, the one with the highest number starts first.
     pub priority: i32,
     /// The ids of the tasks that are to be merged before it starts.
     pub blocked_by: Cow<'l, [String]>,
-    /// When its agent starts again, RFC 3339 UTC.
+    /// Time of the next start of its agent, RFC 3339 UTC.
     pub waiting_until: Option<Cow<'l, str>>,
-    /// What it needs next; null when it is over.
+    /// Need; null when it is over.
     pub need: Option<Need>,
     /// With `--changes`: what it has changed against its base, with uncommitted and untracked files; null without a worktree.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,7 +142,7 @@ pub struct TaskRow<'l> {
     /// With `--changes`: the branch that is checked out in its worktree, if that is another one than its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_branch: Option<Option<String>>,
-    /// When it last changed, RFC 3339 UTC.
+    /// Time of the last change, RFC 3339 UTC.
     pub updated_at: Cow<'l, str>,
 }
 
@@ -170,7 +170,7 @@ pub struct ShownTask {
     pub project: String,
     /// Its branch.
     pub branch: String,
-    /// What is to be done.
+    /// Summary of the task.
     pub summary: String,
     /// Its status.
     pub status: String,
@@ -178,7 +178,7 @@ pub struct ShownTask {
     pub workflow: String,
     /// The hash of the workflow's definition at the last transition of the task.
     pub definition: String,
-    /// Why the task cannot follow its workflow, if it cannot.
+    /// Reason for which the task cannot follow its workflow; null if it can.
     pub workflow_note: Option<String>,
     /// The harness of its workers.
     pub harness: String,
@@ -188,7 +188,7 @@ pub struct ShownTask {
     pub priority: i32,
     /// The ids of the tasks that are to be merged before it starts.
     pub blocked_by: Vec<String>,
-    /// What has to happen before it can start.
+    /// Condition of its start.
     pub waits_for: Option<String>,
     /// Its counters.
     pub counters: BTreeMap<String, u32>,
@@ -201,30 +201,30 @@ pub struct ShownTask {
     pub tmux_session: Option<String>,
     /// `active`, `stopped`, `crashed`, `inactive` or `unknown`.
     pub session: SessionState,
-    /// What has happened and is not recorded yet: the end of an agent, or an unfinished transition.
+    /// Event that is not recorded yet: the end of an agent, or an unfinished transition.
     pub unnoticed: Option<String>,
     /// The command with which a person continues it, if only a person can.
     pub your_turn: Option<String>,
-    /// What its living agents do; the agent that needs a person most comes first.
+    /// Living agents; the one that needs a person most comes first.
     pub agents: Vec<Agent>,
     /// The tokens and the cost of its agents.
     pub spent: Spending,
-    /// When its agent starts again, RFC 3339 UTC.
+    /// Time of the next start of its agent, RFC 3339 UTC.
     pub waiting_until: Option<String>,
-    /// When its agent starts again, and why it waits.
+    /// Next start of its agent, with the reason of the wait.
     #[serde(skip)]
     pub waiting: Option<event::Waiting>,
-    /// When a person has stopped its agents, RFC 3339 UTC.
+    /// Time at which a person stopped its agents, RFC 3339 UTC.
     pub stopped_at: Option<String>,
     /// The hooks that wait, because one of them has failed.
     pub hooks_waiting: Option<WaitingHooks>,
-    /// What a person should look at.
+    /// Call for a person's attention.
     pub attention: Option<String>,
     /// Its pull request.
     pub pr_url: Option<String>,
-    /// When it was created, RFC 3339 UTC.
+    /// Time of its creation, RFC 3339 UTC.
     pub created_at: String,
-    /// When it last changed, RFC 3339 UTC.
+    /// Time of the last change, RFC 3339 UTC.
     pub updated_at: String,
     /// Its file.
     pub path: String,
@@ -232,7 +232,7 @@ pub struct ShownTask {
     pub sections: BTreeMap<String, String>,
     /// The sections that have passed a gate, by their headings.
     pub gates: BTreeMap<String, PassedGate>,
-    /// What it needs next; null when it is over.
+    /// Need; null when it is over.
     pub need: Option<Need>,
     /// Its last events, oldest first.
     #[cfg_attr(feature = "schemas", schemars(with = "Vec<JournalLine>"))]
@@ -249,13 +249,13 @@ pub struct WaitingHooks {
     pub from: String,
     /// The state that it entered.
     pub to: String,
-    /// Why the first of them failed.
+    /// Error of the first of them.
     pub error: String,
     /// The hooks, in order: the one that failed, and those after it.
     pub hooks: Vec<String>,
 }
 
-/// How a section last passed a gate.
+/// Last pass of a section through a gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PassedGate {
@@ -263,7 +263,7 @@ pub struct PassedGate {
     pub hash: String,
     /// The commit that the worktree was at.
     pub commit: Option<String>,
-    /// Whether the section still has the content that passed.
+    /// True if the section still has the content that passed.
     pub unchanged: bool,
 }
 
@@ -274,9 +274,9 @@ pub struct PassedGate {
 pub struct JournalLine {
     /// Its number, from 1.
     seq: u64,
-    /// When it was written, RFC 3339 UTC.
+    /// Time of writing, RFC 3339 UTC.
     timestamp: String,
-    /// What happened.
+    /// Type of the event.
     r#type: String,
     #[serde(flatten)]
     fields: serde_json::Map<String, serde_json::Value>,
@@ -293,9 +293,9 @@ pub enum Watched<'l> {
         r#type: String,
         /// The task's id.
         task: Cow<'l, str>,
-        /// When that was seen, RFC 3339 UTC.
+        /// Time of the observation, RFC 3339 UTC.
         timestamp: Cow<'l, str>,
-        /// What it does.
+        /// Activity.
         #[serde(flatten)]
         agent: Cow<'l, Agent>,
     },
@@ -303,7 +303,7 @@ pub enum Watched<'l> {
     Broken {
         /// The task's id.
         task: Cow<'l, str>,
-        /// Why.
+        /// Reason.
         error: Cow<'l, Failure>,
     },
     /// A new line of a journal.
@@ -317,7 +317,7 @@ pub enum Watched<'l> {
     },
 }
 
-/// What `orange task logs` answers; with `--follow`, each of its lines.
+/// Answer of `orange task logs`; with `--follow`, each of its lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -341,13 +341,13 @@ pub enum Logs<'l> {
         harness: Cow<'l, str>,
         /// The harness's own id of its conversation, if it is known.
         conversation: Option<Cow<'l, str>>,
-        /// Whether it continues the conversation of an agent before it.
+        /// True if it continues the conversation of an agent before it.
         resumed: bool,
-        /// Whether its end is not recorded yet.
+        /// True if its end is not recorded yet.
         alive: bool,
         /// `jsonl` for a conversation, `pane` for what its pane has shown.
         form: String,
-        /// What its pane has shown.
+        /// Content of its pane.
         #[serde(skip_serializing_if = "Option::is_none")]
         text: Option<Cow<'l, str>>,
         /// Its conversation.
@@ -376,7 +376,7 @@ pub struct Turn<'l> {
     pub time: Option<Cow<'l, str>>,
     /// `asked`, `said`, `thought`, `called` or `answered`.
     pub kind: String,
-    /// What was asked, said, thought or answered.
+    /// Text that was asked, said, thought or answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<Cow<'l, str>>,
     /// The tool that was called.
@@ -385,12 +385,12 @@ pub struct Turn<'l> {
     /// Its arguments: the one that matters, or all of them as JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Cow<'l, str>>,
-    /// Whether the tool has failed.
+    /// True if the tool has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<bool>,
 }
 
-/// What `orange task respawn` answers.
+/// Answer of `orange task respawn`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Respawned {
@@ -403,18 +403,18 @@ pub struct Respawned {
     /// The numbers of all new agents, if several reviewers are started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spawns: Vec<u32>,
-    /// Whether it continues the conversation of the agent before.
+    /// True if it continues the conversation of the agent before.
     pub resumed: bool,
     /// The harness's own id of its conversation, if it is known.
     pub conversation: Option<String>,
-    /// Why it does not continue that conversation, if it should have.
+    /// Reason for which it does not continue that conversation, if it should have.
     pub not_resumed: Option<String>,
-    /// Whether nothing was done.
+    /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// What `orange task restart` answers.
+/// Answer of `orange task restart`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Restarted {
@@ -427,12 +427,12 @@ pub struct Restarted {
     /// The numbers of all new agents, if several reviewers are started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spawns: Vec<u32>,
-    /// Whether nothing was done.
+    /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// What `orange task stop` answers.
+/// Answer of `orange task stop`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Stopped {
@@ -442,12 +442,12 @@ pub struct Stopped {
     pub id: String,
     /// The numbers of the agents that were ended.
     pub stopped: Vec<u32>,
-    /// Whether nothing was done.
+    /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// What `orange task attach` answers.
+/// Answer of `orange task attach`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Attached {
@@ -459,7 +459,7 @@ pub struct Attached {
     pub session: Option<String>,
 }
 
-/// What `orange task answer` answers.
+/// Answer of `orange task answer`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Answered {
@@ -467,7 +467,7 @@ pub struct Answered {
     pub success: Success,
     /// The request.
     pub request: String,
-    /// Whether the person allows it.
+    /// True if the person allows it.
     pub allow: bool,
     /// The agent's number.
     pub spawn: u32,
@@ -477,7 +477,7 @@ pub struct Answered {
     pub text: Option<String>,
 }
 
-/// What `orange task wait` answers.
+/// Answer of `orange task wait`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Waited {
@@ -487,12 +487,12 @@ pub struct Waited {
     pub id: String,
     /// The status that the task has reached.
     pub status: String,
-    /// What it needs; with `--needs-me` alone.
+    /// Need; only with `--needs-me`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub need: Option<Need>,
 }
 
-/// What `orange task delete` and `orange mission delete` answer.
+/// Answer of `orange task delete` and `orange mission delete`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Deleted {
@@ -502,12 +502,12 @@ pub struct Deleted {
     pub id: String,
     /// Its folder in the trash.
     pub path: String,
-    /// Whether nothing was done.
+    /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// What `orange task restore` and `orange mission restore` answer.
+/// Answer of `orange task restore` and `orange mission restore`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -522,7 +522,7 @@ pub enum Restored {
         status: String,
         /// Its file.
         path: String,
-        /// Whether nothing was done.
+        /// True for a dry run, which changes nothing.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         dry_run: bool,
     },
@@ -538,13 +538,13 @@ pub enum Restored {
         reference: String,
         /// The commit of the backup.
         commit: String,
-        /// Whether nothing was done.
+        /// True for a dry run, which changes nothing.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         dry_run: bool,
     },
 }
 
-/// What `orange task create-pr` answers.
+/// Answer of `orange task create-pr`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct OpenedPullRequest {
@@ -554,11 +554,11 @@ pub struct OpenedPullRequest {
     pub id: String,
     /// The address of the pull request; null for one that a dry run would open.
     pub pr_url: Option<String>,
-    /// Whether this command has opened it.
+    /// True if this command has opened it.
     pub created: bool,
     /// The template that its text ends with.
     pub template: Option<String>,
-    /// Whether nothing was done.
+    /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }

@@ -21,7 +21,7 @@ pub struct TransitionResult {
     /// The hooks that were run, in order; for a dry run, those that would run.
     #[serde(rename = "hooks_executed")]
     pub hooks: Vec<String>,
-    /// Why some of them failed.
+    /// Errors of those that failed.
     pub hook_errors: Vec<String>,
     /// The hooks that wait, in order: the last one that failed, and those after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -35,7 +35,7 @@ pub struct TransitionResult {
     /// For a dry run, the programs that would be asked, and have to succeed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<String>,
-    /// Whether nothing was done.
+    /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
@@ -64,12 +64,12 @@ pub struct StatusChange {
     /// False if the task has the status of merged tasks and its branch is not merged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged: Option<bool>,
-    /// What else to do, or what the next agent lacks, if anything.
+    /// Further steps, and missing permissions of the next agent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
 }
 
-/// What `orange task update` answers.
+/// Answer of `orange task update`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -84,7 +84,7 @@ pub enum Update {
         id: String,
         /// The fields that have changed.
         updated: Vec<String>,
-        /// Whether nothing was done.
+        /// True for a dry run, which changes nothing.
         dry_run: bool,
     },
 }
@@ -100,9 +100,9 @@ pub struct Merged {
     pub branch: String,
     /// The branch that it was merged into.
     pub into: String,
-    /// How: `ff`, `merge`, or `pr` for a merge on GitHub.
+    /// Strategy: `ff`, `merge`, or `pr` for a merge on GitHub.
     pub strategy: String,
-    /// Whether the default branch was pushed.
+    /// True if the default branch was pushed.
     pub pushed: bool,
     /// The commit that the default branch has now, if it is known.
     pub commit: Option<String>,
@@ -126,10 +126,10 @@ pub struct Migrated {
     pub definition: String,
     /// The hooks of the unfinished transition that are not going to run.
     pub dropped_hooks: Vec<String>,
-    /// Whether an agent can be started in the new state.
+    /// True if an agent can be started in the new state.
     #[serde(skip)]
     pub respawnable: bool,
-    /// Whether nothing was done.
+    /// True for a dry run, which changes nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
@@ -140,20 +140,20 @@ pub struct Migrated {
 pub struct Next {
     /// The status.
     pub to: String,
-    /// Who may ask for it.
+    /// Actors that may ask for it.
     pub by: Vec<String>,
-    /// Whether it can be asked for now.
+    /// True if it can be asked for now.
     pub allowed: bool,
-    /// Whether it gives judged work back to the worker.
+    /// True if it gives judged work back to the worker.
     pub returns: bool,
     /// The program that is asked then, if it has not succeeded with what stands in the worktree now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asks: Option<String>,
     /// The guard of the transition.
     pub guard: Option<String>,
-    /// What its gates ask for, in words.
+    /// Requirements of its gates, in words.
     pub gate: Option<String>,
-    /// What is still missing.
+    /// Missing artifact or condition.
     pub missing: Option<String>,
     /// Its hooks, in order.
     pub hooks: Vec<String>,

@@ -31,11 +31,11 @@ pub enum ListedWorkflow<'l> {
     },
     /// Its file has errors.
     Broken {
-        /// Its name.
+        /// Name of the workflow.
         name: Cow<'l, str>,
         /// Its file.
         file: Option<String>,
-        /// What is wrong with it.
+        /// Error.
         error: Cow<'l, Failure>,
     },
 }
@@ -44,7 +44,7 @@ pub enum ListedWorkflow<'l> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Workflow {
-    /// Its name.
+    /// Name of the workflow.
     pub name: String,
     /// Its version, as its source says.
     pub version: u32,
@@ -66,7 +66,7 @@ pub struct Workflow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Plan {
-    /// Its name.
+    /// Name of the workflow.
     pub name: String,
     /// Its version, as its source says; empty if it does not.
     pub version: String,
@@ -96,13 +96,13 @@ pub struct ShownPlan {
     /// Its name and figures.
     #[serde(flatten)]
     pub plan: Plan,
-    /// Whether a mission pauses after every step (`step`) or goes on (`auto`).
+    /// Execution: `step` pauses after every step, `auto` continues.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub execution: Execution,
     /// At which ends of steps a mission pauses.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub intervene: Intervene,
-    /// Whether the person or agent that starts a mission gets messages.
+    /// True if the person or agent that starts a mission gets messages.
     pub notices: bool,
     /// Its roles.
     pub roles: Vec<String>,
@@ -114,19 +114,19 @@ pub struct ShownPlan {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PlanStep {
-    /// Its name.
+    /// Name of the workflow.
     pub id: String,
     /// A line about it.
     pub title: String,
-    /// Who may take it.
+    /// Role of the crab or agent that may take it.
     pub role: String,
     /// The steps that end before it is decided.
     pub depends_on: Vec<String>,
-    /// When it runs; null when it always does.
+    /// Condition of its run; null when it always runs.
     pub condition: Option<String>,
     /// The words that an attempt may report; empty when any word may be.
     pub results: Vec<String>,
-    /// How often it may complete and send steps back; 0 when it is no loop step.
+    /// Limit of completions that send steps back; 0 for a step without a loop.
     pub max_retries: u16,
     /// The steps that it sends back.
     pub requeue: Vec<String>,
@@ -153,21 +153,21 @@ pub struct ShownMachine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct State {
-    /// Its name.
+    /// Name of the workflow.
     pub name: String,
-    /// Whether new tasks begin in it.
+    /// True if new tasks begin in it.
     #[serde(skip)]
     pub initial: bool,
-    /// Whether a task in it is over.
+    /// True if a task in it is over.
     pub terminal: bool,
-    /// Whether a task may be created in it.
+    /// True if a task may be created in it.
     pub entry: bool,
-    /// Whether it waits for a person.
+    /// True if it waits for a person.
     pub waits_for_human: bool,
     /// Whom it waits for, in words.
     #[serde(skip)]
     pub waits_for: Option<String>,
-    /// Whether its agent can be started again.
+    /// True if its agent can be started again.
     pub respawnable: bool,
 }
 
@@ -179,17 +179,17 @@ pub struct Transition {
     pub from: String,
     /// The state that it reaches.
     pub to: String,
-    /// Who may ask for it.
+    /// Actors that may ask for it.
     pub by: Vec<String>,
     /// Its guard.
     pub guard: Option<String>,
-    /// What its gates ask for, in words.
+    /// Requirements of its gates, in words.
     pub gate: Option<String>,
     /// Its hooks, in order.
     pub hooks: Vec<String>,
 }
 
-/// What a workflow asks of agents.
+/// Contract of a workflow with agents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Contract<'m> {
@@ -199,7 +199,7 @@ pub struct Contract<'m> {
     pub statuses: Vec<StatusContract<'m>>,
 }
 
-/// What is asked of agents in a status.
+/// Contract with agents in a status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StatusContract<'m> {
@@ -221,11 +221,11 @@ pub struct StatusContract<'m> {
 pub struct Duty<'m> {
     /// The status that it leads to.
     pub to: Cow<'m, str>,
-    /// Who may ask for it.
+    /// Actors that may ask for it.
     pub by: Vec<Cow<'m, str>>,
     /// Its guard.
     pub guard: Option<Cow<'m, str>>,
-    /// What its gates ask for, in words.
+    /// Requirements of its gates, in words.
     pub gate: Option<String>,
     /// An example of the sections that pass the gates, if none of these refuses it as old.
     pub write: Option<String>,
@@ -236,7 +236,7 @@ pub struct Duty<'m> {
 }
 
 impl ListedWorkflow<'_> {
-    /// Its name.
+    /// Name of the workflow.
     pub fn name(&self) -> &str {
         match self {
             ListedWorkflow::Compiled { workflow, .. } => &workflow.name,

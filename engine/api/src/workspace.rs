@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What `orange workspace init` has made.
+/// Answer of `orange workspace init`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MadeWorktrees {
@@ -26,7 +26,7 @@ pub struct Worktree {
     pub path: String,
 }
 
-/// What `orange workspace gc` did with a worktree.
+/// Outcome of `orange workspace gc` for a worktree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CollectedWorktree {
@@ -34,12 +34,12 @@ pub struct CollectedWorktree {
     pub name: String,
     /// `given back`, `cleaned`, `removed`, `left alone`, or `failed`.
     pub fate: String,
-    /// Why it was left alone.
+    /// Reason for which it was left alone.
     pub reason: Option<String>,
-    /// Where the backup of the work in it is.
+    /// Refs and folders with the backup of its work.
     pub kept: Vec<String>,
-    /// What failed.
+    /// Failures.
     pub error: Option<String>,
-    /// Whether this was a dry run, which changes nothing.
+    /// True for a dry run, which changes nothing.
     pub dry_run: bool,
 }

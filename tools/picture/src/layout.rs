@@ -17,6 +17,7 @@ pub struct Point {
 /// The input of the layout.
 #[derive(Debug)]
 pub struct Sizes {
+    /// Frame of each box.
     pub frames: Vec<Frame>,
     /// Of each line.
     pub lines: Vec<Line>,

@@ -60,6 +60,7 @@ pub(super) struct Walk {
 #[derive(Debug, Default)]
 pub(super) struct Look {
     pub(super) walk: Walk,
+    /// Entries of the index.
     pub(super) entries: Vec<Entry>,
     /// The files of its commit.
     pub(super) committed: Tree,

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 /// A version of git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
+    /// Major version: 2 of 2.39.5.
     pub major: u32,
-    /// 39 in 2.39.5.
+    /// Minor version: 39 of 2.39.5.
     pub minor: u32,
 }
 

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 /// A version of tmux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
+    /// Major version: 3 of 3.3a.
     pub major: u32,
+    /// Minor version: 3 of 3.3a.
     pub minor: u32,
 }
 

@@ -37,6 +37,7 @@ pub(crate) struct RunStep {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub run: Run,
+    /// Description in one line.
     pub headline: String,
 }
 

@@ -38,9 +38,11 @@ pub(crate) struct Acknowledged {
 /// What was acknowledged, and what clients saw go wrong.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
+    /// Keyed by mission.
     pub(crate) missions: BTreeMap<String, Made>,
     /// The keys of creations, with the missions.
     pub(crate) creations: BTreeMap<String, String>,
+    /// Keyed by run.
     pub(crate) completions: BTreeMap<String, Vec<Acknowledged>>,
     /// The pauses that were answered, by mission and number.
     pub(crate) pauses: BTreeSet<(String, u64)>,

@@ -94,6 +94,7 @@ fn steps(plan: &Plan<'_>, figures: &PlanFigures) -> Markup {
     }
 }
 
+/// Most attempts of a step, such as "4 attempts".
 fn most(figures: &PlanFigures, step: &str) -> String {
     let known = figures.by_step.iter().find(|it| it.step == step).and_then(|it| it.most);
     known.map_or_else(|| "no bound".to_owned(), |most| counted(most as usize, "attempt", "attempts"))
