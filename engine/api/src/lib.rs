@@ -42,7 +42,7 @@ pub use mission::{
     MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
 };
 pub use monitor::{Failed, Happened, MonitorLook};
-pub use need::{ActionName, Change, Need, NeedAction};
+pub use need::{ActionName, Change, Need, NeedAction, Shows};
 pub use notify::{ChannelFailure, ListedChannel, TestedChannel};
 pub use pane::{Cursor, ShownPane};
 pub use project::{

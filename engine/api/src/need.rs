@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Need {
     /// `permission`, `question`, `idle-without-artifact`, `crashed`, `stuck`, `review-ready`, `paused`, `conflict`, `checks-red` or
-    /// `hook-failed` need a person; `limit`, `queued` and `working` need nobody.
+    /// `hook-failed` need a person; `limit`, `queued`, `working` and `over` need nobody.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub kind: need::Kind,
     /// True if it needs a person.
@@ -34,23 +34,29 @@ pub struct Need {
     pub round: Option<u32>,
     /// The size of work that is ready for a person; null when git cannot tell it.
     pub change: Option<Change>,
-    /// Actions that the engine accepts from a person now, the most likely first.
+    /// All actions of a person: first those that the engine accepts now, the most likely before all others.
     pub actions: Vec<NeedAction>,
 }
 
-/// Something that a person can do about a need.
+/// Action of a person, offered or refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct NeedAction {
-    /// `allow`, `deny`, `send`, `attach`, `logs`, `spawn`, `respawn`, `restart`, `retry-hooks`, `merge`, `open`, `refresh`, `status`,
-    /// `continue`, `retry`, `accept` or `cancel`.
+    /// `allow`, `deny`, `send`, `attach`, `logs`, `spawn`, `respawn`, `restart`, `retry-hooks`, `seen`, `merge`, `create-pr`, `open`,
+    /// `refresh`, `status`, `continue`, `retry`, `accept`, `cancel`, `undo` or `delete`.
     pub name: ActionName,
     /// The arguments of `orange` that do it.
     pub command: Vec<String>,
+    /// Two or three words for a button or a menu.
+    pub label: String,
+    /// Keys of the dashboard, the shown one first; none for what stands in its menu alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Vec<String>>"))]
+    pub keys: Vec<String>,
     /// The state to which it leads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// True if it gives judged work back to the worker.
+    /// True if it gives judged work back to the worker; a text of the person may follow as `--feedback`.
     #[serde(default, skip_serializing_if = "is_false")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<bool>"))]
     pub returns: bool,
@@ -58,9 +64,31 @@ pub struct NeedAction {
     #[serde(default, skip_serializing_if = "is_false")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<bool>"))]
     pub text: bool,
+    /// What it shows to the person, where it changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shows: Option<Shows>,
+    /// Consequence that a person agrees to first, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// Reason why it is refused now; absent for what the engine accepts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
 }
 
-/// The action of a person that answers a need.
+/// What an action shows to a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Shows {
+    /// The session of an agent, on the terminal of the person.
+    Session,
+    /// A text, on the terminal of the person.
+    Text,
+    /// A page, in the browser of the person.
+    Page,
+}
+
+/// Name of an action of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -87,6 +115,8 @@ pub enum ActionName {
     Seen,
     /// Merges the work.
     Merge,
+    /// Opens a pull request.
+    CreatePr,
     /// Shows the pull request in a browser.
     Open,
     /// Asks the forge about the pull request now.
@@ -101,6 +131,10 @@ pub enum ActionName {
     Retry,
     /// Ends the task or mission.
     Cancel,
+    /// Takes a cancellation back.
+    Undo,
+    /// Removes a task or mission that is over.
+    Delete,
 }
 
 impl ActionName {
@@ -118,6 +152,7 @@ impl ActionName {
             ActionName::RetryHooks => "retry-hooks",
             ActionName::Seen => "seen",
             ActionName::Merge => "merge",
+            ActionName::CreatePr => "create-pr",
             ActionName::Open => "open",
             ActionName::Refresh => "refresh",
             ActionName::Status => "status",
@@ -125,6 +160,8 @@ impl ActionName {
             ActionName::Accept => "accept",
             ActionName::Retry => "retry",
             ActionName::Cancel => "cancel",
+            ActionName::Undo => "undo",
+            ActionName::Delete => "delete",
         }
     }
 }
@@ -143,7 +180,29 @@ pub struct Change {
     pub removed: u32,
 }
 
+impl Need {
+    /// True if the work has ended.
+    pub fn is_over(&self) -> bool {
+        self.kind == need::Kind::Over
+    }
+
+    /// Actions that the engine accepts now and that lead the work on, the most likely first.
+    pub fn answers(&self) -> impl Iterator<Item = &NeedAction> {
+        self.actions.iter().filter(|action| action.is_open() && !action.keys.is_empty())
+    }
+}
+
 impl NeedAction {
+    /// True if it is accepted now.
+    pub fn is_open(&self) -> bool {
+        self.refusal.is_none()
+    }
+
+    /// True if it answers what an agent asks, which the person must have seen.
+    pub fn answers_request(&self) -> bool {
+        matches!(self.name, ActionName::Allow | ActionName::Deny)
+    }
+
     /// True if a person writes a text with it: a message, or, if they like, the reason why work goes back.
     pub fn takes_text(&self) -> bool {
         self.text || self.returns
@@ -152,7 +211,7 @@ impl NeedAction {
     /// The arguments of `orange` that do it without a question. A text comes on the standard input.
     pub fn arguments(&self, has_text: bool) -> Vec<String> {
         let mut arguments = self.command.clone();
-        let asks = matches!(self.name, ActionName::Merge | ActionName::Cancel);
+        let asks = matches!(self.name, ActionName::Merge | ActionName::Cancel | ActionName::Delete);
         if asks && !arguments.iter().any(|it| it == "--yes") {
             arguments.push("--yes".to_owned());
         }
@@ -176,7 +235,19 @@ mod tests {
     fn an_action_becomes_arguments_that_ask_nothing() {
         let action = |name: ActionName, command: &[&str]| {
             let command = command.iter().map(|it| (*it).to_owned()).collect();
-            NeedAction { name, command, to: None, returns: false, text: false }
+            let label = name.as_str().to_owned();
+            NeedAction {
+                name,
+                command,
+                label,
+                keys: Vec::new(),
+                to: None,
+                returns: false,
+                text: false,
+                shows: None,
+                warning: None,
+                refusal: None,
+            }
         };
         let merge = action(ActionName::Merge, &["task", "merge", "t1"]);
         assert_eq!(merge.arguments(false), ["task", "merge", "t1", "--yes"]);

@@ -11,7 +11,7 @@ mod tests;
 use alloc::format;
 use alloc::string::String;
 
-pub use self::actions::Action;
+pub use self::actions::{Action, Obstacle, Offer};
 pub use self::mission::{MissionFacts, Pause};
 pub use self::task::{Hooks, Lost, PullRequest, TaskFacts, questions};
 use crate::Verdict;
@@ -46,11 +46,13 @@ pub enum Kind {
     Queued,
     /// Its agents work.
     Working,
+    /// It has ended.
+    Over,
 }
 
 impl Kind {
     /// Every kind, the most urgent first.
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Permission,
         Kind::Question,
         Kind::IdleWithoutArtifact,
@@ -64,6 +66,7 @@ impl Kind {
         Kind::Limit,
         Kind::Queued,
         Kind::Working,
+        Kind::Over,
     ];
 
     /// The word in answers.
@@ -82,6 +85,7 @@ impl Kind {
             Kind::Limit => "limit",
             Kind::Queued => "queued",
             Kind::Working => "working",
+            Kind::Over => "over",
         }
     }
 
@@ -98,7 +102,7 @@ impl Kind {
             | Kind::Conflict
             | Kind::ChecksRed
             | Kind::HookFailed => true,
-            Kind::Limit | Kind::Queued | Kind::Working => false,
+            Kind::Limit | Kind::Queued | Kind::Working | Kind::Over => false,
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod mission;
 pub mod names;
 pub mod need;
 pub mod notify;
+mod offers;
 mod person;
 pub mod request;
 pub mod snapshot;

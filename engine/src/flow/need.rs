@@ -1,24 +1,27 @@
 //! What tasks and missions need: collects the facts for [`orange_core::need`], and says the answer in JSON.
 
+use std::path::{Path, PathBuf};
+
 use orange_core::mission::MissionStatus;
 use orange_core::need::{
-    self, Action, Doing, Hooks, Kind, Lost, MissionFacts, PullRequest, Request, TaskFacts, Wait,
+    self, Doing, Hooks, Kind, Lost, MissionFacts, Offer, PullRequest, Request, TaskFacts, Wait,
 };
-use orange_core::{Actor, Checks, Machine};
+use orange_core::{Actor, Checks, Machine, View};
 
 use crate::app::App;
-use crate::drive::git::{Mergeable, Strategy};
+use crate::drive::git::Mergeable;
 use crate::flow::definition::declared_id;
 use crate::flow::mission::{Course, view};
 use crate::flow::names::Names;
 use crate::flow::observed::Observed;
+use crate::flow::offers::About;
 use crate::flow::queue::Queue;
 use crate::flow::session::{self, Panes, Session};
 use crate::flow::snapshot::status_of;
 use crate::flow::{Snapshot, abandoned, changed};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, transcripts, trust};
 use crate::{Error, Result, nofollow};
-use orange_api::{ActionName, Agent, AgentState, Change, Need, NeedAction};
+use orange_api::{Agent, AgentState, Change, Need};
 
 /// What is known of a task or mission before its need is.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +43,7 @@ pub struct Known<'k> {
 }
 
 /// What git is asked about work that is ready for a person. Each question takes processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AskGit {
     /// Nothing: a merge is offered, even if git would refuse it.
     Nothing,
@@ -48,6 +51,8 @@ pub enum AskGit {
     Merge,
     /// The same, and the size of the work.
     Size,
+    /// The same, and whether other work could be merged by force.
+    Force,
 }
 
 impl<'k> Known<'k> {
@@ -66,20 +71,37 @@ impl<'k> Known<'k> {
             git,
         }
     }
+
+    /// What its actions are said about.
+    fn about<'a>(
+        &'a self,
+        view: Option<(&'a Machine<'a>, &'a View<'a>)>,
+        worktree: Option<&'a Path>,
+    ) -> About<'a> {
+        let Known { dir, task, history, agents, session, .. } = *self;
+        let is_busy = !agents.is_empty() || session == Session::Active;
+        About { dir, task, history, view, worktree, is_busy }
+    }
+
+    /// Its worktree, where git may be asked about it.
+    fn worktree(&self, app: &App) -> Option<PathBuf> {
+        let name = self.task.owned.workspace.as_ref().filter(|_| self.git >= AskGit::Size)?;
+        Some(app.home.workspace(name))
+    }
 }
 
 /// What one task needs, by all that is known now. `queue` is the one [about it](Queue::about).
 pub fn here(app: &App, dir: &TaskDir, observed: &Observed, queue: Option<&Queue>) -> Option<Need> {
-    let need = queued(app, queue, Known::of(dir, observed, AskGit::Size))?;
+    let need = queued(app, queue, Known::of(dir, observed, AskGit::Force))?;
     Some(Names::of(app).in_need(need))
 }
 
-/// What a task or mission needs, which is read for that; `None` if it needs nothing. `queue` is that of all projects.
+/// What a task or mission needs, which is read for that; `None` if that is unknown. `queue` is that of all projects.
 pub fn look(app: &App, dir: &TaskDir, queue: Option<&Queue>) -> Result<Option<(Task, Need)>> {
     let observed = Observed::read(app, dir, &Panes::of(app))?;
     let need = match dir.kind {
         DirKind::Task => queued(app, queue, Known::of(dir, &observed, AskGit::Merge)),
-        DirKind::Mission => of_mission(dir, &observed, &Course::of(dir, &observed.history)?),
+        DirKind::Mission => Some(of_mission(dir, &observed, &Course::of(dir, &observed.history)?)),
     };
     Ok(need.map(|need| (observed.task, Names::of(app).in_need(need))))
 }
@@ -108,7 +130,7 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
         let agents = agents_of(known.agents, history);
         let facts =
             TaskFacts { lost: Some(Lost { why, can_cancel: *can_cancel }), ..facts(app, known, &agents) };
-        return facts.need().map(|need| answer(dir, None, &need, facts.actions(need.kind)));
+        return facts.need().map(|need| answer(known.about(None, None), &need, facts.actions(need.kind)));
     }
     let machine = machine.ok()?;
     let snapshot = Snapshot::of(app, machine, task, history).ok()?;
@@ -132,9 +154,12 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
             hooks,
             ..facts(app, known, &agents)
         };
+        let worktree = known.worktree(app);
+        let about = known.about(Some((machine, &life.view)), worktree.as_deref());
         let need = facts.need()?;
-        if need.kind != Kind::ReviewReady || known.git == AskGit::Nothing {
-            return Some(answer(dir, Some(machine), &need, facts.actions(need.kind)));
+        let is_ready = need.kind == Kind::ReviewReady && known.git >= AskGit::Merge;
+        if !is_ready && !(known.git == AskGit::Force && facts.is_forcible()) {
+            return Some(answer(about, &need, facts.actions(need.kind)));
         }
         // Only now git is asked, since that takes processes.
         let mergeable = changed::mergeable(app, task, history)
@@ -146,11 +171,11 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
             Mergeable::FastForward | Mergeable::WithCommit => (None, false),
         };
         let has_diverged = matches!(mergeable, Mergeable::WithCommit);
-        let facts = TaskFacts { unmergeable, conflicts, has_diverged, ..facts };
+        let facts = TaskFacts { is_merge_known: true, unmergeable, conflicts, has_diverged, ..facts };
         let need = facts.need()?;
-        let is_sized = known.git == AskGit::Size;
+        let is_sized = is_ready && known.git >= AskGit::Size;
         let change = is_sized.then(|| changed::size(app, task, history)).flatten();
-        Some(Need { change, ..answer(dir, Some(machine), &need, facts.actions(need.kind)) })
+        Some(Need { change, ..answer(about, &need, facts.actions(need.kind)) })
     })
 }
 
@@ -171,10 +196,12 @@ fn facts<'f>(app: &App, known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> Tas
         wait: wait(task, history),
         queued,
         forbidden,
+        has_worktree: task.owned.workspace.is_some(),
         has_room,
         hooks: None,
         attention: task.attention.as_deref().filter(|text| is_still_so(app, task, text)),
         pull_request: pull_request(task, history),
+        is_merge_known: false,
         unmergeable: None,
         conflicts: false,
         has_diverged: false,
@@ -194,7 +221,7 @@ fn is_still_so(app: &App, task: &Task, attention: &str) -> bool {
 }
 
 /// What a mission needs.
-pub fn of_mission(dir: &TaskDir, observed: &Observed, course: &Course) -> Option<Need> {
+pub fn of_mission(dir: &TaskDir, observed: &Observed, course: &Course) -> Need {
     let Observed { task, history, agents, .. } = observed;
     let agents = agents_of(agents, history);
     let unnoticed = observed.unnoticed(dir);
@@ -215,8 +242,10 @@ pub fn of_mission(dir: &TaskDir, observed: &Observed, course: &Course) -> Option
         attention: task.attention.as_deref(),
         has_logs: has_logs(dir, history),
     };
-    let need = facts.need()?;
-    Some(answer(dir, None, &need, facts.actions(need.kind)))
+    let need = facts.need();
+    let is_busy = course.mission.status == MissionStatus::Running;
+    let about = About { dir, task, history, view: None, worktree: None, is_busy };
+    answer(about, &need, facts.actions(need.kind))
 }
 
 fn some(time: &str) -> Option<&str> {
@@ -300,12 +329,7 @@ fn agent_of(agent: &Agent) -> need::Agent<'_> {
 }
 
 /// The need as an answer.
-fn answer(
-    dir: &TaskDir,
-    machine: Option<&'static Machine<'static>>,
-    need: &need::Need<'_>,
-    actions: Vec<Action<'_>>,
-) -> Need {
+fn answer(about: About<'_>, need: &need::Need<'_>, offers: Vec<Offer<'_>>) -> Need {
     let request = need.request.unwrap_or_default();
     let owned = |text: Option<&str>| text.map(str::to_owned);
     Need {
@@ -321,54 +345,6 @@ fn answer(
         verdict: need.verdict,
         round: need.round,
         change: None::<Change>,
-        actions: actions.into_iter().map(|it| action(dir, machine, it)).collect(),
+        actions: offers.into_iter().map(|offer| about.answer(offer)).collect(),
     }
-}
-
-fn action(dir: &TaskDir, machine: Option<&'static Machine<'static>>, action: Action<'_>) -> NeedAction {
-    let to = if let Action::Status { to, .. } = action { machine.map(|it| it.state(to).name) } else { None };
-    let (name, words): (ActionName, Vec<String>) = match action {
-        Action::Allow { request } => (ActionName::Allow, words(["answer", request, "allow"])),
-        Action::Deny { request } => (ActionName::Deny, words(["answer", request, "deny"])),
-        Action::Send { spawn } => (ActionName::Send, words(["send", &dir.id, "--spawn", &spawn.to_string()])),
-        Action::Attach => (ActionName::Attach, words(["attach", &dir.id])),
-        Action::Logs => (ActionName::Logs, words(["logs", &dir.id])),
-        Action::Spawn => (ActionName::Spawn, words(["spawn", &dir.id])),
-        Action::Respawn => (ActionName::Respawn, words(["respawn", &dir.id])),
-        Action::Restart => (ActionName::Restart, words(["restart", &dir.id])),
-        Action::RetryHooks => (ActionName::RetryHooks, words(["update", &dir.id, "--retry-hooks"])),
-        Action::Seen => (ActionName::Seen, words(["edit", &dir.id, "--seen"])),
-        Action::Merge { with_commit: false } => (ActionName::Merge, words(["merge", &dir.id])),
-        Action::Merge { with_commit: true } => {
-            (ActionName::Merge, words(["merge", &dir.id, "--strategy", Strategy::Merge.as_str()]))
-        }
-        Action::Open => (ActionName::Open, words(["open", &dir.id])),
-        Action::Refresh => (ActionName::Refresh, words(["refresh", &dir.id])),
-        Action::Status { .. } => {
-            (ActionName::Status, words(["update", &dir.id, "--status", to.unwrap_or_default()]))
-        }
-        Action::Continue { pause } => {
-            (ActionName::Continue, words(["continue", &dir.id, "--pause", &pause.to_string()]))
-        }
-        Action::Accept { pause } => (
-            ActionName::Accept,
-            words(["continue", &dir.id, "--pause", &pause.to_string(), "--accept-failure"]),
-        ),
-        Action::Retry => (ActionName::Retry, words(["retry", &dir.id])),
-        Action::Cancel => (ActionName::Cancel, words(["cancel", &dir.id, "--yes"])),
-    };
-    let group = match (dir.kind, action) {
-        // A person answers the agents of missions with the command for those of tasks.
-        (DirKind::Task, _) | (DirKind::Mission, Action::Allow { .. } | Action::Deny { .. }) => {
-            DirKind::Task.word()
-        }
-        (DirKind::Mission, _) => DirKind::Mission.word(),
-    };
-    let command = std::iter::once(group.to_owned()).chain(words).collect();
-    let returns = matches!(action, Action::Status { returns: true, .. });
-    NeedAction { name, command, to: to.map(Into::into), returns, text: matches!(action, Action::Send { .. }) }
-}
-
-fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
-    words.map(str::to_owned).to_vec()
 }

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod circles;
+mod docs;
 mod lists;
 mod prose;
 mod rooms;
@@ -60,6 +61,7 @@ fn findings(house: &House) -> Result<Vec<Finding>> {
     findings.extend(rooms::climbs(&rust));
     findings.extend(circles::circles(&rust));
     findings.extend(words::all(&rust));
+    findings.extend(docs::all(&rust));
     // A file that is not UTF-8 is the input of a test.
     let others = paths.iter().filter(|path| words::READ.iter().any(|end| path.ends_with(end)));
     findings.extend(words::all(&others.filter_map(|path| house.read(path).ok()).collect::<Vec<_>>()));

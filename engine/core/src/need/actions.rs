@@ -1,12 +1,52 @@
-//! The actions that answer a need: only those that the machine allows a person now.
+//! The actions of a person: all that the machine knows of now, those that it refuses with the reason.
 
 use alloc::vec::Vec;
 
 use super::{Agent, Doing, Kind, MissionFacts, TaskFacts, asked, idle};
 use crate::mission::MissionStatus;
-use crate::{Actor, Choice, Facts, Input, Machine, StateId, Transition};
+use crate::{Actor, Choice, Commands, Facts, Input, Machine, Rejection, StateId, Transition};
 
-/// Something that a person can do about a need.
+/// Action that a person may take, or that is refused now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer<'f> {
+    /// The action.
+    pub action: Action<'f>,
+    /// Reason why it is refused now; `None` for what can be done.
+    pub obstacle: Option<Obstacle<'f>>,
+}
+
+/// Reason why an action is refused now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle<'f> {
+    /// The workflow rejects the transition.
+    Rejected(Rejection),
+    /// The hooks of the last transition wait.
+    HooksWait,
+    /// All worktrees are taken.
+    NoWorktree,
+    /// The agent asks something, and a text would answer that.
+    Asks,
+    /// No agent is alive.
+    NoAgent,
+    /// No agent reads a text now.
+    Unheard,
+    /// Agents of missions get no texts.
+    OfMission,
+    /// The reason in words, such as that of git.
+    Words(&'f str),
+}
+
+impl<'f> Offer<'f> {
+    const fn open(action: Action<'f>) -> Offer<'f> {
+        Offer { action, obstacle: None }
+    }
+
+    const fn refused(action: Action<'f>, obstacle: Obstacle<'f>) -> Offer<'f> {
+        Offer { action, obstacle: Some(obstacle) }
+    }
+}
+
+/// Action of a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action<'f> {
     /// Allows what an agent asks.
@@ -42,7 +82,11 @@ pub enum Action<'f> {
     Merge {
         /// Whether that takes a merge commit, since both branches have commits of their own.
         with_commit: bool,
+        /// Whether the workflow has no transition for it from here, and a person overrides that.
+        by_force: bool,
     },
+    /// Opens a pull request.
+    CreatePullRequest,
     /// Shows the pull request.
     Open,
     /// Asks GitHub about the pull request now.
@@ -68,10 +112,14 @@ pub enum Action<'f> {
     Retry,
     /// Ends it.
     Cancel,
+    /// Takes back what cancelled it.
+    Undo,
+    /// Removes what is over.
+    Delete,
 }
 
 /// A group of actions of one purpose.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     Answer,
     Send,
@@ -87,13 +135,15 @@ enum Group {
     Pause,
     Retry,
     Cancel,
+    Undo,
+    Delete,
 }
 
 /// The groups that answer a kind of need, the most likely first.
 fn groups(kind: Kind) -> &'static [Group] {
     use Group::{
-        Again, Answer, Attach, Cancel, Logs, Merge, Pause, PullRequest, Retry, RetryHooks, Seen, Send, Spawn,
-        Status,
+        Again, Answer, Attach, Cancel, Delete, Logs, Merge, Pause, PullRequest, Retry, RetryHooks, Seen,
+        Send, Spawn, Status, Undo,
     };
     match kind {
         Kind::Permission => &[Answer, Attach, Logs, Cancel],
@@ -106,68 +156,86 @@ fn groups(kind: Kind) -> &'static [Group] {
         Kind::HookFailed => &[RetryHooks, Seen, Attach, Logs, Cancel],
         Kind::Limit | Kind::Working => &[Attach, Again, Logs, Cancel],
         Kind::Queued => &[Spawn, Status, Cancel],
+        Kind::Over => &[Undo, PullRequest, Logs, Delete],
     }
 }
 
-fn answers<'f>(agents: &[Agent<'f>]) -> Vec<Action<'f>> {
+/// The groups that every need has behind those that answer it.
+const ALWAYS: [Group; 5] = [Group::Send, Group::PullRequest, Group::Merge, Group::Status, Group::Cancel];
+
+fn answers<'f>(agents: &[Agent<'f>]) -> Vec<Offer<'f>> {
     let name = asked(agents).and_then(|need| need.request).and_then(|request| request.name);
-    name.map_or_else(Vec::new, |request| Vec::from([Action::Allow { request }, Action::Deny { request }]))
+    let both = |request| [Action::Allow { request }, Action::Deny { request }].map(Offer::open);
+    name.map_or_else(Vec::new, |request| Vec::from(both(request)))
 }
 
-fn when(holds: bool, action: Action<'_>) -> Vec<Action<'_>> {
-    if holds { Vec::from([action]) } else { Vec::new() }
+fn when(holds: bool, action: Action<'_>) -> Vec<Offer<'_>> {
+    if holds { Vec::from([Offer::open(action)]) } else { Vec::new() }
+}
+
+/// The offers with those first that can be taken.
+fn sorted(mut offers: Vec<Offer<'_>>) -> Vec<Offer<'_>> {
+    offers.sort_by_key(|offer| offer.obstacle.is_some());
+    offers
 }
 
 impl<'f> TaskFacts<'f> {
-    /// What a person can do about a need of this kind, the most likely first.
-    pub fn actions(&self, kind: Kind) -> Vec<Action<'f>> {
-        let mut actions: Vec<_> = groups(kind).iter().flat_map(|group| self.allowed(*group, kind)).collect();
-        if !actions.iter().any(|action| matches!(action, Action::Send { .. })) {
-            actions.extend(self.interrupt());
-        }
-        actions
+    /// All actions of a person for a need of this kind: first those that can be taken, the most likely before all others.
+    pub fn actions(&self, kind: Kind) -> Vec<Offer<'f>> {
+        let waits = idle(self.agents).is_some_and(|agent| agent.doing == Doing::Waits);
+        let answers = || groups(kind).iter().filter(|group| waits || **group != Group::Send);
+        let others = ALWAYS.iter().filter(|group| kind != Kind::Over && answers().all(|it| it != *group));
+        sorted(answers().chain(others).flat_map(|group| self.offers(*group, kind)).collect())
     }
 
-    /// A message to an agent that does not wait for one. What is typed while an agent asks would answer that.
-    fn interrupt(&self) -> Option<Action<'f>> {
-        if self.life.is_none() || self.is_between() || asked(self.agents).is_some() {
-            return None;
-        }
-        let hears = self.agents.iter().find(|agent| match agent.doing {
-            Doing::Waits | Doing::Quiet | Doing::Limit { .. } | Doing::Works | Doing::Rests => true,
-            Doing::Asks(_) | Doing::Ended => false,
-        });
-        hears.map(|agent| Action::Send { spawn: agent.spawn })
-    }
-
-    fn allowed(&self, group: Group, kind: Kind) -> Vec<Action<'f>> {
+    fn offers(&self, group: Group, kind: Kind) -> Vec<Offer<'f>> {
         match group {
             Group::Answer => answers(self.agents),
-            Group::Send => {
-                let hears = idle(self.agents).filter(|agent| agent.doing == Doing::Waits);
-                hears.map_or_else(Vec::new, |agent| Vec::from([Action::Send { spawn: agent.spawn }]))
-            }
+            Group::Send => Vec::from([self.send()]),
             Group::Attach => when(!self.agents.is_empty(), Action::Attach),
             Group::Logs => when(self.has_logs, Action::Logs),
-            Group::Spawn => when(
-                self.queued.is_some()
-                    && self.forbidden.is_none()
-                    && self.has_room
-                    && self.follows(Input::Spawn { by: Actor::Human }),
-                Action::Spawn,
-            ),
+            Group::Spawn => self.spawn().into_iter().collect(),
             Group::Again => self.again(),
             Group::RetryHooks => when(self.hooks.is_some_and(|hooks| hooks.may_retry), Action::RetryHooks),
             Group::Seen => when(self.hooks.is_none() && self.attention.is_some(), Action::Seen),
-            Group::Merge => when(self.can_merge(), Action::Merge { with_commit: self.has_diverged }),
-            Group::PullRequest => match self.pull_request {
-                Some(_) => Vec::from([Action::Open, Action::Refresh]),
-                None => Vec::new(),
-            },
+            Group::Merge => self.merge(kind).into_iter().collect(),
+            Group::PullRequest => self.pull_request(kind),
             Group::Status => self.states(kind),
             Group::Pause | Group::Retry => Vec::new(),
-            Group::Cancel => when(self.can_cancel(), Action::Cancel),
+            Group::Cancel => self.cancel().into_iter().collect(),
+            Group::Undo => when(self.is_cancelled(), Action::Undo),
+            Group::Delete => when(true, Action::Delete),
         }
+    }
+
+    /// A text to the agent that waits for one, or else to one at work. What is typed while an agent asks would answer that.
+    fn send(&self) -> Offer<'f> {
+        let hears = |agent: &&Agent<'f>| match agent.doing {
+            Doing::Waits | Doing::Quiet | Doing::Limit { .. } | Doing::Works | Doing::Rests => true,
+            Doing::Asks(_) | Doing::Ended => false,
+        };
+        let waits = idle(self.agents).filter(|agent| agent.doing == Doing::Waits);
+        let agent = waits.or_else(|| self.agents.iter().find(hears)).or(self.agents.first());
+        let obstacle = match agent {
+            None => Some(Obstacle::NoAgent),
+            Some(_) if asked(self.agents).is_some() => Some(Obstacle::Asks),
+            Some(agent) if hears(&agent) && self.life.is_some() && !self.is_between() => None,
+            Some(_) => Some(Obstacle::Unheard),
+        };
+        let spawn = agent.map_or(0, |agent| agent.spawn);
+        Offer { action: Action::Send { spawn }, obstacle }
+    }
+
+    /// The start of a task that waits for it.
+    fn spawn(&self) -> Option<Offer<'f>> {
+        if self.queued.is_none() || !self.follows(Input::Spawn { by: Actor::Human }) {
+            return None;
+        }
+        let obstacle = match self.forbidden {
+            Some(why) => Some(Obstacle::Words(why)),
+            None => (!self.has_room).then_some(Obstacle::NoWorktree),
+        };
+        Some(Offer { action: Action::Spawn, obstacle })
     }
 
     /// Whether a transition is not finished.
@@ -180,69 +248,127 @@ impl<'f> TaskFacts<'f> {
         self.life.is_some_and(|(machine, facts)| machine.life(facts, input).is_ok())
     }
 
-    fn again(&self) -> Vec<Action<'f>> {
+    fn again(&self) -> Vec<Offer<'f>> {
         // The agents of a task that was not started are started otherwise.
         if self.queued.is_some() || self.is_between() {
             return Vec::new();
         }
         if self.agents.is_empty() && self.follows(Input::Respawn { is_alive: false }) {
-            return Vec::from([Action::Respawn]);
+            return when(true, Action::Respawn);
         }
         when(self.follows(Input::Restart { is_alive: false }), Action::Restart)
     }
 
+    /// The merge, unless a pull request takes its place.
+    fn merge(&self, kind: Kind) -> Option<Offer<'f>> {
+        if self.pull_request.is_some() || self.is_between() {
+            return None;
+        }
+        let action = Action::Merge { with_commit: self.has_diverged, by_force: false };
+        let git = self.unmergeable.map(Obstacle::Words);
+        if self.can_merge() {
+            // Git is always asked about work that is ready, and about other work only where there is time for it.
+            let is_asked = kind == Kind::ReviewReady || self.is_merge_known;
+            return is_asked.then_some(Offer { action, obstacle: git });
+        }
+        if self.is_forcible() && self.is_merge_known && git.is_none() {
+            return Some(Offer::open(Action::Merge { with_commit: self.has_diverged, by_force: true }));
+        }
+        let (machine, facts) = self.life?;
+        self.rejected(machine.commands.merge?, facts).map(|obstacle| Offer::refused(action, obstacle))
+    }
+
     fn can_merge(&self) -> bool {
         let input = Input::Merge { by: Actor::Human, force: false, is_merged: self.is_merged };
-        let is_free = self.pull_request.is_none() && self.unmergeable.is_none();
-        is_free
-            && self.accepts(|machine, facts| match machine.life(facts, input) {
-                Ok(turn) => turn.decision().is_some(),
-                Err(refusal) => refusal.program(machine).is_some(),
-            })
+        self.life.is_some_and(|(machine, facts)| match machine.life(facts, input) {
+            Ok(turn) => turn.decision().is_some(),
+            Err(refusal) => refusal.program(machine).is_some(),
+        })
     }
 
-    fn can_cancel(&self) -> bool {
-        match self.lost {
-            Some(lost) => lost.can_cancel,
-            None => self.follows(Input::Cancel { by: Actor::Human, is_cut_short: false }),
+    /// Whether a person can override that the workflow has no merge from here. Git has to be asked whether there is one.
+    pub fn is_forcible(&self) -> bool {
+        let input = Input::Merge { by: Actor::Human, force: true, is_merged: self.is_merged };
+        let is_over = self.life.is_none_or(|(machine, facts)| machine.state(facts.view.status).terminal);
+        let is_free = self.has_worktree && self.pull_request.is_none() && self.queued.is_none();
+        is_free && !is_over && !self.is_between() && !self.can_merge() && self.follows(input)
+    }
+
+    /// Why the transition to a state is rejected, if there is one from here.
+    fn rejected(&self, to: StateId, facts: &Facts<'f>) -> Option<Obstacle<'f>> {
+        let (machine, _) = self.life?;
+        let choice = machine.options(&facts.view, Actor::Human).into_iter().find(|choice| choice.to == to)?;
+        choice.rejection.filter(|_| !choice.can_be_asked()).map(Obstacle::Rejected)
+    }
+
+    fn pull_request(&self, kind: Kind) -> Vec<Offer<'f>> {
+        if self.pull_request.is_some() {
+            return [Action::Open, Action::Refresh].map(Offer::open).to_vec();
         }
+        let is_over = kind == Kind::Over;
+        when(self.has_worktree && !is_over && self.lost.is_none(), Action::CreatePullRequest)
     }
 
-    fn accepts(&self, holds: impl FnOnce(&Machine<'f>, &Facts<'f>) -> bool) -> bool {
-        self.life.is_some_and(|(machine, facts)| holds(machine, facts))
+    fn cancel(&self) -> Option<Offer<'f>> {
+        if let Some(lost) = self.lost {
+            return lost.can_cancel.then_some(Offer::open(Action::Cancel));
+        }
+        if self.follows(Input::Cancel { by: Actor::Human, is_cut_short: false }) {
+            return Some(Offer::open(Action::Cancel));
+        }
+        let (machine, facts) = self.life?;
+        let obstacle = self.rejected(machine.commands.cancel?, facts)?;
+        Some(Offer::refused(Action::Cancel, obstacle))
     }
 
-    /// The transitions that a person can take, without those of other actions. Nobody answers a need with a step back to the
-    /// states of crashes and questions.
-    fn states(&self, kind: Kind) -> Vec<Action<'f>> {
+    fn is_cancelled(&self) -> bool {
+        self.life.is_some_and(|(machine, facts)| machine.commands.cancel == Some(facts.view.status))
+    }
+
+    /// The transitions that a person may ask for, without those of other actions.
+    fn states(&self, kind: Kind) -> Vec<Offer<'f>> {
         let Some((machine, facts)) = self.life else { return Vec::new() };
-        if self.hooks.is_some() || self.is_between() || self.queued.is_some() && kind == Kind::Queued {
+        if self.is_between() || self.queued.is_some() && kind == Kind::Queued {
             return Vec::new();
         }
-        let commands = &machine.commands;
-        let others = [commands.cancel, commands.merge, commands.crash, commands.clarify];
-        let starts = facts.view.status == machine.initial;
-        let is_own = |to: StateId| {
-            let is_other = others.contains(&Some(to)) && commands.spawn != Some(to);
-            !(is_other || starts && commands.spawn == Some(to))
+        let (status, commands) = (facts.view.status, &machine.commands);
+        let starts = status == machine.initial;
+        let is_own = |choice: &Choice| {
+            let is_start = starts && commands.spawn == Some(choice.to);
+            let by = machine.transition(choice.transition).by;
+            // A merge that is refused is an action of its own.
+            let is_refused_merge = commands.merge == Some(choice.to) && !choice.can_be_asked();
+            let is_cancel = commands.cancel == Some(choice.to);
+            !is_start && !is_cancel && !is_refused_merge && by.allows(Actor::Human)
         };
-        let has_room = |transition: &Transition<'_>| {
-            self.has_room || !transition.hooks.iter().any(|hook| hook.action.acquires())
+        let offer = |choice: Choice| {
+            let returns = machine.returns_work(status, choice.to);
+            let transition = machine.transition(choice.transition);
+            let obstacle = match choice.rejection.filter(|_| !choice.can_be_asked()) {
+                Some(rejection) => Some(Obstacle::Rejected(rejection)),
+                None if self.hooks.is_some() => Some(Obstacle::HooksWait),
+                None => self.has_no_room(transition).then_some(Obstacle::NoWorktree),
+            };
+            Offer { action: Action::Status { to: choice.to, returns }, obstacle }
         };
-        let can_be_taken = |choice: &Choice| {
-            choice.can_be_asked() && is_own(choice.to) && has_room(machine.transition(choice.transition))
-        };
-        let choices = machine.options(&facts.view, Actor::Human).into_iter().filter(can_be_taken);
-        let status = facts.view.status;
-        let action = |choice: Choice| Action::Status {
-            to: choice.to,
-            returns: machine.returns_work(status, choice.to),
-        };
-        choices.map(action).collect()
+        let mut choices = machine.options(&facts.view, Actor::Human);
+        choices.retain(is_own);
+        choices.sort_by_key(|choice| machine.is_detour(choice.to));
+        choices.into_iter().map(offer).collect()
+    }
+
+    fn has_no_room(&self, transition: &Transition<'_>) -> bool {
+        !self.has_room && transition.hooks.iter().any(|hook| hook.action.acquires())
     }
 }
 
 impl Machine<'_> {
+    /// Whether a state is that of the merge, of crashes or of questions: no step there answers a need.
+    pub fn is_detour(&self, to: StateId) -> bool {
+        let Commands { merge, crash, clarify, spawn, .. } = self.commands;
+        [merge, crash, clarify].contains(&Some(to)) && spawn != Some(to)
+    }
+
     /// Whether a transition gives judged work back: it leads from where no worker works to where one does, and what is made there
     /// comes to this state again. Detours by the beginning, a crash or a question do not count, since they lead everywhere.
     pub fn returns_work(&self, from: StateId, to: StateId) -> bool {
@@ -272,12 +398,15 @@ impl Machine<'_> {
 }
 
 impl<'f> MissionFacts<'f> {
-    /// What a person can do about a need of this kind, the most likely first.
-    pub fn actions(&self, kind: Kind) -> Vec<Action<'f>> {
-        groups(kind).iter().flat_map(|group| self.allowed(*group)).collect()
+    /// All actions of a person for a need of this kind, the most likely first.
+    pub fn actions(&self, kind: Kind) -> Vec<Offer<'f>> {
+        let answers = groups(kind).iter().flat_map(|group| self.offers(*group));
+        let unheard =
+            (kind != Kind::Over).then_some(Offer::refused(Action::Send { spawn: 0 }, Obstacle::OfMission));
+        sorted(answers.chain(unheard).collect())
     }
 
-    fn allowed(&self, group: Group) -> Vec<Action<'f>> {
+    fn offers(&self, group: Group) -> Vec<Offer<'f>> {
         match group {
             Group::Answer => answers(self.agents),
             Group::Attach => when(!self.agents.is_empty(), Action::Attach),
@@ -285,15 +414,13 @@ impl<'f> MissionFacts<'f> {
             Group::Pause => match self.pause {
                 Some(pause) => {
                     let accept = when(pause.can_accept, Action::Accept { pause: pause.number });
-                    [Vec::from([Action::Continue { pause: pause.number }]), accept].concat()
+                    [when(true, Action::Continue { pause: pause.number }), accept].concat()
                 }
                 None => Vec::new(),
             },
             Group::Retry => when(self.status == MissionStatus::Failed, Action::Retry),
-            Group::Cancel => {
-                let is_over = matches!(self.status, MissionStatus::Completed | MissionStatus::Cancelled);
-                when(!is_over, Action::Cancel)
-            }
+            Group::Cancel => when(!self.is_over(), Action::Cancel),
+            Group::Delete => when(self.is_over(), Action::Delete),
             Group::Send
             | Group::Spawn
             | Group::Again
@@ -301,7 +428,12 @@ impl<'f> MissionFacts<'f> {
             | Group::Seen
             | Group::Merge
             | Group::PullRequest
-            | Group::Status => Vec::new(),
+            | Group::Status
+            | Group::Undo => Vec::new(),
         }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.status, MissionStatus::Completed | MissionStatus::Cancelled)
     }
 }

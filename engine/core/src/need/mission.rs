@@ -38,11 +38,12 @@ pub struct Pause<'f> {
 }
 
 impl<'f> MissionFacts<'f> {
-    /// What the mission needs; nothing when it is over and cannot be tried again.
-    pub fn need(&self) -> Option<Need<'f>> {
+    /// What the mission needs.
+    pub fn need(&self) -> Need<'f> {
         let new = |kind, why| Need::new(kind, self.since, why);
-        Some(match self.status {
-            MissionStatus::Completed | MissionStatus::Cancelled => return None,
+        match self.status {
+            MissionStatus::Completed => new(Kind::Over, "the mission is completed"),
+            MissionStatus::Cancelled => new(Kind::Over, "the mission is cancelled"),
             MissionStatus::Failed => new(Kind::Stuck, self.failure.unwrap_or("the mission has failed")),
             MissionStatus::Paused => {
                 new(Kind::Paused, self.pause.map_or("the mission waits for a person", |it| it.what))
@@ -55,7 +56,7 @@ impl<'f> MissionFacts<'f> {
                 let need = self.running();
                 Need { since: need.since.or(self.since), ..need }
             }
-        })
+        }
     }
 
     fn running(&self) -> Need<'f> {

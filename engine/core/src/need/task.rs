@@ -41,6 +41,8 @@ pub struct TaskFacts<'f> {
     pub queued: Option<&'f str>,
     /// Why its start would be refused, and what mends that, if that is known.
     pub forbidden: Option<&'f str>,
+    /// Whether it has a worktree.
+    pub has_worktree: bool,
     /// Whether it has a worktree, or can have one.
     pub has_room: bool,
     /// Its hooks that wait.
@@ -49,6 +51,8 @@ pub struct TaskFacts<'f> {
     pub attention: Option<&'f str>,
     /// Its pull request.
     pub pull_request: Option<PullRequest>,
+    /// Whether git was asked about a merge.
+    pub is_merge_known: bool,
     /// Why git would refuse a merge: `None` if nothing is known to be in the way.
     pub unmergeable: Option<&'f str>,
     /// Whether the branch conflicts with its base.
@@ -89,7 +93,7 @@ pub struct PullRequest {
 }
 
 impl<'f> TaskFacts<'f> {
-    /// What the task needs; nothing when it is over.
+    /// What the task needs; `None` if nothing is known of its state.
     pub fn need(&self) -> Option<Need<'f>> {
         if let Some(lost) = self.lost {
             return Some(
@@ -99,7 +103,8 @@ impl<'f> TaskFacts<'f> {
         let (machine, facts) = self.life?;
         let status = facts.view.status;
         if machine.state(status).terminal && self.hooks.is_none() {
-            return None;
+            let why = format!("the task is {}", machine.state(status).name);
+            return Some(Need::new(Kind::Over, self.entered, why));
         }
         let need = asked(self.agents)
             .or_else(|| self.hook_failed())

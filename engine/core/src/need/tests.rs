@@ -4,7 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{
-    Agent, Doing, Hooks, Kind, Lost, MissionFacts, Pause, PullRequest, Request, TaskFacts, Wait, actions,
+    Action, Agent, Doing, Hooks, Kind, Lost, MissionFacts, Obstacle, Pause, PullRequest, Request, TaskFacts,
+    Wait,
 };
 use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
 use crate::*;
@@ -72,7 +73,7 @@ const WORKS: &[Agent<'_>] = &[agent(Doing::Works)];
 const HUNG: &[Agent<'_>] = &[agent(Doing::Quiet)];
 const LIMITED: &[Agent<'_>] = &[agent(Doing::Limit { until: Some("2027") })];
 
-fn answer(given: Given<'_>) -> (Option<Kind>, String, Vec<&'static str>) {
+fn with_facts<T>(given: Given<'_>, run: impl FnOnce(&Machine<'_>, &TaskFacts<'_>) -> T) -> T {
     with_machine(|machine| {
         let life = Facts {
             view: View { body: given.body, ..view(given.status, &[1, 0], given.body) },
@@ -98,10 +99,12 @@ fn answer(given: Given<'_>) -> (Option<Kind>, String, Vec<&'static str>) {
             wait: None,
             queued: None,
             forbidden: None,
+            has_worktree: false,
             has_room: true,
             hooks: None,
             attention: None,
             pull_request: None,
+            is_merge_known: false,
             unmergeable: None,
             conflicts: false,
             has_diverged: false,
@@ -114,33 +117,48 @@ fn answer(given: Given<'_>) -> (Option<Kind>, String, Vec<&'static str>) {
             Some(_) => facts,
             None => TaskFacts { life: Some((machine, &life)), ..facts },
         };
+        run(machine, &facts)
+    })
+}
+
+fn answer(given: Given<'_>) -> (Option<Kind>, String, Vec<&'static str>) {
+    with_facts(given, |machine, facts| {
         let Some(need) = facts.need() else { return (None, String::new(), Vec::new()) };
-        let names = facts.actions(need.kind).iter().map(name).collect();
+        let is_answer = |action: &Action<'_>| match action {
+            Action::Status { to, .. } => !machine.is_detour(*to),
+            _ => true,
+        };
+        let offers = facts.actions(need.kind).into_iter().filter(|offer| offer.obstacle.is_none());
+        let names = offers.filter(|it| is_answer(&it.action)).map(|it| name(&it.action)).collect();
         (Some(need.kind), need.why, names)
     })
 }
 
-fn name(action: &actions::Action<'_>) -> &'static str {
+fn name(action: &Action<'_>) -> &'static str {
     match action {
-        actions::Action::Allow { .. } => "allow",
-        actions::Action::Deny { .. } => "deny",
-        actions::Action::Send { .. } => "send",
-        actions::Action::Attach => "attach",
-        actions::Action::Logs => "logs",
-        actions::Action::Spawn => "spawn",
-        actions::Action::Respawn => "respawn",
-        actions::Action::Restart => "restart",
-        actions::Action::RetryHooks => "retry-hooks",
-        actions::Action::Seen => "seen",
-        actions::Action::Merge { with_commit: false } => "merge",
-        actions::Action::Merge { with_commit: true } => "merge with a commit",
-        actions::Action::Open => "open",
-        actions::Action::Refresh => "refresh",
-        actions::Action::Status { .. } => "status",
-        actions::Action::Continue { .. } => "continue",
-        actions::Action::Accept { .. } => "accept",
-        actions::Action::Retry => "retry",
-        actions::Action::Cancel => "cancel",
+        Action::Allow { .. } => "allow",
+        Action::Deny { .. } => "deny",
+        Action::Send { .. } => "send",
+        Action::Attach => "attach",
+        Action::Logs => "logs",
+        Action::Spawn => "spawn",
+        Action::Respawn => "respawn",
+        Action::Restart => "restart",
+        Action::RetryHooks => "retry-hooks",
+        Action::Seen => "seen",
+        Action::Merge { by_force: true, .. } => "merge by force",
+        Action::Merge { with_commit: false, .. } => "merge",
+        Action::Merge { with_commit: true, .. } => "merge with a commit",
+        Action::CreatePullRequest => "create-pr",
+        Action::Open => "open",
+        Action::Refresh => "refresh",
+        Action::Status { .. } => "status",
+        Action::Continue { .. } => "continue",
+        Action::Accept { .. } => "accept",
+        Action::Retry => "retry",
+        Action::Cancel => "cancel",
+        Action::Undo => "undo",
+        Action::Delete => "delete",
     }
 }
 
@@ -288,7 +306,68 @@ fn what_waits_for_its_start_is_queued_or_has_failed() {
 fn a_task_without_a_workflow_can_only_be_cancelled() {
     let lost = |it| TaskFacts { lost: Some(Lost { why: "its workflow is gone", can_cancel: true }), ..it };
     check(Given { with: lost, ..given(WORKING) }, Kind::Stuck, "its workflow is gone", &["cancel"]);
-    check(given(DONE), None, "", &[]);
+    check(given(DONE), Kind::Over, "the task is done", &["delete"]);
+    check(given(CANCELLED), Kind::Over, "the task is cancelled", &["undo", "delete"]);
+}
+
+/// The actions that are refused, each with its obstacle.
+fn refused(given: Given<'static>) -> Vec<(&'static str, Obstacle<'static>)> {
+    with_facts(given, |_, facts| {
+        let offers = facts.need().into_iter().flat_map(|need| facts.actions(need.kind));
+        offers.filter_map(|offer| Some((name(&offer.action), known(offer.obstacle?)))).collect()
+    })
+}
+
+/// The obstacle, of a lifetime of its own: words of tests are static.
+fn known(obstacle: Obstacle<'_>) -> Obstacle<'static> {
+    match obstacle {
+        Obstacle::Words(words) => {
+            Obstacle::Words(["uncommitted", "no claude"].into_iter().find(|it| *it == words).unwrap())
+        }
+        Obstacle::Rejected(rejection) => Obstacle::Rejected(rejection),
+        Obstacle::HooksWait => Obstacle::HooksWait,
+        Obstacle::NoWorktree => Obstacle::NoWorktree,
+        Obstacle::Asks => Obstacle::Asks,
+        Obstacle::NoAgent => Obstacle::NoAgent,
+        Obstacle::Unheard => Obstacle::Unheard,
+        Obstacle::OfMission => Obstacle::OfMission,
+    }
+}
+
+#[test]
+fn an_action_that_is_refused_says_why() {
+    let send = |obstacle| ("send", obstacle);
+    assert_eq!(refused(given(READY)), [send(Obstacle::NoAgent)]);
+    assert_eq!(refused(Given { agents: ASKS, ..given(WORKING) })[0], send(Obstacle::Asks));
+    let ended = [agent(Doing::Ended)];
+    assert_eq!(refused(Given { agents: &ended, ..given(WORKING) })[0], send(Obstacle::Unheard));
+    let dirty = |it| TaskFacts { unmergeable: Some("uncommitted"), ..it };
+    let found = refused(Given { with: dirty, ..given(READY) });
+    assert_eq!(found[0], ("merge", Obstacle::Words("uncommitted")));
+    let full = |it| TaskFacts { queued: Some("waits"), has_room: false, ..it };
+    assert_eq!(refused(Given { with: full, ..given(PENDING) })[0], ("spawn", Obstacle::NoWorktree));
+    let forbidden = |it| TaskFacts { queued: Some("waits"), forbidden: Some("no claude"), ..it };
+    let found = refused(Given { with: forbidden, ..given(PENDING) });
+    assert_eq!(found[0], ("spawn", Obstacle::Words("no claude")));
+    let hooks = |it| TaskFacts { hooks: Some(Hooks { name: "x", error: "y", may_retry: true }), ..it };
+    assert!(refused(Given { with: hooks, ..given(READY) }).contains(&("status", Obstacle::HooksWait)));
+    let rejected = refused(given(WORKING));
+    assert!(matches!(rejected[0], ("status", Obstacle::Rejected(_))), "{rejected:?}");
+}
+
+#[test]
+fn a_merge_by_force_is_offered_where_git_would_merge() {
+    fn known(facts: TaskFacts<'_>) -> TaskFacts<'_> {
+        TaskFacts { has_worktree: true, is_merge_known: true, ..facts }
+    }
+    let offers = |with| answer(Given { agents: WORKS, with, ..given(WORKING) }).2;
+    assert!(offers(known).contains(&"merge by force"));
+    assert!(!offers(|it| TaskFacts { is_merge_known: false, ..known(it) }).contains(&"merge by force"));
+    assert!(!offers(|it| TaskFacts { unmergeable: Some("dirty"), ..known(it) }).contains(&"merge by force"));
+    assert!(!offers(|it| TaskFacts { has_worktree: false, ..known(it) }).contains(&"merge by force"));
+    let open = |it| TaskFacts { pull_request: Some(PullRequest { checks: Checks::None }), ..known(it) };
+    assert!(!offers(open).contains(&"merge by force"));
+    assert!(offers(known).contains(&"create-pr"));
 }
 
 #[test]
@@ -317,25 +396,26 @@ fn a_mission_asks_or_has_failed_or_goes_on() {
         attention: None,
         has_logs: false,
     };
-    let check = |facts: MissionFacts<'_>, kind: Option<Kind>, offered: &[&str]| {
-        let found = facts.need().map(|need| need.kind);
-        let names: Vec<_> = kind.iter().flat_map(|kind| facts.actions(*kind)).map(|it| name(&it)).collect();
-        assert_eq!((found, &names[..]), (kind, offered));
+    let check = |facts: MissionFacts<'_>, kind: Kind, offered: &[&str]| {
+        let need = facts.need();
+        let offers = facts.actions(need.kind).into_iter().filter(|offer| offer.obstacle.is_none());
+        let names: Vec<_> = offers.map(|offer| name(&offer.action)).collect();
+        assert_eq!((need.kind, &names[..]), (kind, offered));
     };
     let pause = Some(Pause { number: 2, what: "build failed", can_accept: true });
     let paused = MissionFacts { pause, ..facts(MissionStatus::Paused) };
-    check(paused, Some(Kind::Paused), &["continue", "accept", "cancel"]);
-    check(facts(MissionStatus::Failed), Some(Kind::Stuck), &["retry", "cancel"]);
-    check(facts(MissionStatus::Pending), Some(Kind::Queued), &["cancel"]);
-    check(facts(MissionStatus::Running), Some(Kind::Working), &["cancel"]);
+    check(paused, Kind::Paused, &["continue", "accept", "cancel"]);
+    check(facts(MissionStatus::Failed), Kind::Stuck, &["retry", "cancel"]);
+    check(facts(MissionStatus::Pending), Kind::Queued, &["cancel"]);
+    check(facts(MissionStatus::Running), Kind::Working, &["cancel"]);
     let running = |agents| MissionFacts { agents, ..facts(MissionStatus::Running) };
-    check(running(ASKS), Some(Kind::Permission), &["allow", "deny", "attach", "cancel"]);
-    check(running(WAITS), Some(Kind::IdleWithoutArtifact), &["attach", "cancel"]);
-    check(running(LIMITED), Some(Kind::Limit), &["attach", "cancel"]);
+    check(running(ASKS), Kind::Permission, &["allow", "deny", "attach", "cancel"]);
+    check(running(WAITS), Kind::IdleWithoutArtifact, &["attach", "cancel"]);
+    check(running(LIMITED), Kind::Limit, &["attach", "cancel"]);
     let gone = MissionFacts { unnoticed: Some("agent 1 is gone"), ..facts(MissionStatus::Running) };
-    check(gone, Some(Kind::Crashed), &["cancel"]);
-    check(facts(MissionStatus::Completed), None, &[]);
-    check(facts(MissionStatus::Cancelled), None, &[]);
+    check(gone, Kind::Crashed, &["cancel"]);
+    check(facts(MissionStatus::Completed), Kind::Over, &["delete"]);
+    check(facts(MissionStatus::Cancelled), Kind::Over, &["delete"]);
 }
 
 #[test]

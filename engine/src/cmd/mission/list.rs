@@ -101,7 +101,7 @@ fn cells(mission: &ListedMission, has_project: bool, now: SystemTime) -> [String
     };
     match mission {
         ListedMission::Readable(row) => {
-            let need = row.need.as_ref();
+            let need = row.need.as_ref().filter(|need| !need.is_over());
             [
                 need.map_or("-", |need| need.kind.as_str()).to_owned(),
                 need.map_or_else(|| "-".to_owned(), |need| age(need, now)),

@@ -18,7 +18,7 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
     let course = Course::of(dir, &observed.history)?;
     let names = Names::of(app);
-    let need = need::of_mission(dir, &observed, &course).map(|need| names.in_need(need));
+    let need = Some(names.in_need(need::of_mission(dir, &observed, &course)));
     let unnoticed = observed.unnoticed(dir);
     let Observed { task, history, session, agents } = observed;
     let project = app.project_of(&task);
@@ -63,7 +63,9 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
 /// `ended` are the commands that an ended mission still takes.
 fn text(mission: &ShownMission, standing: &str, ended: &[String]) -> String {
     let mut lines = vec![format!("{}  {}  {}", mission.run_id, mission.workflow_id, one_line(standing, 200))];
-    lines.extend(mission.need.iter().flat_map(|need| need_lines(need, fault::now())));
+    lines.extend(
+        mission.need.iter().filter(|need| !need.is_over()).flat_map(|need| need_lines(need, fault::now())),
+    );
     lines.extend(mission.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
     lines.extend(mission.pause.iter().flat_map(pause_lines));
     lines.extend(ended.iter().map(|command| format!("  {command}")));

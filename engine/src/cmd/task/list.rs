@@ -265,7 +265,7 @@ impl Shape {
     fn row(&self, listed: &ListedTask<'_>) -> [String; 6] {
         match listed {
             ListedTask::Readable(task) => {
-                let need = task.need.as_ref();
+                let need = task.need.as_ref().filter(|need| !need.is_over());
                 let branch = match self.has_project {
                     true => format!("{}/{}", task.project, task.branch),
                     false => task.branch.to_string(),

@@ -70,7 +70,7 @@ fn selected(app: &App, filter: &Filter) -> Result<Vec<(String, Result<TaskDir>)>
     Ok(found)
 }
 
-/// The kind of what a task needs; empty if it needs nothing.
+/// The kind of what a task needs; empty if that is unknown.
 fn need_of(app: &App, dir: &TaskDir) -> Result<&'static str> {
     let observed = Observed::read(app, dir, &Panes::of(app))?;
     let queue = Queue::about(app, &observed.task);

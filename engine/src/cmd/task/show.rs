@@ -87,7 +87,7 @@ pub fn run(app: &App, dir: &TaskDir, all: bool) -> Result<Answer> {
 fn text(task: &ShownTask, all: bool) -> String {
     let now = fault::now();
     let mut lines = vec![format!("{}  {}  {}", task.id, task.status, one_line(&task.summary, 80))];
-    lines.extend(task.need.iter().flat_map(|need| need_lines(need, now)));
+    lines.extend(task.need.iter().filter(|need| !need.is_over()).flat_map(|need| need_lines(need, now)));
     lines.extend(task.attention.iter().map(|it| format!("attention: {}", one_line(it, 1000))));
     let counters: Vec<_> = task.counters.iter().map(|(name, value)| format!("{name} {value}")).collect();
     lines.push(format!("project    {}", task.project));
@@ -144,7 +144,7 @@ pub fn need_lines(need: &Need, now: SystemTime) -> Vec<String> {
         let text = if action.text { " TEXT" } else { "" };
         format!("           orange {}{text}", action.command.join(" "))
     };
-    lines.extend(need.actions.iter().map(command));
+    lines.extend(need.answers().map(command));
     lines
 }
 

@@ -36,7 +36,8 @@ pub fn needs_me(app: &App, args: &WaitArgs) -> Result<Answer> {
         };
         if let Some((task, need)) = found {
             let mut text = format!("{} {}: {}", shown(&task), need.kind.as_str(), need.why);
-            text.extend(need.actions.iter().map(|action| format!("\n  orange {}", action.command.join(" "))));
+            let answers = need.answers().map(|action| format!("\n  orange {}", action.command.join(" ")));
+            text.extend(answers);
             let (id, status) = (task.id, task.owned.status);
             return Answer::of(&Waited { success: Success, id, status, need: Some(need) }, text);
         }
@@ -60,7 +61,7 @@ fn shown(task: &Task) -> String {
 /// What a task needs of a person; an error when it is over.
 fn of_one(app: &App, dir: &TaskDir) -> Result<Option<(Task, Need)>> {
     let queue = Queue::read(&app.home).ok();
-    let Some((task, need)) = look(app, dir, queue.as_ref())? else {
+    let Some((task, need)) = look(app, dir, queue.as_ref())?.filter(|(_, need)| !need.is_over()) else {
         let message = format!("{} is over and needs nobody any more", dir.id);
         return Err(
             Error::new(Kind::Refused, message).help(format!("{} says what happened", dir.command("show")))

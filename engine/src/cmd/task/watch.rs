@@ -179,7 +179,7 @@ impl Followed {
 }
 
 fn wanted(need: &Need) -> String {
-    let first = need.actions.first().map(|action| {
+    let first = need.answers().next().map(|action| {
         format!(" (`orange {}{}`)", action.command.join(" "), if action.text { " TEXT" } else { "" })
     });
     format!("needs you, {}: {}{}", need.kind.as_str(), one_line(&why(need), 300), first.unwrap_or_default())

@@ -58,7 +58,9 @@ fn of(
     let observed = Observed::of(app, &dir, task, history, panes).ok()?;
     let task = &observed.task;
     let need = match dir.kind {
-        DirKind::Mission => need::of_mission(&dir, &observed, &Course::of(&dir, &observed.history).ok()?),
+        DirKind::Mission => {
+            Some(need::of_mission(&dir, &observed, &Course::of(&dir, &observed.history).ok()?))
+        }
         DirKind::Task => {
             let queued = queue.and_then(|queue| queue.waits_for(app, task));
             let forbidden = queue.and_then(|queue| queue.forbids(app, task));

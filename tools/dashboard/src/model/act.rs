@@ -1,6 +1,6 @@
 //! What is done with rows: orders, the questions before them, and menus.
 
-use super::ask::{Choice, Confirm, Item, Menu, Mode, TextQuestion, TextUse};
+use super::ask::{Confirm, Item, Menu, Mode, TextQuestion, TextUse};
 use super::consent::{answer_request, confirm, give_seen, question_about_requests};
 use super::effect::{Effect, Order};
 use super::list;
@@ -23,8 +23,8 @@ pub(super) fn undo(turn: &mut Turn) {
         None => turn.state.tell(false, "there is nothing to undo"),
         Some(row) => {
             let words = ["task", "undo", &row.id].map(str::to_owned).to_vec();
-            let order = offers::order(row, "undo the cancel of", words);
-            turn.carry(order);
+            let label = format!("undo the cancel of {}", row.branch);
+            turn.carry(Order { about: row.id.clone(), label, words, ..Order::default() });
         }
     }
 }
@@ -42,9 +42,8 @@ pub(super) fn act(turn: &mut Turn, name: &str) {
         match offers::of(state, row).into_iter().find(|offered| offered.key == name) {
             Some(Offered { refusal: None, deed, .. }) => deeds.push(deed),
             Some(Offered { refusal: Some(why), label, .. }) => {
-                refusals.push(format!("{}: no {label}: {why}", row.branch))
+                refusals.push(format!("{}: {label} is refused: {why}", row.branch))
             }
-            None if name == "s" => refusals.push(format!("{}: {}", row.branch, offers::why_unheard(row))),
             None => {}
         }
     }
@@ -114,7 +113,10 @@ fn ask_text(turn: &mut Turn, question: String, use_of: TextUse) {
 /// Asks whether these orders are meant.
 fn question(orders: &[Order]) -> String {
     match orders {
-        [one] => format!("{}?", one.label),
+        [one] => match &one.warning {
+            Some(warning) => format!("{}? {warning}", one.label),
+            None => format!("{}?", one.label),
+        },
         [first, ..] => {
             let verb = first.label.split(' ').next().unwrap_or_default();
             format!("{verb} {} tasks?", orders.len())
@@ -180,16 +182,16 @@ pub(super) fn send_review(turn: &mut Turn) {
     }
     let (returns, branch) = (offers::returns(state, row), row.branch.clone());
     let is_busy = state.order_on(&row.id).is_some();
-    let order = |it: &offers::Move| with_text(it.order.clone(), "--feedback=-", &review);
+    let order = |order: &Order| with_text(order.clone(), "--feedback=-", &review);
     match &returns[..] {
         [] => turn.state.tell(true, format!("no transition sends {branch} back now; t shows every one")),
         _ if is_busy => turn.state.tell(true, format!("{branch} is busy")),
-        [one] => give(turn, vec![order(one)]),
+        [(_, one)] => give(turn, vec![order(one)]),
         several => {
-            let item = |it: &offers::Move| Item {
-                label: format!("to {}", it.to),
+            let item = |(to, it): &(String, Order)| Item {
+                label: format!("to {to}"),
                 refusal: None,
-                choice: Choice::Order(order(it)),
+                deed: Deed::Order(order(it)),
             };
             let title = format!("Where do the comments on {branch} go?");
             let items = several.iter().map(item).collect();
@@ -207,9 +209,9 @@ pub(super) fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
         "k" | "Up" => menu.selected = menu.selected.saturating_sub(1),
         "Enter" => {
             return match menu.items.get(menu.selected).cloned() {
-                Some(Item { refusal: None, choice, .. }) => chosen(turn, choice),
+                Some(Item { refusal: None, deed, .. }) => chosen(turn, deed),
                 Some(Item { refusal: Some(why), label, .. }) => {
-                    turn.state.tell(true, format!("not {label}: {why}"))
+                    turn.state.tell(true, format!("{label} is refused: {why}"))
                 }
                 None => {}
             };
@@ -219,24 +221,17 @@ pub(super) fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
     turn.state.mode = Mode::Menu(menu);
 }
 
-fn chosen(turn: &mut Turn, choice: Choice) {
-    match choice {
-        Choice::Order(order) | Choice::Held(order) | Choice::Unmerged(order) | Choice::Answer(order)
+fn chosen(turn: &mut Turn, deed: Deed) {
+    match deed {
+        Deed::Order(order) | Deed::Confirm(order) | Deed::Answer(order) | Deed::Move(order)
             if turn.state.order_on(&order.about).is_some() =>
         {
             let what = turn.state.order_on(&order.about).unwrap_or_default();
             let note = format!("it is busy: {what}");
             turn.state.tell(true, note);
         }
-        Choice::Order(order) => confirm(turn, format!("{}?", order.label), vec![order], false),
-        Choice::Unmerged(order) => {
-            confirm(turn, format!("{}? Its branch stays", order.label), vec![order], true);
-        }
-        Choice::Held(order) => perform(turn, vec![Deed::Confirm(order)], false),
-        Choice::Answer(order) => answer_request(turn, order),
-        Choice::Return(order) => perform(turn, vec![Deed::Return(order)], false),
-        Choice::Text(order) => perform(turn, vec![Deed::Text(order)], false),
-        Choice::Attach(words) => turn.effects.push(Effect::Attach(words)),
-        Choice::Print(words) => turn.effects.push(Effect::Print(words)),
+        // An item is chosen by its place, so it is asked about once more.
+        Deed::Order(order) => confirm(turn, format!("{}?", order.label), vec![order], false),
+        deed => perform(turn, vec![deed], false),
     }
 }

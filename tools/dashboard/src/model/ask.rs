@@ -2,6 +2,7 @@
 
 use super::effect::Order;
 use super::form::Form;
+use super::offers::Deed;
 use super::text_field::TextField;
 
 /// What the keys are for.
@@ -76,30 +77,8 @@ pub struct Menu {
 /// An item of a menu.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// What it does.
     pub label: String,
     /// Why it cannot be chosen.
     pub refusal: Option<String>,
-    /// What it does.
-    pub choice: Choice,
-}
-
-/// What an item of a menu does.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Choice {
-    Order(Order),
-    /// An order that waits for the end of a grace.
-    Held(Order),
-    /// An order that ends work without its merge, after a grace.
-    Unmerged(Order),
-    /// An order that answers what an agent asks.
-    Answer(Order),
-    /// An order that sends work back, with feedback.
-    Return(Order),
-    /// An order with a text for its last word.
-    Text(Order),
-    /// Shows a session on this terminal.
-    Attach(Vec<String>),
-    /// Prints an answer on this terminal.
-    Print(Vec<String>),
+    pub deed: Deed,
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::State;
 use super::diff::Diff;
 use super::effect::{Followed, Question, Watched};
-use super::row::{Group, Kind, Row};
-use orange_api::{ActionName, Error, Need, Next, ShownMission, ShownPane, ShownTask};
+use super::row::{Kind, Row};
+use orange_api::{Error, Need, Next, ShownMission, ShownPane, ShownTask};
 
 /// A part of what is shown about a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,8 +61,6 @@ pub struct Details {
     pub task: Option<ShownTask>,
     /// The mission in full.
     pub mission: Option<ShownMission>,
-    /// Whether its work could be merged from a status that does not lead there.
-    pub can_force: bool,
     /// What its agent shows.
     pub pane: Option<ShownPane<'static>>,
     pub diff: Option<Diff>,
@@ -144,17 +142,10 @@ pub fn questions(state: &State, row: &Row) -> Vec<Question> {
     }
     match (row.kind, state.details.tab) {
         (Kind::Task, tab) => {
-            questions.push(Question::Next(id.clone()));
-            if is_unmerged(state, row) {
-                questions.push(Question::Force(id.clone()));
-            }
-            match tab {
-                Tab::Agent | Tab::Why => {}
-                Tab::Text | Tab::History => questions.push(Question::Task(id)),
-                Tab::Diff => {
-                    // The verdict comes before the changes.
-                    questions.extend([Question::Task(id.clone()), Question::Diff(id)]);
-                }
+            // The task says all that can be done, and its verdict comes before the changes.
+            questions.extend([Question::Next(id.clone()), Question::Task(id.clone())]);
+            if tab == Tab::Diff {
+                questions.push(Question::Diff(id));
             }
         }
         (Kind::Mission, tab) => {
@@ -165,15 +156,6 @@ pub fn questions(state: &State, row: &Row) -> Vec<Question> {
         }
     }
     questions
-}
-
-/// Whether it is work under way that has a worktree, no pull request and no merge of its own, in a workflow that merges.
-fn is_unmerged(state: &State, row: &Row) -> bool {
-    let merges = state.catalog.workflows.get(&row.workflow).is_some_and(|it| it.target_of("merge").is_some());
-    let is_offered =
-        row.need.iter().flat_map(|need| &need.actions).any(|offer| offer.name == ActionName::Merge);
-    let is_under_way = matches!(row.group(), Group::NeedsYou | Group::Running) && row.workspace.is_some();
-    merges && is_under_way && !is_offered && row.pr.is_none()
 }
 
 /// The names of the tabs with their numbers, each with the column where it begins. Where there is little room, one column is between two.

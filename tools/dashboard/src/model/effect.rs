@@ -117,6 +117,8 @@ pub struct Order {
     pub about: String,
     /// What it does, for people: `cancel login`.
     pub label: String,
+    /// The consequence that the person agrees to first.
+    pub warning: Option<String>,
     /// The words behind `orange`.
     pub words: Vec<String>,
     /// The standard input of the command.
@@ -171,8 +173,6 @@ pub enum Question {
     Mission(String),
     /// The changes of a task.
     Diff(String),
-    /// Whether the work of a task could be merged from a status that does not lead there.
-    Force(String),
 }
 
 /// The answer to a question.
@@ -200,8 +200,6 @@ pub enum Answer {
     Mission(Box<ShownMission>),
     /// To [`Question::Diff`].
     Diff(String),
-    /// To [`Question::Force`]: it could.
-    Force,
 }
 
 impl Order {
@@ -265,7 +263,6 @@ impl Question {
             Question::Task(id) => about(&["task", "show"], id),
             Question::Mission(id) => about(&["mission", "show"], id),
             Question::Diff(id) => about(&["task", "diff"], id),
-            Question::Force(id) => about(&["task", "merge", "--force", "--dry-run"], id),
         }
     }
 
@@ -285,18 +282,13 @@ impl Question {
             Question::Task(_) => Answer::Task(serde_json::from_slice(answer)?),
             Question::Mission(_) => Answer::Mission(serde_json::from_slice(answer)?),
             Question::Diff(_) => Answer::Diff(String::from_utf8_lossy(answer).into_owned()),
-            Question::Force(_) => Answer::Force,
         })
     }
 
     /// The row that it is about.
     pub fn row(&self) -> Option<&String> {
         match self {
-            Question::Next(id)
-            | Question::Task(id)
-            | Question::Mission(id)
-            | Question::Diff(id)
-            | Question::Force(id) => Some(id),
+            Question::Next(id) | Question::Task(id) | Question::Mission(id) | Question::Diff(id) => Some(id),
             Question::First
             | Question::Tasks
             | Question::Changes
@@ -307,11 +299,6 @@ impl Question {
             | Question::Harnesses
             | Question::Workflow(_) => None,
         }
-    }
-
-    /// Whether its answer takes a while and matters little: questions about other rows do not wait for it.
-    pub fn is_slow(&self) -> bool {
-        matches!(self, Question::Force(_))
     }
 
     /// Whether the text is wanted as it is, without `--json`.

@@ -140,6 +140,7 @@ impl Row {
         match &self.need {
             _ if self.broken.is_some() => Group::NeedsYou,
             None => Group::Over,
+            Some(need) if need.is_over() => Group::Over,
             Some(need) if need.person => Group::NeedsYou,
             Some(need) if need.kind == NeedKind::Queued => Group::Queued,
             Some(_) => Group::Running,
@@ -167,6 +168,7 @@ impl Row {
             | NeedKind::HookFailed => "✗",
             NeedKind::Limit => "◷",
             NeedKind::Queued => "·",
+            NeedKind::Over => "○",
             NeedKind::Working if self.agents.iter().any(|agent| agent.actor == Actor::Reviewer) => "◐",
             NeedKind::Working => "●",
         }
@@ -189,6 +191,7 @@ impl Row {
                 Cow::Owned(until.map_or_else(|| "limit".to_owned(), |span| format!("limit, {span} left")))
             }
             NeedKind::Working => Cow::Owned(self.working()),
+            NeedKind::Over => Cow::Borrowed(&self.status),
             NeedKind::Question
             | NeedKind::IdleWithoutArtifact
             | NeedKind::Crashed
@@ -219,7 +222,8 @@ impl Row {
 
     /// When its need began; when it last changed if that is not known.
     pub fn since(&self) -> &str {
-        self.need.as_ref().and_then(|need| need.since.as_deref()).unwrap_or(&self.updated_at)
+        let need = self.need.as_ref().filter(|need| !need.is_over());
+        need.and_then(|need| need.since.as_deref()).unwrap_or(&self.updated_at)
     }
 
     /// Whether a search has found it.

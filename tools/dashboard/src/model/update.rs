@@ -76,8 +76,7 @@ impl Turn {
                 self.look_again();
             }
             Event::Settings => self.ask_settings(),
-            // Files that an agent writes rarely decide whether its work could be merged.
-            Event::Edited => self.state.details.asked.retain(|it| matches!(it, Question::Force(_))),
+            Event::Edited => self.look_at_files(),
             Event::Tokens(tokens) => self.state.spent_today.note_ended(tokens),
             Event::Answered(question, answer) => self.answered(&question, *answer),
             Event::Carried(order, answer) => self.carried(order, *answer),
@@ -128,6 +127,13 @@ impl Turn {
         }
     }
 
+    /// Asks again what files in the worktree decide. Beside the screen of an agent, they rarely decide what can be done.
+    fn look_at_files(&mut self) {
+        let details = &mut self.state.details;
+        let is_shown = !matches!(details.tab, Tab::Agent | Tab::Why);
+        details.asked.retain(|it| !is_shown && matches!(it, Question::Task(_)));
+    }
+
     /// Reads again what is the same for many rows.
     fn ask_settings(&mut self) {
         let known: Vec<String> = self.state.catalog.workflows.keys().cloned().collect();
@@ -157,7 +163,6 @@ impl Turn {
             }
             // The list without them stays as it is.
             Question::Changes | Question::Harnesses | Question::Workflow(_) => {}
-            Question::Force(id) => self.state.details.can_force &= *id != self.state.details.id,
             // A workflow that does not compile at the moment is a row's to say.
             Question::Missions | Question::Projects | Question::Worktrees | Question::Workflows => {
                 self.state.tell(true, failure.message.clone());
@@ -220,7 +225,6 @@ impl Turn {
                 details.task = Some(*task);
             }
             Answer::Mission(mission) => details.mission = Some(*mission),
-            Answer::Force => details.can_force = true,
             Answer::Diff(text) => {
                 let draft = details.diff.take().or_else(|| self.state.drafts.remove(&details.id));
                 let mut diff = Diff::parse(&text);
@@ -447,12 +451,8 @@ impl Turn {
         }
         // Of rows that a person only passes by, none but the last is asked about.
         let is_other = |open: &&Question| open.row().is_some_and(|id| *id != row.id);
-        let open: Vec<bool> = self.state.asking.keys().filter(is_other).map(Question::is_slow).collect();
-        if !open.contains(&false) {
+        if !self.state.asking.keys().any(|open| is_other(&open)) {
             for question in details::questions(&self.state, &row) {
-                if question.is_slow() && open.contains(&true) {
-                    continue;
-                }
                 if self.state.details.asked.insert(question.clone()) {
                     self.ask(question);
                 }

@@ -17,7 +17,10 @@ fn asked(columns: u16, lines: u16, commands: &[&str]) -> Desk {
         let mut row = rows[0].clone();
         let id = format!("p{number}");
         let name = format!("{id}.1.9f2c");
-        let answer = |word: &str| json!({"name": word, "command": ["task", "answer", name, word]});
+        let answer = |word: &str| {
+            let command = ["task", "answer", &name, word];
+            json!({"name": word, "label": word, "keys": [&word[..1]], "command": command})
+        };
         row["id"] = json!(id);
         row["branch"] = json!(id);
         row["need"]["argument"] = json!(command);

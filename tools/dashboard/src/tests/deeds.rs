@@ -3,7 +3,7 @@
 use crossterm::event::KeyCode;
 
 use super::keys::desk;
-use super::{DIFF, Desk, NEXT, TASKS};
+use super::{DIFF, Desk, TASKS};
 use crate::model::effect::{Order, Question};
 use crate::model::offers;
 
@@ -12,7 +12,10 @@ fn judged(desk: &mut Desk, transitions: &[(&str, bool)]) {
     let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
     let action = |(to, returns): &(&str, bool)| {
         let command = ["task", "update", "ok100000000000000000", "--status", to];
-        serde_json::json!({"name": "status", "to": to, "returns": returns, "command": command})
+        let (label, key) = if *returns { (format!("back to {to}"), "r") } else { (format!("to {to}"), ">") };
+        serde_json::json!({
+            "name": "status", "to": to, "returns": returns, "command": command, "label": label, "keys": [key],
+        })
     };
     rows[2]["need"]["actions"] = transitions.iter().map(action).collect();
     desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
@@ -26,7 +29,7 @@ fn offered(desk: &Desk) -> Vec<String> {
         let why = it.refusal.map(|why| format!(" ({why})")).unwrap_or_default();
         format!("{} {}{why}", it.key, it.label)
     };
-    offers::of(&desk.state, row).into_iter().filter(|it| "r>".contains(it.key)).map(shown).collect()
+    offers::of(&desk.state, row).into_iter().filter(|it| "r>".contains(&it.key)).map(shown).collect()
 }
 
 #[test]
@@ -86,19 +89,37 @@ fn of_several_transitions_one_is_chosen() {
 #[test]
 fn a_transition_that_is_refused_is_shown_with_the_reason() {
     let mut desk = desk();
-    judged(&mut desk, &[("hacking", true)]);
-    let next = r###"[{"to": "hacking", "by": ["human"], "allowed": true, "returns": true},
-        {"to": "approved", "by": ["human"], "allowed": false, "missing": "no ## Judgement yet", "returns": false},
-        {"to": "shown", "by": ["ci"], "allowed": false, "missing": "only ci", "returns": false},
-        {"to": "cancelled", "by": ["human"], "allowed": true, "returns": false}]"###;
-    desk.answer(Question::Next("ok100000000000000000".to_owned()), next);
-    assert_eq!(offered(&desk), ["r back to hacking", "> to approved (no ## Judgement yet)"]);
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    let command = ["task", "update", "ok100000000000000000", "--status", "approved"];
+    let refused = serde_json::json!({
+        "name": "status", "to": "approved", "label": "to approved", "keys": [">"], "command": command,
+        "refusal": "no ## Judgement yet",
+    });
+    rows[2]["need"]["actions"].as_array_mut().unwrap().push(refused);
+    desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
+    desk.press("gjj");
+    assert_eq!(offered(&desk), ["> to approved (no ## Judgement yet)", "r back to working"]);
+    desk.press(">");
+    assert_eq!(desk.said(), [""; 0]);
+    assert!(desk.state.messages[0].text.contains("to approved is refused: no ## Judgement yet"));
+}
+
+/// The row `perm` with further actions.
+fn with_actions(desk: &mut Desk, question: Question, more: &serde_json::Value) {
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    rows[0]["need"]["actions"].as_array_mut().unwrap().extend(more.as_array().unwrap().iter().cloned());
+    let answer = if question == Question::Tasks { serde_json::json!(rows) } else { rows[0].clone() };
+    desk.answer(question, &answer.to_string());
 }
 
 #[test]
 fn a_key_that_the_machine_refuses_says_why() {
     let mut desk = desk();
-    desk.answer(Question::Next("perm0000000000000000".to_owned()), NEXT);
+    let merge = serde_json::json!({
+        "name": "merge", "label": "merge", "keys": ["m"], "command": ["task", "merge", "perm0000000000000000"],
+        "refusal": "only when review_round > 0",
+    });
+    with_actions(&mut desk, Question::Tasks, &serde_json::json!([merge]));
     let row = desk.state.selected().unwrap();
     let merge = offers::of(&desk.state, row).into_iter().find(|it| it.key == "m").unwrap();
     assert_eq!(merge.refusal.as_deref(), Some("only when review_round > 0"));
@@ -111,7 +132,7 @@ fn a_key_that_the_machine_refuses_says_why() {
 }
 
 #[test]
-fn a_merge_by_force_is_offered_where_it_would_be_accepted() {
+fn a_merge_by_force_is_offered_where_the_task_has_it() {
     let mut desk = desk();
     let id = "perm0000000000000000";
     let keys = |desk: &Desk| {
@@ -119,17 +140,19 @@ fn a_merge_by_force_is_offered_where_it_would_be_accepted() {
         offered.filter(|it| it.key == "m").map(|it| it.label).collect::<Vec<_>>()
     };
     assert_eq!(keys(&desk), [""; 0]);
-    desk.answer(Question::Force(id.to_owned()), "{}");
+    let force = serde_json::json!({
+        "name": "merge", "label": "force merge", "keys": ["m"], "command": ["task", "merge", id, "--force", "--yes"],
+        "warning": "The workflow has no merge from working.",
+    });
+    with_actions(&mut desk, Question::Task(id.to_owned()), &serde_json::json!([force]));
     assert_eq!(keys(&desk), ["force merge"]);
     desk.press("m");
     assert_eq!(desk.said(), [""; 0], "it is asked first");
-    assert!(desk.screen().contains("merge perm by force, from working? (y/N)"), "{}", desk.screen());
+    let asked = "force merge perm? The workflow has no merge from working. (y/N)";
+    assert!(desk.screen().contains(asked), "{}", desk.screen());
     desk.press("y");
     desk.wait(5);
-    assert_eq!(desk.said(), ["task merge --force --yes perm0000000000000000"]);
-    desk.press("g");
-    desk.fails(Question::Force(id.to_owned()), "no commits");
-    assert_eq!(keys(&desk), [""; 0]);
+    assert_eq!(desk.said(), ["task merge perm0000000000000000 --force --yes"]);
 }
 
 #[test]
@@ -138,6 +161,11 @@ fn an_older_cancel_is_undone() {
     let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
     let last = rows.last_mut().unwrap();
     last["status"] = serde_json::json!("cancelled");
+    let id = "old00000000000000000";
+    let action = |name: &str, label: &str, key: &str| serde_json::json!({"name": name, "label": label, "keys": [key], "command": ["task", name, id]});
+    let actions = [action("undo", "undo the cancel", "u"), action("delete", "delete", "d")];
+    last["need"] =
+        serde_json::json!({"kind": "over", "person": false, "why": "it is over", "actions": actions});
     desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
     desk.press("ff");
     assert!(desk.screen().contains("u undo the cancel"), "{}", desk.screen());
@@ -151,6 +179,7 @@ fn an_older_cancel_is_undone() {
 fn a_merge_has_the_strategy_of_its_action() {
     let mut desk = desk();
     let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    rows[2]["need"]["actions"][0]["label"] = serde_json::json!("merge (--strategy merge)");
     rows[2]["need"]["actions"][0]["command"] =
         serde_json::json!(["task", "merge", "ok100000000000000000", "--strategy", "merge"]);
     desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
@@ -166,7 +195,8 @@ fn what_a_task_calls_for_is_seen_with_a_key() {
     let mut desk = desk();
     let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
     let command = ["task", "edit", "ok100000000000000000", "--seen"];
-    rows[2]["need"]["actions"] = serde_json::json!([{"name": "seen", "command": command}]);
+    let seen = serde_json::json!({"name": "seen", "label": "seen", "keys": ["a"], "command": command});
+    rows[2]["need"]["actions"] = serde_json::json!([seen]);
     desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
     desk.press("gjja");
     assert_eq!(desk.said(), ["task edit ok100000000000000000 --seen"]);

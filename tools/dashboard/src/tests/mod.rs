@@ -91,7 +91,7 @@ impl Desk {
     /// Answers a question with this text. Of an answer in JSON, it says only what the test is about.
     #[track_caller]
     pub(super) fn answer(&mut self, question: Question, text: &str) {
-        let text = match question.is_text() || matches!(question, Question::Force(_)) {
+        let text = match question.is_text() {
             true => text.to_owned(),
             false => {
                 let words = question.words(&Scope::default());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use orange_api::{ActionName, Error, Kind, ListedMission, ListedTask, Need, NeedAction, Result};
+use orange_api::{Error, Kind, ListedMission, ListedTask, Need, NeedAction, Result};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -20,9 +20,6 @@ const DEED: Duration = Duration::from_secs(600);
 
 /// How many keys of forms are remembered.
 const KEYS: usize = 512;
-
-/// What can be done at a terminal alone, or is a page of its own here.
-const NOT_HERE: [ActionName; 3] = [ActionName::Attach, ActionName::Logs, ActionName::Open];
 
 /// The `orange` of this machine, with one home.
 #[derive(Debug)]
@@ -70,9 +67,9 @@ pub struct Chosen {
     pub text: String,
 }
 
-/// Whether a page can do it.
-pub fn is_possible(action: &NeedAction) -> bool {
-    !NOT_HERE.contains(&action.name)
+/// True for an action that changes something: what shows something needs the terminal or the browser of this machine.
+pub fn is_for_pages(action: &NeedAction) -> bool {
+    action.shows.is_none()
 }
 
 impl Work {
@@ -171,7 +168,7 @@ impl Machine {
         let work = self.work()?;
         let need = work.iter().find(|it| it.id == chosen.id).and_then(|it| it.need.as_ref());
         let offers = need.map(|it| it.actions.as_slice()).unwrap_or_default();
-        let offer = offers.iter().find(|it| is_possible(it) && it.command == chosen.command);
+        let offer = offers.iter().find(|it| is_for_pages(it) && it.is_open() && it.command == chosen.command);
         let offer = offer.ok_or_else(|| {
             let gone = "this is not offered any more: somebody else has answered, or the work has gone on";
             Error::new(Kind::Refused, gone).help("look at it as it is now")

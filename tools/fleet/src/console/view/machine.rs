@@ -5,10 +5,10 @@ use maud::{Markup, html};
 use super::forms::{self, Seal};
 use super::words::{Tone, counted};
 use super::{Page, Tab, badge, text};
-use orange_api::{ActionName, Need, NeedAction};
+use orange_api::{Need, NeedAction};
 use orange_core::need::Kind as NeedKind;
 
-use crate::console::machine::{Work, is_possible};
+use crate::console::machine::{Work, is_for_pages};
 
 /// How many characters of an argument or a question are shown.
 const ARGUMENT: usize = 2_000;
@@ -104,14 +104,16 @@ fn tone(need: &Need) -> Tone {
         | NeedKind::IdleWithoutArtifact
         | NeedKind::ReviewReady
         | NeedKind::Paused => Tone::Ask,
-        NeedKind::Limit | NeedKind::Queued => Tone::Calm,
+        NeedKind::Limit | NeedKind::Queued | NeedKind::Over => Tone::Calm,
     }
 }
 
-/// Why a person is needed, and the answers. Only the first few stand open; a cancel asks once more.
+/// Why a person is needed, and all actions: buttons, what takes a text, what asks once more, and what is refused now.
 fn asks(work: &Work, need: &Need, seal: &Seal<'_>) -> Markup {
-    let possible = || need.actions.iter().filter(|it| is_possible(it));
-    let buttons = || possible().filter(|it| !it.takes_text() && it.name != ActionName::Cancel);
+    let (open, refused): (Vec<_>, Vec<_>) =
+        need.actions.iter().filter(|it| is_for_pages(it)).partition(|it| it.is_open());
+    let is_button = |it: &&&NeedAction| !it.takes_text() && it.warning.is_none();
+    let (first, more): (Vec<_>, Vec<_>) = open.iter().filter(is_button).partition(|it| !it.keys.is_empty());
     html! {
         p.why dir="auto" {
             (text::visible(&need.why))
@@ -120,24 +122,41 @@ fn asks(work: &Work, need: &Need, seal: &Seal<'_>) -> Markup {
         @if let Some(argument) = &need.argument {
             pre.text dir="auto" { (text::visible(text::cut(argument, ARGUMENT).0)) }
         }
-        @if buttons().next().is_some() {
-            div.answers {
-                @for offer in buttons() {
-                    form method="post" action="/console/machine" {
+        (buttons(work, &first, seal))
+        @for offer in open.iter().filter(|it| it.takes_text()) { (with_text(work, offer, seal)) }
+        @for offer in &open {
+            @if let Some(warning) = offer.warning.as_ref().filter(|_| !offer.takes_text()) {
+                details {
+                    summary { (label(offer)) }
+                    form.answers method="post" action="/console/machine" {
                         (hidden(work, offer, seal))
-                        button type="submit" { (label(offer)) }
+                        p { (text::visible(warning)) }
+                        button.danger type="submit" { (label(offer)) }
                     }
                 }
             }
         }
-        @for offer in possible().filter(|it| it.takes_text()) { (with_text(work, offer, seal)) }
-        @for offer in possible().filter(|it| it.name == ActionName::Cancel) {
+        @if !more.is_empty() || !refused.is_empty() {
             details {
-                summary { "Cancel it" }
-                form.answers method="post" action="/console/machine" {
-                    (hidden(work, offer, seal))
-                    p { "Its agent is ended. The work that is not merged is kept in a backup." }
-                    button.danger type="submit" { "Cancel it for good" }
+                summary { "More" }
+                (buttons(work, &more, seal))
+                @for offer in &refused {
+                    p.why dir="auto" { (label(offer)) " is refused: " (text::visible(offer.refusal.as_deref().unwrap_or_default())) }
+                }
+            }
+        }
+    }
+}
+
+fn buttons(work: &Work, offers: &[&&NeedAction], seal: &Seal<'_>) -> Markup {
+    html! {
+        @if !offers.is_empty() {
+            div.answers {
+                @for offer in offers {
+                    form method="post" action="/console/machine" {
+                        (hidden(work, offer, seal))
+                        button type="submit" { (label(offer)) }
+                    }
                 }
             }
         }
@@ -169,26 +188,8 @@ fn hidden(work: &Work, offer: &NeedAction, seal: &Seal<'_>) -> Markup {
     }
 }
 
-/// An action in words.
+/// The label of an action, as a button begins.
 fn label(offer: &NeedAction) -> String {
-    let to = offer.to.as_deref().unwrap_or_default();
-    let label = match offer.name {
-        ActionName::Status if offer.returns => return format!("Send it back to {to}"),
-        ActionName::Status => return format!("Move it to {to}"),
-        ActionName::Allow => "Allow",
-        ActionName::Deny => "Deny",
-        ActionName::Send => "Answer the agent",
-        ActionName::Spawn => "Start it",
-        ActionName::Respawn | ActionName::Restart => "Start its agent again",
-        ActionName::RetryHooks => "Run its hooks again",
-        ActionName::Seen => "I have seen it",
-        ActionName::Merge => "Merge",
-        ActionName::Refresh => "Ask about its pull request now",
-        ActionName::Continue => "Go on",
-        ActionName::Accept => "Take the failure as it is",
-        ActionName::Retry => "Run it again from where it failed",
-        ActionName::Cancel => "Cancel it",
-        ActionName::Attach | ActionName::Logs | ActionName::Open => offer.name.as_str(),
-    };
-    label.to_owned()
+    let mut label = offer.label.chars();
+    label.next().map_or_else(String::new, |first| first.to_uppercase().chain(label).collect())
 }
