@@ -22,7 +22,7 @@ pub enum Means {
     Link,
 }
 
-/// Reason for which the worktree does not get a file or a folder of the repository, if the repository has none, or has one in git.
+/// Reason for which the worktree does not get a file or a folder of the repository: the repository has none, or has one in git.
 ///
 /// # Errors
 /// `refused` for a path behind a link, and for what is neither a file nor a folder.

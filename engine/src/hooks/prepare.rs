@@ -128,7 +128,7 @@ fn give(
     Ok(left_out)
 }
 
-/// Reason for each path that the worktree does not get, beyond those that it was given already.
+/// Paths that the worktree does not get, beyond those that it was given already, each with the reason.
 fn why_left_out(
     project: &Project,
     worktree: &Path,

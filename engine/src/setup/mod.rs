@@ -48,7 +48,7 @@ pub struct Matter {
     pub remedy: Remedy,
 }
 
-/// Means that answers a question.
+/// Means of answering a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Remedy {
     /// Consent, by an argument of each start.

@@ -178,7 +178,7 @@ pub fn replaced(template: &str, message: &Message) -> String {
     text + rest
 }
 
-/// Problem of a word of a command, if it has one.
+/// Problem with a word of a command, if it has one.
 pub fn flaw(template: &str) -> Option<String> {
     let single = template.replace("{{", "").replace("}}", "");
     let mut rest = single.as_str();
