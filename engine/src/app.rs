@@ -1,4 +1,4 @@
-//! What every command needs: the machines, the home, the tmux server, the caller.
+//! Context of every command: the machines, the home, the tmux server, the caller.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -202,12 +202,12 @@ impl App {
         })
     }
 
-    /// Whether the task is in a terminal state, or the mission has ended.
+    /// True if the task is in a terminal state, or the mission has ended.
     pub fn is_over(&self, task: &Task) -> bool {
         self.is_end(task.kind, &task.owned)
     }
 
-    /// Whether a task or mission with these values is over. A task whose hooks wait is not.
+    /// True if a task or mission with these values is over. A task whose hooks wait is not.
     pub fn is_end(&self, kind: DirKind, owned: &Owned) -> bool {
         if kind == DirKind::Mission {
             return MissionStatus::from_name(&owned.status).is_some_and(MissionStatus::is_terminal);
@@ -221,13 +221,12 @@ impl App {
         state.is_some_and(|state| state.terminal)
     }
 
-    /// Whether it is over and needs its worktree no more: a mission that has failed keeps it until it is tried again or
-    /// cancelled.
+    /// True if it is over and needs its worktree no more: a mission that has failed keeps it until it is tried again or cancelled.
     pub fn is_done_with_worktree(&self, task: &Task) -> bool {
         self.is_done(task.kind, &task.owned)
     }
 
-    /// Whether a task or mission with these values is over and needs its worktree no more.
+    /// True if a task or mission with these values is over and needs its worktree no more.
     pub fn is_done(&self, kind: DirKind, owned: &Owned) -> bool {
         let is_kept = kind == DirKind::Mission && owned.status == MissionStatus::Failed.as_str();
         self.is_end(kind, owned) && !is_kept
@@ -286,7 +285,7 @@ impl App {
         })
     }
 
-    /// What tells a process the home and the server of this one.
+    /// Environment variables that give a process the home and the server of this one.
     pub fn own_env(&self) -> Vec<(&'static str, OsString)> {
         vec![
             ("ORANGE_HOME", self.home.root().as_os_str().to_owned()),

@@ -45,7 +45,7 @@ impl Around {
         self.home.join(name)
     }
 
-    /// Whether the user is root.
+    /// True if the user is root.
     pub fn is_root(&self) -> bool {
         self.is_root
     }

@@ -34,7 +34,7 @@ pub const GATE: &str = "ORANGE_GATE";
 /// The [`ACTOR`] of processes that `orange` starts for itself, which belong to no agent.
 pub const ENGINE: &str = "engine";
 
-/// Whose command a process carries out, and so whose environment it has.
+/// Author of the command that a process carries out, whose environment the process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     Person,
@@ -67,7 +67,7 @@ impl Origin {
     }
 }
 
-/// Who asks. Agents run as the same user, so this distinguishes honest callers only.
+/// Actor that asks. Agents run as the same user, so this distinguishes honest callers only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Caller {
     /// A person at a terminal, or a program of theirs.
@@ -245,7 +245,7 @@ pub fn check_shown(dir: &TaskDir, spawn: u32, shown: Option<&str>) -> Result<()>
     ))
 }
 
-/// Why the secret that a process shows is not the kept one of an agent.
+/// Reason for which the secret that a process shows is not the kept one of an agent.
 fn flaw(kept: Option<&str>, shown: Option<&str>) -> Option<&'static str> {
     match (kept, shown) {
         (Some(kept), Some(shown)) if kept == shown => None,
@@ -255,7 +255,7 @@ fn flaw(kept: Option<&str>, shown: Option<&str>) -> Option<&'static str> {
     }
 }
 
-/// Whether the end of this agent is on record.
+/// True if the end of this agent is on record.
 fn is_over(dir: &TaskDir, spawn: u32) -> Result<bool> {
     let journal = task::read_journal_last(dir, 0)?;
     let history = journal.history();

@@ -44,7 +44,7 @@ pub(crate) fn read_folder(folder: &Path) -> io::Result<Vec<DirEntry>> {
     }
 }
 
-/// Whether a folder is empty or absent. A folder that cannot be read counts as full.
+/// True if a folder is empty or absent. A folder that cannot be read counts as full.
 pub(crate) fn is_empty(folder: &Path) -> bool {
     match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
@@ -88,7 +88,7 @@ fn permit_folders(top: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether two paths lead to the same file.
+/// True if two paths lead to the same file.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     real(one) == real(other)
 }

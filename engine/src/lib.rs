@@ -31,7 +31,7 @@ use orange_api::{Error, Kind, Result};
 pub use orange_core as core;
 pub use store::frontmatter::any_bytes;
 
-/// What agents read about a workflow.
+/// Texts about a workflow that agents read.
 pub mod contract {
     pub use crate::cmd::contract::{example, gate_words, of, text};
 }

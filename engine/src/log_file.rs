@@ -74,13 +74,12 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 /// One line of it: `2026-11-21T22:23:24.025Z info agent: task t1, agent 2: advanced to done`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line<'l> {
-    /// When it was written, RFC 3339 UTC; empty for what a crashed process left there in its own form.
+    /// Time of writing, RFC 3339 UTC; empty for lines that a crashed process left there in its own form.
     pub time: &'l str,
-    /// How much it matters.
     pub level: Level,
     /// The command that wrote it.
     pub component: &'l str,
-    /// What it says, on one line.
+    /// Message, on one line.
     pub message: &'l str,
 }
 

@@ -18,9 +18,9 @@ pub type Compile = fn(path: &str, text: &str) -> std::result::Result<Compiled<'s
 /// The workflows that are compiled into a binary.
 #[derive(Clone, Copy, Debug)]
 pub struct Workflows {
-    /// What tasks follow, sorted by name.
+    /// Workflows of tasks, sorted by name.
     pub machines: &'static [&'static Machine<'static>],
-    /// What missions follow, sorted by name. None has the name of a machine.
+    /// Workflows of missions, sorted by name. None has the name of a machine.
     pub plans: &'static [&'static Plan<'static>],
 }
 
@@ -61,7 +61,7 @@ pub struct Listed {
     pub name: String,
     /// Its file, when it is a custom one.
     pub file: Option<PathBuf>,
-    /// What it compiles to, or why it does not.
+    /// Compiled workflow, or the reason for which it does not compile.
     pub workflow: Result<Workflow<'static>>,
 }
 
@@ -261,7 +261,7 @@ impl Workflows {
     }
 }
 
-/// Whether a workflow can have this name, which is part of paths.
+/// True if a workflow can have this name, which is part of paths.
 fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')

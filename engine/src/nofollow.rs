@@ -71,7 +71,7 @@ pub(crate) fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
     }
 }
 
-/// Why a path cannot be opened as a file; `None` for a regular file or a free path.
+/// Reason for which a path cannot be opened as a file; `None` for a regular file or a free path.
 pub(crate) fn unfit_for_file(path: &Path) -> Option<Unfit> {
     match metadata(path) {
         Ok(found) if found.is_symlink() => Some(Unfit::Link),
@@ -152,8 +152,8 @@ impl Folder {
     }
 }
 
-/// What differs between two versions of a file, if the clock of its file system has moved on between them: every write and every
-/// rename sets the time of the last change, and no program can set that.
+/// Metadata that differs between two versions of a file, if the clock of its file system has moved on between them: every write and
+/// every rename sets the time of the last change, and no program can set that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     device: u64,
@@ -213,8 +213,8 @@ impl Stamp {
         })
     }
 
-    /// Whether the file is older than another one of its file system, which was created just now: whatever is written into it from
-    /// now on gives it another stamp.
+    /// True if the file is older than another one of its file system, which was created just now: every later write into it gives
+    /// it another stamp.
     pub(crate) fn is_older_than(&self, created: &Stamp) -> bool {
         self.modified < created.changed && self.changed < created.changed
     }
@@ -314,7 +314,7 @@ pub(crate) mod opened {
         OPENED.lock().unwrap().push(path.to_owned());
     }
 
-    /// How many files and folders below this one are opened meanwhile, by all threads.
+    /// Number of files and folders below this one that are opened meanwhile, by all threads.
     pub(crate) fn during<T>(folder: &Path, work: impl FnOnce() -> T) -> (usize, T) {
         let count = || OPENED.lock().unwrap().iter().filter(|path| path.starts_with(folder)).count();
         let before = count();

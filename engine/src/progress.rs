@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-/// Whether steps are reported on standard error.
+/// Reporter of steps on standard error, if they are shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     is_shown: bool,

@@ -133,7 +133,7 @@ pub(super) fn leftovers(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(left.iter().map(describe).collect(), "none"))
 }
 
-/// What `orange gc` would remove.
+/// Garbage that `orange gc` would remove.
 pub(super) fn garbage(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let found = garbage::find_with(seen.app, &Wanted::default(), || seen.leftovers().map(<[_]>::to_vec))?;
     let message = match garbage::summary(&found) {

@@ -25,7 +25,7 @@ use crate::{Error, Result};
 
 pub struct Check {
     pub name: &'static str,
-    /// What to do about its findings, unless a finding says so itself.
+    /// Remedy for its findings, unless a finding has its own.
     pub remedy: &'static str,
     look: fn(&Seen<'_>) -> Result<Vec<Finding>>,
 }
@@ -48,9 +48,9 @@ pub struct Finding {
     pub check: &'static str,
     /// Its severity.
     pub level: Level,
-    /// What was found.
+    /// Fact that was found, in words.
     pub message: String,
-    /// What to do about it; empty if nothing is to be done.
+    /// Remedy; empty if nothing is to be done.
     pub remedy: String,
 }
 

@@ -5,7 +5,7 @@ use crate::Result;
 use crate::flow::notify::{Sent, settings};
 use crate::flow::only_one;
 
-/// Which process is the monitor. Without one, agents whose wrapper was killed stay unnoticed until one looks.
+/// Process that is the monitor. Without one, agents whose wrapper was killed stay unnoticed until one looks.
 pub(super) fn monitor(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let message = match only_one::holder(seen.app) {
         Some(holder) => format!("{} is the monitor", holder.description),

@@ -41,7 +41,7 @@ impl Ward {
         locked.dir().clone()
     }
 
-    /// What a check finds that is not fine, as `level message`.
+    /// Findings of a check that are not fine, as `level message`.
     fn found(&self, name: &str) -> Vec<String> {
         let check = CHECKS.iter().find(|check| check.name == name).unwrap();
         let findings = check.run(&Seen::of(&self.app));

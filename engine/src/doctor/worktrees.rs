@@ -8,7 +8,7 @@ use crate::drive::git::Git;
 use crate::flow::collect::{self, Fate};
 use crate::store::{DirKind, Listed, Task};
 
-/// What `orange workspace gc` would do.
+/// Worktrees that `orange workspace gc` would change, and those that it would leave alone.
 pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for one in collect::plan(seen.app, seen.slots()?, seen.projects()?)? {

@@ -1,4 +1,4 @@
-//! What the work of a task amounts to, by git and by its journal, for answers.
+//! Extent of a task's work, by git and by its journal, for answers.
 
 use crate::app::App;
 use crate::drive::git::{Comparison, Git, Mergeable};
@@ -6,8 +6,8 @@ use crate::store::{Task, TaskHistory};
 use crate::{Error, Kind, Result};
 use orange_api::{Change, PullRequestFacts};
 
-/// What the work of a task has changed since it left the default branch, with uncommitted and untracked files of its worktree; `None`
-/// where git cannot tell.
+/// Change that the work of a task has made since it left the default branch, with uncommitted and untracked files of its worktree;
+/// `None` where git cannot tell.
 pub fn size(app: &App, task: &Task, history: &TaskHistory) -> Option<Change> {
     let compared = compare(app, task, history).ok()?;
     let files = compared.files().ok()?;
@@ -49,7 +49,7 @@ fn nothing(task: &Task) -> Error {
         ))
 }
 
-/// Whether the work of a task can be merged, as far as git can tell without a fetch.
+/// Decides if the work of a task can be merged, as far as git can tell without a fetch.
 ///
 /// # Errors
 /// `not_found` without a branch; `environment` when git fails.

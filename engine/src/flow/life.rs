@@ -88,7 +88,7 @@ pub fn assuming(
     }
 }
 
-/// What to record beside a turn.
+/// Data to record beside a turn.
 #[derive(Debug, Default)]
 pub struct Record {
     /// The events that led to it, which are journaled in the same write.

@@ -1,4 +1,4 @@
-//! How the commands that people read name tasks and missions: by the branch where that leads to them, and else by the id.
+//! Names of tasks and missions in the commands that people read: the branch where that leads to them, and else the id.
 //!
 //! What is stored and what programs run has ids, which name the same task for ever. A branch is what a person types now.
 
@@ -36,11 +36,11 @@ struct Mention {
     place: Range<usize>,
     /// `orange task …` or `orange mission …`.
     kind: DirKind,
-    /// Whether the command takes tasks and missions alike.
+    /// True if the command takes tasks and missions alike.
     takes_both: bool,
 }
 
-/// Whether the text has a command with an id.
+/// True if the text has a command with an id.
 pub fn has_ids(text: &str) -> bool {
     !mentions(text).is_empty()
 }
@@ -141,7 +141,7 @@ fn branches(app: &App) -> Result<Vec<Branch>> {
     }))
 }
 
-/// Whether a person can type it as it is: no shell and no list of names gives a letter of it another meaning.
+/// True if a person can type it as it is: no shell and no list of names gives a letter of it another meaning.
 fn is_plain(branch: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./+@".contains(letter);
     !branch.is_empty() && branch.chars().all(is_plain)
@@ -169,7 +169,7 @@ fn mentions(text: &str) -> Vec<Mention> {
     found
 }
 
-/// Where the arguments have an id, alone or at the beginning of the name of a request.
+/// Ranges of the ids in the arguments. An id stands alone or at the beginning of the name of a request.
 fn ids(arguments: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     arguments.split([' ', ',']).filter_map(move |word| {

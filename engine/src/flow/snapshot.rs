@@ -23,7 +23,7 @@ pub struct Snapshot<'t> {
     reviewers: Vec<&'t str>,
     answers: Vec<KnownAnswer<'t>>,
     checks: Checks,
-    /// Whether it has given its worktree to another task.
+    /// True if it has given its worktree to another task.
     is_away: bool,
 }
 
@@ -140,7 +140,7 @@ pub fn work(app: &App, task: &Task) -> Result<Option<Work>> {
     Git::at(&app.project_of(task)?.path).work(&app.home.workspace(name)).map(Some)
 }
 
-/// What is known of the checks of the task's pull request: those of another commit than the branch's do not count.
+/// State of the checks of the task's pull request: those of another commit than the branch's do not count.
 fn checks(app: &App, task: &Task, history: &TaskHistory) -> Result<Checks> {
     let Some(url) = &task.pr_url else { return Ok(Checks::NoPullRequest) };
     let Some(seen) = history.checks.as_ref().filter(|seen| seen.url == *url) else {
@@ -162,7 +162,7 @@ fn checks(app: &App, task: &Task, history: &TaskHistory) -> Result<Checks> {
     })
 }
 
-/// How an agent was started, if its workflow still has its prompt.
+/// Returns the spawn of a recorded agent, if its workflow still has its prompt.
 fn as_started<'t>(machine: &Machine<'_>, record: &'t event::Spawn) -> Option<Spawn<'t>> {
     let reviews = record.actor == event::Actor::Reviewer;
     let role = if reviews { Role::Reviewer } else { Role::Worker };
@@ -190,7 +190,7 @@ pub fn status_of(machine: &Machine<'_>, task: &Task) -> Result<StateId> {
     })
 }
 
-/// What a person can do for a task whose status its workflow no longer has.
+/// Help for a task whose status its workflow no longer has: the commands that a person can use.
 pub fn left_behind(machine: &Machine<'_>, id: &str) -> String {
     let names: Vec<_> = machine.states.iter().map(|state| state.name).collect();
     format!(
@@ -210,8 +210,8 @@ pub fn state_named(machine: &Machine<'_>, name: &str) -> Result<StateId> {
     })
 }
 
-/// Where the agent is to work that a task still has to get; `None` for a task that was started. One that has come to its state with an
-/// agent in its plain folder has that one.
+/// Workspace that a task still has to get; `None` for a task that was started. A task that has come to its state with an agent in
+/// its plain folder has its workspace.
 pub fn waits(app: &App, task: &Task) -> Option<Workspace> {
     if task.holds() == Some(Workspace::Folder) && task.owned.tmux_session.is_some() {
         return None;
@@ -223,13 +223,13 @@ pub fn waits(app: &App, task: &Task) -> Option<Workspace> {
     if is_to_start(machine, task).ok()? { starts_in() } else { None }
 }
 
-/// How the agent is started to which a task comes from the initial state, if the workflow starts one on the way to this state.
+/// Spawn of the agent that the workflow starts between the initial state and this one, if it starts one there.
 pub fn first_spawn(machine: &'static Machine<'static>, to: StateId) -> Option<Spawn<'static>> {
     let leading = machine.between(machine.initial, to).map(|id| machine.transition(id));
     leading.flat_map(|it| it.hooks).find_map(Hook::spawn).copied()
 }
 
-/// Whether a task still has to get its workspace and an agent. A task whose hooks wait starts with these.
+/// True if a task still has to get its workspace and an agent. A task whose hooks wait starts with these.
 pub fn is_to_start(machine: &Machine<'_>, task: &Task) -> Result<bool> {
     Ok(task.owned.hooks_wait.is_none() && machine.is_to_start(status_of(machine, task)?, task.holds()))
 }

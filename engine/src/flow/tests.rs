@@ -257,7 +257,7 @@ fn a_transition_without_hooks_is_done_at_once() {
     lab.check("working", 0, None);
 }
 
-/// What others' journals say is not asked: there may be thousands.
+/// The journals of other tasks are not read: there may be thousands.
 #[test]
 fn a_task_that_holds_nothing_needs_no_pool() {
     let lab = Lab::new(PENDING, "");

@@ -1,4 +1,4 @@
-//! What refuses the start of an agent before anything has changed.
+//! Checks that refuse the start of an agent before anything has changed.
 
 use orange_core::{Permissions, Workspace};
 
@@ -20,7 +20,7 @@ pub fn preflight(app: &App, task: &Task, spawn: &orange_core::Spawn<'_>) -> Resu
     permitted(app, task, spawn)
 }
 
-/// Whether an agent may do everything.
+/// True if an agent may do everything.
 pub fn is_full(spawn: &orange_core::Spawn<'_>) -> bool {
     matches!(spawn.permissions, Permissions::Full)
 }

@@ -61,8 +61,8 @@ impl AgentProcesses {
         }
     }
 
-    /// How long ago the agent of this spawn has begun, independent of the clock; none if that was not recorded, or was
-    /// before the system started.
+    /// Time since the agent of this spawn has begun, independent of the clock; none if that was not recorded, or was before the
+    /// system started.
     pub fn age(dir: &TaskDir, spawn: u32) -> Result<Option<Duration>> {
         match AgentProcesses::read(dir, spawn)? {
             Some(processes) if processes.is_of_this_boot()? => Ok(processes.agent.age()),
@@ -90,8 +90,8 @@ impl AgentProcesses {
         environment::forget(dir, spawn)
     }
 
-    /// Whether the agent is alive. It counts as alive while its wrapper runs, which may be ending processes of the agent
-    /// before its report; a wrapper that was stopped reports nothing.
+    /// True if the agent is alive. It counts as alive while its wrapper runs, which may be ending processes of the agent before its
+    /// report; a wrapper that was stopped reports nothing.
     ///
     /// # Errors
     /// `environment` where the process table cannot be read: nobody is dead without proof.
@@ -133,8 +133,7 @@ impl AgentProcesses {
     }
 }
 
-/// Whether an agent is alive: by its processes, whatever tmux says, as soon as they are on record; before that, by its
-/// pane.
+/// True if an agent is alive: by its processes, whatever tmux says, as soon as they are on record; before that, by its pane.
 pub fn is_alive(dir: &TaskDir, record: &Spawn, panes: &[Pane]) -> Result<bool> {
     let in_its_pane =
         || panes.iter().any(|pane| pane.belongs_to(&dir.id) && is_alive_in(pane, &record.window));
@@ -184,7 +183,8 @@ pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
     Ok(())
 }
 
-/// What gives a worktree back once its agent has ended. A mission that has ended is not cancelled, and the monitor goes on with it.
+/// Help with the command that gives a worktree back once its agent has ended. A mission that has ended is not cancelled, and the
+/// monitor goes on with it.
 fn given_back_by(dir: &TaskDir) -> String {
     let command = match dir.kind {
         DirKind::Task => dir.command("cancel"),
@@ -193,7 +193,7 @@ fn given_back_by(dir: &TaskDir) -> String {
     format!("end it, then {command} gives the worktree back")
 }
 
-/// Whether the agent of this window is alive in this pane.
+/// True if the agent of this window is alive in this pane.
 pub(super) fn is_alive_in(pane: &Pane, window: &str) -> bool {
     pane.hosts(window) && !pane.dead
 }

@@ -19,7 +19,7 @@ use crate::store::event::{Ending, Exited, Pass, Spawn};
 use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, secret};
 use crate::{Error, Kind, Result, caller, fault};
 
-/// Why an agent is started.
+/// Reason for the start of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occasion {
     /// A hook of a transition starts it.
@@ -33,7 +33,6 @@ pub enum Occasion {
 /// A start of an agent.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// Why it is started.
     pub occasion: Occasion,
     /// The call for attention that a person answers with this start; it is over when the agent is there.
     pub answers: Option<String>,
@@ -134,7 +133,7 @@ pub fn start_unbegun(app: &App, locked: &mut LockedTask, record: &Spawn) -> Resu
     if session == record.session { Ok(()) } else { moved(locked, &record.session, &session) }
 }
 
-/// Whether the last recorded start of an agent answers the task's call for attention.
+/// True if the last recorded start of an agent answers the task's call for attention.
 pub fn is_answered(task: &Task, history: &TaskHistory) -> bool {
     history.answered.is_some() && history.answered == task.attention
 }
@@ -153,8 +152,8 @@ pub fn take_answered(app: &App, locked: &mut LockedTask) -> Result<()> {
     }
 }
 
-/// Whether an agent was started, even if the process that asked tmux for it has died: by its mark on a pane, or by the
-/// record of its wrapper.
+/// True if an agent was started, even if the process that asked tmux for it has died: by its mark on a pane, or by the record of
+/// its wrapper.
 fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
     if let Some(processes) = AgentProcesses::read(locked.dir(), record.spawn)?
         && processes.is_alive()?
@@ -164,8 +163,8 @@ fn is_there(app: &App, locked: &LockedTask, record: &Spawn) -> Result<bool> {
     Ok(app.tmux.panes_of(&locked.task().id)?.iter().any(|pane| is_alive_in(pane, &record.window)))
 }
 
-/// Whether this transition has already started the agent of this hook: then a kill came between the start and its record.
-/// Such an agent is alive, or it has begun and no exit rule has been applied to its end.
+/// True if this transition has already started the agent of this hook: then a kill came between the start and its record. Such an
+/// agent is alive, or it has begun and no exit rule has been applied to its end.
 ///
 /// # Errors
 /// `environment` when tmux cannot tell; those of reading which processes it is.
@@ -376,7 +375,7 @@ pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor, name: 
     AgentProcesses::sweep(locked.dir(), |spawn| locked.history().agents.contains_key(&spawn))
 }
 
-/// What shows the living agent in whose place another one was to be started, and ends it.
+/// Help with the commands that show and end the living agent in whose place another one was to be started.
 fn shown_by(locked: &LockedTask) -> String {
     let attach = locked.dir().command("attach");
     match locked.dir().kind {
@@ -385,7 +384,7 @@ fn shown_by(locked: &LockedTask) -> String {
     }
 }
 
-/// What can be done about an agent whose window is gone.
+/// Help for an agent whose window is gone.
 fn without_window(locked: &LockedTask, spawn: u32) -> Result<String> {
     let processes = AgentProcesses::read(locked.dir(), spawn)?;
     Ok(match processes.map(|processes| processes.survivor()).transpose()?.flatten() {

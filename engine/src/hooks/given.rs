@@ -15,14 +15,14 @@ use crate::{Error, Kind, Result, fault, nofollow};
 /// The most bytes that a worktree gets copies of.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
-/// How a worktree gets a file.
+/// Means by which a worktree gets a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Means {
     Copy,
     Link,
 }
 
-/// Why the worktree does not get a file or a folder of the repository, if the repository has none, or has one in git.
+/// Reason for which the worktree does not get a file or a folder of the repository: the repository has none, or has one in git.
 ///
 /// # Errors
 /// `refused` for a path behind a link, and for what is neither a file nor a folder.
@@ -165,7 +165,7 @@ fn remove_empty(worktree: &Path, target: &Path) {
     }
 }
 
-/// Whether this is there already, by an earlier process that was killed.
+/// True if this is there already, by an earlier process that was killed.
 fn is_given(source: &Path, target: &Path, means: Means) -> bool {
     match means {
         Means::Link => fs::read_link(target).is_ok_and(|to| to == source),

@@ -18,8 +18,8 @@ pub fn give(app: &App, locked: &mut LockedTask, head: &str) -> Result<()> {
     finish(app, locked)
 }
 
-/// Whether a process has begun to give the worktree of a task away, or to bring it back, and has not finished. A task that has given
-/// its worktree away and still has a slot of the pool keeps others from that worktree.
+/// True if a process has begun to give the worktree of a task away, or to bring it back, and has not finished. A task that has
+/// given its worktree away and still has a slot of the pool keeps others from that worktree.
 pub fn is_unfinished(task: &Task, history: &TaskHistory, has_slot: bool) -> bool {
     let is_half_away = history.away.is_some() && (task.worktree().is_some() || has_slot);
     history.leaving.is_some() || is_half_away

@@ -26,10 +26,9 @@ use crate::drive::process;
 use crate::store::{LockedTask, Set, Task, owed};
 use crate::{Error, Kind, Result};
 
-/// What a hook needs beside its task and its parameters.
+/// Context of a hook beside its task and its parameters.
 #[derive(Debug)]
 pub struct HookContext<'r> {
-    /// What every command needs.
     pub app: &'r App,
     /// The machine of the task.
     pub machine: &'static Machine<'static>,
@@ -69,7 +68,7 @@ pub fn run(context: &HookContext<'_>, locked: &mut LockedTask, hook: &'static Ho
     done.map(|()| Set::new())
 }
 
-/// Where no worker is alive to get the message, one is started if the hook names a prompt, which says what to read.
+/// Sends a message to the worker. If none is alive to get it, one is started if the hook names a prompt, which says what to read.
 fn notify_worker(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) -> Result<()> {
     let message = hook.message.replace("{orange}", &shell_word(&context.app.program));
     if agents::started_since(context.app, locked, hook, context.since)?

@@ -128,7 +128,7 @@ fn give(
     Ok(left_out)
 }
 
-/// Why the worktree does not get a path, for each of those that it does not get, beyond what it was given already.
+/// Paths that the worktree does not get, beyond those that it was given already, each with the reason.
 fn why_left_out(
     project: &Project,
     worktree: &Path,

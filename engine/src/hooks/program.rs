@@ -27,7 +27,7 @@ pub struct ProgramRun<'p> {
     number: u64,
 }
 
-/// How a program has ended.
+/// End of a program.
 #[derive(Debug)]
 pub struct Ended {
     /// Its exit status, when it ended by itself.
@@ -36,7 +36,7 @@ pub struct Ended {
     pub output: String,
     /// The file in the task's folder with more of the output, if there is more.
     pub file: Option<String>,
-    /// Why it has failed, with the last lines of its output.
+    /// Reason for its failure, with the last lines of its output.
     pub failure: Option<Error>,
 }
 

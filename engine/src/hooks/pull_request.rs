@@ -21,7 +21,7 @@ const LONGEST_BODY: usize = 65_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
     pub url: String,
-    /// Whether this call has opened it.
+    /// True if this call has opened it.
     pub is_new: bool,
     /// The template that its text ends with.
     pub template: Option<Template>,

@@ -24,7 +24,7 @@ pub struct Attempt<'a> {
     pub plan: &'static Plan<'static>,
     /// The mission, as it is before the attempt starts.
     pub mission: &'a Mission,
-    /// What the mission is asked to do.
+    /// Work that the mission is asked to do.
     pub mission_prompt: &'a str,
     pub step: StepId,
     /// The number of the attempt.

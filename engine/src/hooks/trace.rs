@@ -1,4 +1,5 @@
-//! What an agent leaves: its transcript, which is kept before its end is recorded, and the conversation that the next agent may continue.
+//! Traces of an agent: its transcript, which is kept before its end is recorded, and the conversation that the next agent may
+//! continue.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,14 +19,14 @@ use crate::{Error, Kind, Result, fault, nofollow};
 /// The clocks of two file systems may differ by this much.
 const SLACK: Duration = Duration::from_secs(2);
 
-/// How an agent's conversation begins.
+/// Beginning of an agent's conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beginning {
     /// Its id, if it is known beforehand.
     pub conversation: Option<String>,
-    /// Whether it continues an older conversation.
+    /// True if it continues an older conversation.
     pub resumed: bool,
-    /// Why it does not continue one, if it should have.
+    /// Reason for which it does not continue one, if it should have.
     pub not_resumed: Option<String>,
 }
 
@@ -57,7 +58,7 @@ pub fn spent(dir: &TaskDir, record: &Spawn, found: Option<&Found>) -> Spent {
     Spent { tokens: tokens.or_else(of_record), cost }
 }
 
-/// When this agent was about to begin. A file without a later write is the conversation of the agent before it.
+/// Time just before this agent began. A file without a later write is the conversation of the agent before it.
 fn begun(dir: &TaskDir, record: &Spawn) -> Option<SystemTime> {
     let begun = fs::metadata(dir.prompt(record.spawn)).and_then(|metadata| metadata.modified()).ok();
     let slack = if record.resumed { Duration::ZERO } else { SLACK };
@@ -92,7 +93,7 @@ fn sought_file(app: &App, dir: &TaskDir, task: &Task, record: &Spawn) -> Option<
     transcript::find(&sought, &variable)
 }
 
-/// How the conversation of an agent begins, which may replace another agent of its seat.
+/// Beginning of the conversation of an agent, which may replace another agent of its seat.
 pub fn beginning(
     app: &App,
     locked: &LockedTask,
@@ -181,7 +182,7 @@ fn limit(app: &App, task: &Task) -> u64 {
     u64::from(said.unwrap_or(transcripts::DEFAULT_MB)) * 1_000_000
 }
 
-/// Whether, judging by its end, an agent was to continue a conversation that its harness does not know.
+/// True if, judging by its end, an agent was to continue a conversation that its harness does not know.
 pub fn could_not_resume(harness: &Harness, record: &Spawn, lived: Option<u64>, shown: &[String]) -> bool {
     /// A harness that does not find its conversation ends at once.
     const AT_ONCE: u64 = 30;

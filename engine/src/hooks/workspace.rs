@@ -345,7 +345,7 @@ pub fn give_back(app: &App, task: &Task) -> Result<()> {
     Ok(())
 }
 
-/// Whether this task, which has no worktree, could get one now.
+/// True if this task, which has no worktree, could get one now.
 pub fn is_free(app: &App, project: &str, task: &str) -> Result<bool> {
     let project = projects::get(&app.home, project)?;
     let pool = Pool::lock(&app.home)?;

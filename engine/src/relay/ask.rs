@@ -109,14 +109,14 @@ impl<'c> Asker<'c> {
         Folder::open(worktree.as_fd(), self.spawn).ok()
     }
 
-    /// Whether the companion is confined differently than this process.
+    /// True if the companion is confined differently than this process.
     fn is_confined(&self) -> bool {
         let answered = self.request_folder().and_then(|folder| folder.answered_from());
         answered.is_some_and(|other| !other.is_empty() && other != confinement::own())
     }
 }
 
-/// What an agent does that nobody answers.
+/// Help for an agent that gets no answer.
 fn stop_here(kind: DirKind, id: &str) -> String {
     let next = match kind {
         DirKind::Task => format!("a person runs this command outside, or `orange task respawn {id}`"),
@@ -135,7 +135,7 @@ fn worktree_of(home: &Home, task: &str, spawn: u32, folder: &Path) -> Option<Pat
     bound.or_else(|| folder.ancestors().find(|above| above.join(&requests).is_dir()).map(Path::to_owned))
 }
 
-/// Whether the store is read-only or invisible.
+/// True if the store is read-only or invisible.
 fn is_out_of_reach(home: &Home, task: &str) -> bool {
     let Ok(Some(dir)) = list::with_id(home, &DirKind::ALL, None, task).map(|mut dirs| dirs.pop()) else {
         return !home.root().is_dir();
@@ -167,7 +167,7 @@ impl Nap {
         thread::sleep(Duration::from_millis(pause));
     }
 
-    /// Whether it is time to check for a companion, which is done less often than to check for a reply.
+    /// True if a check for a companion is due, which is done less often than one for a reply.
     fn has_looked_long(&self) -> bool {
         self.0 % 20 == 19
     }

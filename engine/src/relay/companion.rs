@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::store::{TaskDir, secret};
 use crate::{Result, caller, fault};
 
-/// How often a companion is started again.
+/// Number of times that a companion is started again at most.
 const RESTARTS: u32 = 8;
 
 /// The companion of one agent: a process outside every sandbox, which ends with this process or on request.

@@ -108,7 +108,7 @@ impl Folder {
         Ok(Some(Office { folder: Arc::new(self), lock }))
     }
 
-    /// Whether a process answers in this folder.
+    /// True if a process answers in this folder.
     pub(super) fn is_answered(&self) -> bool {
         self.open_regular(LOCK, OFlags::RDONLY)
             .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -178,7 +178,7 @@ impl Folder {
         Ok(contents)
     }
 
-    /// Whether this file exists.
+    /// True if this file exists.
     pub(super) fn has(&self, name: &Name, part: Part) -> bool {
         rustix::fs::statat(&self.dir, name.of(part), AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
@@ -270,7 +270,7 @@ impl AsFd for Folder {
 }
 
 impl Office {
-    /// Whether the folder and its lock are still at their paths.
+    /// True if the folder and its lock are still at their paths.
     pub(super) fn is_in_place(&self, worktree: BorrowedFd<'_>, spawn: u32) -> bool {
         let found = Folder::open(worktree, spawn);
         let lock = |folder: &Folder| folder.open_regular(LOCK, OFlags::RDONLY);

@@ -26,7 +26,7 @@ pub(super) struct Request {
     pub folder: PathBuf,
     /// The words after `orange`.
     pub words: Vec<String>,
-    /// What the command reads from its standard input.
+    /// Standard input of the command.
     #[serde(default)]
     pub input: String,
 }
@@ -37,9 +37,9 @@ pub(super) struct Request {
 pub enum Reply {
     /// The command was run.
     Ran {
-        /// What it wrote to its standard output.
+        /// Standard output of the command.
         stdout: String,
-        /// What it wrote to its standard error.
+        /// Standard error of the command.
         stderr: String,
         /// Its exit status.
         status: u8,

@@ -17,7 +17,7 @@ pub fn become_program(app: &App, program: &str, words: &[String]) -> Error {
     }
 }
 
-/// Where the program is.
+/// Path of the program.
 pub fn find(app: &App, program: &str) -> Option<PathBuf> {
     beside(app, program).or_else(|| find_on_path(program, app.path()))
 }

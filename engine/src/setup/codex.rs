@@ -44,7 +44,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<
     ])
 }
 
-/// Whether its settings, or those of a profile, name who provides the model.
+/// True if its settings, or those of a profile, name the provider of the model.
 fn names_provider(config: &DeTable<'_>) -> bool {
     let profiles = config.get("profiles").and_then(|profiles| profiles.get_ref().as_table());
     let mut profiles = profiles.into_iter().flat_map(|profiles| profiles.values());
@@ -52,7 +52,7 @@ fn names_provider(config: &DeTable<'_>) -> bool {
         || profiles.any(|keys| keys.get_ref().get("model_provider").is_some())
 }
 
-/// Whether its settings answer for a repository: `[projects."/repo"]` with a `trust_level`.
+/// True if its settings answer for a repository: `[projects."/repo"]` with a `trust_level`.
 fn has_answer(config: &DeTable<'_>, repo: &Path) -> bool {
     let projects = config.get("projects").and_then(|projects| projects.get_ref().as_table());
     let mut projects = projects.into_iter().flat_map(|projects| projects.iter());

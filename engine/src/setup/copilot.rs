@@ -38,7 +38,7 @@ pub(super) fn matters(repo: &Path, around: &Around) -> Vec<Matter> {
     ]
 }
 
-/// Whether its own file, which begins with comments, names the repository or a folder around it. It names the main checkout, which
+/// True if its own file, which begins with comments, names the repository or a folder around it. It names the main checkout, which
 /// includes every worktree.
 fn trusts(config: &str, repo: &Path) -> bool {
     let plain: String = config.lines().filter(|line| !line.trim_start().starts_with("//")).collect();

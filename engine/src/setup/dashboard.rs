@@ -11,7 +11,7 @@ pub fn run(app: &App, words: &[String]) -> Error {
     become_program(app, PROGRAM, words)
 }
 
-/// Whether there is one.
+/// True if there is a dashboard.
 pub fn is_installed(app: &App) -> bool {
     find(app, PROGRAM).is_some()
 }

@@ -11,7 +11,7 @@ pub fn run(app: &App) -> Error {
     become_program(app, PROGRAM, &[])
 }
 
-/// Whether agents can be given a server: `orange-mcp` lies beside this program. One on `PATH` may be another version's.
+/// True if agents can be given a server: `orange-mcp` lies beside this program. One on `PATH` may be another version's.
 pub fn is_installed(app: &App) -> bool {
     beside(app, PROGRAM).is_some()
 }

@@ -37,19 +37,18 @@ use crate::{Error, Kind, Result, nofollow};
 pub struct Matter {
     /// `login`, `key`, `trust`, `bypass` or `root`.
     pub name: &'static str,
-    /// What the harness may do after that.
+    /// Permission that the harness has after an answer, in words.
     pub allows: String,
-    /// Whether it has an answer.
+    /// True if it has an answer.
     pub is_answered: bool,
-    /// Whether it concerns only agents with full permissions.
+    /// True if it concerns only agents with full permissions.
     pub is_for_full: bool,
-    /// Whether an agent would hang or end without an answer.
+    /// True if an agent would hang or end without an answer.
     pub blocks: bool,
-    /// What answers it.
     pub remedy: Remedy,
 }
 
-/// What answers a question.
+/// Means of answering a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Remedy {
     /// Consent, by an argument of each start.
@@ -68,7 +67,7 @@ pub enum Remedy {
 }
 
 impl Matter {
-    /// Whether consent answers it.
+    /// True if consent answers it.
     pub fn is_ours(&self) -> bool {
         !matches!(self.remedy, Remedy::Person(_))
     }

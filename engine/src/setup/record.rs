@@ -47,9 +47,9 @@ pub struct Edit {
     pub file: PathBuf,
     /// The names of the members that lead to the value.
     pub path: Vec<String>,
-    /// How many of these existed before; all of them if another value was replaced.
+    /// Number of these that existed before; all of them if another value was replaced.
     pub depth: usize,
-    /// Whether the file was created for it.
+    /// True if the file was created for it.
     #[serde(default)]
     pub created: bool,
     /// The value before, or null.
@@ -86,7 +86,7 @@ impl Record {
         atomic::write(&path, &text)
     }
 
-    /// Whether this harness may work in this repository.
+    /// True if this harness may work in this repository.
     pub fn has(&self, harness: &str, repo: &Path) -> bool {
         self.agreed.iter().any(|agreed| agreed.harness == harness && agreed.repo == repo)
     }

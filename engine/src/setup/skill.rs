@@ -54,7 +54,7 @@ pub fn missing(harness: &str, around: &Around) -> Option<PathBuf> {
     Some(place.file(around)).filter(|file: &PathBuf| !Path::exists(file))
 }
 
-/// What becomes of a file.
+/// Change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     Written,
@@ -101,7 +101,7 @@ fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static HarnessFolder>>
     Ok(found)
 }
 
-/// What writing this text would change; a file that somebody else wrote is refused.
+/// Change that writing this text would make; a file that `orange install` did not write is refused.
 fn change(file: &Path, text: &str) -> Result<Change> {
     match nofollow::read_linked(file, nofollow::LONGEST) {
         Ok(bytes) if bytes == text.as_bytes() => Ok(Change::Unchanged),

@@ -1,4 +1,4 @@
-//! What the living agents of a task are doing, by the reports of their harnesses, by tmux and by the gates of the task.
+//! Activity of a task's living agents, by the reports of their harnesses, by tmux and by the gates of the task.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -21,13 +21,13 @@ use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
 use crate::{Result, fault};
 use orange_api::{Agent, AgentState};
 
-/// Whether a task can have agents by its journal: only one that has a worktree, or a session.
+/// True if a task can have agents by its journal: only one that has a worktree, or a session.
 pub fn may_have_agents(task: &Task) -> bool {
     task.owned.workspace.is_some() || task.owned.tmux_session.is_some()
 }
 
-/// What each agent of a task has used so far, by spawn number: ended ones by the journal, living ones by the data of their
-/// harnesses.
+/// Tokens and cost of each agent of a task so far, by spawn number: of ended ones by the journal, of living ones by the data of
+/// their harnesses.
 pub fn spent(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> BTreeMap<u32, Spent> {
     let mut all = history.spent.clone();
     for record in history.agents.values() {
@@ -125,7 +125,7 @@ pub fn news(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) -> Vec
         .collect()
 }
 
-/// Whether the journal needs the report: it has what an agent waits for, and that it went on, but not each step.
+/// True if the journal needs the report: it has what an agent waits for, and that it went on, but not each step.
 fn is_news(last: Option<&Report>, report: &Report, state: AgentState) -> bool {
     let key = |report: &Report| (report.state.clone(), report.reason.clone(), report.request.clone());
     let was_kept =
@@ -191,7 +191,7 @@ fn still(panes: &[Pane], task: &str, window: &str, now: SystemTime) -> Option<Du
     (pane.changed > 0).then(|| now.duration_since(changed).unwrap_or_default())
 }
 
-/// What the task wants from this agent: what the gates of its transitions lack.
+/// Result that the task wants from this agent: what the gates of its transitions lack.
 fn wants(app: &App, task: &Task, history: &TaskHistory, record: &Spawn) -> Wants {
     let actor = record.actor.known().unwrap_or(Actor::Worker);
     let Ok(machine) = app.machine_of(&task.owned) else { return Wants::Turn };

@@ -13,7 +13,7 @@ use crate::{Error, Result, nofollow};
 /// A person's answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Whether the agent may do it.
+    /// True if the agent may do it.
     pub allow: bool,
     /// A message to the agent.
     pub message: Option<String>,
@@ -30,7 +30,7 @@ pub fn path(dir: &TaskDir, request: &str) -> PathBuf {
     dir.answers().join(format!("{}.json", own.replace('/', "-")))
 }
 
-/// Whether somebody has answered this request.
+/// True if this request has an answer.
 pub fn is_answered(dir: &TaskDir, request: &str) -> bool {
     path(dir, request).symlink_metadata().is_ok()
 }
@@ -47,7 +47,7 @@ pub fn known(notes: &[Note], spawn: u32) -> Activity {
     activity
 }
 
-/// Whether the process that waits for the answer is alive; a request without one is on the screen alone.
+/// True if the process that waits for the answer is alive; a request without one is on the screen alone.
 pub fn is_asked(note: &Note) -> bool {
     match (note.pid, note.start) {
         // Nothing proves its end where the process table cannot be read.

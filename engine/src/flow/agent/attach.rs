@@ -12,7 +12,7 @@ use crate::hooks::agent_processes;
 use crate::store::{DirKind, Task, TaskDir};
 use crate::{Result, fault};
 
-/// Why a session is shown no longer.
+/// Reason for which a session is shown no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// The terminal is inside tmux, and was switched to the session.
@@ -23,7 +23,7 @@ pub enum Left {
     Over,
 }
 
-/// Whether the task has a session.
+/// True if the task has a session.
 pub fn has_session(app: &App, dir: &TaskDir) -> Result<bool> {
     Ok(!app.tmux.panes_of(&dir.id)?.is_empty())
 }

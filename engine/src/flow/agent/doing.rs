@@ -15,24 +15,23 @@ const QUIET_IN_TOOL: Duration = Duration::from_secs(600);
 /// The time that a harness may take until it reports its start.
 const BEGINNING: Duration = Duration::from_secs(30);
 
-/// What is known of a living agent.
+/// Facts about a living agent.
 #[derive(Clone, Debug)]
 pub struct Facts<'f> {
     /// The reports of its harness, without requests for which nobody waits.
     pub activity: &'f Activity,
-    /// Whether its harness reports at all.
+    /// True if its harness reports at all.
     pub reports: bool,
-    /// How long it has lived.
+    /// The time since its start.
     pub age: Option<Duration>,
     /// The time since its last report.
     pub heard: Option<Duration>,
     /// The time since its screen changed.
     pub still: Option<Duration>,
-    /// What its task wants from it.
     pub wants: Wants,
 }
 
-/// What the status of a task wants from an agent.
+/// Result that the status of a task wants from an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Wants {
     /// Nothing: another agent works in this status.
@@ -42,7 +41,7 @@ pub enum Wants {
     Turn,
     /// An artifact that is missing.
     Artifact {
-        /// What, in words.
+        /// Description of the missing artifact.
         missing: String,
     },
     /// A request for this status, since everything else is done.
@@ -50,7 +49,7 @@ pub enum Wants {
 }
 
 impl Facts<'_> {
-    /// Whether the assessment depends on how long its screen has not changed.
+    /// True if the assessment depends on the time for which its screen has not changed.
     pub fn depends_on_screen(&self) -> bool {
         match self.activity.doing {
             Doing::Unknown => self.age.is_some_and(|age| age >= BEGINNING) && !self.reports,
@@ -160,7 +159,7 @@ fn question(asked: &Note) -> String {
     }
 }
 
-/// What an agent works as: `worker`, `reviewer security`, or at a step of a mission `step check, reviewer`.
+/// Role of an agent, in words: `worker`, `reviewer security`, or at a step of a mission `step check, reviewer`.
 pub fn works_as(seat: &Seat, step: Option<&str>, role: Option<&str>) -> String {
     let Some(step) = step else { return seat.to_string() };
     // Everybody has the role `any`.

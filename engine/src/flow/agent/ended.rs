@@ -19,7 +19,7 @@ use crate::hooks::{self, agents, trace};
 use crate::store::event::{Exited, Spawn};
 use crate::store::{Event, LockedTask, Seat, Set, Task, TaskDir, TaskHistory, clock};
 
-/// How an agent ended.
+/// End of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct End {
     /// The number of its spawn.
@@ -28,9 +28,9 @@ pub struct End {
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// How the engine knows it: `exited with 3`.
+    /// Evidence of the end: `exited with 3`.
     pub reason: String,
-    /// How many seconds it lived, if its wrapper reports that.
+    /// Duration of its life in seconds, if its wrapper reports that.
     pub duration: Option<u64>,
     /// The last lines of its pane, as far as they could be read.
     pub last_lines: Vec<String>,
@@ -119,7 +119,7 @@ pub fn judge_exited(app: &App, dir: &TaskDir, exited: &[(Seat, Exited)]) -> Resu
     Ok(())
 }
 
-/// Whether this was an agent of the state, and none has been started in its place.
+/// True if this was an agent of the state, and none has been started in its place.
 fn is_last(
     machine: &Machine<'_>,
     history: &TaskHistory,
@@ -133,14 +133,14 @@ fn is_last(
     seat.actor.known() == Some(machine.state(status).agent) && !is_replaced
 }
 
-/// Whether the workflow limits how long the task may be in its status.
+/// True if the workflow limits the time of the task in its status.
 pub fn has_limit(app: &App, task: &Task) -> bool {
     let Ok(machine) = app.machine_of(&task.owned) else { return false };
     status_of(machine, task).is_ok_and(|status| machine.limits(status))
 }
 
-/// Whether the task has been in its state, or within some states, for as long as its workflow allows. The time of one whose
-/// hooks wait is not over.
+/// True if the task has been in its state, or within some states, for as long as its workflow allows. The time of one whose hooks
+/// wait is not over.
 pub fn is_overdue(app: &App, task: &Task, history: &TaskHistory) -> bool {
     if history.waiting_hooks.is_some() {
         return false;
@@ -194,18 +194,18 @@ pub fn overdue(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     }
 }
 
-/// How many seconds the task has been in its state.
+/// Number of seconds for which the task has been in its state.
 fn lasted(history: &TaskHistory) -> u32 {
     seconds_since(&history.since)
 }
 
-/// When the task left other states.
+/// Other states that the task has left, each with the time since then.
 fn left(machine: &Machine<'_>, history: &TaskHistory) -> Vec<Left> {
     let left = history.left.iter();
     left.map(|(name, at)| Left { state: machine.state_named(name), ago: seconds_since(at) }).collect()
 }
 
-/// How many seconds ago this was; 0 if the clock was set back.
+/// Number of seconds since this time; 0 if the clock was set back.
 fn seconds_since(time: &str) -> u32 {
     let since = clock::parse(time).and_then(|since| fault::now().duration_since(since).ok());
     since.map_or(0, |lasted| u32::try_from(lasted.as_secs()).unwrap_or(u32::MAX))
@@ -230,7 +230,7 @@ struct Case<'c> {
     locked: LockedTask,
     seat: Seat,
     end: &'c End,
-    /// Whether an earlier state, or a state whose hooks waited, has not judged it.
+    /// True if an earlier state, or a state whose hooks waited, has not judged it.
     is_again: bool,
     on_record: bool,
 }
@@ -290,7 +290,7 @@ impl Case<'_> {
         Ok(story)
     }
 
-    /// What to record beside the answer: the agent's end, unless it is recorded.
+    /// Data to record beside the answer: the agent's end, unless it is recorded.
     fn record(&mut self, room: Option<Room>) -> Record {
         let agent = Some((self.end.spawn, self.end.reason.clone()));
         Record { led_to_it: self.end_events(), room, agent }
@@ -372,7 +372,7 @@ impl<'e> Evidence<'e> {
     }
 }
 
-/// Whether another agent of the task is alive, or may be because it has not begun.
+/// True if another agent of the task is alive, or may be because it has not begun.
 fn is_beside(locked: &LockedTask, end: &End) -> Result<bool> {
     for other in locked.history().agents.keys().filter(|spawn| **spawn != end.spawn) {
         let processes = AgentProcesses::read(locked.dir(), *other)?;
@@ -383,7 +383,7 @@ fn is_beside(locked: &LockedTask, end: &End) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether its wrapper began to run it, even if the harness could not be run.
+/// True if its wrapper began to run it, even if the harness could not be run.
 fn has_begun(locked: &LockedTask, end: &End) -> Result<bool> {
     let End { code, signal, duration, .. } = end;
     let is_reported = code.is_some() || signal.is_some() || duration.is_some();

@@ -1,4 +1,4 @@
-//! What a harness reports of its agent: it is noted, and a request for a permission is held until it has an answer.
+//! Reports of a harness about its agent: each is noted, and a request for a permission is held until it has an answer.
 
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,7 @@ fn ask(dir: &TaskDir, note: Note) -> Result<Option<Answer>> {
     append(dir, &Note { time: clock::now(), ..note }).map(|()| None)
 }
 
-/// Whether the agent lives and nothing has happened that only happens after an answer.
+/// True if the agent lives and nothing has happened that only happens after an answer.
 fn is_open(dir: &TaskDir, spawn: u32, request: &str) -> bool {
     let processes = AgentProcesses::read(dir, spawn).ok().flatten();
     // Nothing proves its end where the process table cannot be read.

@@ -22,11 +22,11 @@ pub struct Observed {
     pub task: Task,
     pub history: TaskHistory,
     pub session: Session,
-    /// What its living agents do, the one first that needs somebody most.
+    /// Activities of its living agents; the agent that needs a person most comes first.
     pub agents: Vec<Agent>,
 }
 
-/// Which agents are gone that are on record as alive.
+/// Agents that are on record as alive and are gone.
 #[derive(Debug, PartialEq, Eq)]
 enum Gone {
     /// These are; nobody is recording that.
@@ -93,7 +93,7 @@ impl Observed {
         Observed { task, history: TaskHistory::default(), session: Session::Inactive, agents: Vec::new() }
     }
 
-    /// What nobody has taken note of yet.
+    /// Event that is not recorded yet.
     pub fn unnoticed(&self, dir: &TaskDir) -> Option<String> {
         session::unnoticed(dir, &self.history, self.session)
     }

@@ -1,4 +1,4 @@
-//! What the pane of a living agent shows, now and whenever that changes.
+//! Screen of the pane of a living agent, now and at each change.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// The time after the last change until another look: tmux may not have read what was written.
 const AFTERWARDS: Duration = Duration::from_millis(100);
 
-/// How long a program may go on writing before its screen is captured, since it draws a screen in several writes.
+/// Time that a program gets to go on writing before its screen is captured, since it draws a screen in several writes.
 const DRAWING: Duration = Duration::from_millis(15);
 
 /// The shortest time between two captures, so that a program that always writes costs little.
@@ -61,7 +61,7 @@ pub fn resize(app: &App, found: &AgentPane, size: Size) -> Result<()> {
     app.tmux.resize(&found.pane, size)
 }
 
-/// What the pane shows: its screen, or so many of its last lines.
+/// Screen of the pane, or so many of its last lines.
 ///
 /// # Errors
 /// `not_found` when it is gone.
@@ -106,7 +106,7 @@ pub fn follow(
     }
 }
 
-/// What the journal says about the end of an agent; it is read only when it has grown.
+/// Life of an agent by the journal, which is read only when it has grown.
 struct Life<'d> {
     dir: &'d TaskDir,
     spawn: u32,

@@ -1,4 +1,4 @@
-//! How a task's session is, by the journal, by the processes that are on record, and by tmux.
+//! State of a task's session, by the journal, by the processes that are on record, and by tmux.
 
 use std::sync::OnceLock;
 
@@ -14,7 +14,7 @@ use crate::flow::activity::may_have_agents;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::{DirKind, Task, TaskDir, TaskHistory};
 
-/// What is known of a task's session.
+/// State of a task's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Session {
     /// An agent is alive in it.
@@ -79,7 +79,7 @@ fn any_alive(processes: &[AgentProcesses]) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether the end of its agent is to be looked after: a mission that does not run ends its agent itself.
+/// True if the end of its agent is to be looked after: a mission that does not run ends its agent itself.
 fn wants_agent(task: &Task) -> bool {
     task.kind == DirKind::Task || task.status() == MissionStatus::Running.as_str()
 }
@@ -101,7 +101,7 @@ impl Panes<'_> {
     }
 }
 
-/// What nobody has taken note of yet: a transition that nobody finishes, an agent that is gone.
+/// Event that is not recorded yet, and that no process is recording: an unfinished transition, or the end of an agent.
 pub fn unnoticed(dir: &TaskDir, history: &TaskHistory, session: Session) -> Option<String> {
     if abandoned(dir, history).is_some() {
         return Some("begun and not finished: `orange monitor --once` finishes it".to_owned());
@@ -111,7 +111,7 @@ pub fn unnoticed(dir: &TaskDir, history: &TaskHistory, session: Session) -> Opti
     Some(format!("agent {gone} is gone, unnoticed: `orange monitor --once` looks after it"))
 }
 
-/// What a person types to go on with a task that nobody else goes on with: no agent works in its status, and none is there.
+/// Command with which a person goes on with a task that waits for one: no agent works in its status, and none is there.
 pub fn your_turn(app: &App, task: &Task, session: Session) -> Option<String> {
     let machine = app.machine_of(&task.owned).ok()?;
     let id = machine.state_named(task.status())?;

@@ -16,7 +16,7 @@ use crate::store::transcripts::{self, Form, StoredTranscript};
 use crate::store::{DirKind, Event, Record, Task, TaskDir, TaskHistory, task};
 use crate::{Error, Kind, Result, nofollow};
 
-/// How long a follower waits for a change of a file before it looks again.
+/// Longest wait of a follower for a change of a file before it looks again.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// An agent, and where its transcript is.
@@ -26,9 +26,9 @@ pub struct Transcript {
     pub agent: Spawn,
     /// Its conversation, if it is known.
     pub conversation: Option<String>,
-    /// Whether its end is not recorded.
+    /// True if its end is not recorded.
     pub is_alive: bool,
-    /// Where its transcript is, if anywhere.
+    /// Place of its transcript, if it has one.
     pub source: Option<Source>,
 }
 

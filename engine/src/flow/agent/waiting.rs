@@ -70,7 +70,7 @@ pub fn limit_met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>>
 
 /// Sleeps until the agent that replaces this one is due. False if it is no longer waited for.
 pub fn until_due(dir: &TaskDir, spawn: u32) -> Result<bool> {
-    /// How often the journal is read: a task may move on, a clock may be set, a machine may sleep.
+    /// Interval at which the journal is read: a task may move on, a clock may be set, a machine may sleep.
     const LOOK: Duration = Duration::from_secs(30);
     const SHORTEST: Duration = Duration::from_millis(50);
     let begun = Instant::now();
@@ -123,7 +123,7 @@ fn in_place_of(history: &TaskHistory, spawn: u32) -> Start {
     Start { occasion: Occasion::Respawn, answers: before.and_then(|agent| agent.answers.clone()) }
 }
 
-/// Whether the time has come, or the clock was set back so that it never would.
+/// True if the time has come, or the clock was set back so that it never would.
 pub(crate) fn is_due(waiting: &Waiting, now: SystemTime) -> bool {
     // Times of one form and length sort like texts.
     let latest = clock::rfc3339(now + Duration::from_secs(waiting.after.into()));

@@ -57,7 +57,7 @@ pub fn advance_detached(app: &App, dir: &TaskDir) -> Result<()> {
         .help("what was asked for is recorded: `orange log` says what went wrong, and `orange monitor --once` goes on"))
 }
 
-/// Whether anything is missing that needs no agent and no person.
+/// True if anything is missing that needs no agent and no person.
 fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     let history = journal.history();
@@ -203,7 +203,7 @@ fn check_branch(app: &App, task: &Task) -> Result<()> {
     .help(format!("bring the work to {branch}, then `git switch {branch}` in {}", worktree.display())))
 }
 
-/// Whether the agent before has worked at this attempt, or has ended at the one before without a word.
+/// True if the agent before has worked at this attempt, or has ended at the one before without a word.
 fn goes_on_with(mission: &LockedMission, step: StepId, number: u32) -> bool {
     let attempts = &mission.course.mission.step(step).attempts;
     let before = attempts.len().checked_sub(2).and_then(|index| attempts.get(index));

@@ -1,4 +1,4 @@
-//! What people ask of a mission: go on, try again, end.
+//! Requests of people to a mission: go on, try again, end.
 
 use orange_core::mission::{Answered, Effect, MissionStatus};
 use orange_core::plan::{Execution, Intervene};
@@ -23,16 +23,16 @@ pub struct Answer {
     pub intervene: Option<Intervene>,
 }
 
-/// What an answer has done, with the name of the step.
+/// Effect of an answer, with the name of the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
     /// The number of the pause that was answered.
     pub pause: u32,
-    /// What it has done, in words.
+    /// Effect, in words.
     pub what: String,
 }
 
-/// Who decides about the mission.
+/// Actor that decides about the mission.
 fn who(app: &App, locked: &LockedTask) -> Result<event::Actor> {
     app.caller.check_answer(&app.home, &locked.dir().id, locked.history()).map(Into::into)
 }

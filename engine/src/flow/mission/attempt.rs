@@ -1,4 +1,4 @@
-//! What an agent reports of its attempt: a completion or a failure.
+//! Report of an agent about its attempt: a completion or a failure.
 
 use orange_core::mission::{Effect, Report};
 
@@ -17,7 +17,7 @@ pub struct OwnAttempt {
     pub attempt: u32,
 }
 
-/// What the environment of an agent says of its attempt.
+/// Attempt that the environment of an agent names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claim {
     pub step: Option<String>,
@@ -32,7 +32,7 @@ impl Claim {
     }
 }
 
-/// What an agent says of its attempt.
+/// Report of an agent about its attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
     /// It is complete.
@@ -41,7 +41,7 @@ pub enum Said {
     Failed(String),
 }
 
-/// What was made of a report.
+/// Effect of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     Counted,

@@ -16,11 +16,11 @@ use crate::{Error, Kind, Result, nofollow};
 pub struct Course {
     /// The plan that it follows.
     pub plan: &'static Plan<'static>,
-    /// Where it stands.
+    /// State of the mission.
     pub mission: Mission,
-    /// What it is asked to do.
+    /// Work that it is asked to do.
     pub prompt: String,
-    /// Whether the agent that started it gets messages.
+    /// True if the agent that started it gets messages.
     pub notices: bool,
     /// The task or mission whose agent started it, and the number of that agent.
     pub starter: Option<(String, u32)>,

@@ -15,7 +15,7 @@ use crate::store::{Event, LockedTask, Set, TaskDir};
 pub struct LockedMission {
     /// Its folder, text and journal, which it has like a task.
     pub locked: LockedTask,
-    /// Where it stands.
+    /// Plan and state of the mission.
     pub course: Course,
 }
 
@@ -60,7 +60,7 @@ impl LockedMission {
         self.record(obstacle(self.course.mission.pauses + 1, what), with).map(drop)
     }
 
-    /// Where the mission stands after this event, which is not journaled.
+    /// State of the mission after this event, which is not journaled.
     ///
     /// # Errors
     /// Those of [`Self::record`].

@@ -59,7 +59,7 @@ fn noticed(history: &TaskHistory) -> u64 {
     history.noticed
 }
 
-/// What has happened since the last message, with the number of its last event.
+/// Events since the last message, in words, with the number of the last event.
 fn news(course: &Course, dir: &TaskDir, history: &TaskHistory) -> Option<(u64, String)> {
     let new: Vec<&Record> = history.course.iter().filter(|record| record.seq > noticed(history)).collect();
     let lines: Vec<String> = new.iter().filter_map(|record| line(course, dir, history, record)).collect();
@@ -68,7 +68,7 @@ fn news(course: &Course, dir: &TaskDir, history: &TaskHistory) -> Option<(u64, S
     (!lines.is_empty()).then(|| (through, format!("Mission {} ({name}):\n{news}\n{next}", dir.id)))
 }
 
-/// Where the session that has started the mission looks into it.
+/// Commands with which the session that has started the mission looks into it.
 fn next(status: MissionStatus, id: &str) -> String {
     let attach = match status {
         MissionStatus::Pending | MissionStatus::Running => {

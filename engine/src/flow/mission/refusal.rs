@@ -1,4 +1,4 @@
-//! What the core's refusals say to agents and people.
+//! Texts of the core's refusals, for agents and people.
 
 use orange_core::mission::{MissionStatus, Refusal};
 

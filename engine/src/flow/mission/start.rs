@@ -20,13 +20,13 @@ pub struct NewMission<'a> {
     pub project: &'a Project,
     /// The name of the step workflow.
     pub workflow: &'a str,
-    /// What is to be done.
+    /// Work that it is to do.
     pub prompt: Option<&'a str>,
     /// The branch, if it has a name already.
     pub branch: Option<&'a str>,
-    /// When it pauses, if not as the plan says.
+    /// Pauses, if not those of the plan.
     pub policy: PolicyWishes,
-    /// Whether who starts it gets messages, if the plan has them.
+    /// True if the agent that starts it gets messages, if the plan has them.
     pub notices: bool,
     /// Attempts of its steps that were made elsewhere before.
     pub attempts_before: u32,
@@ -36,10 +36,10 @@ pub struct NewMission<'a> {
     pub review_harness: &'a str,
 }
 
-/// What of a policy differs from the plan's.
+/// Differences from the policy of the plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PolicyWishes {
-    /// Whether it pauses after every step.
+    /// Mode with a pause after every step, or without.
     pub execution: Option<orange_core::plan::Execution>,
     /// At which ends of steps it pauses.
     pub intervene: Option<orange_core::plan::Intervene>,
@@ -49,7 +49,7 @@ pub struct PolicyWishes {
 #[derive(Debug)]
 pub struct Started {
     pub dir: TaskDir,
-    /// What the person should know about the repository.
+    /// Hint for the person about the repository.
     pub hint: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a mission's journal adds up to, without tmux and git.
+//! Tests of the state that a mission's journal adds up to, without tmux and git.
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a mission is like, for answers: its steps with their attempts, and what it asks a person.
+//! View of a mission, for answers: its steps with their attempts, and its question to a person.
 
 use std::path::Path;
 use std::time::Duration;
@@ -31,7 +31,7 @@ impl Course {
         self.plan.step(step).id.to_owned()
     }
 
-    /// What it asks a person, with the commands that answer.
+    /// Pause that waits for the answer of a person, with the commands that answer.
     pub fn pause(&self, id: &str) -> Option<MissionPause> {
         let pause = self.mission.pause.as_ref()?;
         let step = step_of(&pause.reason);
@@ -110,7 +110,7 @@ impl Course {
         }
     }
 
-    /// How long an attempt took, if its start and its end are recorded.
+    /// Duration of an attempt in milliseconds, if its start and its end are recorded.
     pub fn duration_ms(&self, step: &str, attempt: u32, history: &TaskHistory) -> Option<u64> {
         one("", step, attempt, None, history).duration_ms
     }

@@ -1,5 +1,5 @@
-//! How the step of a mission waits, by the rules of tasks: for the end of a limit, and before its agent is started again. The time is
-//! in the journal; a process of its own, the monitor or the next command goes on then.
+//! Waits of a mission's step, by the rules of tasks: for the end of a limit, and before its agent is started again. The time is in
+//! the journal; a process of its own, the monitor or the next command goes on then.
 
 use orange_core::Delay;
 use orange_core::mission::MissionStatus;
@@ -11,17 +11,17 @@ use crate::flow::{End, life, limit, waiting};
 use crate::store::{Event, Set, TaskHistory};
 use crate::{Result, fault};
 
-/// Whether the time until which the mission waits has not come.
+/// True if the time until which the mission waits has not come.
 pub(super) fn is_early(history: &TaskHistory) -> bool {
     history.waiting.as_ref().is_some_and(|waiting| !waiting::is_due(waiting, fault::now()))
 }
 
-/// Whether the mission runs: only then does it go on by itself.
+/// True if the mission runs: only then does it go on by itself.
 pub(super) fn runs(mission: &LockedMission) -> bool {
     mission.course.mission.status == MissionStatus::Running
 }
 
-/// Whether no agent is to be started: the time has not come, or the agent at its limit is alive and goes on.
+/// True if no agent is to be started: the time has not come, or the agent at its limit is alive and goes on.
 pub(super) fn holds(app: &App, mission: &mut LockedMission) -> Result<bool> {
     let history = mission.locked.history();
     let Some(spawn) = history.waiting.as_ref().map(|waiting| waiting.spawn) else { return Ok(false) };

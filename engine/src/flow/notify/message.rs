@@ -11,15 +11,15 @@ use orange_api::Need;
 /// The longest text of an agent or a person in a message.
 const LONGEST: usize = 300;
 
-/// How many needs a text names.
+/// Number of needs that a text names at most.
 const MOST_LINES: usize = 10;
 
 /// A message about one or several needs. No text in it has a line break or a control character.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// What it is about, such as `permission: fix (toy)`.
+    /// Subject, such as `permission: fix (toy)`.
     pub title: String,
-    /// Why, and for several needs a sentence for each.
+    /// Reason, and for several needs a sentence for each.
     pub text: String,
     pub needs: Vec<Item>,
 }
@@ -31,19 +31,19 @@ pub struct Item {
     pub id: String,
     pub project: String,
     pub branch: String,
-    /// What is to be done.
+    /// Summary of the task or mission.
     pub summary: String,
     /// The kind of the need.
     pub need: String,
     /// One sentence.
     pub why: String,
-    /// When it began, RFC 3339 UTC; empty when that is not known.
+    /// Beginning of the need, RFC 3339 UTC; empty if unknown.
     pub since: String,
     /// The command that shows it.
     pub command: String,
 }
 
-/// What a server reads.
+/// Format that a server reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Everything that is known, as JSON.
@@ -53,13 +53,13 @@ pub enum Shape {
     Ntfy,
 }
 
-/// What a server of Slack reads.
+/// Message in the format of Slack.
 #[derive(Debug, Serialize)]
 struct Slack {
     text: String,
 }
 
-/// What a server of ntfy reads.
+/// Message in the format of ntfy.
 #[derive(Debug, Serialize)]
 struct Ntfy<'m> {
     topic: &'m str,
@@ -178,7 +178,7 @@ pub fn replaced(template: &str, message: &Message) -> String {
     text + rest
 }
 
-/// What is wrong with a word of a command.
+/// Problem with a word of a command, if it has one.
 pub fn flaw(template: &str) -> Option<String> {
     let single = template.replace("{{", "").replace("}}", "");
     let mut rest = single.as_str();

@@ -30,10 +30,10 @@ pub struct Notifier {
     failed: Option<String>,
 }
 
-/// What came of a message: the channel, and how it took it or why it did not.
+/// Result of a message: the channel, and a description of the delivery or the error.
 pub type Report = (String, Result<String>);
 
-/// What the threads share.
+/// State that the threads share.
 #[derive(Debug)]
 struct Shared {
     home: Home,
@@ -111,7 +111,7 @@ impl Notifier {
         since.map(|since| now.duration_since(since)).collect()
     }
 
-    /// What came of messages since the last call.
+    /// Results of messages since the last call.
     pub fn reports(&self) -> Vec<Report> {
         self.reports.1.try_iter().collect()
     }

@@ -1,4 +1,4 @@
-//! What every unfinished task and mission needs now.
+//! Needs of all unfinished tasks and missions now.
 
 use crate::Result;
 use crate::app::App;
@@ -20,9 +20,8 @@ pub struct Seen {
     /// Its name in commands.
     pub name: String,
     pub branch: String,
-    /// What is to be done.
+    /// Summary of the task or mission.
     pub summary: String,
-    /// What it needs.
     pub need: Need,
 }
 

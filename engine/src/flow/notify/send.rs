@@ -58,7 +58,7 @@ fn ring(tmux: &Tmux, style: Style, attached: bool, message: &Message) -> Result<
     })
 }
 
-/// What a terminal gets. The message has no control characters, so nothing in it ends the sequence.
+/// Control sequence for a terminal. The message has no control characters, so nothing in it ends the sequence.
 fn sequence(style: Style, message: &Message) -> String {
     let cut = |text: &str| text.chars().take(LONGEST).collect::<String>();
     let (title, text) = (cut(&message.title), cut(&message.text));

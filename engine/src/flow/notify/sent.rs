@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::{Home, atomic};
 use crate::{Error, Kind, Result, nofollow};
 
-/// How long a fact is remembered that is over, in seconds.
+/// Time for which a fact is remembered after its end, in seconds.
 const MEMORY: u64 = 7 * 86_400;
 
 /// The contents of the file. The monitor that works is the only process that writes it.
@@ -20,15 +20,15 @@ pub struct Sent {
     pub channels: BTreeMap<String, SentTo>,
 }
 
-/// What was sent to one channel.
+/// Record of the messages to one channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SentTo {
-    /// When the last message was sent, in seconds since 1970.
+    /// Time of the last message, in seconds since 1970.
     pub last: Option<u64>,
-    /// When it has taken a message, RFC 3339 UTC.
+    /// Time of the last message that it has taken, RFC 3339 UTC.
     pub taken_at: Option<String>,
-    /// Why it has not taken the last one.
+    /// Failure of the last message, if it has not taken that.
     pub failure: Option<Failure>,
     /// By the fact that the messages are about.
     pub facts: BTreeMap<String, SentFact>,
@@ -37,7 +37,7 @@ pub struct SentTo {
 /// A failure of a channel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// When, RFC 3339 UTC.
+    /// Time of the failure, RFC 3339 UTC.
     pub at: String,
     pub error: String,
 }
@@ -45,11 +45,11 @@ pub struct Failure {
 /// The messages about one fact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentFact {
-    /// How often one was sent.
+    /// Number of messages sent.
     pub tries: u8,
-    /// When, in seconds since 1970.
+    /// Time of the last one, in seconds since 1970.
     pub at: u64,
-    /// Whether the channel has taken it.
+    /// True if the channel has taken it.
     pub done: bool,
 }
 
@@ -77,7 +77,7 @@ impl Sent {
         atomic::write(&home.notified_json(), &text)
     }
 
-    /// What is known of the messages to this channel about this fact.
+    /// Record of the messages to this channel about this fact.
     pub fn noted(&self, channel: &str, fact: &str) -> Option<Noted> {
         let SentFact { tries, at, done } = *self.channels.get(channel)?.facts.get(fact)?;
         Some(Noted { tries, at, is_done: done })

@@ -16,22 +16,20 @@ use crate::{Error, Kind, Result, nofollow};
 pub struct Channel {
     /// Its name, which the person chooses.
     pub name: String,
-    /// What it is sent, and when.
+    /// Rules for the needs that it is sent, and for the time.
     pub rules: Rules,
-    /// How long a message may take.
+    /// Limit for the delivery of a message.
     pub timeout: Duration,
-    /// How messages reach it.
     pub via: Via,
 }
 
-/// How messages reach a channel.
+/// Transport of messages to a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Via {
     /// The terminal of the monitor, and those that show sessions of agents.
     Terminal {
-        /// What is written to them.
         style: Style,
-        /// Whether terminals that show sessions of agents get it, too.
+        /// True if terminals that show sessions of agents get it, too.
         attached: bool,
     },
     /// `notify-send`.
@@ -43,14 +41,13 @@ pub enum Via {
     /// A server, through `curl`.
     Webhook {
         url: String,
-        /// What it reads.
         shape: Shape,
         /// More headers.
         headers: Vec<String>,
     },
 }
 
-/// What is written to a terminal.
+/// Control sequence that is written to a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Bell,

@@ -8,7 +8,7 @@ use crate::store::event::{self, Report};
 use crate::store::{Event, LockedTask, Set, TaskDir, atomic, find, home};
 use crate::{Error, Kind, Result};
 
-/// Whose request is meant, and which.
+/// Request that is meant, and its task or mission.
 struct Meant {
     dir: TaskDir,
     /// Its name; without one, the only request that is open.

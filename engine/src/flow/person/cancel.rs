@@ -37,7 +37,7 @@ pub fn cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     carry_out(app, begin(app, machine, locked, &turn, Vec::new())?)
 }
 
-/// What [`cancel`] would do.
+/// Dry run of [`cancel`].
 pub fn would_cancel(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     let TaskPreview { task, .. } = TaskPreview::of(app, dir)?;
     let machine = app.machine_of(&task.owned);

@@ -18,19 +18,19 @@ use crate::store::projects::{self, Project};
 use crate::store::{DirKind, LockedTask, Pool, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
-/// What happened to one worktree.
+/// Result for one worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collected {
     pub name: String,
-    /// What was done, or in a dry run would be done.
+    /// Treatment of the worktree; in a dry run, the planned one.
     pub fate: Fate,
     /// The refs and folders with backups of its contents.
     pub kept: Vec<String>,
-    /// Why it failed, which leaves everything as it was.
+    /// Reason for the failure, which leaves everything as it was.
     pub failure: Option<Error>,
 }
 
-/// What to do with a worktree.
+/// Treatment of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// Released by a finished task.
@@ -45,15 +45,15 @@ pub enum Fate {
     Leave(String),
 }
 
-/// What is known of a worktree that no living task holds.
+/// Facts about a worktree that no living task holds.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     has_slot: bool,
     has_holder: bool,
     has_folder: bool,
-    /// Whether its repository, if known, lists it as a worktree.
+    /// True if its repository, if known, lists it as a worktree.
     is_registered: bool,
-    /// Whether its project is gone or has more worktrees than it may.
+    /// True if its project is gone or has more worktrees than it may.
     is_surplus: bool,
 }
 
@@ -94,7 +94,7 @@ pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
     Ok(done)
 }
 
-/// What would be done, by this pool and these projects.
+/// Dry run of a collection, for this pool and these projects.
 pub fn plan(app: &App, slots: &[Slot], projects: &[Project]) -> Result<Vec<Collected>> {
     let finished = finished(app, slots).into_iter().map(|(slot, _)| (slot.name, Fate::GiveBack));
     let half_lent = half_lent(app, slots)?.into_iter().map(|(slot, _)| (slot.name, Fate::Finish));
@@ -131,7 +131,7 @@ fn unheld<'p>(app: &App, slots: &[Slot], projects: &'p [Project]) -> Result<Vec<
 }
 
 impl Facts {
-    /// What to do; `None` for a free worktree that its project may have.
+    /// Treatment of the worktree; `None` for a free one that its project may have.
     fn fate(self) -> Option<Fate> {
         if self.has_folder && !self.is_registered {
             let why = "its repository does not know it as a worktree: move that folder away";
@@ -171,7 +171,7 @@ impl<'p> UnheldWorktree<'p> {
         UnheldWorktree { name, slot, folder, project, git }
     }
 
-    /// What to do with it. Nothing is known of the worktrees of a repository that was moved.
+    /// Treatment of the worktree. Nothing is known of the worktrees of a repository that was moved.
     fn fate(&self, slots: &[Slot]) -> Option<Fate> {
         let facts = self.facts(slots);
         let Some(project) = self.project.filter(|project| !project.path.is_dir()) else {
@@ -321,8 +321,8 @@ fn names(app: &App, slots: &[Slot], projects: &[Project]) -> Result<BTreeSet<Str
     Ok(names)
 }
 
-/// Whether the project has too many worktrees to keep this free one: the held ones, and the free ones with lower numbers,
-/// fill its pool.
+/// True if the project has too many worktrees to keep this free one: the held ones, and the free ones with lower numbers, fill its
+/// pool.
 fn is_surplus(slots: &[Slot], project: &Project, slot: &Slot) -> bool {
     let others = slots.iter().filter(|other| other.project == project.name && other.name != slot.name);
     let is_before = |other: &&Slot| other.task.is_some() || pool::number(other) < pool::number(slot);

@@ -28,7 +28,7 @@ pub struct NewTask<'a> {
     pub status: Option<&'a str>,
     /// The branch, if it has a name already.
     pub branch: Option<&'a str>,
-    /// What is to be done, if that is known.
+    /// Summary of the work, if that is known.
     pub summary: Option<&'a str>,
     /// The text from which a branch is made if there is none.
     pub about: Option<&'a str>,
@@ -36,7 +36,7 @@ pub struct NewTask<'a> {
     pub harness: &'a str,
     /// The harness of reviewers.
     pub review_harness: &'a str,
-    /// What else is known.
+    /// Further information about the work, if there is any.
     pub context: Option<&'a str>,
     /// Of waiting tasks, the one with the highest number starts first.
     pub priority: i32,
@@ -50,7 +50,7 @@ pub struct NewTask<'a> {
 #[derive(Debug)]
 pub struct NewlyCreated {
     pub dir: TaskDir,
-    /// Why it is not started yet, if it waits for something.
+    /// Reason for which it is not started yet, if it waits for something.
     pub waits_for: Option<Error>,
 }
 
@@ -112,7 +112,7 @@ fn branches_about(text: &str) -> impl Iterator<Item = String> {
         .chain((2..).map_while(move |number: u32| Some(format!("{}-{number}", first.as_ref()?))))
 }
 
-/// Whether the repository has no such branch, and can have one.
+/// True if the repository has no such branch, and can have one.
 fn is_free(project: &Project, branch: &str) -> Result<bool> {
     match check_branch(project, branch) {
         Ok(()) => Ok(Git::at(&project.path).branch_state(branch)? == BranchState::Nowhere),
@@ -172,7 +172,7 @@ fn checked(app: &App, new: NewTask<'_>) -> Result<(&'static Machine<'static>, St
     Ok((machine, start, draft))
 }
 
-/// How a task begins.
+/// Beginning of a task.
 #[derive(Clone, Copy)]
 enum Start {
     /// In the initial state, and goes on as with `orange task spawn`.
@@ -265,7 +265,7 @@ fn check_work(machine: &Machine<'_>, new: NewTask<'_>, start: Start) -> Result<(
         .help("give the name of one that is here or on the remote, or leave out --status"))
 }
 
-/// How the first agent is started, if the workflow says.
+/// Spawn of the first agent, if the workflow has one.
 fn first_agent(machine: &'static Machine<'static>, new: NewTask<'_>, start: Start) -> Option<Spawn<'static>> {
     let to = match start {
         Start::In(state) => return machine.state(state).respawn.as_ref().and_then(Hook::spawn).copied(),
@@ -293,7 +293,7 @@ fn check_can_wait(machine: &Machine<'_>, start: Start) -> Result<()> {
     }
 }
 
-/// What no agent can do without. A task that waits for a worktree is made; one that waits for a program is not.
+/// Checks the programs that an agent needs. A task that waits for a worktree is made; one that waits for a program is not.
 fn check_environment(app: &App, new: NewTask<'_>, spawn: Option<Spawn<'_>>) -> Result<()> {
     app.tmux.check()?;
     match spawn {

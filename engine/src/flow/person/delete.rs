@@ -58,7 +58,7 @@ fn check_idle(app: &App, dir: &TaskDir, task: &Task) -> Result<()> {
     Err(Error::new(Kind::Refused, format!("{} is {}{holds}", dir.shown(), task.status())).help(help))
 }
 
-/// Whether nothing more happens to it by itself.
+/// True if nothing more happens to it by itself.
 fn is_at_an_end(app: &App, dir: &TaskDir, task: &Task) -> Result<bool> {
     if dir.kind == DirKind::Mission {
         return Ok(app.is_over(task));

@@ -1,4 +1,4 @@
-//! What a task or a mission has changed so far.
+//! Changes that a task or a mission has made so far.
 
 use crate::Result;
 use crate::app::App;

@@ -19,13 +19,13 @@ pub struct Edits<'e> {
     pub harness: Option<&'e str>,
     /// The harness of reviewers.
     pub review_harness: Option<&'e str>,
-    /// What is to be done.
+    /// Summary of the work.
     pub summary: Option<&'e str>,
     /// Of waiting tasks, the one with the highest number starts first.
     pub priority: Option<i32>,
     /// The tasks that are to be merged before it starts, by id or branch; an empty list unblocks it.
     pub blocked_by: Option<&'e [String]>,
-    /// Whether a person has seen what the engine called them for.
+    /// True if a person has seen the engine's call for attention.
     pub seen: bool,
     /// Only say what would change.
     pub dry_run: bool,

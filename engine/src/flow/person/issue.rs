@@ -1,4 +1,4 @@
-//! What a task gets from an issue on GitHub.
+//! Fields of a task that are taken from an issue on GitHub.
 
 use crate::Result;
 use crate::app::App;
@@ -7,7 +7,7 @@ use crate::flow::create::LONGEST;
 use crate::store::projects::Project;
 use crate::store::slug::slug;
 
-/// What an issue says, for a task.
+/// Content of an issue, as fields of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FromIssue {
     /// The branch, of its number and its title.

@@ -61,7 +61,7 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     Ok(Merged { result, branch, into, strategy: strategy.into(), pushed, commit })
 }
 
-/// What [`merge`] would do. It asks GitHub, and git without a fetch.
+/// Dry run of [`merge`]. It asks GitHub, and git without a fetch.
 pub fn would_merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
     let preview = TaskPreview::of(app, dir)?;
     let (task, history) = (&preview.task, &preview.history);
@@ -101,8 +101,8 @@ fn check_mergeable(app: &App, task: &Task, history: &TaskHistory, wish: Wish) ->
     }
 }
 
-/// What to do for a task that has come to the state of merged tasks without a merge. An error while reading does not
-/// fail the command: the transition is made.
+/// Advice for a task that has come to the state of merged tasks without a merge. An error while reading does not fail the command:
+/// the transition is made.
 pub fn unmerged(app: &App, dir: &TaskDir, to: &str) -> Option<String> {
     let (task, journal) = Task::read(&app.home, dir).ok()?;
     let machine = app.machine_of(&task.owned).ok()?;

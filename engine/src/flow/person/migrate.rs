@@ -24,7 +24,7 @@ pub fn migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Re
     Ok(migrated)
 }
 
-/// What [`migrate`] would do.
+/// Dry run of [`migrate`].
 pub fn would_migrate(app: &App, dir: &TaskDir, to: &str, workflow: Option<&str>) -> Result<Migrated> {
     app.caller.check_person("migrate a task")?;
     let (task, journal) = Task::read(&app.home, dir)?;

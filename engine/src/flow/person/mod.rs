@@ -1,4 +1,4 @@
-//! What people ask for beside transitions: tasks, starts, stops, merges, migrations, answers, deletions, projects, harnesses.
+//! Requests of people beside transitions: tasks, starts, stops, merges, migrations, answers, deletions, projects, harnesses.
 
 pub mod answer;
 pub mod cancel;

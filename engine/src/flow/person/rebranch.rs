@@ -8,7 +8,7 @@ use crate::files::is_same;
 use crate::store::Task;
 use crate::{Error, Kind, Result};
 
-/// What git has to do before a task's record can name its new branch.
+/// Change that git has to make before a task's record can name its new branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Nothing: the task's work is on that branch, or the task has none yet.

@@ -8,17 +8,17 @@ use crate::flow::pull_request;
 use crate::hooks;
 use crate::store::{Task, TaskDir};
 
-/// What GitHub has said.
+/// Answer of GitHub.
 #[derive(Debug)]
 pub struct Refreshed {
     pub news: News,
     /// The pull request, if there is one.
     pub pr: Option<PullRequest>,
-    /// What was done about it, in words.
+    /// Effect of the answer, in words.
     pub story: Option<String>,
 }
 
-/// What is new about a pull request.
+/// News about a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// The branch has none.

@@ -78,7 +78,7 @@ fn live_reviewers<'l>(dir: &TaskDir, history: &'l TaskHistory, panes: &[Pane]) -
     Ok(names)
 }
 
-/// How the agents of the task's state are started again, or why they are not.
+/// Effects that start the agents of the task's state again; the error has the reason for which they are not started.
 pub fn restartable(
     app: &App,
     machine: &'static Machine<'static>,

@@ -8,7 +8,7 @@ use crate::flow::person::create::admit;
 use crate::store::{DirKind, Event, Task, TaskDir, find, list, trash};
 use crate::{Error, Kind, Result};
 
-/// What was restored.
+/// Result of a restoration.
 #[derive(Debug)]
 pub enum Restoration {
     /// A deleted task or mission.

@@ -22,15 +22,13 @@ const SHOWN: usize = 200;
 /// A message, and who is to get it.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'m> {
-    /// What it says.
     pub text: &'m str,
-    /// Who is to get it.
     pub to: Recipient<'m>,
     /// Only find the agent.
     pub dry_run: bool,
 }
 
-/// Which of a task's agents a message is for.
+/// Agent of a task that a message is for.
 #[derive(Clone, Copy, Debug)]
 pub enum Recipient<'m> {
     Worker,

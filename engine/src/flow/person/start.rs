@@ -47,7 +47,7 @@ pub fn spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionResult> 
     }
 }
 
-/// What [`spawn`] would do.
+/// Dry run of [`spawn`].
 pub fn would_spawn(app: &App, dir: &TaskDir, force: bool) -> Result<TransitionResult> {
     let TaskPreview { task, .. } = TaskPreview::of(app, dir)?;
     if force {
@@ -179,7 +179,7 @@ fn start(app: &App, machine: &'static Machine<'static>, locked: LockedTask) -> R
     enter(app, machine, locked, &turn).map(|result| Begun::Entered(Box::new(result)))
 }
 
-/// Whether the task of this id still waits to be started.
+/// True if the task of this id still waits to be started.
 fn is_waiting(app: &App, project: &str, id: &str) -> bool {
     let dir = list::with_id(&app.home, &[DirKind::Task], Some(project), id).unwrap_or_default().pop();
     let read = dir.and_then(|dir| Task::read_last(&app.home, &dir, 0).ok());

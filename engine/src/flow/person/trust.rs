@@ -22,7 +22,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Whether a person has agreed to this content already.
+    /// True if a person has agreed to this content already.
     pub fn is_agreed(&self) -> bool {
         self.text == self.agreed
     }

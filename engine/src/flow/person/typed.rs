@@ -8,7 +8,7 @@ use crate::store::event::Spawn;
 use crate::store::{LockedTask, Task, TaskDir};
 use crate::{Error, Kind, Result};
 
-/// How many lines of a screen are read.
+/// Number of lines of a screen that are read.
 const LINES: usize = 100;
 
 /// Names the requests that are only on the screen and can be answered: the project allows it, and the harness's dialog is
@@ -77,7 +77,7 @@ fn mark(note: &Note) -> String {
     format!("{}.{}", note.spawn, note.time.chars().filter(digits).collect::<String>())
 }
 
-/// Whether a screen shows the dialog about this text, however its lines are broken.
+/// True if a screen shows the dialog about this text, with any line breaks.
 fn shows(screen: &str, dialog: &str, text: &str) -> bool {
     let words = |text: &str| {
         let words = text.split_whitespace().filter(|word| !["›", "❯", ">"].contains(word));

@@ -27,13 +27,13 @@ pub struct Undone {
     pub to: String,
     /// The commit with the uncommitted work that its worktree has again, or is to get.
     pub backup: Option<String>,
-    /// Why it has no worktree yet, if it is to have one.
+    /// Reason for which it has no worktree yet, if it is to have one.
     pub waits_for: Option<String>,
     /// Folders that were set aside when it was cancelled, and stay there.
     pub set_aside: Vec<String>,
 }
 
-/// What the journal says of a cancellation.
+/// Record of a cancellation in the journal.
 struct Cancelled {
     to: String,
     had_worktree: bool,
@@ -41,7 +41,7 @@ struct Cancelled {
     set_aside: Vec<String>,
 }
 
-/// What is to be done.
+/// Plan for taking a cancellation back.
 struct Plan {
     undone: Undone,
     event: Event,
@@ -49,7 +49,7 @@ struct Plan {
     lost: Option<String>,
 }
 
-/// What a cancellation has left of a worktree.
+/// Work that a cancellation has left of a worktree.
 #[derive(Default)]
 struct Work {
     /// The commit with the uncommitted work.
@@ -95,7 +95,7 @@ pub fn undo(app: &App, dir: &TaskDir, dry_run: bool) -> Result<Undone> {
     Ok(Undone { waits_for, ..undone })
 }
 
-/// Whether a task that was reopened and has no worktree yet could get it now.
+/// True if a task that was reopened and has no worktree yet could get it now.
 pub fn may_go_on(app: &App, task: &Task) -> bool {
     task.kind == DirKind::Task
         && !app.is_over(task)
@@ -129,7 +129,7 @@ fn give_worktree(app: &App, mut locked: LockedTask) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// What follows from the journal, and the event that begins it.
+/// Returns the plan that follows from the journal, with the event that begins it.
 fn plan(app: &App, dir: &TaskDir, task: &Task, records: &[Record]) -> Result<Plan> {
     let machine = app.machine_of(&task.owned)?;
     let Some(cancelled) = cancelled(machine, task, records) else {

@@ -24,13 +24,13 @@ pub struct Wishes<'a> {
     pub summary: Option<&'a str>,
     /// The new branch; without a name, the one that is checked out.
     pub branch: Option<Option<&'a str>>,
-    /// What the agent should change, for the section [`FEEDBACK`].
+    /// Changes that the agent should make, for the section [`FEEDBACK`].
     pub feedback: Option<&'a str>,
     /// Only say what would happen.
     pub dry_run: bool,
 }
 
-/// What has changed.
+/// Change of a task.
 #[derive(Debug)]
 pub enum Updated {
     /// These fields.

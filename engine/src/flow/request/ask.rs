@@ -20,7 +20,7 @@ use crate::store::lock::{self, Rank};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, atomic, task};
 use crate::{Error, Kind, Result, fault};
 
-/// How long a process may take that was started to run a program, before it counts as dead.
+/// Limit for the start of a process that is to run a program; after it the process counts as dead.
 const START: Duration = Duration::from_secs(10);
 
 /// The locked task, once the programs have answered that the decision needs. `needs` returns the next one. The lock is released
@@ -79,7 +79,7 @@ pub fn start(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
     app.start_detached(&["task", "ask", &dir.id, &seq.to_string()], dir)
 }
 
-/// Whether a program that a gate asks is running.
+/// True if a program that a gate asks is running.
 pub fn is_running(dir: &TaskDir, history: &TaskHistory) -> bool {
     history.asked.is_some() && lock::held_longer(&dir.program_lock(), Duration::ZERO).is_some()
 }
@@ -127,7 +127,7 @@ fn wait(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
     }
 }
 
-/// Whether this question has no answer, and is the last one.
+/// True if this question has no answer, and is the last one.
 fn is_asked(dir: &TaskDir, seq: u64) -> bool {
     let journal = task::read_journal_last(dir, 0);
     journal.is_ok_and(|journal| journal.history().asked.is_some_and(|(asked, _)| asked == seq))
@@ -174,7 +174,7 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
     }
 }
 
-/// Whether a question is still asked, by a journal that is read again only when it has grown.
+/// State of a question, asked or answered, by a journal that is read again only when it has grown.
 struct News<'n> {
     dir: &'n TaskDir,
     seq: u64,

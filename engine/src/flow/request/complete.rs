@@ -40,7 +40,7 @@ pub fn complete(app: &App, dir: &TaskDir) -> Result<TransitionResult> {
     }
 }
 
-/// What a person or an agent types to go there.
+/// Command with which a person or an agent goes there.
 pub fn command(machine: &Machine<'_>, id: &str, to: StateId) -> String {
     let commands = &machine.commands;
     match Some(to) {

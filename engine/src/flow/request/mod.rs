@@ -32,7 +32,7 @@ pub enum Goal<'a> {
     Spawn,
     /// The state of merged tasks.
     Merge {
-        /// Whether to go there although the workflow refuses.
+        /// True if it goes there although the workflow refuses.
         force: bool,
     },
     /// The state of cancelled tasks.
@@ -94,7 +94,7 @@ pub fn decide(
 }
 
 impl Goal<'_> {
-    /// Whether work may go on there, or its work is needed on the path: an end needs no worktree.
+    /// True if work may go on there, or its work is needed on the path: an end needs no worktree.
     fn goes_on(self, machine: &Machine<'_>) -> bool {
         match self {
             Goal::Named(name) => machine.state_named(name).is_none_or(|state| !machine.state(state).terminal),

@@ -6,18 +6,18 @@ use crate::app::App;
 use crate::store::{DirKind, Task, TaskDir, find};
 use crate::{Error, Kind, Result};
 
-/// What blocks a task: the task, if it is there, with its id.
+/// Task that blocks another one: its id, and the task if it is there.
 #[derive(Clone, Debug)]
 pub struct Blocked {
     id: String,
     /// The task; `None` if it is gone.
     task: Option<Task>,
-    /// Whether it will never be merged.
+    /// True if it will never be merged.
     is_final: bool,
 }
 
 impl Blocked {
-    /// What blocks a task; `None` if nothing does.
+    /// Returns the task that blocks a task; `None` if nothing blocks it.
     pub fn of(app: &App, task: &Task) -> Option<Blocked> {
         let before: Vec<(&str, Option<Task>)> =
             task.blocked_by.iter().map(|id| (id.as_str(), read(app, id))).collect();
@@ -31,7 +31,7 @@ impl Blocked {
         Some(Blocked { id: id.to_owned(), task, is_final })
     }
 
-    /// What the task waits for, in words.
+    /// Reason for the wait, in words.
     pub fn words(&self) -> String {
         match &self.task {
             None => format!("after {}, which does not exist any more", self.id),
@@ -47,7 +47,7 @@ impl Blocked {
         Error::new(Kind::Refused, format!("task {id} starts {}", self.words())).help(self.help(id))
     }
 
-    /// What a person can do.
+    /// Help for a person: the commands that start the task.
     pub fn help(&self, id: &str) -> String {
         let wait = if self.is_final { "" } else { "it starts once that is merged; " };
         format!(

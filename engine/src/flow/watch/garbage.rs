@@ -53,7 +53,6 @@ pub struct Garbage {
     pub project: Option<String>,
     /// Its ref or its path.
     pub name: String,
-    /// How old it is.
     pub age: Duration,
     /// Its size in the home.
     pub bytes: u64,
@@ -69,7 +68,7 @@ enum Removable {
     File(PathBuf),
 }
 
-/// What is known of all tasks.
+/// Facts about all tasks.
 #[derive(Debug, Default)]
 struct Known {
     /// Tasks and missions that are over or deleted.
@@ -80,7 +79,7 @@ struct Known {
     branches: BTreeSet<(String, String)>,
     /// The definitions that tasks follow.
     definitions: BTreeSet<String>,
-    /// Whether every task could be read.
+    /// True if every task could be read.
     is_whole: bool,
 }
 
@@ -88,7 +87,7 @@ struct Known {
 struct Over {
     dir: TaskDir,
     branch: String,
-    /// Whether the branch was created for the task.
+    /// True if the branch was created for the task.
     is_own_branch: bool,
     age: Duration,
     is_deleted: bool,
@@ -381,7 +380,7 @@ mod tests {
     use crate::machines::Machines;
     use crate::store::{Event, Set, tests};
 
-    /// Whether a mission in this status, with or without a worktree, counts as over.
+    /// Checks if a mission in this status, with or without a worktree, counts as over.
     #[track_caller]
     fn check(status: &str, workspace: Option<&str>, is_over: bool) {
         let (folder, home) = tests::home();

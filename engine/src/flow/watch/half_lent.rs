@@ -48,8 +48,8 @@ pub fn finish_killed(app: &App, project: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a killed process has left a worktree half lent that this task holds by the pool. A task that cannot be read is no hindrance
-/// for the others: `orange doctor` names it.
+/// True if a killed process has left a worktree half lent that this task holds by the pool. A task that cannot be read does not
+/// hinder the others: `orange doctor` names it.
 pub fn is_unfinished(app: &App, dir: &TaskDir) -> Result<bool> {
     let has_slot = pool::has_slot_of(&app.home, &dir.id)?;
     let read = Task::read_last(&app.home, dir, 0);
@@ -67,7 +67,7 @@ mod tests {
     use crate::hooks::workspace::{self, tests::Lab};
     use crate::store::{Event, Set, tests};
 
-    /// Where the process that lends a worktree is killed.
+    /// Points at which the process that lends a worktree is killed.
     const STEPS: [&str; 5] =
         ["before the release", "after it", "before the slot", "with a slot", "coming back"];
 

@@ -22,7 +22,7 @@ pub struct Lending(BTreeMap<String, Seen>);
 /// Those of one project.
 #[derive(Debug, Default)]
 struct Seen {
-    /// How many wait for a worktree.
+    /// Number of tasks and missions that wait for a worktree.
     waiting: usize,
     /// Those that somebody waits for, and that have given theirs away.
     wanted: Vec<TaskDir>,
@@ -126,7 +126,7 @@ fn give_to_another(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     Ok(Some(format!("waits for a person, and has given {name} to another task")))
 }
 
-/// What is known of a task that may give its worktree away.
+/// Facts about a task that may give its worktree away.
 fn lender(app: &App, task: &Task, history: &TaskHistory) -> Lender {
     let machine = app.machine_of(&task.owned).ok();
     let waits_for_person = machine.is_some_and(|machine| {

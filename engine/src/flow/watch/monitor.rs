@@ -27,7 +27,7 @@ use crate::{Kind, Result, fault};
 pub struct Look {
     /// The number of tasks that need the monitor.
     pub watched: usize,
-    /// What was done, in words, with the task's id, or the project's name.
+    /// Actions of the monitor, in words, each with the task's id, or the project's name.
     pub events: Vec<(String, String)>,
     /// The failures, with the task's id.
     pub errors: Vec<(String, String)>,
@@ -215,7 +215,7 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
     Ok(stories)
 }
 
-/// Whether the task is finished and still has a session or a plain folder, because a hook failed.
+/// True if the task is finished and still has a session or a plain folder, because a hook failed.
 fn is_left_over(app: &App, task: &Task) -> bool {
     let is_left = task.owned.tmux_session.is_some() || task.holds() == Some(Workspace::Folder);
     is_left && app.is_over(task)

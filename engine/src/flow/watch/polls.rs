@@ -64,7 +64,7 @@ impl Watched {
 }
 
 impl Polls {
-    /// Whether leftovers are due; if so, the next search is an hour later.
+    /// True if leftovers are due; if so, the next search is an hour later.
     pub fn is_time_to_sweep(&mut self) -> bool {
         let is_time = self.swept.is_none_or(|swept| swept.elapsed() >= SWEEPS);
         if is_time {

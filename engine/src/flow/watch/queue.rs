@@ -25,7 +25,7 @@ pub struct Queue {
     looked: Looked,
 }
 
-/// What is looked at only where a task waits, and once.
+/// Facts that are looked up only where a task waits, and once.
 #[derive(Debug, Default)]
 struct Looked {
     has_monitor: OnceLock<bool>,
@@ -61,7 +61,7 @@ impl Queue {
         Ok(Queue::new(projects::read(home)?, saved.slots(known)?))
     }
 
-    /// Whether a task without a worktree could have one now, or needs none to be started.
+    /// True if a task without a worktree could have one now, or needs none to be started.
     pub fn has_room(&self, app: &App, task: &Task) -> bool {
         let place = waits(app, task);
         if place.is_some() && Blocked::of(app, task).is_some() {
@@ -76,7 +76,7 @@ impl Queue {
         })
     }
 
-    /// What an unstarted task waits for, in words; `None` for any other task.
+    /// Reason for which an unstarted task waits, in words; `None` for any other task.
     pub fn waits_for(&self, app: &App, task: &Task) -> Option<String> {
         let project = self.projects.iter().find(|project| project.name == task.project)?;
         let place = waits(app, task)?;
@@ -100,8 +100,8 @@ impl Queue {
         })
     }
 
-    /// Why the start of an unstarted task would be refused, whenever that comes, and what mends it; `None` for any other task, and
-    /// for one that others block.
+    /// Reason for which the start of an unstarted task would be refused, at any time, with its remedy; `None` for any other task,
+    /// and for one that others block.
     pub fn forbids(&self, app: &App, task: &Task) -> Option<String> {
         let place = waits(app, task).filter(|_| Blocked::of(app, task).is_none())?;
         let machine = app.machine_of(&task.owned).ok()?;
@@ -164,7 +164,7 @@ fn full(project: &Project, is_held_by_person: bool) -> String {
     }
 }
 
-/// How the agent of an unstarted task is started, if its workflow says.
+/// Spawn of the first agent of an unstarted task, if its workflow has one.
 fn first_agent(machine: &'static Machine<'static>, task: &Task) -> Option<Spawn<'static>> {
     let status = status_of(machine, task).ok()?;
     if status != machine.initial {
@@ -173,7 +173,7 @@ fn first_agent(machine: &'static Machine<'static>, task: &Task) -> Option<Spawn<
     first_spawn(machine, machine.start(!task.summary.trim().is_empty())?)
 }
 
-/// Whether only a person leads on the task or mission of this id, which holds a worktree, and no agent of it works.
+/// True if the task or mission of this id, which holds a worktree, waits for a person, and no agent of it works.
 fn waits_for_person(app: &App, project: &str, id: &str) -> bool {
     let dir = list::with_id(&app.home, &DirKind::ALL, Some(project), id).unwrap_or_default().pop();
     let read = dir.and_then(|dir| Some((dir.kind, task::read_journal_last(&dir, 0).ok()?.history())));
@@ -191,13 +191,13 @@ fn waits_for_person(app: &App, project: &str, id: &str) -> bool {
         }
 }
 
-/// Where the agent of an unstarted task is to work that waits for nothing but its turn; `None` for any other task.
+/// Workspace of an unstarted task that waits for nothing but its turn; `None` for any other task.
 pub fn waits_for_room(app: &App, task: &Task) -> Option<Workspace> {
     let is_stopped = task.owned.stopped_at.is_some();
     waits(app, task).filter(|_| !is_stopped && Blocked::of(app, task).is_none())
 }
 
-/// Whether an automatic queue starts one more task that needs no worktree: as many work at once in folders as the project has
+/// True if an automatic queue starts one more task that needs no worktree: as many work at once in folders as the project has
 /// worktrees.
 pub fn has_place(in_folders: usize, pool_size: u32) -> bool {
     usize::try_from(pool_size).is_ok_and(|size| in_folders < size)
@@ -211,7 +211,7 @@ pub struct Queues(BTreeMap<String, Seen>);
 #[derive(Debug)]
 struct Seen {
     dir: TaskDir,
-    /// What those wait for that were not started.
+    /// Workspaces for which unstarted tasks wait.
     wait_for: BTreeSet<Workspace>,
     /// The number of those that hold a plain folder.
     in_folders: usize,
@@ -248,7 +248,7 @@ fn is_to_be_served(app: &App, project: &str, seen: &Seen) -> Result<bool> {
     owed.into_iter().find_map(Result::err).map_or(Ok(false), Err)
 }
 
-/// Whether a project has an automatic queue, and a task that it can start.
+/// True if a project has an automatic queue, and a task that it can start.
 fn fills_by_itself(app: &App, project: &str, seen: &Seen) -> Result<bool> {
     if seen.wait_for.is_empty() {
         return Ok(false);
