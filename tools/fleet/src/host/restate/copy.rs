@@ -17,7 +17,7 @@ use super::rows::Me;
 use crate::host::desk::publish;
 use crate::host::{Delivery, HostError};
 
-/// Most readers that ask the log at once.
+/// The most readers that ask the log at once.
 const READERS: usize = 16;
 
 /// Interval between looks for what others have written.
