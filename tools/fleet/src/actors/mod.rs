@@ -81,7 +81,7 @@ pub enum Happening {
     },
 }
 
-/// Change that a host writes down, in the order of its list.
+/// Change that a host writes down, in the given order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// An entry of the history.

@@ -242,7 +242,7 @@ fn heard(called: Called) -> Heard<String> {
     Err(refusal(status, &text))
 }
 
-/// Failure that an unsuccessful answer means.
+/// Failure of a call, read from an unsuccessful answer.
 pub fn refusal(status: u16, text: &str) -> Failed {
     let Ok(Refusal { error: Complaint { message, help } }) = serde_json::from_str(text) else {
         // Something between the caller and the gateway has answered.

@@ -62,8 +62,7 @@ pub struct Limits {
     pub write_within: Duration,
     /// The longest wait of a long poll.
     pub poll: Duration,
-    /// Interval at which a WebSocket and a connection of HTTP/2 are asked whether they are alive; they have three times this to say
-    /// so.
+    /// Interval at which a WebSocket or a connection of HTTP/2 is asked whether it is alive; it has three times this to say so.
     pub ping: Duration,
     /// The most requests at a time on a connection of HTTP/2.
     pub streams: u32,

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::host::{AttemptRow, Millis, StoredMission};
 
-/// Limit for one message to the collector.
+/// Time limit for one message to the collector.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The length of a header `traceparent` of version 0.

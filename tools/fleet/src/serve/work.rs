@@ -1,4 +1,4 @@
-//! Wait of crabs for work: on a WebSocket, or by a long poll.
+//! Crabs' wait for work: on a WebSocket, or by a long poll.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ const PARK_AGAIN: Duration = Duration::from_secs(1);
 /// For how long a crab that polls counts as waiting after an answer without work.
 const BETWEEN_POLLS: Duration = Duration::from_secs(2);
 
-/// Limit for a crab to hear that its line ends.
+/// Time limit for a crab to hear that its line ends.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Number of pings that a crab may leave without an answer.

@@ -1,4 +1,4 @@
-//! Memory of the writing thread of a host: the actors that it has loaded, and the rows of one transaction.
+//! Working state of the writing thread of a host: the actors that it has loaded, and the rows of one transaction.
 //!
 //! Every host has the same rules: they are here, and a store only reads and writes rows (`rows`).
 

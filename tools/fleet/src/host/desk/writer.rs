@@ -8,7 +8,7 @@ use crate::fault;
 use crate::host::packed::Packed;
 use crate::host::{Call, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf};
 
-/// Limit of repeats of a group when other writers have been first.
+/// The most times that a group happens again since another writer was first.
 const TURNS: u32 = 100;
 
 /// The most calls in one transaction.

@@ -1,4 +1,4 @@
-//! Place and login of the database: the address, the variables of libpq, and its password file.
+//! Address and login of the database: the text of the address, the variables of libpq, and its password file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 use super::session::{PATIENCE, broken, silent};
 use crate::host::HostError;
 
-/// Limit for a server to answer at all.
+/// Time limit for a server to answer at all.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// Stream that carries TLS.

@@ -22,7 +22,7 @@ use crate::host::{Colony, HostError, Millis, TextOf};
 /// The columns of [`waiting_of`].
 const WAITING: &str = "w.role, w.ticket, w.mission, w.step, w.attempt, w.version";
 
-/// Limit for noticing a connection that was lost since the last transaction, so that the new transaction begins on another one.
+/// Time in which a connection lost since the last transaction has to be noticed, for the new transaction to begin on another one.
 const SOON: Duration = Duration::from_secs(1);
 
 /// The connection that writes.

@@ -11,7 +11,7 @@ use super::address::{Address, whole};
 use super::schema::SCHEMA;
 use crate::host::HostError;
 
-/// Limit for an answer of the database, after which its connection is given up.
+/// Time limit for an answer of the database, after which its connection is given up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Settings of a session: a process that hangs in the middle of a transaction loses its lock, and a commit is durable.

@@ -12,13 +12,13 @@ use crate::host::{HostError, Millis};
 /// The name of the virtual object.
 pub(super) const OBJECT: &str = "OrangeLog";
 
-/// Limit for a server to answer at all.
+/// Time limit for a server to answer at all.
 const CONNECT: Duration = Duration::from_secs(2);
 
-/// Limit for one call.
+/// Time limit for one call.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Limit for sending an entry again and again whose answer is lost.
+/// Time for which an entry whose answer is lost is sent again and again.
 const LOST: Duration = Duration::from_secs(20);
 
 /// Pause before it is sent again.
@@ -43,7 +43,7 @@ pub(super) struct Page {
     pub(super) length: u64,
     /// The time by the clock of the service.
     pub(super) now: Millis,
-    /// Identity of this log, different from that of one that had its name before.
+    /// Id of this log, different from that of an earlier log with its name.
     pub(super) born: Option<String>,
     /// The image in whose place the entries before the first one are: its position, and its chunks.
     pub(super) image: Option<(u64, u64)>,

@@ -33,7 +33,7 @@ const REFUSALS: u64 = 30;
 /// Number of connections that may wait to be accepted.
 const BACKLOG: u32 = 1024;
 
-/// Limit for an answer of the admin API of a server. It asks the service meanwhile.
+/// Time limit for an answer of the admin API of a server. It asks the service meanwhile.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The state of a log.

@@ -10,7 +10,7 @@ use crate::host::sqlite::rows::SqliteRows;
 use crate::host::sqlite::{broken, schema};
 use crate::host::{HostError, Millis};
 
-/// Limit of repeated reads when the log is shortened while it reads.
+/// The most times that it asks again when the log is shortened while it reads.
 const TURNS: u32 = 100;
 
 /// The most bytes of a chunk of an image, before they are compressed.

@@ -68,7 +68,7 @@ pub struct TaskAssigned {
     pub needs_result: bool,
     /// The seconds that the attempt may take.
     pub timeout: Option<u32>,
-    /// Number of ends without a word in a row that fail it.
+    /// Number of ends without a word, in a row, that fail it.
     pub stuck_after: u16,
     /// Path at which its agent works, once the crab has said so.
     pub worktree_path: Option<String>,
