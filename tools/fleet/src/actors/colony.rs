@@ -60,7 +60,7 @@ impl Turn {
         }
     }
 
-    /// What is known of the crabs that an event comes from.
+    /// News of the crabs that an event comes from.
     fn heard(&self, actor: &SchedulerActor, event: &Event) -> Vec<Change> {
         let colony = &actor.colony;
         let change = |crab: &String, what| Change::Crab { colony: colony.clone(), crab: crab.clone(), what };
@@ -89,7 +89,7 @@ impl Turn {
     }
 }
 
-/// What the history of a mission says of a step that is given back; the lease says which step it is.
+/// Entry in the history of a mission for a step that is given back; the lease says which step it is.
 fn given_back(actor: &SchedulerActor, event: &Event) -> Option<Todo> {
     let Event::GiveBack { crab, mission, step, attempt, reason } = event else { return None };
     let item = actor.scheduler.lease(crab, mission, *step, *attempt)?.item.clone();
@@ -97,7 +97,7 @@ fn given_back(actor: &SchedulerActor, event: &Event) -> Option<Todo> {
     Some(Todo::Mission { id: mission.clone(), what })
 }
 
-/// What is known of a crab that was silent for too long: it is gone.
+/// News of a crab that was silent for too long: it is gone.
 fn gone(actor: &SchedulerActor, effect: &Effect) -> Vec<Change> {
     let Effect::Lost { crab: Some(crab), item: _ } = effect else { return Vec::new() };
     if actor.scheduler.crabs.contains_key(crab) {
@@ -110,7 +110,7 @@ fn gone(actor: &SchedulerActor, effect: &Effect) -> Vec<Change> {
     ]
 }
 
-/// What a crab that parks has already: it is offered again.
+/// Step that a crab has already when it parks: it is offered again.
 fn held(actor: &SchedulerActor, event: &Event) -> Option<(String, Item)> {
     let Event::Park { crab } = event else { return None };
     let mission = actor.scheduler.crabs.get(crab)?.mission.as_ref()?;

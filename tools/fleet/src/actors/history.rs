@@ -1,4 +1,4 @@
-//! What the records say of an accepted event of a mission: what differs between before and after.
+//! Records of an accepted event of a mission: the differences between before and after.
 
 use orange_core::mission::{
     AttemptEnd, Effect, Event, Failure, Mission, MissionStatus, Pause, PauseReason, Report, StepState,

@@ -87,7 +87,7 @@ impl Turn {
         changes
     }
 
-    /// Whether a crab speaks of an open attempt that it does not have. An attempt that has ended is the mission's to judge.
+    /// True if a crab speaks of an open attempt that it does not have. An attempt that has ended is the mission's to judge.
     fn is_foreign(&self, actor: &MissionActor, scheduler: &Scheduler, event: &Event) -> bool {
         let Some(crab) = &self.about.crab else { return false };
         let (step, attempt) = match event {
@@ -110,7 +110,7 @@ impl Turn {
     }
 }
 
-/// Whether the agent of this attempt runs, as the mission knows it.
+/// True if the agent of this attempt runs, as the mission knows it.
 fn has_started(mission: &Mission, step: StepId, attempt: u32) -> bool {
     mission.busy() == Some(step) && mission.step(step).attempt() == attempt
 }

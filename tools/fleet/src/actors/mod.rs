@@ -1,4 +1,4 @@
-//! What follows from one event in a mission and in its scheduler: values in, values out. A host loads, asks, and writes down.
+//! Consequences of one event in a mission and in its scheduler: values in, values out. A host loads, asks, and writes down.
 //!
 //! A [`Turn`] is one call. It says which actor comes next, takes the actor as the host has loaded it, changes it, and says what the
 //! rows and the records have to say; until nothing follows any more.
@@ -25,9 +25,9 @@ pub struct MissionActor {
     pub id: String,
     pub colony: String,
     pub plan: &'static Plan<'static>,
-    /// Where it stands.
+    /// State of the mission.
     pub mission: Mission,
-    /// How many events it has accepted. A host saves it when this has changed.
+    /// Number of events that it has accepted. A host saves it when this has changed.
     pub version: u64,
     /// Its place among the missions: those that were made earlier have smaller ones.
     pub ticket: u64,
@@ -39,11 +39,11 @@ pub struct SchedulerActor {
     pub colony: String,
     /// Its crabs and leases.
     pub scheduler: Scheduler,
-    /// How many events it has accepted. A host saves it when this has changed.
+    /// Number of events that it has accepted. A host saves it when this has changed.
     pub version: u64,
 }
 
-/// What comes next in a turn.
+/// Next action of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Todo {
     /// Something concerns a mission: [`Turn::mission`] or [`Turn::no_mission`].
@@ -51,12 +51,12 @@ pub enum Todo {
     /// Something happens to a scheduler: [`Turn::scheduler`] or [`Turn::no_colony`].
     Scheduler {
         id: String,
-        /// What. For a `Want` the host adds the rows of the mission that wait.
+        /// The event. For a `Want` the host adds the rows of the mission that wait.
         event: core_scheduler::Event,
     },
 }
 
-/// What concerns a mission.
+/// Event that concerns a mission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
     Event(core_mission::Event),
@@ -81,7 +81,7 @@ pub enum Happening {
     },
 }
 
-/// What a host writes down, in this order.
+/// Change that a host writes down, in the given order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// An entry of the history.
@@ -90,10 +90,10 @@ pub enum Change {
         /// The mission, if it is about one.
         mission: Option<String>,
         kind: &'static str,
-        /// What else is known.
+        /// Further details.
         data: Value,
     },
-    /// What is known of an attempt.
+    /// New fact about an attempt.
     Attempt {
         mission: String,
         step: StepId,
@@ -105,13 +105,13 @@ pub enum Change {
     Push { colony: String, waiting: Waiting },
     /// No step of this mission waits any longer.
     Remove { mission: String },
-    /// What is known of a crab.
+    /// New fact about a crab.
     Crab { colony: String, crab: String, what: CrabChange },
     /// A crab is to be sent this after the commit.
     Deliver(Delivery),
 }
 
-/// What is known of an attempt from now on.
+/// New fact about an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptChange {
     Queued,
@@ -133,7 +133,7 @@ pub enum AttemptChange {
     },
 }
 
-/// What is known of a crab from now on.
+/// New fact about a crab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CrabChange {
     /// It is known under this name.
@@ -183,7 +183,7 @@ impl Turn {
         Turn { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
     }
 
-    /// What comes next; nothing when all is done.
+    /// Takes the next action; none when all is done.
     pub fn todo(&mut self) -> Option<Todo> {
         self.todo.pop_front()
     }
@@ -212,7 +212,7 @@ impl Turn {
         self.todo.push_back(Todo::Scheduler { id, event });
     }
 
-    /// What has come of the call, once nothing comes next.
+    /// Result of the call, once nothing comes next.
     pub fn outcome(self) -> Reply {
         match self.outcome {
             Some(Reply::Done { version, mission, is_repeated, answered, .. }) => {
@@ -229,7 +229,7 @@ impl Turn {
     }
 }
 
-/// What a mission wants of its scheduler.
+/// Event that says what a mission wants of its scheduler.
 fn want(actor: &MissionActor) -> Todo {
     let MissionActor { id, colony, plan, mission, version, ticket } = actor;
     let item = |(step, attempt)| Item {

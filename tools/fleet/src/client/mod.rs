@@ -17,7 +17,7 @@ use ureq::{Agent, RequestBuilder};
 /// The longest answer that is read.
 const LONGEST: u64 = 16 << 20;
 
-/// Where a gateway is, and what it lets in.
+/// Access to a gateway: its addresses, and what it lets in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gateway {
     /// Its addresses, the best one first.
@@ -38,7 +38,7 @@ pub struct Client {
     current: AtomicUsize,
 }
 
-/// Why a call has come to nothing.
+/// Reason for the failure of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failed {
     /// The gateway does not answer, or cannot now. The same call with the same key is safe.
@@ -47,12 +47,12 @@ pub enum Failed {
         /// The status of its answer.
         status: u16,
         message: String,
-        /// What to do about it.
+        /// Advice on what to do about it.
         help: String,
     },
 }
 
-/// What a call comes to.
+/// Result of a call.
 pub type Heard<T> = std::result::Result<T, Failed>;
 
 fn is_url(text: &str) -> bool {
@@ -60,7 +60,7 @@ fn is_url(text: &str) -> bool {
     address.is_ok_and(|it| matches!(it.scheme_str(), Some("http" | "https")) && it.host().is_some())
 }
 
-/// What to do about a gateway that does not answer for this reason.
+/// Advice about a gateway that does not answer for this reason.
 fn help_for(why: &str) -> &'static str {
     if why.contains("CaUsedAsEndEntity") {
         "the certificate is one of an authority, as `openssl req -x509` makes it: add `-addext basicConstraints=critical,CA:FALSE`, \
@@ -74,7 +74,7 @@ fn help_for(why: &str) -> &'static str {
     }
 }
 
-/// What `ureq` makes of a call.
+/// Result of a call, as `ureq` gives it.
 type Called = std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>;
 
 #[derive(Deserialize)]
@@ -242,7 +242,7 @@ fn heard(called: Called) -> Heard<String> {
     Err(refusal(status, &text))
 }
 
-/// What an answer means that is no success.
+/// Failure of a call, read from an unsuccessful answer.
 pub fn refusal(status: u16, text: &str) -> Failed {
     let Ok(Refusal { error: Complaint { message, help } }) = serde_json::from_str(text) else {
         // Something between the caller and the gateway has answered.

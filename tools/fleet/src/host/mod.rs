@@ -1,4 +1,4 @@
-//! What keeps missions and schedulers durable: one transaction for each event.
+//! The hosts, which keep missions and schedulers durable: one transaction for each event.
 
 mod desk;
 mod packed;
@@ -19,7 +19,7 @@ use orange_core::scheduler::Scheduler;
 use orange_core::{mission, scheduler};
 use tokio::sync::broadcast;
 
-/// What a host answers, later.
+/// Future answer of a host.
 pub type Later<'h, T> = Pin<Box<dyn Future<Output = Result<T, HostError>> + Send + 'h>>;
 
 /// A time: milliseconds since 1970, UTC, by the clock of the store.
@@ -81,14 +81,14 @@ pub trait Host: Send + Sync + 'static {
 /// One event for one actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// What makes two calls the same one.
+    /// Idempotency key.
     pub key: Option<String>,
     pub event: Event,
-    /// What the records are to say of it beside the event.
+    /// Details for the records, beside the event.
     pub about: About,
 }
 
-/// Who asks, and what no decision needs.
+/// The crab that asks, and details that no decision needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// The crab that asks.
@@ -107,18 +107,16 @@ pub enum Event {
     /// Something happens to a mission.
     Mission {
         id: String,
-        /// What happens.
         event: mission::Event,
     },
     /// Something happens to a colony.
     Scheduler {
         id: String,
-        /// What happens.
         event: scheduler::Event,
     },
 }
 
-/// What has come of a call.
+/// Result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The event has happened.
@@ -129,7 +127,7 @@ pub enum Reply {
         mission: Option<String>,
         /// The event had been accepted before, and nothing has changed.
         is_repeated: bool,
-        /// What the answer to a pause has done.
+        /// Effect of the answer to a pause.
         answered: Option<mission::Answered>,
         /// Offers that were made.
         offers: Vec<(String, scheduler::Item)>,
@@ -149,7 +147,7 @@ pub enum Reply {
     },
 }
 
-/// Why a host has no answer. Nothing is known to have happened; the same call with the same key is safe.
+/// Error of a host that gives no answer. Nothing is known to have happened; the same call with the same key is safe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostError {
     /// The database does not answer.
@@ -195,41 +193,41 @@ pub struct Colony {
     pub repository: String,
     /// The branch that work starts from.
     pub base: Option<String>,
-    /// When it was made.
+    /// Time of creation.
     pub created: Millis,
 }
 
 /// A mission to make.
 #[derive(Clone, Debug)]
 pub struct NewMission {
-    /// What makes two calls the same one.
+    /// Idempotency key.
     pub key: Option<String>,
     pub colony: String,
     /// Its plan, which is stored with it.
     pub plan: &'static Plan<'static>,
-    /// What is to be done.
+    /// Description of the work to do.
     pub prompt: String,
     /// Its branch, which no other mission of the colony may have; made from its id if none is named.
     pub branch: Option<String>,
-    /// When it pauses.
+    /// Rules for its pauses.
     pub policy: orange_core::plan::Policy,
 }
 
-/// How many days the gateway keeps a mission after its end, unless `--keep` says otherwise.
+/// Number of days that the gateway keeps a mission after its end, unless `--keep` says otherwise.
 pub const KEPT_BY_GATEWAYS: u32 = 90;
 
-/// How many days a crab keeps what an attempt has left in its home, unless `--keep` says otherwise.
+/// Number of days that a crab keeps what an attempt has left in its home, unless `--keep` says otherwise.
 pub const KEPT_BY_CRABS: u32 = 30;
 
 /// A mission as it is stored.
 #[derive(Clone, Debug)]
 pub struct StoredMission {
-    /// What lists show.
+    /// The mission as lists show it.
     pub row: MissionRow,
     pub plan: &'static Plan<'static>,
-    /// Where it stands.
+    /// State of the mission.
     pub mission: Mission,
-    /// What is to be done, whole.
+    /// Description of the work to do, in full.
     pub prompt: String,
     /// Its attempts with their crabs and times, the oldest first.
     pub runs: Vec<AttemptRow>,
@@ -275,11 +273,11 @@ pub struct MissionRow {
     pub step: Option<String>,
     /// The number of the pause that waits for an answer.
     pub pause: Option<u32>,
-    /// How many events it has accepted.
+    /// Number of events that it has accepted.
     pub version: u64,
-    /// When it was made.
+    /// Time of creation.
     pub created: Millis,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated: Millis,
 }
 
@@ -290,13 +288,13 @@ pub struct AttemptRow {
     pub attempt: u32,
     /// The crab that had it.
     pub crab: Option<String>,
-    /// When it began to wait.
+    /// Start of its wait for a crab.
     pub queued: Millis,
-    /// When a crab got it.
+    /// Time at which a crab got it.
     pub offered: Option<Millis>,
-    /// When its agent started.
+    /// Time at which its agent started.
     pub started: Option<Millis>,
-    /// When it ended.
+    /// Time of its end.
     pub ended: Option<Millis>,
     /// The commit that its crab has pushed.
     pub commit: Option<String>,
@@ -317,12 +315,12 @@ pub struct TextOf {
     pub kind: TextKind,
 }
 
-/// What a long text of an attempt is.
+/// Kind of a long text of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextKind {
-    /// What its agent has said and done.
+    /// Everything that its agent has said and done.
     Transcript,
-    /// What it has changed in the repository.
+    /// Its changes to the repository.
     Diff,
 }
 
@@ -336,7 +334,7 @@ impl TextKind {
     }
 }
 
-/// Which missions to list.
+/// Filter for a list of missions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MissionFilter {
     /// Of this colony.
@@ -359,7 +357,7 @@ pub struct ColonyState {
     pub scheduler: Scheduler,
     /// The names of its crabs by id, and when each was last heard of.
     pub crabs: Vec<(String, String, Millis)>,
-    /// How many steps wait, by role.
+    /// Number of waiting steps, by role.
     pub waiting: Vec<(String, u64)>,
 }
 
@@ -374,7 +372,7 @@ pub struct Record {
     pub mission: Option<String>,
     /// Its kind, such as `mission.created`, `step.queued`, `run.started`, `run.completed`, `mission.paused`, `crab.registered`, `lease.lost`.
     pub kind: String,
-    /// What else is known, as a JSON object.
+    /// Further details, as a JSON object.
     pub data: serde_json::Value,
 }
 

@@ -1,11 +1,11 @@
-//! Why a step waits for a crab, in words.
+//! Reason that a step waits for a crab, in words.
 
 use orange_core::scheduler::{ANY, Crab};
 
 use super::{ColonyState, StoredMission};
 
 impl ColonyState {
-    /// Why no step of a mission starts; `None` when it waits for nothing of this colony, or a crab has one.
+    /// Reason that no step of a mission starts; `None` when it waits for nothing of this colony, or a crab has one.
     pub fn why_waits(&self, stored: &StoredMission) -> Option<String> {
         if self.scheduler.leases.contains_key(&stored.row.id) {
             return None;

@@ -14,7 +14,7 @@ use super::gateway::Gateway;
 use super::run::RunId;
 use crate::host::{ColonyState, HostError};
 
-/// How long heartbeats that come together wait for each other, so that one look at the scheduler answers them all.
+/// Time that heartbeats which come together wait for each other, so that one look at the scheduler answers them all.
 const TOGETHER: Duration = Duration::from_millis(5);
 
 /// A lease: the crab, the mission, the step, and the number of the attempt.
@@ -43,7 +43,7 @@ struct Asked {
 #[derive(Debug)]
 struct Beating {
     id: String,
-    /// What a lease for it has; `None` if there is no such run.
+    /// Mission, step and attempt, as in its lease; `None` if there is no such run.
     item: Option<(String, StepId, u32)>,
 }
 

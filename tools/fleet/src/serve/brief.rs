@@ -1,4 +1,4 @@
-//! What a crab is sent of a run: everything that its agent needs.
+//! Brief of a run, which a crab is sent: everything that its agent needs.
 
 use orange_core::Permissions;
 use orange_core::plan::{StepId, StepValues};
@@ -73,7 +73,7 @@ fn assigned(stored: StoredMission, colony: Colony, id: StepId, attempt: u32) -> 
     }
 }
 
-/// What a prompt calls the branch from which work starts, in a clone whose remote is `origin`.
+/// Name in prompts of the branch from which work starts, in a clone whose remote is `origin`.
 fn base(colony: &Colony) -> String {
     format!("origin/{}", colony.base.as_deref().unwrap_or("HEAD"))
 }

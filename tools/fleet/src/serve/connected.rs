@@ -14,7 +14,7 @@ use super::gateway::Gateway;
 pub use crate::host::Instruction as Notice;
 use crate::host::{ColonyState, Delivery, HostError, Reply};
 
-/// How much a connection may be behind.
+/// The most notices that a connection may be behind.
 const BEHIND: usize = 16;
 
 /// A colony and one of its crabs.
@@ -27,7 +27,7 @@ pub struct Connected {
     made: AtomicU64,
 }
 
-/// How a crab is reached.
+/// Line on which a crab is reached.
 #[derive(Debug)]
 struct Line {
     number: u64,
@@ -55,12 +55,12 @@ impl Connected {
         lines.iter().filter(|(_, it)| it.waits.load(Ordering::Relaxed)).map(|(key, _)| key.clone()).collect()
     }
 
-    /// Whether a crab is connected.
+    /// True if a crab is connected.
     pub fn has(&self, colony: &str, crab: &str) -> bool {
         self.lines().contains_key(&(colony.to_owned(), crab.to_owned()))
     }
 
-    /// Whether a crab of this colony is connected.
+    /// True if a crab of this colony is connected.
     pub fn has_crabs_of(&self, colony: &str) -> bool {
         self.lines().keys().any(|(it, _)| it == colony)
     }

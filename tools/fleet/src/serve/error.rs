@@ -1,4 +1,4 @@
-//! What a caller is sent when a call is refused: a code for programs, why for people, and what to do next.
+//! Refusals of calls, as callers are sent them: a code for programs, a reason for people, and what to do next.
 
 use std::time::Duration;
 
@@ -22,9 +22,9 @@ pub struct ApiError {
     pub status: StatusCode,
     /// A word for programs, which stays the same.
     pub code: &'static str,
-    /// Why, for people.
+    /// Reason for the refusal, for people.
     pub message: String,
-    /// What to do next.
+    /// Advice on what to do next.
     pub help: String,
 }
 
@@ -91,13 +91,13 @@ impl ApiError {
         self
     }
 
-    /// Why a mission refuses an event.
+    /// Error for an event that a mission refuses.
     pub fn of_mission(refusal: &mission::Refusal, plan: &Plan<'_>) -> ApiError {
         let (status, code, help) = about_mission(refusal);
         ApiError::new(status, code, refusal.words(plan, "the mission")).help(help)
     }
 
-    /// Why a scheduler refuses an event.
+    /// Error for an event that a scheduler refuses.
     pub fn of_scheduler(refusal: &scheduler::Refusal) -> ApiError {
         let (status, code, help) = about_scheduler(refusal);
         ApiError::new(status, code, refusal.words()).help(help)

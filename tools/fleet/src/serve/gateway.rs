@@ -20,26 +20,25 @@ use super::traces::{End, Traces};
 use super::workflows::Workflows;
 use crate::host::{About, Call, Colony, Event, Host, HostError, Reply};
 
-/// How many missions are remembered with what never changes of them.
+/// The most missions that are remembered with what never changes of them.
 const REMEMBERED: usize = 20_000;
 
-/// What the routes and the tasks of a gateway share.
+/// State that the routes and the tasks of a gateway share.
 pub struct Gateway {
-    /// What keeps missions and schedulers.
+    /// Store of missions and schedulers.
     pub host: Arc<dyn Host>,
-    /// What missions can follow.
+    /// Workflows that missions can follow.
     pub workflows: Workflows,
-    /// How it serves.
     pub settings: Settings,
-    /// Who may call it.
+    /// Tokens of those who may call it.
     pub tokens: Tokens,
     /// The names under which it is called.
     pub hosts: Hosts,
     /// It serves the pages of the console beside the API, at `/` and below `/console`.
     pub has_pages: bool,
-    /// What it counts.
+    /// Its counters.
     pub metrics: Metrics,
-    /// Where its traces go.
+    /// Destination of its traces.
     pub traces: Traces,
     /// The crabs that wait here.
     pub connected: Connected,
@@ -54,7 +53,7 @@ pub struct Gateway {
     crabs: Mutex<HashMap<String, String>>,
 }
 
-/// What never changes of a mission.
+/// Facts about a mission that never change.
 #[derive(Clone, Debug)]
 pub struct Known {
     pub colony: String,
@@ -94,7 +93,7 @@ impl Gateway {
         }))
     }
 
-    /// Whether it stops.
+    /// True if it stops.
     pub fn is_stopping(&self) -> bool {
         *self.stopping.borrow()
     }
@@ -108,17 +107,17 @@ impl Gateway {
         }
     }
 
-    /// Whether a crab is connected here.
+    /// True if a crab is connected here.
     pub fn is_connected(&self, colony: &str, crab: &str) -> bool {
         self.connected.has(colony, crab)
     }
 
-    /// How many requests are being answered.
+    /// Number of requests that are being answered.
     pub fn open_requests(&self) -> usize {
         self.metrics.open_requests()
     }
 
-    /// What never changes of a mission; `None` if there is no such mission.
+    /// Facts about a mission that never change; `None` if there is no such mission.
     pub async fn known(&self, mission: &str) -> std::result::Result<Option<Known>, ApiError> {
         if let Some(known) = lock(&self.missions).get(mission) {
             return Ok(Some(known.clone()));
@@ -273,7 +272,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a token shows what belongs to a colony.
+/// True if a token shows what belongs to a colony.
 pub fn sees(rights: &Rights, colony: &str) -> bool {
     match rights {
         Rights::Person | Rights::Reader => true,

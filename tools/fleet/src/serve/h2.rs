@@ -106,7 +106,7 @@ fn with_host(mut request: Request<Incoming>) -> Request<Incoming> {
 }
 
 tokio::task_local! {
-    /// What the answer of this task waits for.
+    /// Offer for which the answer of this task waits.
     static OFFER: Arc<Offer>;
 }
 

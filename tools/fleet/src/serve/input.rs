@@ -1,4 +1,5 @@
-//! What a request carries: a JSON body, a query, ids in its path, and its key. Each is read once, within limits, or refused with what is wrong.
+//! Parts of a request: a JSON body, a query, ids in its path, and its key. Each is read once, within limits, or refused with what
+//! is wrong.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -46,9 +47,8 @@ pub struct Named<T>(pub T);
 /// The caller: whose token it is, and the key of the call.
 #[derive(Debug)]
 pub struct Caller {
-    /// Who holds the token.
     pub holder: Arc<Holder>,
-    /// What makes two calls of this holder the same one.
+    /// Idempotency key, among the calls of this holder.
     pub key: Option<String>,
 }
 
@@ -181,7 +181,7 @@ fn too_large(limit: usize) -> ApiError {
     .help("commit long texts to the repository, and say in the prompt where they are")
 }
 
-/// Whether a body is declared as being of this kind.
+/// True if a body is declared as being of this kind.
 fn is_declared(headers: &HeaderMap, kind: &str) -> bool {
     let declared = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
     declared.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(kind)

@@ -38,18 +38,18 @@ pub const HEAD: usize = 32 << 10;
 /// The name of HTTP/2 in TLS.
 const H2: &[u8] = b"h2";
 
-/// How long to wait when the system has no more files to give.
+/// Pause when the system has no more files to give.
 const EXHAUSTED: Duration = Duration::from_millis(100);
 
 /// A socket that is open and not served yet.
 pub struct Socket {
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
-    /// Where it listens; the port is the one that the system has given.
+    /// Address at which it listens; the port is the one that the system has given.
     pub address: SocketAddr,
 }
 
-/// Who is at the other end of a connection.
+/// Address of the other end of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
@@ -70,7 +70,7 @@ impl Socket {
     }
 }
 
-/// Whether the address may be served, and what serves TLS on it.
+/// Checks that the address may be served, and returns what serves TLS on it.
 ///
 /// # Errors
 /// The address would be reached by other machines without TLS, or the files of TLS cannot be used.
@@ -178,7 +178,7 @@ async fn carrier(stream: TcpStream, tls: Option<TlsAcceptor>, within: Duration) 
     }
 }
 
-/// Whether TLS has agreed on HTTP/2. In the clear there is HTTP/1 alone.
+/// True if TLS has agreed on HTTP/2. In the clear there is HTTP/1 alone.
 fn is_h2(carrier: &Carrier) -> bool {
     match carrier {
         Carrier::Plain(_) => false,
@@ -186,7 +186,7 @@ fn is_h2(carrier: &Carrier) -> bool {
     }
 }
 
-/// What answers the requests of one connection.
+/// Service that answers the requests of one connection.
 #[derive(Clone)]
 pub struct Answering {
     router: TowerToHyperService<Router>,

@@ -1,4 +1,4 @@
-//! What the gateway counts, as Prometheus reads it.
+//! Counters of the gateway, as Prometheus reads them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -69,7 +69,7 @@ impl Metrics {
         Counted(&self.open)
     }
 
-    /// How many requests are being answered.
+    /// Number of requests that are being answered.
     pub fn open_requests(&self) -> usize {
         usize::try_from(self.open.load(Ordering::Relaxed)).unwrap_or(0)
     }

@@ -47,14 +47,14 @@ pub use self::names::without_secret;
 
 /// A gateway that serves.
 pub struct Serving {
-    /// Where it listens.
+    /// Address at which it listens.
     pub address: SocketAddr,
     gateway: Arc<Gateway>,
     served: JoinHandle<()>,
     tasks: Vec<JoinHandle<()>>,
 }
 
-/// Whether a gateway with these settings can serve. It opens nothing.
+/// Checks that a gateway with these settings can serve. It opens nothing.
 ///
 /// # Errors
 /// The address may not be served, or the files of TLS or the address of the collector are of no use.

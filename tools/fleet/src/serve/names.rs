@@ -11,7 +11,7 @@ const LONGEST_ADDRESS: usize = 1000;
 /// The longest role.
 const LONGEST_ROLE: usize = 64;
 
-/// How git reaches repositories on other machines. Its other helpers start programs of the caller's choice.
+/// Schemes by which git reaches repositories on other machines. Its other helpers start programs of the caller's choice.
 const SCHEMES: [&str; 5] = ["https", "http", "ssh", "git", "file"];
 
 /// The schemes in whose addresses a user alone can be a token.

@@ -1,4 +1,4 @@
-//! How a gateway serves: its address, its limits, and how long it waits for what.
+//! Settings of a gateway: its address, its limits, and the lengths of its waits.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ use std::time::Duration;
 /// The port of a gateway that names none.
 pub const PORT: u16 = 8800;
 
-/// How a gateway serves.
+/// Settings of a gateway.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The folder of the gateway: its tokens, and by default its store.
     pub folder: PathBuf,
-    /// Where it listens.
+    /// Address at which it listens.
     pub listen: SocketAddr,
     /// The certificate and the key of TLS.
     pub tls: Option<TlsFiles>,
@@ -20,17 +20,16 @@ pub struct Settings {
     pub is_plain_allowed: bool,
     /// The names under which it is reached, beside `localhost` and addresses.
     pub host_names: Vec<String>,
-    /// How long a lease stands without a heartbeat, about: three sweeps of half of it.
+    /// Time that a lease stands without a heartbeat, about: three sweeps of half of it.
     pub lease: Duration,
-    /// How long finished missions are kept; for ever without it.
+    /// Time that finished missions are kept; for ever without it.
     pub keep: Option<Duration>,
     /// No other gateway has the same store: what was parked before this one started is parked no longer.
     pub is_alone: bool,
-    /// What callers may send, and how long they may take.
     pub limits: Limits,
     /// The collector of OpenTelemetry that takes traces.
     pub traces: Option<String>,
-    /// How long a stop waits for answers that are under way.
+    /// Time that a stop waits for answers that are under way.
     pub stop_within: Duration,
     /// After how long crabs connect again when the gateway stops.
     pub retry_after: Duration,
@@ -44,7 +43,7 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// What callers may send, and how long they may take.
+/// Limits of what callers may send, and of the time that they may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes of a body.
@@ -55,15 +54,15 @@ pub struct Limits {
     pub message: usize,
     /// The most connections at a time; others wait.
     pub connections: usize,
-    /// How long the head of a request may take, and how long a connection may be idle.
+    /// Time that the head of a request may take, and that a connection may be idle.
     pub head: Duration,
-    /// How long a body may take.
+    /// Time that a body may take.
     pub body_within: Duration,
-    /// How long a caller may leave an answer unread.
+    /// Time that a caller may leave an answer unread.
     pub write_within: Duration,
     /// The longest wait of a long poll.
     pub poll: Duration,
-    /// How often a WebSocket and a connection of HTTP/2 are asked whether they are alive; they have three times this to say so.
+    /// Interval at which a WebSocket or a connection of HTTP/2 is asked whether it is alive; it has three times this to say so.
     pub ping: Duration,
     /// The most requests at a time on a connection of HTTP/2.
     pub streams: u32,
@@ -91,7 +90,7 @@ impl Default for Limits {
 }
 
 impl Settings {
-    /// What is usual, for a gateway in this folder: it answers this machine alone.
+    /// Usual settings, for a gateway in this folder: it answers this machine alone.
     pub fn new(folder: impl Into<PathBuf>) -> Settings {
         Settings {
             folder: folder.into(),
@@ -109,17 +108,17 @@ impl Settings {
         }
     }
 
-    /// How often leases are swept.
+    /// Interval between sweeps of leases.
     pub fn sweep_every(&self) -> Duration {
         self.lease / 2
     }
 
-    /// How often crabs are asked to send heartbeats.
+    /// Interval at which crabs are asked to send heartbeats.
     pub fn beat_every(&self) -> Duration {
         self.lease / 3
     }
 
-    /// How often the heartbeats that have come in are handed to the store.
+    /// Interval at which the heartbeats that have come in are handed to the store.
     pub fn flush_every(&self) -> Duration {
         self.lease / 6
     }

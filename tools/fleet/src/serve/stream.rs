@@ -12,7 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Sleep;
 use tokio_rustls::server::TlsStream;
 
-/// What carries the bytes.
+/// Transport of the bytes.
 #[derive(Debug)]
 pub enum Carrier {
     Plain(TcpStream),

@@ -1,8 +1,8 @@
-//! When a gateway sweeps: each sweep counts for all gateways of a store, and one of them makes it in each period.
+//! Times of a gateway's sweeps: each sweep counts for all gateways of a store, and one of them makes it in each period.
 
 use std::collections::HashMap;
 
-/// How many sweeps of each colony this gateway has seen at its last look.
+/// Number of sweeps of each colony that this gateway has seen at its last look.
 #[derive(Clone, Debug, Default)]
 pub struct Sweeps(HashMap<String, u64>);
 
@@ -25,7 +25,7 @@ mod tests {
     /// The time of a period.
     const PERIOD: u64 = 100;
 
-    /// When sweeps are made by gateways that look once in each period, each from its own time and until its own end.
+    /// Times of sweeps by gateways that look once in each period, each from its own time and until its own end.
     fn made(gateways: &[(u64, u64)]) -> Vec<u64> {
         let mut known = vec![Sweeps::default(); gateways.len()];
         let mut times = Vec::new();

@@ -1,4 +1,4 @@
-//! What happens by itself: leases are swept, heartbeats handed on, and missions that ended long ago removed.
+//! Periodic work: leases are swept, heartbeats handed on, and missions that ended long ago removed.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,10 +13,10 @@ use super::gateway::Gateway;
 use super::sweeps::Sweeps;
 use crate::host::{HostError, Millis, Reply};
 
-/// How often what ended long ago is removed.
+/// Interval between removals of what ended long ago.
 const FORGET_EVERY: Duration = Duration::from_secs(60 * 60);
 
-/// How often the tokens are looked at.
+/// Interval between looks at the tokens.
 const TOKENS_EVERY: Duration = Duration::from_millis(250);
 
 /// Sweeps the leases of every colony, for as long as the gateway lives. After a sleep of the machine there is one sweep, and not one for

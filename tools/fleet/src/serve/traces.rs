@@ -20,16 +20,16 @@ use sha2::{Digest, Sha256};
 
 use crate::host::{AttemptRow, Millis, StoredMission};
 
-/// How long one message to the collector may take.
+/// Time limit for one message to the collector.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The length of a header `traceparent` of version 0.
 const LENGTH: usize = 55;
 
-/// Where collectors take spans.
+/// Path at which collectors take spans.
 const PATH: &str = "/v1/traces";
 
-/// Where spans go, if they go anywhere. A collector that is away or slow delays nothing: spans that find no room are dropped.
+/// Destination of spans, if there is one. A collector that is away or slow delays nothing: spans that find no room are dropped.
 #[derive(Clone, Debug)]
 pub struct Traces(Option<Arc<BatchSpanProcessor>>);
 
@@ -43,11 +43,11 @@ pub struct Answered<'a> {
     pub parent: Option<(TraceId, SpanId)>,
     /// The status of the answer.
     pub status: StatusCode,
-    /// When it began.
+    /// Start of the request.
     pub began: SystemTime,
 }
 
-/// How an attempt has ended.
+/// End of an attempt.
 #[derive(Clone, Debug)]
 pub struct End {
     /// Its result, a word.
@@ -84,7 +84,7 @@ impl Traces {
         Ok(Traces(Some(Arc::new(processor))))
     }
 
-    /// Whether spans go anywhere.
+    /// True if spans are sent anywhere.
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }

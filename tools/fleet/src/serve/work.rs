@@ -1,4 +1,4 @@
-//! How crabs wait for work: on a WebSocket, or by a long poll.
+//! Crabs' wait for work: on a WebSocket, or by a long poll.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,13 +34,13 @@ const PARK_AGAIN: Duration = Duration::from_secs(1);
 /// For how long a crab that polls counts as waiting after an answer without work.
 const BETWEEN_POLLS: Duration = Duration::from_secs(2);
 
-/// How long a crab may take to hear that its line ends.
+/// Time limit for a crab to hear that its line ends.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// How many pings a crab may leave without an answer.
+/// Number of pings that a crab may leave without an answer.
 const PINGS: u32 = 3;
 
-/// What a crab sends on its WebSocket.
+/// Message of a crab on its WebSocket.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type")]
 enum Sent {
@@ -50,7 +50,7 @@ enum Sent {
     Beat { runs: Vec<String> },
 }
 
-/// Why a WebSocket ends.
+/// Reason that a WebSocket ends.
 enum End {
     /// The crab has gone, or does not read.
     Gone,
@@ -97,9 +97,9 @@ pub async fn socket(
 struct Line {
     gateway: Arc<Gateway>,
     connection: Connection,
-    /// Who has opened it.
+    /// Caller that has opened it.
     holder: Arc<Holder>,
-    /// When it is parked again, since the store did not answer.
+    /// Time at which it is parked again, since the store did not answer.
     park_at: Option<Instant>,
 }
 
@@ -146,12 +146,12 @@ impl Line {
         }
     }
 
-    /// Whether its token is still good for it.
+    /// True if its token is still good for it.
     fn stands(&self) -> bool {
         self.gateway.tokens.stands(&self.holder)
     }
 
-    /// Why the line is not the crab's any more.
+    /// Reason that the line is not the crab's any more.
     fn replaced(&self) -> End {
         match self.gateway.connected.has(self.connection.colony(), self.connection.crab()) {
             true => End::Closed(REPLACED, "the crab has connected again"),
@@ -298,7 +298,7 @@ async fn linger(gateway: Arc<Gateway>, connection: Connection) {
     connection.leave().await;
 }
 
-/// What a crab is sent for something that it is to hear.
+/// Messages that a crab is sent for a notice.
 async fn messages(
     gateway: &Gateway,
     connection: &Connection,

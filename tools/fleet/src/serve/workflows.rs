@@ -80,7 +80,7 @@ impl Workflows {
         Err(ApiError::new(StatusCode::NOT_FOUND, "unknown_workflow", message).help(help))
     }
 
-    /// What the checks warn of in the files that are served, each as `orange-workflow check` says it.
+    /// Warnings of the checks about the files that are served, each as `orange-workflow check` says it.
     ///
     /// # Errors
     /// A file cannot be read any more.

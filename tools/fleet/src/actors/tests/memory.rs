@@ -177,7 +177,7 @@ impl Memory {
         (missions, self.colony.version, self.colony.scheduler.clone(), self.waiting.clone())
     }
 
-    /// What a mission wants is what its scheduler has: a lease or rows, for exactly these attempts.
+    /// Asserts that a scheduler has what its missions want: a lease or rows, for exactly these attempts.
     fn check(&self) {
         for (id, actor) in self.missions.iter().filter(|(id, _)| !self.unreadable.contains(*id)) {
             let mission = &actor.mission;

@@ -107,7 +107,7 @@ fn person(memory: &mut Memory, random: &mut Random, mission: &str) {
     memory.mission(About::default(), mission, event);
 }
 
-/// What a crab says: mostly of what it has, sometimes of what it had or never had.
+/// Has a crab report: mostly of what it has, sometimes of what it had or never had.
 fn agent(memory: &mut Memory, random: &mut Random, crab: &str, mission: &str) {
     let leases: Vec<_> = memory.colony.scheduler.leases.values().cloned().collect();
     let (crab, mission, step, attempt) = match random.below(5) {

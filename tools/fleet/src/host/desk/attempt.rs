@@ -1,4 +1,4 @@
-//! What is known of attempts: all that one transaction says of one becomes one row.
+//! Rows of attempts: all that one transaction says of one becomes one row.
 
 use super::{AttemptKey, AttemptRow, Desk, Failed, Rows};
 use crate::actors::AttemptChange;

@@ -1,4 +1,4 @@
-//! What a crab is to hear, as gateways that share a store say it to each other.
+//! Instructions to crabs, as gateways that share a store say them to each other.
 
 use orange_core::plan::StepId;
 use orange_core::scheduler::Item;

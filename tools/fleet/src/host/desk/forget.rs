@@ -6,7 +6,7 @@ use crate::host::Millis;
 /// The most missions of one transaction.
 const CHUNK: usize = 200;
 
-/// How long answers to calls are kept at least, in milliseconds: a day. The mission judges calls that are repeated later.
+/// Least time for which answers to calls are kept, in milliseconds: a day. The mission judges calls that are repeated later.
 const KEYS: Millis = 24 * 60 * 60 * 1000;
 
 /// The most keys and records of one transaction.

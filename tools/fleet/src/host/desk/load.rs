@@ -7,7 +7,7 @@ use crate::actors::{MissionActor, SchedulerActor};
 use crate::host::HostError;
 use crate::model;
 
-/// What has come of loading a mission.
+/// Result of loading a mission.
 pub(super) enum Loaded {
     /// It is in `missions`.
     Found,

@@ -12,7 +12,7 @@ use crate::model;
 /// The longest summary in a list, in characters.
 const SUMMARY: usize = 200;
 
-/// How much of a prompt is searched, in bytes.
+/// Length of the part of a prompt that is searched, in bytes.
 const SEARCHED: usize = 8 * 1024;
 
 impl<R: Rows> Desk<R> {

@@ -1,4 +1,4 @@
-//! What the writing thread of a host has before it: the actors that it has loaded, and the rows of one transaction.
+//! Working state of the writing thread of a host: the actors that it has loaded, and the rows of one transaction.
 //!
 //! Every host has the same rules: they are here, and a store only reads and writes rows (`rows`).
 
@@ -47,13 +47,13 @@ pub struct Desk<R> {
     waiting: HashMap<String, Waits>,
     /// The answers to calls of this transaction that were made before.
     calls: HashMap<String, Answered>,
-    /// What the transaction has not written yet.
+    /// Rows that the transaction has not written yet.
     writes: Writes,
-    /// When the transaction began.
+    /// Start of the transaction.
     now: Millis,
-    /// What is to be set aside, in this transaction or, if that fails, in the next one.
+    /// Actors to set aside, in this transaction or, if that fails, in the next one.
     alarms: Vec<Alarm>,
-    /// What crabs are to hear of this transaction.
+    /// Instructions to crabs from this transaction.
     deliveries: Vec<Delivery>,
     /// The newest of everything that this transaction has written.
     newest: Newest,
@@ -75,7 +75,7 @@ struct LoadedColony {
     queues: BTreeMap<String, Queue>,
 }
 
-/// Why a transaction is undone.
+/// Reason for undoing a transaction.
 #[derive(Debug)]
 pub enum Failed {
     /// This call cannot happen; others can.
@@ -88,7 +88,7 @@ pub enum Failed {
 }
 
 impl Failed {
-    /// What callers hear of it.
+    /// Error for the callers.
     pub fn into_error(self) -> HostError {
         match self {
             Failed::Call(error) | Failed::Store(error) => error,
@@ -130,12 +130,12 @@ impl<R: Rows> Desk<R> {
         self.committed
     }
 
-    /// What the last transaction has for crabs.
+    /// Takes the instructions to crabs of the last transaction.
     pub fn deliveries(&mut self) -> Vec<Delivery> {
         std::mem::take(&mut self.deliveries)
     }
 
-    /// How many missions are loaded.
+    /// Number of loaded missions.
     #[cfg(test)]
     pub fn loaded(&self) -> usize {
         self.missions.len()

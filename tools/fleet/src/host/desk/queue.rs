@@ -24,7 +24,7 @@ impl Queue {
         self.first.front()
     }
 
-    /// Whether the store has to be asked for those that come next.
+    /// True if the store has to be asked for those that come next.
     pub fn is_used_up(&self) -> bool {
         self.first.is_empty() && !self.is_whole
     }

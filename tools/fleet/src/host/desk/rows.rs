@@ -1,4 +1,4 @@
-//! What a desk asks of a store: rows to read, and the rows of a transaction to write.
+//! Interface between a desk and a store: rows to read, and the rows of a transaction to write.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::Failed;
 use crate::host::packed::Packed;
 use crate::host::{Colony, Delivery, Millis, TextOf};
 
-/// How many waiting steps of a role are loaded at a time.
+/// Number of waiting steps of a role that are loaded at a time.
 pub const PAGE: usize = 64;
 
 /// A store, as the desk uses it: from one thread, a transaction at a time. Between [`Rows::begin`] and [`Rows::commit`] nobody else
@@ -40,7 +40,7 @@ pub trait Rows {
     /// The text of a plan.
     fn plan(&mut self, hash: &str) -> Result<Option<String>, Failed>;
 
-    /// What was set aside: kinds and ids.
+    /// Actors that were set aside: kinds and ids.
     fn alarms(&mut self) -> Result<Vec<(String, String)>, Failed>;
 
     /// Removes an alarm.
@@ -137,7 +137,7 @@ pub struct Ended {
 /// A colony, and the steps of a mission that wait there.
 pub type Waits = (String, Vec<Waiting>);
 
-/// What a transaction writes. Each row is there once, as it is at the end.
+/// Rows that a transaction writes. Each is there once, as it is at the end.
 #[derive(Debug, Default)]
 pub struct Writes {
     /// Plans that may be new, by their hashes.
@@ -152,19 +152,19 @@ pub struct Writes {
     pub colony_states: BTreeMap<String, ColonyState>,
     /// New records in their order.
     pub records: Vec<RecordRow>,
-    /// What is known of attempts.
+    /// New facts about attempts.
     pub attempts: BTreeMap<AttemptKey, AttemptRow>,
     /// All steps of a mission that wait from now on.
     pub waiting: BTreeMap<String, Waits>,
-    /// What is known of crabs, by colony and id.
+    /// New facts about crabs, by colony and id.
     pub crabs: BTreeMap<(String, String), CrabRow>,
-    /// What is to be added to the tallies.
+    /// Amounts to add to the tallies.
     pub tallies: BTreeMap<(String, &'static str, String), i64>,
     /// Answers to remember.
     pub calls: Vec<CallRow>,
-    /// What is to be set aside.
+    /// Actors to set aside.
     pub alarms: Vec<Alarm>,
-    /// What crabs are to hear after the commit.
+    /// Instructions that crabs hear after the commit.
     pub deliveries: Vec<Delivery>,
     pub now: Millis,
     /// The newest of everything after this.
@@ -172,7 +172,7 @@ pub struct Writes {
 }
 
 impl Writes {
-    /// Whether there is nothing to write.
+    /// True if there is nothing to write.
     pub fn is_empty(&self) -> bool {
         let Writes { plans, colonies, missions, mission_states, colony_states, records, .. } = self;
         let Writes {
@@ -205,12 +205,12 @@ pub struct NewMissionRow {
     pub summary: String,
     pub branch: String,
     pub prompt: String,
-    /// What a search looks at.
+    /// Text that a search looks at.
     pub searched: String,
     pub state: MissionState,
 }
 
-/// Where a mission stands.
+/// State of a mission, as it is stored.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MissionState {
@@ -221,7 +221,7 @@ pub struct MissionState {
     pub state: String,
 }
 
-/// Where a scheduler stands.
+/// State of a scheduler, as it is stored.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColonyState {
@@ -245,7 +245,7 @@ pub struct RecordRow {
 /// A mission, the number of a step, and the number of an attempt.
 pub type AttemptKey = (String, u16, u32);
 
-/// What is known of an attempt from now on. A field that is `None` is as it was.
+/// New facts about an attempt. A field that is `None` is as it was.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AttemptRow {
@@ -255,12 +255,12 @@ pub struct AttemptRow {
     pub returned: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "named")]
     pub crab: Option<Option<String>>,
-    /// When a crab got it.
+    /// Time at which a crab got it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "named")]
     pub offered: Option<Option<Millis>>,
-    /// When its agent started, and in which worktree.
+    /// Time at which its agent started, and the worktree in which it did.
     pub started: Option<(Millis, Option<String>)>,
-    /// When it ended, and the commit that was pushed.
+    /// Time of its end, and the commit that was pushed.
     pub ended: Option<(Millis, Option<String>)>,
 }
 
@@ -270,13 +270,13 @@ fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Opt
 }
 
 impl AttemptRow {
-    /// Whether more is known than that it is new.
+    /// True if more is known than that it is new.
     pub fn is_changed(&self) -> bool {
         *self != AttemptRow { queued: self.queued, ..AttemptRow::default() }
     }
 }
 
-/// What is known of a crab from now on.
+/// New fact about a crab.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CrabRow {
     /// It has this name, and was heard of.

@@ -1,4 +1,4 @@
-//! What a transaction writes: actors once, at its end, and the steps that wait.
+//! Writes of a transaction: actors once, at its end, and the steps that wait.
 
 use orange_core::mission::{Mission, PauseReason};
 use orange_core::plan::{Plan, StepId};
@@ -120,7 +120,7 @@ impl<R: Rows> Desk<R> {
     }
 }
 
-/// What the row of a mission says.
+/// State of a mission for its row.
 pub(super) fn state_of(plan: &Plan<'static>, mission: &Mission, version: u64) -> MissionState {
     MissionState {
         status: mission.status.as_str().into(),

@@ -8,7 +8,7 @@ use crate::fault;
 use crate::host::packed::Packed;
 use crate::host::{Call, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf};
 
-/// How often a group happens again since somebody else has written first.
+/// The most times that a group happens again since another writer was first.
 const TURNS: u32 = 100;
 
 /// The most calls in one transaction.
@@ -16,13 +16,12 @@ const GROUP: usize = 512;
 
 /// A call with its caller.
 pub struct Job {
-    /// What is asked.
     pub work: Work,
-    /// Who waits for the answer.
+    /// Channel to the caller that waits for the answer.
     pub reply: oneshot::Sender<Result<Answer, HostError>>,
 }
 
-/// What is asked of the thread.
+/// Request to the thread.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// An event for an actor.
@@ -37,24 +36,24 @@ pub enum Work {
     Text(Box<(TextOf, Packed)>),
 }
 
-/// What it answers.
+/// Answer of the thread.
 #[derive(Debug)]
 pub enum Answer {
     /// To an event, or to the making of a mission.
     Reply(Reply),
     Colony(Colony),
-    /// How many missions were removed, and whether those were all.
+    /// Number of missions that were removed, and whether those were all.
     Forgotten {
         missions: u64,
         /// Nothing more is to be removed.
         is_done: bool,
     },
-    /// Whether there is an attempt that has the text.
+    /// True if there is an attempt that has the text.
     Stored(bool),
 }
 
 impl Work {
-    /// What makes two calls the same one.
+    /// Idempotency key.
     pub(super) fn key(&self) -> Option<&str> {
         match self {
             Work::Call(call) => call.key.as_deref(),

@@ -10,10 +10,10 @@ use crate::host::{
     Call, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, Reply, TextOf, packed,
 };
 
-/// How many calls may wait before callers do.
+/// Number of calls that may wait before callers do.
 const QUEUE: usize = 1024;
 
-/// How many deliveries a receiver may be behind.
+/// Number of deliveries that a receiver may be behind.
 const DELIVERIES: usize = 4096;
 
 /// The thread that writes, and what it says.
@@ -125,7 +125,7 @@ impl Writing {
         })
     }
 
-    /// Where instructions to crabs are said.
+    /// Channel of the instructions to crabs.
     pub fn deliveries(&self) -> &broadcast::Sender<Delivery> {
         &self.deliveries
     }
@@ -135,7 +135,7 @@ impl Writing {
         self.news.clone()
     }
 
-    /// Where the newest record is said.
+    /// Channel of the newest record's number.
     pub fn newest(&self) -> Weak<watch::Sender<u64>> {
         Weak::clone(&self.newest)
     }

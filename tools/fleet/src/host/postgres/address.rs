@@ -1,4 +1,4 @@
-//! Where the database is, and how to log in: the address, the variables of libpq, and its password file.
+//! Address and login of the database: the text of the address, the variables of libpq, and its password file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,19 +16,19 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 use super::session::{PATIENCE, broken, silent};
 use crate::host::HostError;
 
-/// How long a server may take to answer at all.
+/// Time limit for a server to answer at all.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// What carries TLS.
+/// Stream that carries TLS.
 type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 
-/// Where Debian's servers have their socket.
+/// Folder of the socket of Debian's servers.
 const SOCKET: &str = "/var/run/postgresql";
 
-/// What a name of a store of this kind begins with.
+/// URL schemes of a store of this kind.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
-/// Where a database is. Its password is in no text that is shown.
+/// Address of a database. Its password is in no text that is shown.
 #[derive(Clone)]
 pub struct Address {
     config: Config,
@@ -58,7 +58,7 @@ impl PartialEq for Address {
 impl Eq for Address {}
 
 impl Address {
-    /// Whether a text is meant as such an address.
+    /// True if a text is meant as such an address.
     pub fn is_one(text: &str) -> bool {
         SCHEMES.iter().any(|scheme| text.starts_with(scheme))
     }
@@ -112,7 +112,7 @@ impl Address {
         Ok(Address { config, tls, shown, has_password })
     }
 
-    /// Whether the text itself has a password.
+    /// True if the text itself has a password.
     pub fn has_password(&self) -> bool {
         self.has_password
     }
@@ -165,7 +165,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What the address leaves out, as libpq would find it.
+/// Adds what the address leaves out, as libpq would find it.
 fn add_variables(config: &mut Config, variable: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         let hosts = variable("PGHOST").unwrap_or_else(|| SOCKET.to_owned());
@@ -286,7 +286,7 @@ fn shown(config: &Config) -> String {
     format!("postgres://{user}@{hosts}/{}", config.get_dbname().unwrap_or(user))
 }
 
-/// Why there is no connection, with what helps.
+/// Error of a connection that cannot be made, with what helps.
 fn refused(cause: &tokio_postgres::Error) -> HostError {
     let help = match cause.code().map(|it| it.code()) {
         Some("28P01" | "28000") => "look at the user, at PGPASSWORD and at ~/.pgpass",

@@ -1,4 +1,4 @@
-//! What other gateways on the same database say, heard on a connection of its own.
+//! Notices of other gateways on the same database, heard on a connection of its own.
 //!
 //! A lost connection misses something. Crabs that wait are offered again what nobody has accepted, and the newest record is looked up.
 
@@ -16,10 +16,10 @@ use super::read::Readers;
 use super::session::{Session, broken};
 use crate::host::{Delivery, HostError, Instruction};
 
-/// How long it waits before it connects again.
+/// Pause before it connects again.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// How often it looks whether something was missed.
+/// Interval between looks for something that was missed.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// The thread that listens, for as long as this lives.
@@ -28,10 +28,10 @@ pub(super) struct Listening {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Where it says what it hears.
+/// The listener: its address, and the channels to which it passes what it hears.
 pub(super) struct Ears {
     pub(super) address: Address,
-    /// What this process calls itself: it does not listen to itself.
+    /// Name of this process: it does not listen to itself.
     pub(super) name: String,
     pub(super) deliveries: broadcast::Sender<Delivery>,
     pub(super) newest: Weak<watch::Sender<u64>>,

@@ -64,7 +64,7 @@ impl PostgresHost {
         Ok(PostgresHost { address: address.clone(), readers, _listening: listening, writing })
     }
 
-    /// Whether the store of this database is one that [`PostgresHost::open`] can open. It changes nothing.
+    /// Checks that [`PostgresHost::open`] can open the store of this database. It changes nothing.
     ///
     /// # Errors
     /// The database does not answer, takes no writes, or has the tables of a newer version.

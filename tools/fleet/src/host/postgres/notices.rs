@@ -1,4 +1,4 @@
-//! What gateways on one database say to each other: hints, since a lost connection misses them.
+//! Notices between gateways on one database: hints, since a lost connection misses them.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,13 @@ use crate::host::desk::{read_delivery, write_delivery};
 /// The most bytes of a notice; Postgres takes less than 8000.
 const ROOM: usize = 7000;
 
-/// What another gateway has said.
+/// Notice of another gateway.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Notice {
     pub(super) name: String,
     /// The number of its newest record.
     pub(super) newest: u64,
-    /// What crabs are to hear.
+    /// Instructions to crabs.
     pub(super) deliveries: Vec<Delivery>,
 }
 

@@ -19,7 +19,7 @@ use crate::host::{
 };
 use crate::model;
 
-/// How many read at once.
+/// The most readers at once.
 const READERS: usize = 4;
 
 /// The most records of one page.

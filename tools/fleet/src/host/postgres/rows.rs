@@ -22,7 +22,7 @@ use crate::host::{Colony, HostError, Millis, TextOf};
 /// The columns of [`waiting_of`].
 const WAITING: &str = "w.role, w.ticket, w.mission, w.step, w.attempt, w.version";
 
-/// How soon a connection that was lost since the last transaction has to be noticed, for that transaction to begin on another one.
+/// Time in which a connection lost since the last transaction has to be noticed, for the new transaction to begin on another one.
 const SOON: Duration = Duration::from_secs(1);
 
 /// The connection that writes.
@@ -30,7 +30,7 @@ pub(super) struct PostgresRows {
     address: Address,
     runtime: Runtime,
     session: Option<Session>,
-    /// What makes this process different from others, in what they say to each other.
+    /// Unique name of this process in its notices to others.
     name: String,
     /// The number of the last transaction that is known.
     turn: Option<i64>,

@@ -11,7 +11,7 @@ pub(super) const SCHEMA: &str = "orange_fleet";
 /// The lock of a transaction that writes: "Orng", and the number of what is locked.
 pub(super) const LOCK: &str = "select pg_advisory_xact_lock(1332899431, 1)";
 
-/// What each version adds to the one before it. Never change one that was released: add another.
+/// Migrations: each adds to the version before it. Never change one that was released: add another.
 const MIGRATIONS: &[&str] = &[
     include_str!("schema-1.sql"),
     include_str!("schema-2.sql"),

@@ -11,10 +11,10 @@ use super::address::{Address, whole};
 use super::schema::SCHEMA;
 use crate::host::HostError;
 
-/// How long the database may take for an answer before its connection is given up.
+/// Time limit for an answer of the database, after which its connection is given up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a session has set: a process that hangs in the middle of a transaction loses its lock, and a commit is durable.
+/// Settings of a session: a process that hangs in the middle of a transaction loses its lock, and a commit is durable.
 const SET: &str = "set idle_in_transaction_session_timeout = '5s'; set lock_timeout = '8s'; \
     set statement_timeout = '15s'; set client_min_messages = warning; \
     set default_transaction_isolation = 'read committed'; \
@@ -60,7 +60,7 @@ impl Session {
         Ok(statement)
     }
 
-    /// Whether another connection is needed after this failure.
+    /// True if another connection is needed after this failure.
     pub(super) fn is_lost(&self, cause: &Error) -> bool {
         let is_unusable = |it: &SqlState| {
             *it == SqlState::READ_ONLY_SQL_TRANSACTION
@@ -70,12 +70,12 @@ impl Session {
     }
 }
 
-/// What it is when the database says nothing.
+/// Error for a database that says nothing.
 pub(super) fn silent() -> HostError {
     HostError::Unavailable(format!("the database has said nothing for {} seconds", PATIENCE.as_secs()))
 }
 
-/// What a failure of the database is to a caller.
+/// Error that a caller gets for a failure of the database.
 pub(super) fn broken(cause: &Error) -> HostError {
     let Some(said) = cause.as_db_error() else {
         return HostError::Unavailable(format!(
@@ -97,7 +97,7 @@ pub(super) fn broken(cause: &Error) -> HostError {
     }
 }
 
-/// Whether a failure is about what was written, and not about the database.
+/// True if a failure is about what was written, and not about the database.
 pub(super) fn is_about_data(cause: &Error) -> bool {
     cause.code().is_some_and(|it| ["22", "23", "54"].iter().any(|class| it.code().starts_with(class)))
 }

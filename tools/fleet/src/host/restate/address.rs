@@ -1,8 +1,8 @@
-//! Where the log is: the address of a Restate server's ingress, and the name of the store.
+//! Address of the log: a Restate server's ingress, and the name of the store.
 
 use std::fmt;
 
-/// What a name of a store of this kind begins with.
+/// URL scheme of a store of this kind.
 const SCHEME: &str = "restate://";
 
 /// The port of the ingress of a server that nobody has configured.
@@ -11,7 +11,7 @@ const PORT: u16 = 8080;
 /// The longest name of a store.
 const LONGEST: usize = 64;
 
-/// Where a log is.
+/// Address of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     server: String,
@@ -25,7 +25,7 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Whether a text is meant as such an address.
+    /// True if a text is meant as such an address.
     pub fn is_one(text: &str) -> bool {
         text.starts_with(SCHEME)
     }

@@ -17,10 +17,10 @@ use super::rows::Me;
 use crate::host::desk::publish;
 use crate::host::{Delivery, HostError};
 
-/// How many ask the log at once.
+/// The most readers that ask the log at once.
 const READERS: usize = 16;
 
-/// How often it looks what others have written.
+/// Interval between looks for what others have written.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// The copy that is read.

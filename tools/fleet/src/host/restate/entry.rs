@@ -29,7 +29,7 @@ const VERSION: u64 = 2;
 /// The most bytes that an entry or an image may have when it is unpacked.
 const LONGEST: u64 = 4 << 30;
 
-/// What one transaction has written.
+/// Writes of one transaction.
 pub(super) struct Entry {
     pub(super) by: String,
     /// In its order.
@@ -191,7 +191,7 @@ struct WritesForm {
     newest: Newest,
 }
 
-/// What waits of a mission.
+/// Stored form of the steps of a mission that wait.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum WaitsForm {

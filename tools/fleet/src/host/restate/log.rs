@@ -12,16 +12,16 @@ use crate::host::{HostError, Millis};
 /// The name of the virtual object.
 pub(super) const OBJECT: &str = "OrangeLog";
 
-/// How long a server may take to answer at all.
+/// Time limit for a server to answer at all.
 const CONNECT: Duration = Duration::from_secs(2);
 
-/// How long one call may take.
+/// Time limit for one call.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// How long an entry is sent again and again whose answer is lost.
+/// Time for which an entry whose answer is lost is sent again and again.
 const LOST: Duration = Duration::from_secs(20);
 
-/// How long it waits before that.
+/// Pause before it is sent again.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// The most bytes of entries in one answer, about.
@@ -39,11 +39,11 @@ pub(super) struct RemoteLog {
 /// A part of a log.
 #[derive(Debug, Deserialize)]
 pub(super) struct Page {
-    /// How many entries the log has had.
+    /// Number of entries that the log has had.
     pub(super) length: u64,
     /// The time by the clock of the service.
     pub(super) now: Millis,
-    /// What makes this log different from one that had its name before.
+    /// Id of this log, different from that of an earlier log with its name.
     pub(super) born: Option<String>,
     /// The image in whose place the entries before the first one are: its position, and its chunks.
     pub(super) image: Option<(u64, u64)>,
@@ -51,7 +51,7 @@ pub(super) struct Page {
     pub(super) entries: Vec<String>,
 }
 
-/// What has come of an entry.
+/// Result of appending an entry.
 #[derive(Debug)]
 pub(super) enum Appended {
     /// It is durable, and the last of the log.
@@ -60,7 +60,7 @@ pub(super) enum Appended {
     Late(Page),
 }
 
-/// Why there is no answer.
+/// Reason for a missing answer.
 enum Silence {
     /// Nothing is known.
     Unheard(String),
@@ -91,7 +91,7 @@ impl RemoteLog {
         RemoteLog { address, agent }
     }
 
-    /// How many entries the log has had.
+    /// Number of entries that the log has had.
     ///
     /// # Errors
     /// It does not answer.

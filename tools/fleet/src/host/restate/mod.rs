@@ -81,7 +81,7 @@ impl RestateHost {
         Ok(RestateHost { address: address.clone(), copy, _looking: looking, writing })
     }
 
-    /// Whether there is a log at this address, from which [`RestateHost::open`] could read. It changes nothing.
+    /// Checks that there is a log at this address, from which [`RestateHost::open`] could read. It changes nothing.
     ///
     /// # Errors
     /// The log does not answer.

@@ -27,22 +27,22 @@ const HEAD: &str = "head";
 /// The most bytes of entries in the answer to one that comes late, about.
 const LATE: u64 = 1 << 20;
 
-/// How often others are refused, for each that stands in the line, until its first loses its place.
+/// Number of refusals of others, for each that stands in the line, until its first loses its place.
 const REFUSALS: u64 = 30;
 
-/// How many connections may wait to be accepted.
+/// Number of connections that may wait to be accepted.
 const BACKLOG: u32 = 1024;
 
-/// How long the admin API of a server may take to answer. It asks the service meanwhile.
+/// Time limit for an answer of the admin API of a server. It asks the service meanwhile.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The state of a log.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Head {
-    /// How many entries it has had.
+    /// Number of entries that it has had.
     length: u64,
-    /// How many of them are gone.
+    /// Number of its entries that are gone.
     gone: u64,
     /// The id of its first entry.
     born: Option<String>,
@@ -52,12 +52,12 @@ struct Head {
     next: Option<Image>,
     /// The gateways that have come late, in their order.
     line: Vec<String>,
-    /// How often others were refused since the first of the line is there.
+    /// Number of refusals of others since the first of the line is there.
     refused: u64,
 }
 
 impl Head {
-    /// Whether an entry of this gateway is taken.
+    /// True if an entry of this gateway is taken.
     fn has_turn(&self, by: &str) -> bool {
         self.line.first().is_none_or(|it| it == by)
     }
@@ -82,7 +82,7 @@ impl Head {
 struct Image {
     /// The number of the last entry that is in it.
     at: u64,
-    /// How many chunks have come.
+    /// Number of chunks that have come.
     chunks: u64,
     /// The gateway that sends it.
     by: String,
@@ -220,7 +220,7 @@ impl OrangeLog {
         Ok(Json(page!(ctx, head, after, limit)))
     }
 
-    /// How many entries the log has had.
+    /// Number of entries that the log has had.
     #[handler(idempotency_retention = "0s")]
     async fn length(&self, ctx: SharedObjectContext<'_>, Json(_): Json<Value>) -> HandlerResult<Json<u64>> {
         let head = ctx.get::<Json<Head>>(HEAD).await?.map(Json::into_inner).unwrap_or_default();
@@ -313,7 +313,7 @@ impl Service {
         Ok(Service { listener, address })
     }
 
-    /// Where it listens.
+    /// Address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -325,7 +325,7 @@ impl Service {
     }
 }
 
-/// How a Restate server hears of the service.
+/// Registration of the service at a Restate server.
 #[derive(Clone, Debug)]
 pub struct Registration {
     /// The address of its admin API, such as `http://127.0.0.1:9070`.

@@ -10,7 +10,7 @@ use crate::host::sqlite::rows::SqliteRows;
 use crate::host::sqlite::{broken, schema};
 use crate::host::{HostError, Millis};
 
-/// How often it asks again when the log is shortened while it reads.
+/// The most times that it asks again when the log is shortened while it reads.
 const TURNS: u32 = 100;
 
 /// The most bytes of a chunk of an image, before they are compressed.
@@ -19,17 +19,17 @@ const CHUNK: usize = 1 << 20;
 /// A copy of the store.
 pub(super) struct Replica {
     pub(super) rows: SqliteRows,
-    /// How many entries it has taken.
+    /// Number of entries that it has taken.
     position: u64,
     /// Of which log, if it has taken any.
     born: Option<String>,
 }
 
-/// What reading the log has brought.
+/// Result of reading the log.
 pub(super) struct Caught {
     /// The time by the clock of the log.
     pub(super) now: Millis,
-    /// Whether there was anything.
+    /// True if there was anything to take.
     pub(super) is_changed: bool,
 }
 
@@ -53,7 +53,7 @@ impl Replica {
         Ok(Replica { rows, position: self.position, born: self.born.clone() })
     }
 
-    /// How many entries it has taken.
+    /// Number of entries that it has taken.
     pub(super) fn position(&self) -> u64 {
         self.position
     }

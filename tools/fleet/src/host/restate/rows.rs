@@ -20,18 +20,18 @@ use crate::host::{Colony, Delivery, HostError, Millis, TextOf};
 /// The longest entry, in bytes: Restate takes 32 MiB.
 const LONGEST: usize = 24 << 20;
 
-/// How long an entry waits that came before its turn.
+/// Pause of an entry that came before its turn.
 const EARLY: Duration = Duration::from_millis(5);
 
-/// How long the next transaction may begin with what the log has said when an entry came late.
+/// Greatest age of the log's answer to a late entry with which the next transaction may begin.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// What the writing side says of itself to the side that listens.
+/// Facts about the writing side for the side that listens.
 #[derive(Debug)]
 pub(super) struct Me {
-    /// What makes this gateway different from others.
+    /// Unique name of this gateway.
     pub(super) name: String,
-    /// What crabs are to hear of transactions whose callers have heard that the log did not answer, although it has them.
+    /// Instructions to crabs from transactions whose callers have heard that the log did not answer, although it has them.
     pub(super) unsaid: Mutex<Vec<Delivery>>,
 }
 
@@ -55,15 +55,15 @@ pub(super) struct RestateRows {
     log: Arc<RemoteLog>,
     me: Arc<Me>,
     replica: Replica,
-    /// What others have written, as the log has said when an entry came late, and when that was.
+    /// Writes of others, from the log's answer to an entry that came late, and the time of that answer.
     late: Option<(Instant, Page)>,
     /// The transaction has begun with that, and not with a look at the log.
     is_after_late: bool,
     /// The log waits for an entry of this gateway, which came late.
     is_in_line: bool,
-    /// What the transaction has written.
+    /// Writes of the transaction.
     ops: Vec<Value>,
-    /// How many entries this gateway has tried to append.
+    /// Number of entries that this gateway has tried to append.
     tries: u64,
     /// A transaction was undone: nothing that is loaded counts.
     is_undone: bool,

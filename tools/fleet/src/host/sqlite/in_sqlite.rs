@@ -1,4 +1,4 @@
-//! What all hosts have in common whose rows are in SQLite, in a file or in memory.
+//! Common part of all hosts whose rows are in SQLite, in a file or in memory.
 
 use std::path::{Path, PathBuf};
 

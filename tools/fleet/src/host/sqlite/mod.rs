@@ -28,7 +28,7 @@ use self::rows::SqliteRows;
 use super::HostError;
 use super::desk::Writing;
 
-/// How long a connection waits for another process that writes.
+/// Limit of a connection's wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Missions and schedulers in one SQLite file.
@@ -55,7 +55,7 @@ impl SqliteHost {
         Ok(SqliteHost { path: path.to_owned(), writing, readers })
     }
 
-    /// Whether the store in this file is one that [`SqliteHost::open`] can open. It changes nothing.
+    /// Checks that [`SqliteHost::open`] can open the store in this file. It changes nothing.
     ///
     /// # Errors
     /// The file cannot be read, is no store, or is one of a newer version.
@@ -118,7 +118,7 @@ fn create_private(path: &Path) -> Result<(), HostError> {
     options.open(path).map(drop).map_err(failed)
 }
 
-/// What a failure of SQLite is to a caller.
+/// Error that a caller gets for a failure of SQLite.
 pub(super) fn broken(cause: rusqlite::Error) -> HostError {
     match cause.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => HostError::Corrupt(format!(

@@ -11,7 +11,7 @@ use crate::host::desk;
 use crate::host::{AttemptRow, Colony, ColonyState, Counts, HostError, Millis, Record, StoredMission};
 use crate::model;
 
-/// How many read at once.
+/// The most readers at once.
 const READERS: usize = 4;
 
 /// The most records of one page.

@@ -8,7 +8,7 @@ use crate::host::HostError;
 /// "Orng" in a file's header: `PRAGMA application_id`.
 const APPLICATION: i64 = 0x4f72_6e67;
 
-/// What each version adds to the one before it. Never change one that was released: add another.
+/// Migrations: each adds to the version before it. Never change one that was released: add another.
 const MIGRATIONS: &[&str] = &[
     include_str!("schema-1.sql"),
     include_str!("schema-2.sql"),

@@ -1,4 +1,4 @@
-//! What only this host has: its file, its versions, its groups of calls, and how it looks for rows.
+//! Tests of what only this host has: its file, its versions, its groups of calls, and its searches for rows.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What crabs are sent.
+//! Messages to crabs.
 
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub enum Message {
         /// A word for programs.
         code: &'static str,
         message: String,
-        /// What to do next.
+        /// Advice on what to do next.
         help: String,
     },
 }
@@ -44,13 +44,13 @@ pub struct TaskAssigned {
     pub attempt: u32,
     /// The role of the step.
     pub role: String,
-    /// Where the attempt stands.
+    /// Status of the attempt.
     pub status: &'static str,
     /// The prompt of its agent, with `worktree_token` in the place of the worktree's path.
     pub prompt: String,
-    /// What stands in the prompt for the path of the worktree, which only the crab knows.
+    /// Text that stands in the prompt for the path of the worktree, which only the crab knows.
     pub worktree_token: String,
-    /// What the steps before it have reported; the prompt has it, too.
+    /// Reports of the steps before it; the prompt has them, too.
     pub context: String,
     /// The mission's branch.
     pub branch: String,
@@ -60,16 +60,16 @@ pub struct TaskAssigned {
     pub base: Option<String>,
     /// The harness that the step names.
     pub harness: Option<String>,
-    /// What its agent may do: `full` or `reduced`.
+    /// Permissions of its agent: `full` or `reduced`.
     pub permissions: &'static str,
     /// The words that it may report; any if there are none.
     pub results: Vec<String>,
-    /// Whether it has to report one.
+    /// True if it has to report one.
     pub needs_result: bool,
     /// The seconds that the attempt may take.
     pub timeout: Option<u32>,
-    /// How many ends without a word in a row fail it.
+    /// Number of ends without a word, in a row, that fail it.
     pub stuck_after: u16,
-    /// Where its agent works, once the crab has said so.
+    /// Path at which its agent works, once the crab has said so.
     pub worktree_path: Option<String>,
 }

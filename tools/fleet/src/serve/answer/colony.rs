@@ -14,7 +14,7 @@ pub struct ColonyAnswer {
     pub repository: String,
     /// The branch from which work starts; the repository's own if none is named.
     pub base: Option<String>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at_ms: Millis,
 }
 
@@ -30,9 +30,9 @@ pub struct CrabAnswer {
     pub mission_id: Option<String>,
     /// The run that it has.
     pub run_id: Option<String>,
-    /// Why it cannot start steps.
+    /// Reason that it cannot start steps.
     pub fault: Option<String>,
-    /// When it was last heard of.
+    /// Time at which it was last heard of.
     pub last_heard_at_ms: Millis,
 }
 
@@ -43,7 +43,7 @@ pub struct Registered {
     pub colony_id: String,
     pub name: String,
     pub roles: Vec<String>,
-    /// How often it sends a heartbeat while it has a run.
+    /// Interval of its heartbeats while it has a run.
     pub beat_ms: u64,
     /// The longest wait of a long poll.
     pub poll_ms: u64,

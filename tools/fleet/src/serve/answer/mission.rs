@@ -16,17 +16,16 @@ pub struct MissionLine {
     /// The first line of its prompt.
     pub summary: String,
     pub branch: String,
-    /// Where it stands.
     pub status: String,
     /// The step that runs or comes next, or about which it asks.
     pub step_id: Option<String>,
     /// The number of the pause that waits for an answer.
     pub pause: Option<u32>,
-    /// How many events it has accepted.
+    /// Number of events that it has accepted.
     pub version: u64,
-    /// When it was made.
+    /// Time of creation.
     pub created_at_ms: Millis,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at_ms: Millis,
 }
 
@@ -40,30 +39,29 @@ pub struct MissionAnswer {
     pub workflow_version: String,
     /// The hash of the workflow that it follows.
     pub definition: String,
-    /// What is to be done.
+    /// Description of the work to do.
     pub prompt: String,
     pub branch: String,
-    /// Where it stands.
     pub status: String,
     /// `step`: it pauses after every step; `auto`: it goes on.
     pub execution: &'static str,
     /// At which ends of steps it pauses.
     pub intervene: &'static str,
-    /// What it asks.
+    /// Its question, if it is paused.
     pub pause: Option<PauseAnswer>,
-    /// Why no crab has a step of it that may start, if it waits for one; `GET` alone says it.
+    /// Reason that no crab has a step of it that may start, if it waits for one; `GET` alone says it.
     pub waits: Option<String>,
     /// Its steps, in the order of the workflow.
     pub tasks: Vec<TaskAnswer>,
-    /// How many events it has accepted.
+    /// Number of events that it has accepted.
     pub version: u64,
-    /// When it was made.
+    /// Time of creation.
     pub created_at_ms: Millis,
-    /// When it last changed.
+    /// Time of the last change.
     pub updated_at_ms: Millis,
 }
 
-/// What a paused mission asks.
+/// Question of a paused mission.
 #[derive(Debug, Serialize)]
 pub struct PauseAnswer {
     /// Its number, which an answer names.
@@ -72,7 +70,7 @@ pub struct PauseAnswer {
     pub reason: &'static str,
     /// The step that it is about.
     pub step_id: Option<String>,
-    /// What has happened, in a sentence; empty where nothing is wrong.
+    /// Description of what has happened, in a sentence; empty where nothing is wrong.
     pub message: String,
     /// The answers that it accepts: `continue`, `accept_failure`, `cancel`.
     pub offers: Vec<&'static str>,
@@ -87,9 +85,8 @@ pub struct TaskAnswer {
     pub step_id: String,
     /// A line about it for people.
     pub title: String,
-    /// Who may take it.
+    /// Role of the crabs that may take it.
     pub role: String,
-    /// Where it stands.
     pub status: &'static str,
     /// The crab that has its current attempt, which has not ended.
     pub crab_id: Option<String>,
@@ -99,9 +96,9 @@ pub struct TaskAnswer {
     pub condition: Option<String>,
     /// The number of its current attempt; 0 before the first.
     pub attempt: u32,
-    /// How often a loop step may complete; 0 for another step.
+    /// Number of times that a loop step may complete; 0 for another step.
     pub max_retries: u16,
-    /// How often a loop step has completed.
+    /// Number of times that a loop step has completed.
     pub completions: u16,
     /// The result of its latest completion.
     pub result: Option<String>,
@@ -109,7 +106,7 @@ pub struct TaskAnswer {
     pub summary: Option<String>,
     /// The warning of its latest completion.
     pub warning: Option<String>,
-    /// Why it has failed.
+    /// Reason for its failure.
     pub failure: Option<String>,
 }
 
@@ -126,35 +123,35 @@ pub struct RunAnswer {
     pub status: &'static str,
     /// The crab that has or had it.
     pub crab_id: Option<String>,
-    /// What it has reported.
+    /// Result that it has reported.
     pub result: Option<String>,
-    /// What it has reported.
+    /// Summary that it has reported.
     pub summary: Option<String>,
-    /// What it has reported.
+    /// Warning that it has reported.
     pub warning: Option<String>,
-    /// Why it has failed.
+    /// Reason for its failure.
     pub reason: Option<String>,
     /// The commit that its crab has pushed.
     pub commit: Option<String>,
-    /// Where its agent works, on the crab's machine.
+    /// Path at which its agent works, on the crab's machine.
     pub worktree_path: Option<String>,
-    /// When it began to wait.
+    /// Start of its wait for a crab.
     pub queued_at_ms: Millis,
-    /// When a crab got it.
+    /// Time at which a crab got it.
     pub offered_at_ms: Option<Millis>,
-    /// When its agent started.
+    /// Time at which its agent started.
     pub started_at_ms: Option<Millis>,
-    /// When it ended.
+    /// Time of its end.
     pub ended_at_ms: Option<Millis>,
 }
 
-/// What a person's call has done to a mission.
+/// Effect of a person's call on a mission.
 #[derive(Debug, Serialize)]
 pub struct Acted {
     pub mission_id: String,
-    /// How many events it has accepted.
+    /// Number of events that it has accepted.
     pub version: u64,
-    /// What the answer to a pause has done: `went_on`, `tried_again`, `granted` or `accepted`.
+    /// Effect of the answer to a pause: `went_on`, `tried_again`, `granted` or `accepted`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answered: Option<&'static str>,
     /// The step that this is about.
@@ -310,7 +307,7 @@ fn end(mission: &Mission, step: StepId, attempt: u32) -> Option<&AttemptEnd> {
     mission.step(step).attempts.get(index)?.end.as_ref()
 }
 
-/// Where an attempt stands. `is_offered`: a crab has it.
+/// Status of an attempt. `is_offered`: a crab has it.
 pub fn attempt_status(mission: &Mission, step: StepId, attempt: u32, is_offered: bool) -> &'static str {
     match end(mission, step, attempt) {
         Some(AttemptEnd::Completed(_)) => "completed",

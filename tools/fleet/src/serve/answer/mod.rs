@@ -19,7 +19,7 @@ pub use self::status::{OfferAnswer, RecordAnswer, StatusAnswer, WorkflowAnswer};
 pub struct Colonies {
     /// In the order of their names.
     pub colonies: Vec<ColonyAnswer>,
-    /// What `after` is for the next page.
+    /// Value of `after` for the next page.
     pub next: Option<String>,
 }
 
@@ -28,7 +28,7 @@ pub struct Colonies {
 pub struct Crabs {
     /// By colony, and there in the order of their ids.
     pub crabs: Vec<CrabAnswer>,
-    /// What `after` is for the next page.
+    /// Value of `after` for the next page.
     pub next: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub struct Crabs {
 pub struct Missions {
     /// The newest first.
     pub missions: Vec<MissionLine>,
-    /// What `after` is for the next page.
+    /// Value of `after` for the next page.
     pub next: Option<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct Tasks {
 pub struct Runs {
     /// The oldest first.
     pub runs: Vec<RunAnswer>,
-    /// What `after` is for the next page.
+    /// Value of `after` for the next page.
     pub next: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub struct Runs {
 pub struct Records {
     /// The oldest first.
     pub events: Vec<RecordAnswer>,
-    /// What `after` is for the next page: it grows with time, so that there always is one.
+    /// Value of `after` for the next page: it grows with time, so that there always is one.
     pub next: u64,
 }
 
@@ -73,14 +73,14 @@ pub struct WorkflowList {
     pub workflows: Vec<WorkflowAnswer>,
 }
 
-/// What a crab is sent.
+/// Messages to a crab.
 #[derive(Debug, Serialize)]
 pub struct Messages {
     /// The oldest first; none if nothing has happened.
     pub messages: Vec<Message>,
 }
 
-/// What has come of a heartbeat.
+/// Answer to a heartbeat.
 #[derive(Debug, Serialize)]
 pub struct Ended {
     /// The runs that the crab has no more: it ends their agents and keeps their work.
@@ -89,7 +89,7 @@ pub struct Ended {
     pub is_registered: bool,
 }
 
-/// What has come of a report.
+/// Answer to a report.
 #[derive(Debug, Serialize)]
 pub struct Reported {
     pub run_id: String,
@@ -97,7 +97,7 @@ pub struct Reported {
     pub outcome: &'static str,
 }
 
-/// What a sweep has led to.
+/// Result of a sweep.
 #[derive(Debug, Serialize)]
 pub struct Ticked {
     /// The steps that crabs have got.

@@ -13,13 +13,12 @@ use crate::host::{Counts, Millis, Record};
 pub struct StatusAnswer {
     /// The version of the gateway.
     pub version: &'static str,
-    /// How many missions there are, by status.
+    /// Number of missions, by status.
     pub missions: BTreeMap<String, u64>,
-    /// How many crabs there are.
     pub crabs: CrabCounts,
-    /// How many steps wait for a crab.
+    /// Number of steps that wait for a crab.
     pub waiting: u64,
-    /// How many messages were set aside because nobody understands them.
+    /// Number of messages that were set aside because they cannot be understood.
     pub alarms: u64,
     /// The number of the newest record.
     pub newest_event: u64,
@@ -48,7 +47,7 @@ pub struct RecordAnswer {
     pub mission_id: Option<String>,
     /// Its kind, such as `run.completed`.
     pub kind: String,
-    /// What else is known.
+    /// Further details.
     pub data: Value,
 }
 
@@ -66,7 +65,7 @@ pub struct WorkflowAnswer {
     pub name: &'static str,
     /// Its version, as its author writes it.
     pub version: &'static str,
-    /// What it is for.
+    /// Purpose of the workflow.
     pub description: &'static str,
     /// The hash of its source and its prompts.
     pub definition: &'static str,

@@ -22,7 +22,7 @@ impl Hosts {
         Hosts { names: localhost.chain(names.iter().map(|it| it.to_ascii_lowercase())).collect() }
     }
 
-    /// Whether a request is for this gateway, and from one of its own pages if it is from a page.
+    /// Checks that a request is for this gateway, and from one of its own pages if it is from a page.
     ///
     /// # Errors
     /// The answer to a request that is not.

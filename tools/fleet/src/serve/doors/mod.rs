@@ -1,4 +1,4 @@
-//! Who may come in: the right name of this host, the right origin, and a token that is good for the call.
+//! Admission of requests: the right name of this host, the right origin, and a token that is good for the call.
 
 mod hosts;
 pub mod private;
@@ -16,7 +16,7 @@ pub use self::tokens::{Holder, Rights, Tokens};
 use super::error::ApiError;
 use super::gateway::Gateway;
 
-/// What a route asks of a token.
+/// Requirement of a route for a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// Nothing: everybody is answered.
@@ -30,7 +30,7 @@ pub enum Who {
 }
 
 impl Who {
-    /// Whether a token with these rights is good for the route.
+    /// True if a token with these rights is good for the route.
     pub fn admits(self, rights: &Rights) -> bool {
         match (self, rights) {
             (_, Rights::Person) | (Who::Everybody | Who::Members, _) => true,
@@ -100,7 +100,7 @@ pub fn unauthorized(message: &str) -> ApiError {
     )
 }
 
-/// Who holds the token of a request.
+/// Holder of the token of a request.
 fn holder(tokens: &Tokens, headers: &HeaderMap) -> Result<Holder, ApiError> {
     let Some(value) = headers.get(header::AUTHORIZATION) else {
         return Err(unauthorized("this call has no token"));
@@ -115,7 +115,7 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Whether a method changes nothing.
+/// True if a method changes nothing.
 fn is_safe(method: &Method) -> bool {
     [Method::GET, Method::HEAD, Method::OPTIONS].contains(method)
 }

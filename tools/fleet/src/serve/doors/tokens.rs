@@ -22,7 +22,7 @@ use super::private;
 /// The id of the token that the first start makes.
 pub const ADMIN: &str = "admin";
 
-/// What every token begins with, so that scanners for leaked secrets find it.
+/// Prefix of every token, by which scanners for leaked secrets find it.
 const PREFIX: &str = "orange";
 
 /// The longest name of a token.
@@ -31,7 +31,7 @@ const LONGEST_NAME: usize = 100;
 /// A change of the folder within this time of a look may have been missed.
 const GRAIN: Duration = Duration::from_secs(2);
 
-/// What a token is good for.
+/// Calls that a token is good for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Rights {
@@ -45,12 +45,11 @@ pub enum Rights {
     },
 }
 
-/// Who holds a token.
+/// Holder of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// The id of the token.
     pub id: String,
-    /// What it is good for.
     pub rights: Rights,
 }
 
@@ -59,12 +58,11 @@ pub struct Holder {
 pub struct Stored {
     v: u32,
     pub id: String,
-    /// What people call it.
+    /// Name of the token for people.
     pub name: String,
-    /// What it is good for.
     #[serde(flatten)]
     pub rights: Rights,
-    /// When it was made, in milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     pub created_at_ms: u64,
     /// The hash of its secret, in hexadecimal digits.
     hash: String,
@@ -119,7 +117,7 @@ impl Tokens {
         Tokens::open(gateway)
     }
 
-    /// Whether a gateway can have the tokens of this folder. It changes nothing.
+    /// Checks that a gateway can have the tokens of this folder. It changes nothing.
     ///
     /// # Errors
     /// Others may read the administrator's token, or put tokens into the folder.
@@ -209,7 +207,7 @@ impl Tokens {
         fs::remove_file(&path).map_err(|cause| Error::io("remove", &path, &cause))
     }
 
-    /// Who holds this token. Every token takes the same time to compare.
+    /// Holder of this token. Every token takes the same time to compare.
     pub fn holder(&self, presented: &str) -> Option<Holder> {
         self.look_again();
         let (id, secret) = parts(presented).unwrap_or_default();
@@ -223,12 +221,12 @@ impl Tokens {
         rights.filter(|_| is_equal).map(|rights| Holder { id: id.to_owned(), rights: rights.clone() })
     }
 
-    /// Whether this token is still good for the same calls.
+    /// True if this token is still good for the same calls.
     pub fn stands(&self, holder: &Holder) -> bool {
         self.rights_of(&holder.id).as_ref() == Some(&holder.rights)
     }
 
-    /// What the token of this id is good for; `None` after it was revoked.
+    /// Rights of the token of this id; `None` after it was revoked.
     pub fn rights_of(&self, id: &str) -> Option<Rights> {
         self.look_again();
         let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
@@ -240,7 +238,7 @@ impl Tokens {
         self.changes.subscribe()
     }
 
-    /// What signs the sessions of the console: the same on every gateway that has the same administrator's token.
+    /// Key that signs the sessions of the console, equal on every gateway that has the same administrator's token.
     pub fn session_secret(&self) -> Vec<u8> {
         let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
         let admin = seen.known.get(ADMIN).map(|(_, hash)| *hash).unwrap_or_default();
@@ -279,7 +277,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// When the last file was added or removed.
+    /// Time at which the last file was added or removed.
     fn modified(&self) -> SystemTime {
         fs::metadata(&self.folder).and_then(|it| it.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
     }

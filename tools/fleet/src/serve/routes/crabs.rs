@@ -26,10 +26,10 @@ use crate::serve::{beats, names, work};
 /// The longest name of a crab.
 const LONGEST_NAME: usize = 100;
 
-/// How many roles a crab may have.
+/// The most roles that a crab may have.
 const MOST_ROLES: usize = 32;
 
-/// How many runs a heartbeat may name.
+/// The most runs that a heartbeat may name.
 const MOST_RUNS: usize = 64;
 
 /// Fields that a later version of crabs may have are passed over.

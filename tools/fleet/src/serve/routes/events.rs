@@ -1,4 +1,4 @@
-//! What has happened: as pages, or as a stream that goes on (server-sent events).
+//! Records of what has happened: as pages, or as a stream that goes on (server-sent events).
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
 use crate::serve::input::{Asked, Caller, Named};
 
-/// How many records are read at a time for a stream.
+/// Number of records that are read at a time for a stream.
 const CHUNK: u32 = 200;
 
-/// How often a stream on which nothing happens says that it is alive.
+/// Interval at which a stream on which nothing happens says that it is alive.
 const ALIVE: Duration = Duration::from_secs(15);
 
 /// After how long a reader connects again.

@@ -28,7 +28,7 @@ const LONGEST_SEARCH: usize = 200;
 pub struct NewMissionBody {
     /// The colony: its id, or its name.
     pub colony_id: String,
-    /// What is to be done.
+    /// Description of the work to do.
     pub prompt: String,
     /// The name of the workflow.
     pub workflow: String,
@@ -78,13 +78,13 @@ pub(super) struct OfMission {
     mission: String,
 }
 
-/// What a person asks of a mission.
+/// Request of a person to a mission.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// The answer to a pause.
     Continue {
         pause: Option<u32>,
-        /// Whether to take the failure as it is.
+        /// True if the failure is taken as it is.
         accept_failure: bool,
         /// The policy from now on.
         execution: Option<Execution>,

@@ -32,7 +32,7 @@ pub struct Route {
     pub method: &'static str,
     /// Its path, with the names of its ids.
     pub path: &'static str,
-    /// Who may make it.
+    /// Callers that may make it.
     pub who: Who,
     handler: fn() -> MethodRouter<Arc<Gateway>>,
 }
@@ -156,7 +156,7 @@ async fn watched(State(gateway): State<Arc<Gateway>>, request: Request, next: Ne
     response
 }
 
-/// What has come of an event that happened.
+/// Result of an event that happened.
 #[derive(Debug)]
 struct Done {
     version: u64,
@@ -166,7 +166,7 @@ struct Done {
     offers: Vec<(String, orange_core::scheduler::Item)>,
 }
 
-/// What has come of a call, or the answer to one that was refused. `plan` is that of the mission.
+/// Result of a call, or the answer to one that was refused. `plan` is that of the mission.
 fn done(
     outcome: Reply,
     plan: Option<&orange_core::plan::Plan<'_>>,
@@ -193,7 +193,7 @@ const LONGEST_PAGE: u32 = 500;
 /// The entries of a page where the caller names no number.
 const PAGE: u32 = 50;
 
-/// How many entries a page has.
+/// Number of entries of a page.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "u32")]
 struct Limit(u32);
@@ -226,7 +226,7 @@ impl Limit {
     }
 }
 
-/// What a token's holder may see.
+/// Rights that say what a token's holder may see.
 fn rights(holder: &Arc<Holder>) -> &super::doors::Rights {
     &holder.rights
 }

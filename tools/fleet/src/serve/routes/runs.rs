@@ -115,7 +115,7 @@ pub(super) async fn start(
     reported(outcome, &known, &run)
 }
 
-/// Whether this crab has started this run, and its agent runs.
+/// True if this crab has started this run, and its agent runs.
 async fn has_started(gateway: &Gateway, run: &RunId<'_>, step: StepId, crab: &str) -> Result<bool, ApiError> {
     let Some(stored) = gateway.host.mission(run.mission).await? else { return Ok(false) };
     let is_current = stored.mission.steps.get(step.index()).is_some_and(|it| it.attempt() == run.attempt);
