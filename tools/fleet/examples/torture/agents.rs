@@ -194,7 +194,7 @@ impl Fleet {
         &mut self.crabs[number]
     }
 
-    /// Errors of worktrees and branches.
+    /// Problems of worktrees and branches.
     fn look(&self, notes: &Notes, found: &Found) -> Vec<String> {
         let mut broken: Vec<String> = fs::read_to_string(self.path("locks/broken"))
             .unwrap_or_default()

@@ -14,7 +14,7 @@ pub trait Door: Send + Sync + 'static {
     /// True if the token of this id is one of a person still.
     fn is_person(&self, id: &str) -> bool;
 
-    /// Secret that signs sessions: every gateway of a fleet has the same.
+    /// Secret that signs sessions: all gateways of a fleet share it.
     fn secret(&self) -> Vec<u8>;
 
     /// The folder in which sessions are noted that people have ended.

@@ -40,7 +40,7 @@ pub struct Assigned {
     /// The seconds that the attempt may take.
     #[serde(default)]
     pub timeout: Option<u32>,
-    /// Number of ends without a word in a row that fail it.
+    /// Number of ends without a word, one after the other, that fail it.
     #[serde(default)]
     pub stuck_after: Option<u32>,
 }

@@ -11,7 +11,7 @@ use crate::serve::without_secret;
 /// After so long without a word a crab is shown as silent. Leases do not depend on it.
 const SILENT: Millis = 120_000;
 
-/// Number of crabs that this page of one colony shows.
+/// Number of crabs that a page of one colony shows.
 const CRABS: usize = 200;
 
 /// A step that a crab has, in words.
@@ -35,7 +35,7 @@ pub struct Work {
 pub struct Colonies<'c> {
     /// The colonies, each with what its crabs do.
     pub colonies: &'c [(ColonyState, Vec<Work>)],
-    /// True if it is this page of one.
+    /// True if it shows one colony alone.
     pub is_one: bool,
     pub now: Millis,
 }

@@ -9,7 +9,7 @@ use super::words::{self, Tone, counted, standing};
 use super::{Page, Tab, attempts, badge, picture, text, time};
 use crate::host::{Colony, KEPT_BY_CRABS, KEPT_BY_GATEWAYS, Millis, StoredMission};
 
-/// Number of attempts that this page of a mission shows; the pages of its steps have all.
+/// Number of attempts that a page of a mission shows; the pages of its steps have all.
 const ATTEMPTS: usize = 20;
 
 /// A mission and what stands around it.

@@ -3,7 +3,7 @@
 use orange_core::mission::{Failure, Mission, MissionStatus, Pause, PauseReason, StepState, StepStatus};
 use orange_core::plan::{Execution, Intervene, Plan, StepId};
 
-/// Urgency or success of something: a class of the style sheet. Words say the same beside it.
+/// Urgency or success of something: a class of the style sheet. Words beside it say so, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Nothing happens, and nothing is wrong.
