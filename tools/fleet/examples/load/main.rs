@@ -37,14 +37,14 @@ const FIVE_STEPS: &str = "[workflow]\nname = 'five'\n[[steps]]\nid = 'a'\nrole =
     [[steps]]\nid = 'd'\nrole = 'any'\nprompt = 'd'\ndepends_on = ['c']\n\
     [[steps]]\nid = 'e'\nrole = 'any'\nprompt = 'e'\ndepends_on = ['d']\n";
 
-/// How many clients start missions at once, and how many crabs run them.
+/// Number of clients that start missions at once, and number of crabs that run them.
 const CLIENTS: u32 = 32;
 const CRABS: u32 = 16;
 
-/// How many heartbeats each client sends.
+/// Number of heartbeats that each client sends.
 const BEATS: u32 = 100;
 
-/// How long anything may take.
+/// Time limit of any action.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A gateway that runs.
@@ -91,7 +91,7 @@ fn main() -> Result<()> {
     if store.is_file() { crowd(&program, parked) } else { Ok(()) }
 }
 
-/// How soon a gateway serves, and what it takes while nothing happens.
+/// Measures the time until a gateway serves, and the memory that it takes while nothing happens.
 fn starts(program: &Path) -> Result<()> {
     let mut times = Vec::new();
     let mut memory = 0.0;

@@ -34,7 +34,7 @@ impl Store {
         matches!(self, Store::File)
     }
 
-    /// What `--store` of the gateway says.
+    /// Value of `--store` of the gateway; the gateway's own file if it is `None`.
     pub(crate) fn option(&self) -> Option<&str> {
         match self {
             Store::File => None,

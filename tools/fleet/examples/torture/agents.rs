@@ -19,12 +19,12 @@ use crate::store::StoreKind;
 use crate::table::{Row, say};
 use crate::world::{PATIENCE, World};
 
-/// How long a lease stands.
+/// Duration of a lease.
 const LEASE: Duration = Duration::from_secs(3);
 
 const CRABS: [&str; 2] = ["atlas", "sage"];
 
-/// How many missions they run.
+/// Number of missions that they run.
 const MISSIONS: usize = 4;
 
 /// An agent holds the lock of its worktree for as long as it lives, commits, and reports. What it starts does not hold it.
@@ -41,10 +41,10 @@ orange step complete --result PASS --summary "$ORANGE_STEP is done" 9>&- >>"$not
 exec sleep 1000000
 "#;
 
-/// How something is done to a fleet.
+/// A fault, as a function that does it to a fleet.
 type Strike = fn(&mut Fleet, &mut Dice) -> Result<()>;
 
-/// What happens to the crabs and the gateway, in an order that the seed decides.
+/// Faults of the crabs and the gateway, in an order that the seed decides.
 const FAULTS: [(&str, Strike); 5] = [
     ("kill -9 of a crab with an agent", kill_crab),
     ("a crab stands still for three leases, and its agent works on", stop_crab),
@@ -166,7 +166,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// How many agents have begun.
+    /// Number of agents that have begun.
     fn agents(&self) -> usize {
         fs::read_to_string(self.path("locks/agents")).unwrap_or_default().lines().count()
     }
@@ -194,7 +194,7 @@ impl Fleet {
         &mut self.crabs[number]
     }
 
-    /// What is wrong with worktrees and branches.
+    /// Problems of worktrees and branches.
     fn look(&self, notes: &Notes, found: &Found) -> Vec<String> {
         let mut broken: Vec<String> = fs::read_to_string(self.path("locks/broken"))
             .unwrap_or_default()

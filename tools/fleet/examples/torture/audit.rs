@@ -1,4 +1,4 @@
-//! What must hold when everything has ended: the ledger of the clients against the records of the store.
+//! The audit after everything has ended: the ledger of the clients against the records of the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,11 +22,11 @@ pub(crate) struct Found {
     pub(crate) records: Vec<Record>,
     /// The status of every mission.
     pub(crate) missions: BTreeMap<String, String>,
-    /// What `/v1/status` says.
+    /// Answer of `/v1/status`.
     pub(crate) status: Value,
 }
 
-/// What is wrong, with the mission if it is about one.
+/// A broken rule, with the mission if it is about one.
 pub(crate) type Wrong = (Option<String>, String);
 
 /// Everything that is wrong.

@@ -16,7 +16,7 @@ use crate::store::StoreKind;
 use crate::table::{Row, say};
 use crate::world::World;
 
-/// How long a lease stands.
+/// Duration of a lease.
 const LEASE: Duration = Duration::from_millis(900);
 
 /// So many simulated people start missions.

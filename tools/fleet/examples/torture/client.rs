@@ -10,7 +10,7 @@ use ureq::Agent;
 
 use crate::ledger::Ledger;
 
-/// How long a client waits before it asks again.
+/// Time for which a client waits before it asks again.
 const AGAIN: Duration = Duration::from_millis(30);
 
 /// After this time without any answer a client gives up, which breaks the run.

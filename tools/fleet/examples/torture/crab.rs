@@ -12,7 +12,7 @@ use tungstenite::{Message, WebSocket};
 use crate::client::{Answer, Client};
 use crate::dice::Dice;
 
-/// How long a crab waits for work before it asks again.
+/// Time for which a crab waits for work before it asks again.
 const WAIT: Duration = Duration::from_millis(700);
 
 pub(crate) struct Crab {
@@ -21,18 +21,18 @@ pub(crate) struct Crab {
     pub(crate) colony: String,
     pub(crate) client: Client,
     pub(crate) dice: Dice,
-    /// How long a lease stands.
+    /// Duration of a lease.
     pub(crate) lease: Duration,
     /// It waits on a WebSocket, and not with long polls.
     pub(crate) has_line: bool,
 }
 
-/// What others do to the crabs of a run.
+/// Faults that others inflict on the crabs of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Fortune {
-    /// How many crabs are to die at the next moment that suits them.
+    /// Number of crabs that are to die at the next moment that suits them.
     pub(crate) deaths: AtomicU64,
-    /// How many crabs are to be silent for longer than their lease, and then to go on.
+    /// Number of crabs that are to be silent for longer than their lease, and then to go on.
     pub(crate) freezes: AtomicU64,
     /// No more missions come, and crabs are not silent by themselves any more.
     pub(crate) is_calm: AtomicBool,
@@ -44,7 +44,7 @@ impl Fortune {
     }
 }
 
-/// What a crab has got.
+/// An attempt that a crab has got.
 struct Assigned {
     run: String,
     mission: String,

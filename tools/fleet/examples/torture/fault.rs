@@ -1,4 +1,4 @@
-//! What happens to a fleet, one fault after the other.
+//! The faults of a fleet, one after the other.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -12,10 +12,10 @@ use crate::world::{PATIENCE, World};
 /// After a fault so many more steps are completed before the next one.
 const STEPS_BETWEEN: usize = 4;
 
-/// Why a fault cannot happen.
+/// Reason for which a fault cannot happen.
 const NO_SERVER: &str = "the store has no server";
 
-/// What happens.
+/// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     KillGateway,

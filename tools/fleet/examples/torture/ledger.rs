@@ -1,9 +1,9 @@
-//! What the gateway has acknowledged, as its clients have noted it.
+//! The ledger of everything that the gateway has acknowledged, as its clients have noted it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How a mission is to end, as the script of the run says.
+/// End that a mission is to have, as the script of the run says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Script {
     /// Every step passes.
@@ -31,11 +31,11 @@ pub(crate) struct Made {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Acknowledged {
     pub(crate) crab: String,
-    /// What the crab has said, different every time.
+    /// Summary that the crab has given, different every time.
     pub(crate) summary: String,
 }
 
-/// What was acknowledged, and what clients saw go wrong.
+/// Calls that were acknowledged, and errors that clients saw.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     /// Keyed by mission.
@@ -46,11 +46,11 @@ pub(crate) struct Notes {
     pub(crate) completions: BTreeMap<String, Vec<Acknowledged>>,
     /// The pauses that were answered, by mission and number.
     pub(crate) pauses: BTreeSet<(String, u64)>,
-    /// How many reports were refused since their attempts had ended otherwise.
+    /// Number of reports that were refused since their attempts had ended otherwise.
     pub(crate) refused: u64,
-    /// How many calls had no answer, and were made again.
+    /// Number of calls that had no answer, and were made again.
     pub(crate) unheard: u64,
-    /// What must not be.
+    /// Broken rules.
     pub(crate) broken: Vec<String>,
 }
 

@@ -30,19 +30,19 @@ use clap::Parser;
 use self::store::STORES;
 use self::table::{render, say};
 
-/// What has gone wrong with the torture itself.
+/// Result with an error of the torture itself.
 type Result<T> = std::result::Result<T, String>;
 
 /// Torture a fleet.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// What every choice is drawn from
+    /// Seed of every choice
     #[arg(long)]
     seed: u64,
     /// For how long faults happen; every kind of fault happens once at least
     #[arg(long, default_value_t = 20)]
     seconds: u64,
-    /// How many simulated crabs there are
+    /// Number of simulated crabs
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u64).range(4..))]
     crabs: u64,
     /// Only this store

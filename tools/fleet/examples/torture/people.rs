@@ -14,7 +14,7 @@ use crate::ledger::Script;
 /// So many missions that have not ended are enough.
 const OPEN: u64 = 40;
 
-/// How long a person waits before the next look.
+/// Time for which a person waits before the next look.
 const LOOK: Duration = Duration::from_millis(60);
 
 /// Starts missions until it is calm.

@@ -9,7 +9,7 @@ use crate::process::Process;
 use crate::store::Server;
 use crate::world::PATIENCE;
 
-/// Where Debian has the programs of each version.
+/// Folder with the programs of each version on Debian.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// The database of the fleet, and its user.
@@ -20,7 +20,7 @@ pub(crate) struct Postgres {
     process: Process,
     programs: Programs,
     folder: PathBuf,
-    /// How many folders of data it has had.
+    /// Number of folders of data that it has had.
     copies: u32,
 }
 
@@ -32,7 +32,7 @@ struct Programs {
     is_root: bool,
 }
 
-/// Why there is no Postgres, if there is none.
+/// Reason for which Postgres is missing, if it is.
 pub(crate) fn lacks() -> Option<String> {
     folder_of_programs().is_none().then(|| format!("there is no Postgres in {DEBIAN}"))
 }

@@ -85,7 +85,7 @@ impl Process {
         self.wait();
     }
 
-    /// Whether it has ended by itself, or does not run.
+    /// True if it has ended by itself, or does not run.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.as_mut().is_none_or(|it| !matches!(it.try_wait(), Ok(None)))
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::dice::Dice;
 
-/// What becomes of a connection.
+/// Fate of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     /// Nothing is lost.
@@ -24,7 +24,7 @@ enum Fate {
     Silent(u64),
 }
 
-/// How many connections had which fate.
+/// Number of connections with each fate.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) whole: AtomicU64,
@@ -146,7 +146,7 @@ impl Shared {
     }
 }
 
-/// What becomes of some bytes.
+/// Fate of some bytes.
 enum Pass {
     All,
     After(Duration),

@@ -15,7 +15,7 @@ pub(crate) struct Restate {
     ports: Ports,
 }
 
-/// Why there is no Restate, if there is none.
+/// Reason for which Restate is missing, if it is.
 pub(crate) fn lacks() -> Option<String> {
     restate_program::program().is_none().then(|| "npm does not have the server of Restate".to_owned())
 }
@@ -45,7 +45,7 @@ impl Restate {
         format!("restate://127.0.0.1:{}/fleet", self.ports.ingress)
     }
 
-    /// Whether it answers for a log, for which it asks the service.
+    /// True if it answers for a log, for which it asks the service.
     fn answers(&self) -> bool {
         let url = format!("http://127.0.0.1:{}/OrangeLog/probe/length", self.ports.ingress);
         let patience = Some(Duration::from_secs(10));

@@ -7,15 +7,15 @@ use crate::postgres::{self, NAME, Postgres};
 use crate::process::Process;
 use crate::restate;
 
-/// What is to be known of a kind of store.
+/// A kind of store.
 pub(crate) struct StoreKind {
     /// Its name on the command line and in the table.
     pub(crate) name: &'static str,
-    /// How many gateways serve it at a time.
+    /// Number of gateways that serve it at a time.
     pub(crate) gateways: usize,
-    /// Whether real crabs with agents are tortured with it, too.
+    /// True if real crabs with agents are tortured with it, too.
     pub(crate) has_agents: bool,
-    /// Why it cannot be had on this machine, if it cannot.
+    /// Reason for which it cannot be had on this machine, if it cannot.
     pub(crate) lacks: fn() -> Option<String>,
     /// Starts it in this folder. The second path is that of `orange-fleet`.
     pub(crate) start: fn(&Path, &Path) -> Result<Store, String>,
@@ -55,7 +55,7 @@ pub(crate) trait Server: Debug {
 /// A store that runs.
 #[derive(Debug)]
 pub(crate) struct Store {
-    /// What `--store` names; the gateway's own file if it is `None`.
+    /// Value of `--store`; the gateway's own file if it is `None`.
     pub(crate) option: Option<String>,
     servers: Servers,
 }
@@ -91,7 +91,7 @@ impl Store {
         }
     }
 
-    /// Whether another server can take over.
+    /// True if another server can take over.
     pub(crate) fn has_standby(&self) -> bool {
         matches!(self.servers, Servers::Pair(_))
     }
@@ -108,7 +108,7 @@ impl Store {
         standby.copy(server)
     }
 
-    /// What its processes have logged last.
+    /// Last lines of the logs of its processes.
     pub(crate) fn logged(&self) -> String {
         match &self.servers {
             Servers::None => String::new(),

@@ -1,4 +1,4 @@
-//! What is printed: a line for each fault, and a table at the end.
+//! Prints the results: a line for each fault, and a table at the end.
 
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use crate::proxy::Counts;
 /// So many counterexamples are shown whole.
 const SHOWN: usize = 3;
 
-/// What came of one part.
+/// Results of one part.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     name: String,
@@ -21,7 +21,7 @@ pub(crate) struct Row {
     lost: usize,
     unheard: u64,
     cut: u64,
-    /// What must not be.
+    /// Broken rules.
     pub(crate) broken: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl Row {
         }
     }
 
-    /// What the store has, and what is wrong with it.
+    /// Adds the records of the store, and the errors in them.
     pub(crate) fn found(&mut self, found: &Found, wrong: Vec<Wrong>) {
         self.lost = found.records.iter().filter(|it| it.kind == "lease.lost").count();
         for (number, (mission, what)) in wrong.into_iter().enumerate() {

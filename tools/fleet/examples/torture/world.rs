@@ -18,10 +18,10 @@ use crate::process::Process;
 use crate::proxy::{Counts, Proxy};
 use crate::store::{Store, StoreKind};
 
-/// How long anything may take before it counts as stuck: far more than it ever does, on a busy machine too.
+/// Time after which something counts as stuck: far more than it ever takes, on a busy machine too.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
-/// What simulated crabs run, and what real ones run.
+/// Workflows of simulated crabs, and of real ones.
 const WORKFLOWS: [(&str, &str); 2] =
     [("torture.toml", include_str!("torture.toml")), ("pair.toml", include_str!("pair.toml"))];
 
@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    /// What the processes have logged last.
+    /// Last lines of the logs of the processes.
     pub(crate) fn logs(&self) -> String {
         let gateways: String = self.gateways.iter().map(Process::logged).collect();
         gateways + &self.store.logged()

@@ -13,13 +13,13 @@ use crate::client::{self, Failed, Gateway, Heard, parse};
 use crate::serve::doors::Tokens;
 use crate::serve::settings::PORT;
 
-/// How long a call may take.
+/// Time limit of a call.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often a call is made again that nobody has answered.
+/// Number of tries of a call that gets no answer.
 const TRIES: u32 = 3;
 
-/// Where the gateway is, and what it lets in.
+/// Address of the gateway, and the token that it lets in.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ClientArgs {
     /// The address of the gateway [env: ORANGE_FLEET_GATEWAY; default: http://127.0.0.1:8800]

@@ -28,16 +28,16 @@ pub struct CompleteRunArgs {
     /// The run: MISSION.STEP.ATTEMPT
     #[arg(long, value_name = "RUN")]
     run_id: String,
-    /// How it has ended
+    /// Status of the run at its end
     #[arg(long, value_name = "STATUS")]
     status: Status,
-    /// What was done, or why it has failed; `-` reads standard input
+    /// The work that was done, or the reason for the failure; `-` reads standard input
     #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
     summary: String,
     /// The result in one word, where the step declares one or a condition reads it
     #[arg(long, value_name = "RESULT")]
     result: Option<String>,
-    /// What a person should look at
+    /// Call for a person's attention
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     warning: Option<String>,
     /// The commit of the mission's branch that was pushed
@@ -45,7 +45,7 @@ pub struct CompleteRunArgs {
     commit: Option<String>,
 }
 
-/// How a run has ended.
+/// Status of a run at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Status {
     /// It is complete.

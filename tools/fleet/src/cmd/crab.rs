@@ -15,7 +15,7 @@ use crate::host::KEPT_BY_CRABS;
 use crate::lines;
 use crate::serve::settings::PORT;
 
-/// Where the gateway is, for a crab or a script.
+/// Address of the gateway, and the token for it, of a crab or a script.
 #[derive(Clone, Debug, Args)]
 pub struct GatewayArgs {
     /// The address of the gateway; once for each of several, the best one first [env: ORANGE_FLEET_GATEWAY; default: http://127.0.0.1:8800]
@@ -29,7 +29,7 @@ pub struct GatewayArgs {
     pub authority: Option<PathBuf>,
 }
 
-/// What runs the steps of a crab.
+/// Options for the steps of a crab: program, harnesses, limits.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// The program `orange` [default: the one beside this program, else the one on PATH]
@@ -82,7 +82,7 @@ pub struct CrabArgs {
     /// Its folder [default: ~/orange-fleet/crabs/NAME]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// What runs its steps.
+    /// Options for its steps.
     #[command(flatten)]
     pub run: RunArgs,
     /// Take the crab out of its colony for good: its agent is ended, and its work is backed up

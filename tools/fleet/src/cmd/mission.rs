@@ -48,7 +48,7 @@ Examples:
   orange-fleet mission retry 0mgd1x0s5000k3v9q2w1z
   orange-fleet mission retry 0mgd1x0s5000k3v9q2w1z plan")]
     Retry {
-        /// Which mission.
+        /// The mission.
         #[command(flatten)]
         one: OneArgs,
         /// From this step [default: every failed one]
@@ -69,7 +69,7 @@ pub struct StartArgs {
     /// The step workflow
     #[arg(value_name = "WORKFLOW")]
     workflow: String,
-    /// What is to be done; `-` reads standard input
+    /// The work to do; `-` reads standard input
     #[arg(value_name = "PROMPT|-", allow_hyphen_values = true)]
     prompt: String,
     /// The colony whose crabs do it
@@ -81,7 +81,7 @@ pub struct StartArgs {
     /// A word of your own for this mission: the same command with the same one starts no second mission
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
-    /// When it pauses, if not as the workflow says.
+    /// Policy of its pauses, if not that of the workflow.
     #[command(flatten)]
     policy: PolicyArgs,
     /// The gateway.
@@ -89,7 +89,7 @@ pub struct StartArgs {
     client: ClientArgs,
 }
 
-/// When a mission pauses.
+/// Policy of the pauses of a mission.
 #[derive(Debug, Args)]
 pub struct PolicyArgs {
     /// step: pause after every step; auto: go on
@@ -137,7 +137,7 @@ pub struct OneArgs {
 /// `orange-fleet mission continue …`
 #[derive(Debug, Args)]
 pub struct ContinueArgs {
-    /// Which mission.
+    /// The mission.
     #[command(flatten)]
     one: OneArgs,
     /// The number of the pause that this answers [default: the current one]
@@ -146,7 +146,7 @@ pub struct ContinueArgs {
     /// Take the failure as it is
     #[arg(long)]
     accept_failure: bool,
-    /// When it pauses from now on.
+    /// Policy of its pauses from now on.
     #[command(flatten)]
     policy: PolicyArgs,
 }
@@ -290,7 +290,7 @@ fn shown(mission: &Value, same: &str) -> String {
     text
 }
 
-/// What the agent of a step has said last: the first line of its summary, and its warning.
+/// Last words of the agent of a step: the first line of its summary, and its warning.
 fn said(task: &Value) -> impl Iterator<Item = String> {
     let step = word(&task["step_id"]);
     let summary = word(&task["summary"]).lines().next().map(|line| format!("\n\n{step}: {line}"));

@@ -46,12 +46,12 @@ pub struct Cli {
     /// Answer with one JSON value on standard output and nothing else there
     #[arg(long, global = true)]
     pub json: bool,
-    /// What to do
+    /// The command to run
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do. Each command has a file of its own; a new one is a line here and a line in `run`.
+/// The commands. Each has a file of its own; a new one is a line here and a line in `run`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve the gateway: the API and its console
@@ -98,7 +98,7 @@ impl Command {
     }
 }
 
-/// What a command answers.
+/// Answer of a command.
 #[derive(Debug)]
 pub struct Said {
     /// For people.

@@ -13,7 +13,7 @@ use super::Said;
 use crate::host::restate::{Registration, Service};
 use crate::serve::logs;
 
-/// How long it waits before it registers again.
+/// Time between two tries to register.
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// `orange-fleet restate-log …`
@@ -27,7 +27,7 @@ Examples:
 The service keeps nothing: Restate does, and several gateways share one. It has to stay reachable at the address under which it is
 registered. SIGTERM and SIGINT stop it. Everybody who reaches its port, or those of Restate, can read and write the store.")]
 pub struct RestateLogArgs {
-    /// Where it listens for the Restate server
+    /// Address at which it listens for the Restate server
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9180")]
     listen: SocketAddr,
     /// The admin API of the Restate server, with which it registers itself when that answers

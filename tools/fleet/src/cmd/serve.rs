@@ -43,10 +43,11 @@ pub struct ServeArgs {
     /// The gateway's folder: its tokens and its store [env: ORANGE_FLEET_DIR; default: ~/orange-fleet/gateway]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Where it listens
+    /// Address at which it listens
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8800")]
     listen: SocketAddr,
-    /// Where missions are kept: sqlite:FILE, postgres://USER@HOST/DATABASE without a password, or, in a build with it, restate://HOST:PORT/NAME [env: ORANGE_FLEET_STORE; default: sqlite:DIR/fleet.db]
+    /// Store of the missions: sqlite:FILE, postgres://USER@HOST/DATABASE without a password, or, in a build with it,
+    /// restate://HOST:PORT/NAME [env: ORANGE_FLEET_STORE; default: sqlite:DIR/fleet.db]
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
     /// A folder whose `workflows/*.toml` missions can follow, beside the workflows that are built in
@@ -82,7 +83,7 @@ pub struct ServeArgs {
     /// A collector of OpenTelemetry that takes traces, as OTLP over HTTP, such as http://127.0.0.1:4318
     #[arg(long, value_name = "URL")]
     traces: Option<String>,
-    /// What is logged
+    /// Level of the log
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: Level,
     /// Look at the settings, the store and the workflows, and serve nothing
@@ -90,14 +91,14 @@ pub struct ServeArgs {
     check: bool,
 }
 
-/// What is logged.
+/// Level of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Level {
-    /// What a person has to look at.
+    /// Problems that a person has to look at.
     Error,
-    /// What is wrong.
+    /// Everything that is wrong.
     Warn,
-    /// What changes, and what is refused.
+    /// Changes, and refusals.
     Info,
     /// Every request.
     Debug,

@@ -16,10 +16,10 @@ use crate::host::{Host, HostError};
 /// The name of the store in a gateway's folder.
 const FILE: &str = "fleet.db";
 
-/// What the name of a store in Restate begins with.
+/// Prefix of the name of a store in Restate.
 const RESTATE: &str = "restate://";
 
-/// Where missions are kept.
+/// Place in which missions are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Store {
     /// In one file. No other gateway has it.
@@ -32,7 +32,7 @@ pub enum Store {
 }
 
 impl Store {
-    /// What `--store` or ORANGE_FLEET_STORE names; the file of the folder if neither names anything.
+    /// The store that `--store` or ORANGE_FLEET_STORE names; the file of the folder if neither names anything.
     ///
     /// # Errors
     /// It is no store that this program knows.
@@ -62,7 +62,7 @@ impl Store {
         }
     }
 
-    /// Whether it could be opened. It changes nothing; a store that is not there yet is made by the first start.
+    /// Checks that it could be opened. It changes nothing; a store that is not there yet is made by the first start.
     ///
     /// # Errors
     /// It cannot be used.
@@ -124,7 +124,7 @@ impl Store {
         }
     }
 
-    /// Whether only one gateway at a time can have it.
+    /// True if only one gateway at a time can have it.
     pub fn is_of_one_gateway(&self) -> bool {
         match self {
             Store::Sqlite(_) => true,

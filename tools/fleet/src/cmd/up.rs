@@ -41,7 +41,7 @@ pub struct UpArgs {
     /// The folder of the gateway and the crabs [default: ~/orange-fleet]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Where the gateway listens
+    /// Address at which the gateway listens
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8800")]
     listen: SocketAddr,
     /// A folder whose `workflows/*.toml` missions can follow, beside the workflows that are built in
@@ -53,7 +53,7 @@ pub struct UpArgs {
     /// Seconds without a heartbeat, about, after which a step is given to another crab
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
     lease: f64,
-    /// What runs the steps.
+    /// Options for the steps of the crabs.
     #[command(flatten)]
     run: RunArgs,
 }
@@ -101,7 +101,7 @@ fn here(repository: String) -> Result<String> {
         .help("name a folder of this machine, or an address that git knows"))
 }
 
-/// Whether git takes this for an address: it has `://`, or a colon before the first slash.
+/// True if git takes this for an address: it has `://`, or a colon before the first slash.
 fn is_address(repository: &str) -> bool {
     repository.contains("://") || repository.split('/').next().is_some_and(|it| it.contains(':'))
 }

@@ -1,4 +1,4 @@
-//! What the console asks of its gateway: who may enter, and calls as the API makes them.
+//! Requests of the console to its gateway: the check of tokens, and calls as the API makes them.
 
 use std::path::PathBuf;
 
@@ -11,23 +11,23 @@ pub trait Door: Send + Sync + 'static {
     /// The id of a token, if it is one of a person.
     fn person(&self, token: &str) -> Option<String>;
 
-    /// Whether the token of this id is one of a person still.
+    /// True if the token of this id is one of a person still.
     fn is_person(&self, id: &str) -> bool;
 
-    /// What signs sessions: every gateway of a fleet has the same.
+    /// Secret that signs sessions: all gateways of a fleet share it.
     fn secret(&self) -> Vec<u8>;
 
     /// The folder in which sessions are noted that people have ended.
     fn signed_out(&self) -> PathBuf;
 
-    /// Whether browsers reach the gateway over TLS only.
+    /// True if browsers reach the gateway over TLS only.
     fn is_secure(&self) -> bool;
 
     /// Does what a person asks, once for each key.
     fn ask(&self, key: String, ask: Ask) -> Later<'_, Result<Done, Refused>>;
 }
 
-/// What a person asks.
+/// Request of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// Start a mission.
@@ -37,7 +37,7 @@ pub enum Ask {
         mission: String,
         /// The number of the pause.
         pause: Option<u32>,
-        /// Whether to take the failure as it is.
+        /// True to take the failure as it is.
         accepts: bool,
         /// The policy from now on.
         execution: Option<Execution>,
@@ -61,7 +61,7 @@ pub struct Begin {
     pub colony: String,
     /// The name of the workflow.
     pub workflow: String,
-    /// What is to be done.
+    /// Description of the work.
     pub prompt: String,
     pub branch: Option<String>,
     /// The policy, where it is not the workflow's.
@@ -70,20 +70,20 @@ pub struct Begin {
     pub intervene: Option<Intervene>,
 }
 
-/// What has been done.
+/// Result of a request that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
     pub mission: String,
-    /// What the answer to a pause has done, as the API says it.
+    /// Effect of the answer to a pause, as the API says it.
     pub answered: Option<&'static str>,
 }
 
-/// Why something is not done.
+/// Refusal of a request, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The status of the answer.
     pub status: u16,
     pub message: String,
-    /// What to do next.
+    /// Advice on the next action.
     pub help: String,
 }

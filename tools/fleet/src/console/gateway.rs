@@ -85,7 +85,7 @@ impl AtGateway {
     }
 }
 
-/// What a person reads. Help that names calls of the API is for programs.
+/// Refusal as a person reads it. Help that names calls of the API is for programs.
 fn refused(error: ApiError) -> Refused {
     let ApiError { status, message, help, code: _ } = error;
     let is_for_programs = help.contains("/v1/") || help.contains("Idempotency-Key") || help.is_empty();

@@ -1,4 +1,4 @@
-//! What stands before every page: the session, and the headers that keep pages to themselves.
+//! The guard in front of every page: the session, and the headers that keep pages to themselves.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::view::failed::Problem;
 use super::view::missions::encoded;
 use super::view::{Frame, Page, Tab};
 
-/// What a page may load, and where its forms may go.
+/// Content security policy: the sources that a page may load, and the targets of its forms.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                           form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -30,10 +30,10 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=()"),
 ];
 
-/// How long a form may take to come, and to be answered.
+/// Time limit for a form to come, and to be answered.
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// What anybody may see.
+/// Paths that are open without a session.
 const OPEN: [&str; 5] =
     ["/console/login", "/console/style.css", "/console/script.js", "/console/news.js", "/console/icon.svg"];
 

@@ -17,23 +17,24 @@ use tokio::sync::watch;
 use super::Console;
 use super::session::Session;
 
-/// How long news are collected before pages hear of them.
+/// Time for which news are collected before pages hear of them.
 const PACE: Duration = Duration::from_millis(250);
 
-/// How often pages without news hear that the gateway is there, and lists look for what no record says.
+/// Time after which pages without news hear that the gateway is there, and lists look for what no record says.
 const LISTS: Duration = Duration::from_secs(5);
 
-/// How many records are looked at to tell which missions have changed. Where there are more, every page looks for itself.
+/// Greatest number of records that are read to find the missions that have changed. Where there are more, every page looks for
+/// itself.
 const MOST: u32 = 200;
 
-/// What pages wait for.
+/// Query of a page that waits for news.
 #[derive(Debug, Deserialize)]
 pub struct Wanted {
     /// The newest record that they know.
     after: Option<u64>,
 }
 
-/// What pages hear.
+/// News for pages.
 #[derive(Debug, Serialize)]
 struct News {
     /// The missions that have changed; `None` if it may be any.
@@ -43,7 +44,7 @@ struct News {
 /// A browser with open pages.
 struct Follower {
     console: Console,
-    /// How its person has signed in.
+    /// Session of its person.
     session: Session,
     news: watch::Receiver<u64>,
     after: u64,

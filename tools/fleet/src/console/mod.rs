@@ -30,11 +30,11 @@ pub use self::routes::router;
 /// The console and what it shows.
 #[derive(Clone)]
 pub struct Console {
-    /// What is shown.
+    /// Host whose missions are shown.
     pub host: Arc<dyn Host>,
-    /// What missions can follow, in the order of their names.
+    /// Plans that missions can follow, in the order of their names.
     pub plans: Vec<&'static Plan<'static>>,
-    /// Who may enter, and where forms go.
+    /// Door that checks tokens, and that forms go through.
     pub door: Arc<dyn Door>,
     /// The gateway's own machine, if its work is shown.
     pub machine: Option<Arc<Machine>>,
@@ -61,7 +61,7 @@ impl Console {
         self.plans.iter().copied().find(|it| it.name == name)
     }
 
-    /// What is proved of a plan. It can take seconds the first time.
+    /// Proof of a plan. It can take seconds the first time.
     fn proof(&self, plan: &'static Plan<'static>) -> Arc<PlanProof> {
         let known = || self.proofs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(proof) = known().get(plan.source_hash) {

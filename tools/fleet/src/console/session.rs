@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 /// The name of the cookie.
 const COOKIE: &str = "orange_console";
 
-/// How long a session lasts, in seconds.
+/// Lifetime of a session, in seconds.
 const LASTS: u64 = 7 * 24 * 3_600;
 
 /// The length of a block of SHA-256, which HMAC pads keys to.
@@ -22,7 +22,7 @@ const BLOCK: usize = 64;
 #[derive(Debug)]
 pub struct Sessions {
     secret: Vec<u8>,
-    /// Whether browsers send the cookie over TLS only.
+    /// True if browsers send the cookie over TLS only.
     is_secure: bool,
     /// Has a file for each session that its person has ended, until its time is over.
     signed_out: PathBuf,
@@ -34,9 +34,9 @@ pub struct Sessions {
 pub struct Session {
     /// The id of their token.
     pub holder: String,
-    /// What their forms carry.
+    /// CSRF token that their forms carry.
     pub csrf: String,
-    /// What no other session has.
+    /// Unique word of the session: no other one has it.
     nonce: String,
 }
 
@@ -66,7 +66,7 @@ impl Sessions {
         Ok(self.cookie("", 0))
     }
 
-    /// Whether nobody has ended this session.
+    /// True if the session has not been ended by its person.
     pub fn stands(&self, session: &Session) -> bool {
         !self.signed_out.join(&session.nonce).exists()
     }
@@ -113,7 +113,7 @@ impl Sessions {
 }
 
 impl Session {
-    /// Whether a form with this field is one of the session.
+    /// True if a form with this field is one of the session.
     pub fn has_made(&self, csrf: &str) -> bool {
         is_same(csrf, &self.csrf)
     }

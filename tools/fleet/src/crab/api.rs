@@ -13,7 +13,7 @@ use super::workflow::short_hash;
 use crate::client::{Client, Gateway, Heard, parse};
 use crate::host::TextKind;
 
-/// How long a call may take that does not wait for work.
+/// Time limit of a call that does not wait for work.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A gateway, at one or several addresses.
@@ -22,7 +22,7 @@ pub struct Api {
     client: Client,
 }
 
-/// What a crab says of itself.
+/// Registration of a crab: its id, colony, name and roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
     pub crab: String,
@@ -31,15 +31,15 @@ pub struct Registration {
     pub roles: Vec<String>,
 }
 
-/// What a gateway says to a crab that has registered.
+/// Answer of a gateway to the registration of a crab.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Registered {
-    /// How often it expects a heartbeat, in milliseconds.
+    /// Time between two heartbeats that the gateway expects, in milliseconds.
     pub beat_ms: Option<u64>,
 }
 
-/// Who reports a run.
+/// Author of the reports of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reporter<'r> {
     pub run: &'r str,

@@ -1,4 +1,4 @@
-//! What a gateway sends a crab.
+//! Messages of a gateway to a crab.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,19 +28,19 @@ pub struct Assigned {
     /// The harness that the step names.
     #[serde(default)]
     pub harness: Option<String>,
-    /// What its agent may do without asking: `full` or `reduced`.
+    /// Permissions of its agent, which it has without asking: `full` or `reduced`.
     #[serde(default)]
     pub permissions: Option<String>,
     /// The results that it may report; any word if there are none.
     #[serde(default)]
     pub results: Vec<String>,
-    /// Whether it must report one.
+    /// True if it must report one.
     #[serde(default)]
     pub needs_result: bool,
     /// The seconds that the attempt may take.
     #[serde(default)]
     pub timeout: Option<u32>,
-    /// How many ends without a word in a row fail it.
+    /// Number of ends without a word, one after the other, that fail it.
     #[serde(default)]
     pub stuck_after: Option<u32>,
 }

@@ -1,8 +1,9 @@
-//! What a crab does next: a function of its job, the mission in its home, and what the gateway last said. It does no I/O.
+//! Decides the next action of a crab: a function of its job, the mission in its home, and the last answer of the gateway. It does
+//! no I/O.
 
 use super::job::{Job, Verdict};
 
-/// What a crab knows of its lease.
+/// State of a lease, as its crab knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lease {
     /// The gateway has just confirmed it.
@@ -42,7 +43,7 @@ pub enum Local {
     Over,
 }
 
-/// What a crab does next.
+/// Next action of a crab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Bring the clone and the branch to where the remote is, and claim the branch.
@@ -69,7 +70,7 @@ const GONE: &str = "the mission that this crab has started for it is gone";
 const CANCELLED: &str = "a person has cancelled its mission on the machine of the crab";
 const NO_WORKTREE: &str = "no worktree is free on the machine of the crab: `orange doctor` with the crab's ORANGE_HOME says what holds it";
 
-/// What comes next.
+/// Decides the next action.
 pub fn next(job: &Job, local: &Local, lease: Lease) -> Action {
     if lease == Lease::Lost || job.is_reported {
         return if matches!(local, Local::Absent | Local::Over) { Action::Forget } else { Action::Cancel };
@@ -128,7 +129,7 @@ fn with_notes(verdict: Verdict, notes: &[String]) -> Verdict {
     }
 }
 
-/// What is reported of an attempt whose work cannot be pushed for this reason.
+/// Verdict on an attempt whose work cannot be pushed for this reason.
 pub fn unfit(local: &Local, why: &str) -> Verdict {
     match local {
         Local::Ended(Verdict::Failed { summary }) => Verdict::failed(format!("{summary}\n\n{why}")),

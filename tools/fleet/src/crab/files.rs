@@ -1,4 +1,4 @@
-//! What a crab keeps in its home: who it is, and its job.
+//! The files that a crab keeps in its home: its id, and its job.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};

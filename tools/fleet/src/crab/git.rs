@@ -11,10 +11,10 @@ use super::workflow::short_hash;
 /// The remote of every clone.
 pub const REMOTE: &str = "origin";
 
-/// How long a clone may take.
+/// Time limit of a clone.
 const CLONE: Duration = Duration::from_secs(7200);
 
-/// How long a fetch or a push may take: hooks of the project may run its tests.
+/// Time limit of a fetch or a push: hooks of the project may run its tests.
 const LONG: Duration = Duration::from_secs(1800);
 
 /// A checkout, or a bare repository.
@@ -24,7 +24,7 @@ pub struct Git<'g> {
     wanted: &'g dyn Wanted,
 }
 
-/// What a remote has of a mission.
+/// Commits that a remote has of a mission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remote {
     /// The commit of its branch.
@@ -56,17 +56,17 @@ impl<'g> Git<'g> {
             .while_wanted(self.wanted)
     }
 
-    /// What git says.
+    /// Standard output of git; an error if the call fails.
     pub fn text(self, args: &[&str]) -> Result<String> {
         self.call(args).text()
     }
 
-    /// How a call ends, whatever its status.
+    /// Result of a call, whatever its status.
     pub fn said(self, args: &[&str]) -> Result<Said> {
         self.call(args).run()
     }
 
-    /// Whether a call ends with success.
+    /// True if a call ends with success.
     pub fn is(self, args: &[&str]) -> Result<bool> {
         Ok(self.said(args)?.status.success())
     }
@@ -79,12 +79,12 @@ impl<'g> Git<'g> {
         Ok(Some(text).filter(|_| said.status.success()))
     }
 
-    /// Whether this commit is part of the other one.
+    /// True if this commit is part of the other one.
     pub fn is_part(self, commit: &str, of: &str) -> Result<bool> {
         self.is(&["merge-base", "--is-ancestor", commit, of])
     }
 
-    /// Whether a worktree is on this branch, given by its full name.
+    /// True if a worktree is on this branch, given by its full name.
     pub fn is_checked_out(self, name: &str) -> Result<bool> {
         let listed = self.text(&["worktree", "list", "--porcelain"])?;
         Ok(listed.lines().any(|line| line.strip_prefix("branch ") == Some(name)))
@@ -101,7 +101,7 @@ impl<'g> Git<'g> {
         std::fs::rename(&new, folder).map_err(|cause| Error::io("rename", &new, &cause))
     }
 
-    /// What the remote has of this branch and of the branch that work starts from.
+    /// Commits that the remote has of this branch and of the branch that work starts from.
     pub fn look(self, branch: &str, base: Option<&str>) -> Result<Remote> {
         let (branch, claim) = (branch_ref(branch), claim_ref(branch));
         let base = base.map(branch_ref);
@@ -110,7 +110,7 @@ impl<'g> Git<'g> {
         Ok(parse_remote(&self.text(&words)?, &branch, &claim, base.as_deref()))
     }
 
-    /// Whether git can have a branch of this name.
+    /// True if git can have a branch of this name.
     pub fn can_have(self, branch: &str) -> Result<bool> {
         self.is(&["check-ref-format", &branch_ref(branch)])
     }
@@ -149,7 +149,7 @@ pub fn project_name(repository: &str) -> String {
     format!("{plain}-{}", &short_hash(repository)[..8])
 }
 
-/// Where the clones of a crab are.
+/// Path of a crab's clone of this project.
 pub fn clone_of(crab_home: &Path, project: &str) -> PathBuf {
     crab_home.join("repositories").join(project)
 }

@@ -10,13 +10,13 @@ use super::decide::Lease;
 use super::program::Wanted;
 use crate::client::Failed;
 
-/// How long a heartbeat may take.
+/// Time limit of a heartbeat.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long to wait after a heartbeat that was not answered.
+/// Wait after a heartbeat that was not answered.
 const UNHEARD: Duration = Duration::from_secs(1);
 
-/// How long to wait before a WebSocket is tried again.
+/// Wait before a WebSocket is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// The heart of one run. It stops when it is dropped.
@@ -39,7 +39,7 @@ struct Shared {
 #[derive(Clone, Debug)]
 struct State {
     lease: Lease,
-    /// Why the gateway refuses heartbeats, if it does.
+    /// Reason for which the gateway refuses heartbeats, if it does.
     refusal: Option<String>,
     is_over: bool,
 }
@@ -56,12 +56,12 @@ impl Heart {
         Heart { shared, thread: Some(thread::spawn(move || beating.beat_on())) }
     }
 
-    /// What the gateway said last.
+    /// State of the lease, as the last answer of the gateway says.
     pub fn lease(&self) -> Lease {
         self.shared.locked().lease
     }
 
-    /// Why the gateway refuses the heartbeats, if it does.
+    /// Reason for which the gateway refuses the heartbeats, if it does.
     pub fn refusal(&self) -> Option<String> {
         self.shared.locked().refusal.clone()
     }

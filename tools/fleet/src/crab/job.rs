@@ -1,4 +1,4 @@
-//! What a crab has to do: one attempt, from its assignment to the answer of the gateway.
+//! The job of a crab: one attempt, from its assignment to the answer of the gateway.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +15,9 @@ pub struct Job {
     /// Its id: an attempt that was given back can come to the same crab again, as another job.
     #[serde(default)]
     pub id: String,
-    /// What is to be done.
+    /// The attempt to run.
     pub assigned: Assigned,
-    /// What the remote had before; `None` until the branch is ready.
+    /// State of the remote before the attempt; `None` until the branch is ready.
     #[serde(default)]
     pub ready: Option<Ready>,
     /// The mission in the crab's own home.
@@ -29,13 +29,13 @@ pub struct Job {
     /// The commit of the branch that is on the remote.
     #[serde(default)]
     pub pushed: Option<String>,
-    /// What a person should know of the push.
+    /// Notes on the push, for a person.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// What the crab reports.
+    /// Verdict that the crab reports.
     #[serde(default)]
     pub verdict: Option<Verdict>,
-    /// How often the crab has tried to send the transcript and the diff.
+    /// Number of times that the crab has tried to send the transcript and the diff.
     #[serde(default)]
     pub sendings: u32,
     /// Nothing is left to be sent of them.
@@ -60,11 +60,11 @@ pub struct Ready {
     pub start: String,
     /// The commit with which this attempt has claimed the branch.
     pub claim: String,
-    /// Where the agent works.
+    /// Path of the worktree in which the agent works.
     pub worktree: String,
 }
 
-/// What the crab reports of an attempt.
+/// Verdict on an attempt, as the crab reports it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Verdict {
@@ -73,9 +73,9 @@ pub enum Verdict {
         /// Its result in one word.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         result: Option<String>,
-        /// What was done.
+        /// Summary of the work.
         summary: String,
-        /// What a person should look at.
+        /// Call for a person's attention.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         warning: Option<String>,
     },

@@ -16,7 +16,7 @@ use tungstenite::{HandshakeError, Message as Frame, WebSocket};
 use super::assigned::Message;
 use crate::client::{Failed, refusal};
 
-/// How long connecting may take, and each read.
+/// Time limit for connecting, and for each read.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// After this time without a word, also a ping, the gateway is gone.
@@ -25,7 +25,7 @@ const SILENCE: Duration = Duration::from_secs(90);
 /// The gateway closes with this code when the crab is not registered any more.
 const NOT_REGISTERED: u16 = 4404;
 
-/// What carries the bytes.
+/// Stream that carries the bytes, with or without TLS.
 trait Stream: Read + Write + Send + Debug {}
 
 impl<T: Read + Write + Send + Debug> Stream for T {}

@@ -43,7 +43,7 @@ const RETRIES: (Duration, Duration) = (Duration::from_millis(200), Duration::fro
 /// Says what happens, a line each.
 pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What a crab is started with.
+/// Settings with which a crab is started.
 #[derive(Clone)]
 pub struct Settings {
     pub gateway: Gateway,
@@ -56,7 +56,7 @@ pub struct Settings {
     pub orange: PathBuf,
     /// The harness of steps that name none, and that of reviewers.
     pub harness: (Option<String>, Option<String>),
-    /// Whether it agrees to what harnesses ask before they work.
+    /// True if it agrees to what harnesses ask before they work.
     pub agrees: bool,
     /// The millions of bytes that its disk must have for it.
     pub least_free_mb: u64,
@@ -75,9 +75,9 @@ pub struct Times {
     pub beat: Duration,
     /// Between two looks for agents that have died without a report.
     pub look: Duration,
-    /// How long a crab that cannot start steps asks for none; it doubles with each step that it gives back.
+    /// Time for which a crab that cannot start steps asks for none; it doubles with each step that it gives back.
     pub fault: Duration,
-    /// How long a push is tried.
+    /// Time for which a push is tried.
     pub push: Duration,
 }
 
@@ -97,7 +97,7 @@ struct Crab {
     orange: Engine,
     /// Between two heartbeats.
     beat: Duration,
-    /// How many steps it has given back in a row.
+    /// Number of steps that it has given back in a row.
     faults: u32,
     /// The WebSocket on which it waits.
     line: Option<Line>,

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::program::Call;
 use super::workflow;
 
-/// How long one call may take: a worktree is made, and files of another one are backed up.
+/// Time limit of one call: a worktree is made, and files of another one are backed up.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
 /// The longest path of a socket.
@@ -27,7 +27,7 @@ pub struct Engine {
     socket: OsString,
 }
 
-/// What starts a mission.
+/// Arguments for the start of a mission.
 #[derive(Clone, Copy, Debug)]
 pub struct NewMission<'m> {
     pub project: &'m str,
@@ -36,7 +36,7 @@ pub struct NewMission<'m> {
     pub branch: &'m str,
     /// The number of the attempt in the fleet.
     pub attempt: u32,
-    /// What is to be done.
+    /// Description of the work.
     pub prompt: &'m str,
     /// The harness of steps that name none.
     pub harness: Option<&'m str>,
@@ -62,7 +62,7 @@ impl Engine {
         &self.home
     }
 
-    /// Where the agents of a project work: its pool has one worktree.
+    /// Path of the worktree in which the agents of a project work: its pool has one.
     pub fn worktree_of(&self, project: &str) -> PathBuf {
         self.home.join("workspaces").join(format!("{project}--1"))
     }
@@ -140,7 +140,7 @@ impl Engine {
         }
     }
 
-    /// What the last agent of a step has said and done, as text, if there is anything of it.
+    /// Transcript of the last agent of a step, as text, if there is anything of it.
     pub fn transcript(&self, id: &str, step: &str, limit: Duration) -> Result<Option<String>> {
         let said = self.call(&["mission", "logs", id, step]).limit(limit).run()?;
         Ok(said.status.success().then(|| String::from_utf8_lossy(&said.stdout).into_owned()))

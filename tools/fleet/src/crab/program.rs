@@ -15,14 +15,14 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// How often a running program is looked at.
+/// Time between two looks at a running program.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// How long the output of a program that has ended may stay open: a connection of ssh that is kept for later has it, too.
+/// Time for which the output of a program that has ended may stay open: a connection of ssh that is kept for later has it, too.
 const AFTER_END: Duration = Duration::from_secs(1);
 
-/// What the programs of a crab must not inherit: the token, what names another agent, and a terminal multiplexer around it;
-/// and [`GIT_VARIABLES`], which name another repository.
+/// Variables that the programs of a crab must not inherit: the token, those that name another agent, and those of a terminal
+/// multiplexer around it; and [`GIT_VARIABLES`], which name another repository.
 const NOT_INHERITED: &[&str] = &[
     "ORANGE_FLEET_TOKEN",
     "ORANGE_FLEET_WITH_PARENT",
@@ -60,15 +60,15 @@ struct Refused {
     error: Error,
 }
 
-/// Whether the answer of a program is still wanted.
+/// A condition on which the answer of a program is still wanted.
 pub trait Wanted: std::fmt::Debug {
     fn is_wanted(&self) -> bool;
 }
 
-/// What a program has said.
+/// Output and exit status of a program.
 #[derive(Debug)]
 pub struct Said {
-    /// How it has ended.
+    /// Status with which it has ended.
     pub status: ExitStatus,
     /// Its standard output.
     pub stdout: Vec<u8>,
@@ -248,7 +248,7 @@ impl Gathered {
         Gathered { bytes, reader }
     }
 
-    /// What the program has said, after its end.
+    /// Output of the program, after its end.
     fn taken(self) -> Vec<u8> {
         let end = Instant::now();
         while !self.reader.is_finished() && end.elapsed() < AFTER_END {

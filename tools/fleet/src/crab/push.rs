@@ -10,19 +10,19 @@ use super::job::{Job, Ready};
 use super::program::Wanted;
 use super::repository::{fetched, lease};
 
-/// How long the removal of a claim may take.
+/// Time limit for the removal of a claim.
 const BRIEF: Duration = Duration::from_secs(60);
 
-/// What has come of a push.
+/// Result of a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pushed {
     /// The remote has the branch.
     Done {
         commit: String,
-        /// What a person should know.
+        /// Notes for a person.
         notes: Vec<String>,
     },
-    /// What the worktree has cannot be pushed.
+    /// The content of the worktree cannot be pushed.
     Unfit(String),
     /// Another attempt has the claim. The gateway decides which one counts.
     Claimed(Option<String>),
@@ -33,7 +33,8 @@ pub enum Pushed {
 }
 
 impl Pushed {
-    /// What follows when git itself fails in the worktree. A full disk may have room again; the lock of a git that was killed stays.
+    /// Result of a push when git itself fails in the worktree. A full disk may have room again; the lock of a git that was killed
+    /// stays.
     pub fn failed(why: String) -> Pushed {
         if why.contains(".lock': File exists") { Pushed::NotHere(why) } else { Pushed::NotNow(why) }
     }
@@ -118,7 +119,7 @@ pub fn leave(job: &Job, ready: &Ready, wanted: &dyn Wanted) -> Result<()> {
     }
 }
 
-/// Why nobody can commit here.
+/// Reason for which no commit is possible here.
 fn unfit(git: Git<'_>) -> Result<Option<String>> {
     for folder in ["rebase-merge", "rebase-apply"] {
         let path = git.text(&["rev-parse", "--path-format=absolute", "--git-path", folder])?;
@@ -178,7 +179,7 @@ fn escaped(path: &str) -> String {
     path.chars().flat_map(|it| (!it.is_alphanumeric()).then_some('\\').into_iter().chain([it])).collect()
 }
 
-/// Whether the remote's branch is where this attempt has found it, or where its agent has pushed it.
+/// True if the remote's branch is where this attempt has found it, or where its agent has pushed it.
 fn is_ours(git: Git<'_>, remote: &Remote, ready: &Ready, branch: &str, head: &str) -> Result<bool> {
     let Some(there) = &remote.branch else { return Ok(ready.found.is_none()) };
     if remote.branch == ready.found || git.is_part(there, head)? {
@@ -231,13 +232,15 @@ fn send(
     }
 }
 
-/// Whether the remote would refuse the same push again: one of its hooks says no, or another branch is in the way of its name.
+/// True if the remote would refuse the same push again: one of its hooks says no, or the name of another branch conflicts with its
+/// name.
 fn is_final(complaint: &str) -> bool {
     let is_in_the_way = |line: &str| line.contains("cannot lock ref") && line.contains("' exists");
     complaint.lines().any(|line| line.contains("hook declined") || is_in_the_way(line))
 }
 
-/// Whether the push has ended before it has reached the remote: git then says nothing about a branch. Without a remote, its status is 128.
+/// True if the push has ended before it has reached the remote: git then says nothing about a branch. Without a remote, its status
+/// is 128.
 fn is_of_hook(status: Option<i32>, complaint: &str) -> bool {
     status == Some(1) && !complaint.lines().any(|line| line.starts_with(" ! ["))
 }

@@ -19,10 +19,10 @@ use super::program::Wanted;
 const REMOTE_URL: &str = "remote.origin.url";
 const CLONED_FROM: &str = "orange-fleet.clonedFrom";
 
-/// How often the claim is tried while others change it.
+/// Number of tries to set the claim while others change it.
 const ROUNDS: usize = 5;
 
-/// What a crab needs for the repositories of its jobs.
+/// Settings of a crab for the repositories of its jobs.
 #[derive(Clone, Copy, Debug)]
 pub struct Repositories<'r> {
     /// The home of the crab.
@@ -30,11 +30,11 @@ pub struct Repositories<'r> {
     /// The crab, for people who look at a claim.
     pub crab: &'r str,
     pub orange: &'r Engine,
-    /// Whether the crab agrees to what harnesses ask.
+    /// True if the crab agrees to what harnesses ask.
     pub agrees: bool,
 }
 
-/// Why no attempt can start.
+/// Reason for which no attempt can start.
 #[derive(Debug)]
 pub enum Unready {
     /// The mission or its colony: every crab would find the same.

@@ -14,12 +14,12 @@ const A_DAY: Duration = Duration::from_secs(86_400);
 /// The most missions that go at a time. The crab looks for work before it removes more.
 const AT_ONCE: usize = 100;
 
-/// What a crab knows of its last removal.
+/// State of the removals of old missions.
 #[derive(Debug, Default)]
 pub(super) struct Removals {
-    /// When everything that was old was removed.
+    /// Time of the last removal of everything that was old, also of one that failed.
     last: Option<Instant>,
-    /// What was in the way then.
+    /// Error of that removal; empty without one.
     trouble: String,
 }
 
@@ -106,7 +106,7 @@ mod tests {
         }
     }
 
-    /// Whether the mission goes on 31 January, 12:00, when missions are kept for 30 days.
+    /// Checks that the mission goes, or stays, on 31 January, 12:00, when missions are kept for 30 days.
     #[track_caller]
     fn check(mission: MissionRow, own: Option<&str>, goes: bool) {
         let now = OffsetDateTime::parse("2026-01-31T12:00:00Z", &Rfc3339).unwrap().into();

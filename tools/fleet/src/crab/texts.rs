@@ -1,4 +1,4 @@
-//! What people can read of an attempt: the transcript of its agent and its diff, each bounded.
+//! The texts of an attempt that people can read: the transcript of its agent and its diff, each bounded.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::host::TextKind;
 /// The longest text, in bytes, without the line that says what was cut.
 pub const LONGEST: usize = 128 << 10;
 
-/// How long one program may take that makes a text.
+/// Time limit of one program that makes a text.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a diff is made with, whatever the settings of the machine say: it names binary files and has nothing else of them.
+/// Arguments of git for a diff, whatever the settings of the machine say: it names binary files and has nothing else of them.
 const DIFF: &[&str] = &[
     "-c",
     "core.quotePath=false",
@@ -32,7 +32,7 @@ const DIFF: &[&str] = &[
     "--patch",
 ];
 
-/// Where the texts of a job come from.
+/// Sources of the texts of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'s> {
     pub job: &'s Job,
@@ -55,7 +55,7 @@ impl Sources<'_> {
         found.filter(|(_, text)| self.job.is_started || !text.is_empty()).collect()
     }
 
-    /// What the attempt has changed since it began: up to the commit that was pushed, or as the worktree is now.
+    /// Diff of the attempt since it began: up to the commit that was pushed, or as the worktree is now.
     fn diff(self, ready: &Ready, wanted: &dyn Wanted) -> Result<Option<String>> {
         if ready.start.is_empty() {
             return Ok(None);

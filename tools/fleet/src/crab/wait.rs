@@ -1,4 +1,4 @@
-//! How a crab without a job waits for one: on a WebSocket, and by a long poll where that fails.
+//! The wait of a crab for a job: on a WebSocket, and by a long poll where that fails.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use super::random;
 use super::{Crab, RETRIES};
 use crate::client::Failed;
 
-/// How long a poll waits for work.
+/// Time for which a poll waits for work.
 const POLL: Duration = Duration::from_secs(20);
 
-/// How long a crab polls after a WebSocket has failed.
+/// Time for which a crab polls after a WebSocket has failed.
 const POLLS: Duration = Duration::from_secs(60);
 
 impl Crab {
@@ -41,7 +41,7 @@ impl Crab {
         }
     }
 
-    /// What the gateway says next.
+    /// Next messages of the gateway.
     fn messages(&mut self) -> std::result::Result<Vec<Message>, Failed> {
         if self.polls_until.is_some_and(|until| Instant::now() < until) {
             return self.api.poll(&self.id, POLL);

@@ -22,22 +22,22 @@ use crate::host::TextKind;
 /// Between two looks at the journal of the mission.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// How long a mission may wait for a worktree that another one is about to give back.
+/// Time for which a mission may wait for a worktree that another one is about to give back.
 const FOR_WORKTREE: Duration = Duration::from_secs(60);
 
-/// How often something is tried that another process may prevent for a moment.
+/// Number of tries of an action that another process may prevent for a moment.
 const TRIES: u32 = 3;
 
-/// How often a push is tried that something in the clone is in the way of.
+/// Number of tries of a push that something in the clone obstructs.
 const TRIES_HERE: u32 = 8;
 
-/// How often the transcript and the diff of an attempt are sent at most, and how long one sending may take.
+/// Greatest number of sendings of the transcript and the diff of an attempt, and time limit of one sending.
 const SENDINGS: (u32, Duration) = (3, Duration::from_secs(10));
 
 /// The longest text of a report, in bytes: a gateway takes a little more.
 const LONGEST: usize = 200_000;
 
-/// What a job leaves behind.
+/// Result of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum After {
     Ended,
@@ -53,14 +53,14 @@ pub(super) struct Worker<'c> {
     seen: Option<Seen>,
     /// Since when this process has the job.
     since: Instant,
-    /// When the push was first tried, and how long to wait for the next try.
+    /// Time of the first try of the push, and wait before the next one.
     pushing: Option<(Instant, Duration)>,
     failures: u32,
-    /// How often something in the clone was in the way of the push.
+    /// Number of tries of the push that something in the clone has obstructed.
     hindered: u32,
     /// Another process had the job before.
     is_taken_up: bool,
-    /// What was in the way last.
+    /// Last problem that was reported; each is reported once.
     trouble: String,
 }
 
@@ -169,7 +169,7 @@ impl Worker<'_> {
         self.save()
     }
 
-    /// Where the mission stands. It is looked at when its journal has changed, and now and then.
+    /// State of the mission. It is looked at when its journal has changed, and now and then.
     fn local(&mut self) -> Result<Local> {
         let Some(id) = self.job.mission.clone() else { return Ok(Local::Absent) };
         let is_due = |seen: &Seen| seen.at.elapsed() >= self.crab.settings.times.look;
@@ -428,7 +428,7 @@ impl Worker<'_> {
     }
 }
 
-/// What cleans up is wanted, whatever has become of the lease.
+/// The condition of programs that clean up: they are wanted, whatever has become of the lease.
 #[derive(Debug)]
 struct Always;
 

@@ -10,7 +10,7 @@ use super::job::Job;
 const NEVER: &str =
     "role = \"any\"\nprompt = \"Nothing is left to do here: `orange step complete --summary done`.\"\n";
 
-/// How the names of the workflows of jobs begin.
+/// Prefix of the names of the workflows of jobs.
 const BEGINS: &str = "run-";
 
 /// The name of the workflow of a job. No other job has it, so that a mission of this name is found again after a kill.
@@ -18,7 +18,7 @@ pub fn name(job: &Job) -> String {
     format!("{BEGINS}{}", short_hash(&format!("{}{}", job.run(), job.id)))
 }
 
-/// Whether a workflow of this name is that of a job.
+/// True if a workflow of this name is that of a job.
 pub fn is_of_job(workflow: &str) -> bool {
     workflow.starts_with(BEGINS)
 }

@@ -32,7 +32,7 @@ pub fn next(now: Millis, last: Option<&str>, random: [u8; 8]) -> String {
     id
 }
 
-/// Whether this could be an id.
+/// True if this could be an id.
 pub fn is_id(text: &str) -> bool {
     text.len() == LENGTH && text.bytes().all(|byte| DIGITS.contains(&byte))
 }

@@ -1,4 +1,4 @@
-//! How missions, schedulers, events and answers are written down: JSON with a version, read whole or refused with the reason.
+//! The stored form of missions, schedulers, events and answers: JSON with a version, read whole or refused with the reason.
 
 pub mod event;
 pub mod ids;
@@ -17,7 +17,7 @@ use serde::Deserialize;
 /// The version of every form that this program writes.
 const VERSION: u32 = 1;
 
-/// Why a stored text is refused.
+/// Reason for which a stored text is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreadable {
     /// A newer program has written it.
@@ -46,7 +46,7 @@ impl From<serde_json::Error> for Unreadable {
     }
 }
 
-/// What every stored text has, whatever its version.
+/// The part that every stored text has, whatever its version.
 #[derive(Deserialize)]
 struct Versioned {
     v: u32,

@@ -1,4 +1,4 @@
-//! What has come of a call, as it is stored under the call's key.
+//! The answer to a call, as it is stored under the call's key.
 
 use orange_core::mission::{Answered, Refusal};
 use orange_core::scheduler::{self, Item};

@@ -1,4 +1,4 @@
-//! How fast a host is: missions made, and missions run to their ends by simulated crabs.
+//! Measures the speed of a host: missions made, and missions run to their ends by simulated crabs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::Crabs;
 use crate::host::{Host, HostError, NewMission, Reply};
 
-/// How many calls have been answered, in which time.
+/// Number of calls that have been answered, with the time that they took.
 #[derive(Clone, Debug)]
 pub struct Measured {
     pub count: u32,
@@ -163,7 +163,7 @@ fn made(outcome: Result<Reply, HostError>) -> Result<(), String> {
 }
 
 impl Measured {
-    /// How many in a second.
+    /// Calls in a second.
     pub fn rate(&self) -> f64 {
         f64::from(self.count) / self.time.as_secs_f64()
     }

@@ -14,13 +14,13 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 use crate::host::{About, Call, Delivery, Event, Host, HostError, Instruction, Reply};
 
-/// How long a crab waits for an offer before it asks again.
+/// Time for which a crab waits for an offer before it asks again.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How long a crab waits before it asks a host again that has not answered.
+/// Time for which a crab waits before it asks a host again that has not answered.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// What a simulated agent reports for a step of a mission: the number of the step and of the attempt.
+/// Report of a simulated agent for a step of a mission: a function of the mission, the step and the number of the attempt.
 pub type Agent = dyn Fn(&str, StepId, u32) -> Report + Send + Sync;
 
 /// Crabs of one colony.
@@ -28,13 +28,13 @@ pub struct Crabs {
     /// The host, which may be another one after a restart.
     pub host: Arc<dyn Host>,
     pub colony: String,
-    /// What agents report.
+    /// The agents, as a function that makes their reports.
     pub agent: Arc<Agent>,
-    /// How many steps have been completed, as the host has acknowledged.
+    /// Number of steps that have been completed, as the host has acknowledged.
     pub completed: AtomicU64,
     /// Numbers for the keys of calls.
     keys: AtomicU64,
-    /// What makes the keys of these crabs different from those of others.
+    /// Prefix that makes the ids and keys of these crabs different from those of others.
     name: String,
 }
 

@@ -15,13 +15,13 @@ use crate::crab::Tell;
 /// Says to a process that it ends when its standard input does.
 const WITH_PARENT: &str = "ORANGE_FLEET_WITH_PARENT";
 
-/// What the gateway prints before its address.
+/// Words that the gateway prints before its address.
 const SERVES: &str = "orange-fleet serves ";
 
 /// A process that ends this soon has not started.
 const SOON: Duration = Duration::from_secs(5);
 
-/// How long a process may take to end.
+/// Time limit for the end of a process.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The shortest and the longest time before a process is started again.
@@ -33,7 +33,7 @@ pub(super) struct Child {
     words: Vec<String>,
     process: Option<std::process::Child>,
     since: Instant,
-    /// When it is started again, and how long it waits the next time.
+    /// Time of its next start, and the wait before the one after it.
     again: (Instant, Duration),
     has_lived: bool,
 }

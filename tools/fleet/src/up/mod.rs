@@ -23,10 +23,10 @@ use crate::serve::doors::{Rights, Tokens};
 
 pub use self::children::follow_parent;
 
-/// How often the processes are looked at.
+/// Time between two looks at the processes.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What `orange-fleet up` is to start.
+/// Processes that `orange-fleet up` is to start, and their settings.
 #[derive(Clone)]
 pub struct Settings {
     pub folder: PathBuf,
@@ -38,7 +38,7 @@ pub struct Settings {
     pub colony: Option<String>,
     /// The roles of each crab.
     pub crabs: Vec<Vec<String>>,
-    /// Where the gateway listens.
+    /// Address at which the gateway listens.
     pub listen: SocketAddr,
     /// Further arguments of the gateway.
     pub serve: Vec<String>,

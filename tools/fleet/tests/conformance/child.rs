@@ -21,7 +21,7 @@ use tokio::sync::{broadcast, oneshot, watch};
 use crate::world::{World, dev_task};
 use crate::{STORES, Store};
 
-/// What a line with an answer begins with; others are the test program's own.
+/// Prefix of a line with an answer; other lines are the test program's own.
 const MARK: &str = "@";
 
 /// The variables with which a process is to die, for its first, second, … start.
@@ -54,7 +54,7 @@ struct Shared {
     acknowledged: Mutex<Acknowledged>,
 }
 
-/// What callers have been answered: it must never be lost.
+/// Answers that callers have had: they must never be lost.
 #[derive(Clone, Debug, Default)]
 pub struct Acknowledged {
     /// Missions that were made.
@@ -79,7 +79,7 @@ impl ChildHost {
         self.shared.acknowledged.lock().unwrap().clone()
     }
 
-    /// How often the process has been started.
+    /// Number of times that the process has been started.
     pub fn starts(&self) -> usize {
         self.state.lock().unwrap().starts
     }

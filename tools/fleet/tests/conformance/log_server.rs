@@ -127,7 +127,7 @@ pub fn of(folder: &Path) -> String {
     std::fs::read_to_string(folder.join("restate")).unwrap()
 }
 
-/// What a handler of a log answers.
+/// Answer of a handler of a log.
 pub fn call(address: &str, handler: &str, body: &Value) -> Result<Value, String> {
     let address = read(address);
     let url = format!("http://{}/OrangeLog/{}/{handler}", address.server(), address.name());
@@ -138,7 +138,7 @@ pub fn call(address: &str, handler: &str, body: &Value) -> Result<Value, String>
     serde_json::from_str(&text).map_err(|it| it.to_string())
 }
 
-/// How many entries a log has had.
+/// Number of entries that a log has had.
 pub fn length(address: &str) -> u64 {
     call(address, "length", &json!({})).unwrap().as_u64().unwrap()
 }

@@ -1,4 +1,4 @@
-//! What every host has to do: one suite, which runs against each of them.
+//! The duties of every host: one suite, which runs against each of them.
 //!
 //! With the feature `fail-points` a child process is killed at every point of a call, too.
 

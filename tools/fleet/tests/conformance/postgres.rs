@@ -1,4 +1,4 @@
-//! What only Postgres can do: several gateways at once, and a database that goes away.
+//! Tests of Postgres alone: several gateways at once, and a database that goes away.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What only Restate can do: several gateways with copies of one log, and a server that goes away.
+//! Tests of Restate alone: several gateways with copies of one log, and a server that goes away.
 
 use std::sync::Arc;
 use std::time::Duration;

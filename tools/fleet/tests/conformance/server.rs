@@ -13,7 +13,7 @@ use tokio_postgres::{NoTls, SimpleQueryMessage};
 
 use crate::world::PATIENCE;
 
-/// Where Debian has the programs of a version.
+/// Folder with the programs of each version on Debian.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 const SCRIPT: &str = r#"
@@ -39,7 +39,7 @@ pub struct Server {
     _shell: Child,
 }
 
-/// How many tests were skipped for want of a server.
+/// Number of tests that were skipped for want of a server.
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// The server of this test run, if there are its programs.

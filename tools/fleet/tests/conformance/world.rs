@@ -1,4 +1,4 @@
-//! What tests need: a colony, missions, crabs, and waiting for a condition.
+//! The world of the tests: a colony, missions, crabs, and waiting for a condition.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use orange_fleet::plans::PLANS;
 use orange_fleet::simulate::Agent;
 use orange_fleet::simulate::measure::APART;
 
-/// How long a store may take to answer before a test gives up.
+/// Time limit for an answer of a store, after which a test gives up.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The plan of the tests: plan, implement, review, fix, pr.

@@ -9,10 +9,10 @@ use ureq::Agent;
 
 use crate::driver::Driver;
 
-/// How long a condition may take to hold before a test gives up.
+/// Time limit for a condition to hold, after which a test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often a condition is looked at.
+/// Time between two looks at a condition.
 const LOOK: Duration = Duration::from_millis(50);
 
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -133,26 +133,26 @@ impl Browser {
         self.post("/actions", json!({ "actions": [{ "type": "key", "id": "keys", "actions": keys }] }));
     }
 
-    /// What an element shows.
+    /// Text that an element shows.
     #[track_caller]
     pub(crate) fn text(&self, selector: &str) -> String {
         let element = self.find(selector);
         self.get(&format!("/element/{element}/text")).as_str().unwrap().to_owned()
     }
 
-    /// Whether there is such an element.
+    /// True if there is such an element.
     pub(crate) fn has(&self, selector: &str) -> bool {
         let found = self.post("/elements", json!({ "using": "css selector", "value": selector }));
         found.as_array().is_some_and(|it| !it.is_empty())
     }
 
-    /// What a script returns.
+    /// Value that a script returns.
     #[track_caller]
     pub(crate) fn script(&self, script: &str) -> Value {
         self.post("/execute/sync", json!({ "script": script, "args": [] }))
     }
 
-    /// What a script hands to its callback, its last argument.
+    /// Value that a script hands to its callback, its last argument.
     #[track_caller]
     pub(crate) fn script_later(&self, script: &str) -> Value {
         self.post("/execute/async", json!({ "script": script, "args": [] }))

@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// A running `chromedriver`.
 #[derive(Clone, Debug)]
 pub(crate) struct Driver {
-    /// Where it answers.
+    /// Address at which it answers.
     pub(crate) address: String,
     /// The browser that it drives.
     pub(crate) chromium: PathBuf,

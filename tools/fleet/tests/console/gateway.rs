@@ -19,7 +19,7 @@ use orange_fleet::serve::{self, Serving, Settings, Socket};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// What stands for `orange` here: it answers with the lists of its home, and writes down what else it is asked, with the input.
+/// Stand-in for `orange`: it answers with the lists of its home, and writes down its other calls, with their input.
 const ORANGE: &str = r#"#!/bin/sh
 cd "$ORANGE_HOME" || exit 5
 case "$2 $3" in

@@ -1,4 +1,4 @@
-//! What no browser shows: headers, sessions, forms of other sites, and sizes.
+//! Tests of things that no browser shows: headers, sessions, forms of other sites, and sizes.
 
 use std::time::Instant;
 

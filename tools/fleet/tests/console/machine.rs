@@ -20,7 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// What `orange` was asked beside its lists.
+/// Calls of `orange` beside those for its lists.
 fn asked(gateway: &Gateway) -> String {
     fs::read_to_string(gateway.in_home("asked")).unwrap_or_default()
 }

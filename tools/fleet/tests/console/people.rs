@@ -1,4 +1,4 @@
-//! What people do with the console.
+//! Tests of the actions of people in the console.
 
 use libtest_mimic::Trial;
 use orange_fleet::serve::doors::Rights;

@@ -13,7 +13,7 @@ use crate::people::enter;
 use crate::suite::{browser, with_browser};
 use crate::texts::{hostile, hostile_diff};
 
-/// What an attempt has changed.
+/// Diff of an attempt.
 const DIFF: &str = " src/parser.rs | 3 +--\n 1 file changed, 1 insertion(+), 2 deletions(-)\n\n\
     diff --git a/src/parser.rs b/src/parser.rs\nindex 1d2c3b4..5e6f7a8 100644\n--- a/src/parser.rs\n+++ b/src/parser.rs\n\
     @@ -10,4 +10,3 @@ fn lines(text: &str) -> Vec<&str> {\n     let mut lines: Vec<&str> = text.split('\\n').collect();\n\

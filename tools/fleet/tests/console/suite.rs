@@ -1,4 +1,4 @@
-//! Which tests need a browser, and how many were skipped for want of one.
+//! The tests that need a browser, and the number of those that were skipped for want of one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use crate::driver;
 
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
-/// How many tests were skipped.
+/// Number of tests that were skipped.
 pub(crate) fn skipped() -> usize {
     SKIPPED.load(Ordering::Relaxed)
 }

@@ -11,7 +11,7 @@ use crate::people::enter;
 use crate::pictures::fill;
 use crate::suite::{browser, plain, with_browser};
 
-/// What no page exceeds.
+/// Greatest size of a page, in bytes.
 const PAGE: usize = 100 << 10;
 
 pub(crate) fn trials() -> Vec<Trial> {

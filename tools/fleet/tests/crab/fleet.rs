@@ -104,7 +104,7 @@ impl Fleet {
         runs["runs"].as_array().unwrap().iter().map(run).collect()
     }
 
-    /// How many agents a step had, on all of these crabs.
+    /// Number of agents that a step had, on all of these crabs.
     fn agents(crabs: &[&Crab<'_>]) -> usize {
         crabs.iter().map(|crab| crab.notes("pid").len()).sum()
     }
@@ -122,12 +122,12 @@ impl Drop for Fleet {
     }
 }
 
-/// What an agent does that waits until this file is there.
+/// Script of an agent that waits until this file is there.
 fn until_there(file: &Path, summary: &str) -> String {
     format!("until [ -e {} ]; do sleep 0.05; done; commit; complete PASS {summary}", file.display())
 }
 
-/// What reviews: a branch on which nothing was fixed fails, if it is this one.
+/// Script of a review: a branch on which nothing was fixed fails, if it is this one.
 const REVIEW: &str = "if [ \"$(git branch --show-current)\" = fail/first ] && ! [ -e fixed.txt ]; \
     then complete FAIL 'It has no tests'; else complete PASS 'It is good'; fi";
 

@@ -21,7 +21,7 @@ pub(crate) struct Gateway {
     state: Arc<Mutex<Script>>,
 }
 
-/// What the gateway answers, and what it was asked.
+/// Answers of the gateway, and calls that it had.
 #[derive(Default)]
 pub(crate) struct Script {
     port: u16,
@@ -33,7 +33,7 @@ pub(crate) struct Script {
     pub(crate) lost: BTreeSet<String>,
     /// It answers nothing.
     pub(crate) is_down: bool,
-    /// What it refuses the next call of this path with.
+    /// Refusals of the next call of a path: the path, the status and the reason.
     pub(crate) refusals: VecDeque<(&'static str, u16, &'static str)>,
     /// Before it answers this path the next time, it kills this process.
     pub(crate) kill: Option<(&'static str, u32)>,
@@ -60,7 +60,7 @@ impl Gateway {
         gateway
     }
 
-    /// What it answers, and what it was asked.
+    /// Its answers, and the calls that it had.
     pub(crate) fn script(&self) -> MutexGuard<'_, Script> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

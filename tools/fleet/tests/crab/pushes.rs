@@ -1,4 +1,4 @@
-//! What an agent leaves in its worktree, and who else pushes.
+//! Tests of pushes: the state in which an agent leaves its worktree, and pushes of others.
 
 use serde_json::json;
 

@@ -51,7 +51,7 @@ fn a_remote_that_git_cannot_reach() {
     check(&world, &[], attempt, "/no/such/repository");
 }
 
-/// What every crab would find fails the mission, and the crab takes the next step at once.
+/// A fault that every crab would find fails the mission, and the crab takes the next step at once.
 #[track_caller]
 fn fails(world: &World, attempt: Value, reason: &str) {
     let _crab = world.crab("atlas", &[]);

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::gateway::Gateway;
 
-/// How long anything may take before a test gives up: far more than it ever does, on a busy machine too.
+/// Time after which a test gives up: far more than anything ever takes, on a busy machine too.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Everything that one test touches. It goes away with its end.
@@ -224,7 +224,7 @@ impl Crab<'_> {
         self.world.path("crabs").join(&self.name)
     }
 
-    /// What the agent of a step does on this crab: a script of the scripted agent.
+    /// Sets the script of the scripted agent for a step on this crab.
     pub(crate) fn acts(&self, step: &str, script: &str) {
         let folder = self.home().join("orange/agents");
         fs::create_dir_all(&folder).unwrap();

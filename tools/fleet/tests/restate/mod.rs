@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// What npm has the server as.
+/// Name and version of the server's package in npm.
 const PACKAGE: &str = "@restatedev/restate-server@1.7.12";
 
-/// Where the package has its program.
+/// Path of the program in the package.
 const PROGRAM: &str = "node_modules/@restatedev/restate-server-linux-x64/bin/restate-server";
 
 /// The ports of a server, and of the service beside it.

@@ -1,4 +1,4 @@
-//! What callers get wrong, and what they are sent.
+//! Bad input of callers, and the answers to it.
 
 use serde_json::{Value, json};
 

@@ -61,7 +61,7 @@ pub fn seen(method: &str, path: &str, status: u16) {
     SEEN.lock().unwrap().insert((method.to_owned(), path.to_owned(), status));
 }
 
-/// Whether an answer of this status was seen.
+/// True if an answer of this status was seen.
 pub fn was_seen(method: &str, path: &str, status: u16) -> bool {
     SEEN.lock().unwrap().contains(&(method.to_owned(), path.to_owned(), status))
 }

@@ -1,4 +1,4 @@
-//! Who is let in, and where.
+//! Tests of access: the callers that are let in, and the routes that are open to each.
 
 use orange_fleet::serve::doors::Rights;
 use orange_fleet::serve::{ROUTES, Settings, check};

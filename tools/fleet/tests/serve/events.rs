@@ -1,4 +1,4 @@
-//! What has happened, as pages and as streams.
+//! Tests of the events, as pages and as streams.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -43,12 +43,12 @@ impl Reader {
         }
     }
 
-    /// Whether the stream ends, and is not cut off.
+    /// True if the stream ends, and is not cut off.
     fn ends(self) -> bool {
         self.rest().ends_with("0\r\n\r\n")
     }
 
-    /// Whether the stream ends before it has this word.
+    /// True if the stream ends before it has this word.
     fn ends_without(self, word: &str) -> bool {
         let rest = self.rest();
         rest.ends_with("0\r\n\r\n") && !rest.contains(word)

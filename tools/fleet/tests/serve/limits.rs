@@ -1,4 +1,4 @@
-//! What is too large, too slow or too much.
+//! Tests of limits: requests that are too large, too slow or too many.
 
 use std::io::{Read, Write};
 use std::time::Duration;

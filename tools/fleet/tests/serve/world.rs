@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::{Message, WebSocket, client};
 
 use crate::described;
 
-/// How long a test waits for something that has to happen.
+/// Time for which a test waits for something that has to happen.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A workflow of one step of role `worker`, one of two roles, and one that nothing can follow.
@@ -246,7 +246,7 @@ impl Client {
         self.post("/v1/crabs/register", &body).ok(200);
     }
 
-    /// What a poll of a crab answers.
+    /// Messages of a poll of a crab.
     pub fn poll(&self, crab: &str, wait_ms: u64) -> Vec<Value> {
         let answer = self.post(&format!("/v1/crabs/{crab}/poll"), &json!({"wait_ms": wait_ms})).ok(200);
         answer["messages"].as_array().unwrap().clone()
@@ -344,7 +344,7 @@ pub fn exchange(stream: &mut TcpStream, bytes: &[u8]) -> String {
     rest(stream)
 }
 
-/// What is sent until the other end closes.
+/// Text that is sent until the other end closes.
 pub fn rest(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     // A connection that is cut off may end with a reset.

@@ -1,4 +1,4 @@
-//! What people send: each form once, from its own session, through the gateway's door.
+//! The forms that people send: each once, from its own session, through the gateway's door.
 
 use axum::Form;
 use axum::extract::Path;
@@ -13,7 +13,7 @@ use crate::console::guard::Failed;
 use crate::console::view::failed::Problem;
 use crate::console::view::start::Filled;
 
-/// What every form carries, and what each of them may.
+/// Fields that every form carries, and fields that each of them may.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Sent {

@@ -11,14 +11,14 @@ use crate::console::Console;
 use crate::console::view::{login, outside};
 use crate::host::HostError;
 
-/// Where to go after the login.
+/// Query of the login: the address to go to after it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Wanted {
     next: String,
 }
 
-/// What the form sends.
+/// Fields of the form.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Login {
@@ -26,7 +26,7 @@ pub(super) struct Login {
     next: String,
 }
 
-/// What the button sends.
+/// Field of the button.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Logout {

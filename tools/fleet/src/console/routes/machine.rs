@@ -15,7 +15,7 @@ use crate::console::machine::{Chosen, Machine};
 use crate::console::view::failed::Problem;
 use crate::console::view::machine::MachinePage;
 
-/// What this page is asked.
+/// Query of this page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Asked {

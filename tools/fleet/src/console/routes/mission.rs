@@ -13,18 +13,18 @@ use crate::console::view::mission::MissionPage;
 use crate::console::view::step::StepPage;
 use crate::host::{StoredMission, TextKind, TextOf};
 
-/// What stays in a prompt that only the crab can fill in.
+/// Placeholder that stays in a prompt, since only the crab can fill it in.
 const WORKTREE: &str = "{{worktree_path}}";
 
-/// What a page is asked beside the mission.
+/// Query of a page, beside the mission.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Asked {
-    /// What was just done: a word that [`said`] knows.
+    /// Action that was just taken: a word that [`said`] knows.
     said: String,
     /// After which record the history begins.
     after: u64,
-    /// How many attempts are left out.
+    /// Number of attempts that are left out.
     skip: usize,
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn page(visit: Visit, Path(id): Path<String>, Query(asked): Que
     shown(&page.page(), &frame)
 }
 
-/// What a person has just done. Only these sentences can come from an address.
+/// Sentence about the action that a person has just taken. Only these sentences can come from an address.
 fn said(word: &str) -> Option<&'static str> {
     Some(match word {
         "started" => "The mission is started.",

@@ -68,7 +68,7 @@ fn home() -> MethodRouter {
     get(|| async { Redirect::to("/console") })
 }
 
-/// What a handler answers.
+/// Answer of a handler.
 type Answer = Result<Response, Failed>;
 
 /// A person who has signed in and asks for something.
@@ -87,7 +87,7 @@ impl FromRequestParts<Console> for Visit {
 }
 
 impl Visit {
-    /// What stands around a page. It is asked for before this page's content, so that no news is missed.
+    /// Frame of a page. It is asked for before this page's content, so that no news is missed.
     async fn frame(&self) -> Result<Frame, Failed> {
         let seq = *self.console.host.news().borrow();
         let counts = self.console.host.counts().await.map_err(unanswered)?;

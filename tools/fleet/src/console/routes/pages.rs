@@ -13,17 +13,17 @@ use crate::console::view::start::{Filled, Start};
 use crate::console::view::workflows;
 use crate::host::{ColonyState, MissionFilter, StoredMission};
 
-/// How many missions that wait the inbox shows, and how many that have failed.
+/// Numbers of missions that the inbox shows: those that wait, and those that have failed.
 const WAITING: u32 = 20;
 const FAILED: u32 = 10;
 
-/// How many crabs with a fault the inbox shows.
+/// Number of crabs with a fault that the inbox shows.
 const FAULTY: usize = 10;
 
-/// How many missions a page of the list shows.
+/// Number of missions that a page of the list shows.
 const LISTED: u32 = 50;
 
-/// How many crabs have what they do looked up.
+/// Number of crabs whose work is looked up.
 const LOOKED_UP: usize = 200;
 
 pub(super) async fn inbox(visit: Visit) -> Answer {
@@ -74,7 +74,7 @@ async fn with_status<'v>(
     Ok(found)
 }
 
-/// What the list is asked.
+/// Query of the list.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Listed {
@@ -109,7 +109,7 @@ pub(super) async fn missions(visit: Visit, Query(listed): Query<Listed>) -> Answ
     shown(&Missions { asked, rows, has_more, colonies, counts }.page(), &frame)
 }
 
-/// What the form may be filled with beforehand.
+/// Values that the form may be filled with beforehand.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Beforehand {

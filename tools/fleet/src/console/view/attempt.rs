@@ -6,7 +6,7 @@ use super::attempts::Tried;
 use super::{Page, Tab, diff, text};
 use crate::host::StoredMission;
 
-/// How many bytes of this page its diff takes at most, and its transcript.
+/// Limits of its diff and its transcript on this page, in bytes.
 const DIFF: usize = 52_000;
 const TRANSCRIPT: usize = 28_000;
 
@@ -17,11 +17,10 @@ pub struct AttemptPage<'a> {
     pub step: &'a str,
     /// Its name: that of its step, with its number.
     pub title: String,
-    /// What is known of it.
     pub tried: Tried<'a>,
-    /// What it has changed, if its crab has sent that.
+    /// Diff of its changes, if its crab has sent that.
     pub diff: Option<String>,
-    /// What its agent has said and done, if its crab has sent that.
+    /// Transcript of its agent, if its crab has sent that.
     pub transcript: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use super::words::Tone;
 use super::{badge, text, time};
 use crate::host::{AttemptRow as Timing, Millis, StoredMission};
 
-/// How much of the name of a commit is shown.
+/// Number of characters of the name of a commit that are shown.
 const SHORT: usize = 12;
 
 /// The width of a bar in units of its own, and of the thinnest part that is seen.
@@ -114,7 +114,7 @@ impl Span {
         Span { from, to: to.max(from + 1) }
     }
 
-    /// Where a time is, as a part of the width of a bar.
+    /// Position of a time, as a part of the width of a bar.
     fn place(&self, time: Millis) -> Millis {
         let passed = time.clamp(self.from, self.to) - self.from;
         passed.saturating_mul(BAR) / (self.to - self.from)
@@ -140,7 +140,7 @@ impl Tried<'_> {
         }
     }
 
-    /// How long its agent has worked, or how long it has waited for one.
+    /// Time for which its agent has worked, or for which it has waited for one.
     fn took(&self) -> String {
         let Some(timing) = self.timing else { return String::new() };
         match (self.began(), timing.ended) {
@@ -151,7 +151,7 @@ impl Tried<'_> {
         }
     }
 
-    /// When it has waited, and when its agent has worked.
+    /// Bar of the times in which it has waited, and in which its agent has worked.
     fn bar(&self, span: &Span) -> Markup {
         let Some(timing) = self.timing else { return html! {} };
         let ended = timing.ended.unwrap_or(self.now);
@@ -168,7 +168,7 @@ impl Tried<'_> {
         }
     }
 
-    /// When its agent has started, or when its crab has got it.
+    /// Time at which its agent has started, or at which its crab has got it.
     fn began(&self) -> Option<Millis> {
         self.timing.and_then(|it| it.started.or(it.offered))
     }
@@ -208,7 +208,7 @@ impl Tried<'_> {
         }
     }
 
-    /// What the page of this attempt alone says of it.
+    /// Its description on a page of its own.
     pub fn alone(&self) -> Markup {
         html! {
             p { (badge(self.tone, self.word)) }
@@ -230,17 +230,17 @@ impl Tried<'_> {
         self.number
     }
 
-    /// Where it stands, in words.
+    /// State of the attempt, in words.
     pub fn word(&self) -> &'static str {
         self.word
     }
 
-    /// Whether it has ended.
+    /// True if it has ended.
     pub fn has_ended(&self) -> bool {
         self.end.is_some()
     }
 
-    /// Who had it, since when, and how long.
+    /// Crab that had it, with the times of its start and its wait, and its duration.
     fn when(&self) -> Markup {
         let Some(timing) = self.timing else { return html! {} };
         html! {

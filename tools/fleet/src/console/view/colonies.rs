@@ -11,7 +11,7 @@ use crate::serve::without_secret;
 /// After so long without a word a crab is shown as silent. Leases do not depend on it.
 const SILENT: Millis = 120_000;
 
-/// How many crabs this page of one colony shows.
+/// Number of crabs that a page of one colony shows.
 const CRABS: usize = 200;
 
 /// A step that a crab has, in words.
@@ -19,13 +19,13 @@ const CRABS: usize = 200;
 pub struct Work {
     pub crab: String,
     pub mission: String,
-    /// What the mission is about.
+    /// Summary of the mission.
     pub summary: String,
     /// The name of the step.
     pub step: String,
     /// The number of the attempt.
     pub attempt: u32,
-    /// Whether the crab has accepted it.
+    /// True if the crab has accepted it.
     pub is_accepted: bool,
     /// Since when, if that is known.
     pub since: Option<Millis>,
@@ -35,7 +35,7 @@ pub struct Work {
 pub struct Colonies<'c> {
     /// The colonies, each with what its crabs do.
     pub colonies: &'c [(ColonyState, Vec<Work>)],
-    /// Whether it is this page of one.
+    /// True if it shows one colony alone.
     pub is_one: bool,
     pub now: Millis,
 }

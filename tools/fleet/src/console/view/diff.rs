@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::text;
 
-/// What a line of a diff is.
+/// Kind of a line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It is the same before and after.
@@ -24,7 +24,7 @@ pub struct Part<'d> {
     pub lines: Vec<(Kind, &'d str)>,
 }
 
-/// What a class, its tags and the end of a line add to the bytes of a page, about.
+/// Bytes that a class, its tags and the end of a line add to a page, about.
 const AROUND: usize = 32;
 
 /// The same of a file.
@@ -80,7 +80,7 @@ fn name(line: &str) -> String {
     found.unwrap_or(names).to_owned()
 }
 
-/// How many lines of before and of after a hunk has, as in `@@ -1,3 +1,4 @@`.
+/// Numbers of lines of a hunk, before and after, as in `@@ -1,3 +1,4 @@`.
 fn hunk(line: &str) -> Option<(u32, u32)> {
     let (ranges, _) = line.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;

@@ -1,4 +1,4 @@
-//! What the console cannot do, as a page: what has happened, and what to do next.
+//! A problem of the console, as a page: what has happened, and what to do next.
 
 use maud::{Markup, html};
 
@@ -7,13 +7,13 @@ use maud::{Markup, html};
 pub struct Problem {
     /// The status of the answer.
     pub status: u16,
-    /// What has happened, as a heading.
+    /// Heading that says what has happened.
     pub title: String,
     /// The same in a sentence or two.
     pub message: String,
-    /// What to do next.
+    /// Advice on the next action.
     pub help: String,
-    /// Where to go on: an address in the console, and what is there.
+    /// Link to go on with: an address in the console, and its text.
     pub next: (String, String),
 }
 

@@ -5,7 +5,7 @@ use orange_core::plan::{Execution, Intervene};
 
 use super::words;
 
-/// What makes a form work once, and only for this person.
+/// Seal of a form, which makes it work once, and only for this person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seal<'s> {
     /// Against other sites.

@@ -5,10 +5,10 @@ use maud::{Markup, html};
 use super::{Page, Tab, text, time, words};
 use crate::host::{Millis, MissionRow, Record};
 
-/// How many records a page shows.
+/// Number of records that a page shows.
 pub const RECORDS: usize = 100;
 
-/// How much of the facts of a record a page shows.
+/// Number of characters that a page shows of the facts of a record.
 const FACTS: usize = 300;
 
 /// A page of the history of a mission.
@@ -16,7 +16,7 @@ pub struct History<'h> {
     pub row: &'h MissionRow,
     /// The records, the oldest first.
     pub records: &'h [Record],
-    /// Whether there are more.
+    /// True if there are more.
     pub has_more: bool,
     /// The crabs of the colony by id, with their names.
     pub crabs: &'h [(String, String)],
@@ -97,7 +97,7 @@ fn facts(data: &serde_json::Value, crabs: &[(String, String)]) -> String {
     }
 }
 
-/// Why a step has failed, in words; nothing for a cause that this version does not know.
+/// Cause of a step's failure, in words; nothing for a cause that this version does not know.
 fn failure(why: &serde_json::Value) -> Option<String> {
     let (cause, value) = why.as_object()?.iter().next()?;
     let times = || {

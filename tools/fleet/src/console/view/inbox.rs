@@ -13,13 +13,13 @@ pub struct Inbox<'i> {
     pub waiting: Vec<(StoredMission, Seal<'i>)>,
     /// Missions that have failed, the newest first.
     pub failed: Vec<(StoredMission, Seal<'i>)>,
-    /// How many wait, and how many have failed; more than are shown here, perhaps.
+    /// Number of missions that wait, and of those that have failed; more than are shown here, perhaps.
     pub counts: (u64, u64),
-    /// How many missions run, and how many wait to begin.
+    /// Number of missions that run, and of those that wait to begin.
     pub under_way: (u64, u64),
-    /// How many steps wait for a crab.
+    /// Number of steps that wait for a crab.
     pub steps: u64,
-    /// How many crabs there are, and how many of them have a step or a fault.
+    /// Numbers of crabs: all, free ones, those with a step, and those with a fault.
     pub crabs: [u64; 4],
     /// Crabs that cannot start steps; not all of them, perhaps.
     pub faulty: Vec<Faulty>,
@@ -31,7 +31,7 @@ pub struct Faulty {
     pub name: String,
     /// The id of its colony.
     pub colony: String,
-    /// Why it has given its last step back.
+    /// Reason for which it has given its last step back.
     pub fault: String,
 }
 
@@ -72,7 +72,7 @@ impl Inbox<'_> {
         }
     }
 
-    /// What is asked here: while somebody reads it, nothing else takes its place unseen.
+    /// Key of the questions that are asked here: while a person reads them, nothing else takes their place unseen.
     fn questions(&self) -> String {
         let asked =
             |(stored, _): &(StoredMission, Seal<'_>)| format!("{}.{}", stored.row.id, stored.mission.pauses);

@@ -9,7 +9,7 @@ use super::words::{self, Tone, counted, standing};
 use super::{Page, Tab, attempts, badge, picture, text, time};
 use crate::host::{Colony, KEPT_BY_CRABS, KEPT_BY_GATEWAYS, Millis, StoredMission};
 
-/// How many attempts this page of a mission shows; the pages of its steps have all.
+/// Number of attempts that a page of a mission shows; the pages of its steps have all.
 const ATTEMPTS: usize = 20;
 
 /// A mission and what stands around it.
@@ -19,9 +19,9 @@ pub struct MissionPage<'m> {
     pub colony: Option<&'m Colony>,
     /// The crabs of the colony by id, with their names.
     pub crabs: &'m [(String, String)],
-    /// Why no crab has a step of it that may start, if it waits for one.
+    /// Reason for which no crab has a step of it that may start, if it waits for one.
     pub waits: Option<String>,
-    /// What a person has just done to it.
+    /// Sentence about the action that a person has just taken on it.
     pub said: Option<&'m str>,
     /// The seal of its forms.
     pub seal: Seal<'m>,

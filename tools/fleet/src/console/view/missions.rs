@@ -6,7 +6,7 @@ use orange_core::mission::MissionStatus;
 use super::{Page, Tab, badge, forms, text, time, words};
 use crate::host::{Colony, MissionRow};
 
-/// What is asked of the list.
+/// Query of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     pub status: Option<String>,
@@ -18,15 +18,14 @@ pub struct Asked {
 }
 
 pub struct Missions {
-    /// What was asked.
     pub asked: Asked,
-    /// What was found, the newest first.
+    /// Missions that were found, the newest first.
     pub rows: Vec<MissionRow>,
-    /// Whether there is more.
+    /// True if there are more.
     pub has_more: bool,
     /// Every colony.
     pub colonies: Vec<Colony>,
-    /// How many missions have each status.
+    /// Number of missions of each status.
     pub counts: Vec<(String, u64)>,
 }
 

@@ -27,10 +27,10 @@ use maud::{DOCTYPE, Markup, html};
 use self::words::Tone;
 use super::assets;
 
-/// Where a page stands in the navigation.
+/// Place of a page in the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tab {
-    /// What needs a person.
+    /// Missions and crabs that need a person.
     Inbox,
     /// Every mission.
     Missions,
@@ -38,7 +38,7 @@ pub enum Tab {
     Colonies,
     /// The work of the gateway's own machine.
     Machine,
-    /// What missions follow.
+    /// Workflows that missions follow.
     Workflows,
     /// The form that starts a mission.
     Start,
@@ -46,30 +46,29 @@ pub enum Tab {
     Elsewhere,
 }
 
-/// What every page of a person who has signed in shows around its content.
+/// Content of the frame around every page of a person who has signed in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// How many missions wait for an answer.
+    /// Number of missions that wait for an answer.
     pub waiting: u64,
-    /// How many messages nobody understood.
+    /// Number of messages that the gateway did not understand.
     pub alarms: u64,
     /// The newest record when this page was made.
     pub seq: u64,
-    /// What forms carry, so that no other site can send them.
+    /// CSRF token that forms carry, so that no other site can send them.
     pub csrf: String,
-    /// Whether the work of the gateway's own machine is shown.
+    /// True if the work of the gateway's own machine is shown.
     pub has_machine: bool,
 }
 
 pub struct Page<'p> {
     pub title: &'p str,
-    /// Where it stands.
+    /// Place in the navigation.
     pub tab: Tab,
     /// The mission whose news alone concern it; `Some("")` if all do, `None` if it does not change.
     pub live: Option<&'p str>,
-    /// What has changed, for those who hear this page: it is read out when it differs.
+    /// Sentence that says what has changed, for those who hear this page: it is read out when it differs.
     pub says: String,
-    /// What it shows.
     pub content: Markup,
 }
 

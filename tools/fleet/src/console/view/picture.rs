@@ -35,7 +35,7 @@ struct Arrow {
     kind: Kind,
 }
 
-/// What an arrow says.
+/// Meaning of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// The second step waits for the first.
@@ -130,7 +130,7 @@ fn body(
     out
 }
 
-/// Whether an arrow is dashed, and whether the mission has gone along it.
+/// Classes of an arrow: dashed or not, and taken if the mission has gone along it.
 fn class_of(arrow: &Arrow, mission: Option<&Mission>) -> &'static str {
     let is_taken = mission.is_some_and(|mission| {
         let (from, to) = (mission.step(arrow.from), mission.step(arrow.to));

@@ -8,14 +8,14 @@ use super::{Page, Tab, text};
 use crate::host::Colony;
 use crate::serve::without_secret;
 
-/// What the form holds.
+/// Content of the form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filled {
     /// The colony, by its id.
     pub colony: String,
     /// The name of the workflow.
     pub workflow: String,
-    /// What is to be done.
+    /// Description of the work.
     pub prompt: String,
     pub branch: String,
     /// The execution.
@@ -29,9 +29,8 @@ pub struct Start<'s> {
     pub colonies: &'s [Colony],
     /// Every workflow.
     pub plans: &'s [&'s Plan<'s>],
-    /// What it holds.
     pub filled: &'s Filled,
-    /// Why it was refused, and what to do about it.
+    /// Reason for the refusal, and the remedy.
     pub refused: Option<(&'s str, &'s str)>,
     /// The seal of the form.
     pub seal: Seal<'s>,

@@ -7,7 +7,7 @@ use super::words::{Tone, standing};
 use super::{Page, Tab, attempts, badge, text};
 use crate::host::{Millis, StoredMission};
 
-/// How many attempts a page shows.
+/// Number of attempts that a page shows.
 const ATTEMPTS: usize = 40;
 
 /// A step of a mission.
@@ -20,7 +20,7 @@ pub struct StepPage<'s> {
     /// The crabs of the colony by id, with their names.
     pub crabs: &'s [(String, String)],
     pub now: Millis,
-    /// How many newer attempts are left out.
+    /// Number of newer attempts that are left out.
     pub skip: usize,
 }
 

@@ -101,7 +101,7 @@ fn rendered(page: &Page<'_>) -> String {
     text
 }
 
-/// What is left of a page without its markup, in one line.
+/// Words of a page without its markup, in one line.
 fn words_of(page: &str) -> String {
     let mut text = String::new();
     for part in page.split('<') {

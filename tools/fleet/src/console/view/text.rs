@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use maud::{Markup, html};
 
-/// How much of a prompt a page shows.
+/// Number of characters of a prompt that a page shows.
 pub const PROMPT: usize = 2_000;
 
-/// How much of a summary, a reason or a context a page shows.
+/// Number of characters of a summary, a reason or a context that a page shows.
 pub const SUMMARY: usize = 700;
 
-/// How much of a text stands in one line.
+/// Number of characters of a text that stand in one line.
 pub const LINE: usize = 140;
 
-/// How many lines of a text a page shows.
+/// Number of lines of a text that a page shows.
 const LINES: usize = 40;
 
 /// The beginning of a text, in characters, and whether that is not all.
@@ -56,7 +56,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(replaced.collect())
 }
 
-/// How many bytes of a page a text takes, at most.
+/// Number of bytes that a text takes of a page, at most.
 pub fn weight(text: &str) -> usize {
     let of = |it: char| match it {
         '"' => 6,

@@ -40,7 +40,7 @@ fn written(time: Millis, format: &[BorrowedFormatItem<'static>]) -> String {
     formatted.unwrap_or_else(|| time.to_string())
 }
 
-/// How long something took: "4 s", "12 min 3 s", "2 h 5 min", "3 d 4 h".
+/// Duration from one time to another: "4 s", "12 min 3 s", "2 h 5 min", "3 d 4 h".
 pub fn duration(from: Millis, to: Millis) -> String {
     let seconds = to.saturating_sub(from).max(0) / 1_000;
     match seconds {

@@ -1,9 +1,9 @@
-//! What the console says of missions, steps and pauses, in words for people.
+//! Words for people about missions, steps and pauses.
 
 use orange_core::mission::{Failure, Mission, MissionStatus, Pause, PauseReason, StepState, StepStatus};
 use orange_core::plan::{Execution, Intervene, Plan, StepId};
 
-/// How urgent or how good something is: a class of the style sheet. Words say the same beside it.
+/// Urgency or success of something: a class of the style sheet. Words beside it say so, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Nothing happens, and nothing is wrong.
@@ -62,7 +62,7 @@ pub fn tone_of(status: &str) -> Tone {
     MissionStatus::from_name(status).map_or(Tone::Calm, Tone::of_mission)
 }
 
-/// Where a step stands, in a word or two.
+/// State of a step, in a word or two.
 pub fn standing(state: &StepState) -> &'static str {
     match state.standing() {
         StepStatus::Failed if state.is_exhausted => "exhausted",
@@ -79,12 +79,12 @@ pub fn standing(state: &StepState) -> &'static str {
     }
 }
 
-/// Whether a step has failed, and not only because another one has.
+/// True if a step has failed, and not only because another one has.
 fn has_failed_itself(state: &StepState) -> bool {
     state.failure.as_ref().is_none_or(Failure::is_own)
 }
 
-/// Why a mission waits, in one sentence.
+/// Reason for which a mission waits, in one sentence.
 pub fn reason(plan: &Plan<'_>, mission: &Mission, pause: &Pause) -> String {
     let name = |step: StepId| plan.step(step).id;
     match &pause.reason {
@@ -98,7 +98,7 @@ pub fn reason(plan: &Plan<'_>, mission: &Mission, pause: &Pause) -> String {
     }
 }
 
-/// What kind of question a pause is, as a heading.
+/// Kind of question that a pause asks, as a heading.
 pub fn question(pause: &Pause) -> &'static str {
     match pause.reason {
         PauseReason::Boundary(_) => "Go on?",
@@ -112,11 +112,11 @@ pub fn question(pause: &Pause) -> &'static str {
 /// An answer that a pause offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Whether it takes the failure as it is.
+    /// True if it takes the failure as it is.
     pub accepts: bool,
-    /// What its button says.
+    /// Label of its button.
     pub label: String,
-    /// What follows.
+    /// Effect of the answer.
     pub effect: String,
 }
 
@@ -146,7 +146,7 @@ pub fn choices(plan: &Plan<'_>, mission: &Mission) -> Vec<Choice> {
     vec![first, Choice { accepts: true, label: "Accept the failure".to_owned(), effect }]
 }
 
-/// Why a mission has failed: the failure of each step that has failed itself, a sentence for each.
+/// Reasons for which a mission has failed: the failure of each step that has failed itself, a sentence for each.
 pub fn failures(plan: &Plan<'_>, mission: &Mission) -> Vec<String> {
     let own = |id: &StepId| {
         let state = mission.step(*id);
@@ -155,7 +155,7 @@ pub fn failures(plan: &Plan<'_>, mission: &Mission) -> Vec<String> {
     plan.step_ids().filter(own).map(|id| mission.failure(plan, id)).filter(|it| !it.is_empty()).collect()
 }
 
-/// Whether a loop of it is exhausted.
+/// True if a loop of it is exhausted.
 pub fn is_exhausted(mission: &Mission) -> bool {
     let asks = mission.pause.as_ref().is_some_and(|it| matches!(it.reason, PauseReason::Exhausted(_)));
     asks || mission.steps.iter().any(|it| it.is_exhausted)
@@ -170,7 +170,7 @@ pub fn retriable<'p>(plan: &Plan<'p>, mission: &Mission) -> Vec<&'p str> {
     plan.step_ids().filter(has_failed).map(|id| plan.step(id).id).collect()
 }
 
-/// What an execution means.
+/// Meaning of an execution.
 pub const fn execution(value: Execution) -> &'static str {
     match value {
         Execution::Step => "step: pause after every step",
@@ -178,7 +178,7 @@ pub const fn execution(value: Execution) -> &'static str {
     }
 }
 
-/// What an intervention means.
+/// Meaning of an intervention.
 pub const fn intervene(value: Intervene) -> &'static str {
     match value {
         Intervene::Never => "never: a failure counts at once",
@@ -188,7 +188,8 @@ pub const fn intervene(value: Intervene) -> &'static str {
     }
 }
 
-/// What a mission does now, in a few words: for titles, and for those who hear this page. `holder` is who has the step that starts next.
+/// Current activity of a mission, in a few words: for titles, and for those who hear this page. `holder` is the step that starts
+/// next, and its crab.
 pub fn doing(plan: &Plan<'_>, mission: &Mission, holder: Option<(StepId, &str)>) -> String {
     match mission.status {
         MissionStatus::Pending => "The mission has not begun.".to_owned(),

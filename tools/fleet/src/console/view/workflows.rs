@@ -1,4 +1,4 @@
-//! What missions follow: each step workflow with its plan and what is proved of it.
+//! The workflows that missions follow: each step workflow with its plan and what is proved of it.
 
 use maud::{Markup, html};
 use orange_analysis::plan_proof::{End, PlanFigures, PlanProof, RESTS_ON};
@@ -8,7 +8,7 @@ use orange_core::plan::Plan;
 use super::words::{self, Tone, counted};
 use super::{Page, Tab, badge, picture, text};
 
-/// How many ends of missions a page shows.
+/// Number of ends of missions that a page shows.
 const ENDS: usize = 40;
 
 /// This page of all workflows.

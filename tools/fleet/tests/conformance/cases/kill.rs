@@ -16,7 +16,7 @@ use crate::world::{World, agent, roles, until};
 
 const RUNS: [&str; 6] = ["plan 1", "implement 1", "review 1", "fix 1", "review 2", "pr 1"];
 
-/// How many answers each process gives before it is killed.
+/// Number of answers that each process gives before it is killed.
 const ANSWERS: [u64; 9] = [1, 2, 5, 9, 14, 20, 33, 47, 60];
 
 /// At which passing of a point each process dies. Six callers wait at most for one transaction, and eight missions are 144 calls, so

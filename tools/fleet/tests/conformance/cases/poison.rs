@@ -1,4 +1,4 @@
-//! What nobody can read.
+//! Tests of texts that cannot be read.
 
 use std::path::Path;
 

@@ -86,7 +86,7 @@ impl Secure {
         StreamOwned::new(connection, self.world.admin.raw())
     }
 
-    /// What a crab's WebSocket needs.
+    /// Configuration of TLS for a crab's WebSocket.
     pub fn trusting(&self) -> Arc<ClientConfig> {
         trusting(self.certificates.path())
     }
@@ -246,7 +246,7 @@ impl Wire {
         text
     }
 
-    /// What comes until the connection ends.
+    /// Frames that come until the connection ends.
     pub fn rest(&mut self) -> Vec<Frame> {
         std::iter::from_fn(|| self.next()).collect()
     }
