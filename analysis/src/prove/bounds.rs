@@ -1,4 +1,4 @@
-//! Bounds of loops without a person: the counter that rises in each of them, and the guard that asks for less.
+//! Argument that loops without a person end: the counter that rises in each of them, and the guard that asks for less.
 
 use std::collections::BTreeSet;
 

@@ -225,7 +225,7 @@ impl<'m> Search<'m> {
         search
     }
 
-    /// Reason why not everything was looked at, if so: a thing that was not found then is not proved absent.
+    /// Reason why not everything was looked at; `None` if everything was. With a reason, a thing that was not found may still exist.
     pub fn cut(&self) -> Option<Cut> {
         self.cut
     }

@@ -68,8 +68,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Duration that the task will have been in its state when its next time limit ends, in seconds. A limit of which a person was
-    /// already notified comes last.
+    /// Duration of the task's stay in its state at the end of its next time limit, in seconds. A limit of which a person was already
+    /// notified comes last.
     fn next_time(&self) -> Option<u32> {
         let (lasted, left) = (self.time.lasted(), self.time.left());
         let end = End { lasted, left: &left, ..End::PLAIN };
