@@ -37,14 +37,14 @@ pub fn page(check: &Check) -> &'static str {
     pages().find(|(it, _)| *it == check).map_or("", |(_, page)| *page)
 }
 
-/// What a check is about in one line: the first paragraph of its page.
+/// Summary of a check in one line: the first paragraph of its page.
 pub fn summary(check: &Check) -> &'static str {
     let page = page(check);
     let body = page.split_once("\n\n").map_or(page, |(_, body)| body);
     body.split_once("\n\n").map_or(body, |(first, _)| first).trim_end()
 }
 
-/// What a check is about, as the heading of its part of a list.
+/// Title of a check's group, as the heading of its part of a list.
 pub fn title(check: &Check) -> &'static str {
     let group = lint::GROUPS.iter().find(|group| group.has(check.code));
     match (check.code.split_at(1).0, group) {

@@ -1,4 +1,4 @@
-//! What is known of a workflow before it runs: lints, proofs, walks, scenarios and comparisons.
+//! Static analysis of a workflow, before it runs: lints, proofs, walks, scenarios and comparisons.
 //!
 //! Everything here looks at what [`orange_codegen`] has compiled. Nothing in the compiler knows of it.
 

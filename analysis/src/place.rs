@@ -1,11 +1,11 @@
-//! Where things stand in a workflow, in words that stay true when lines move: `transitions[stuck→working].hooks[spawn_agent]`.
+//! Paths to parts of a workflow, in words that stay true when lines move: `transitions[stuck→working].hooks[spawn_agent]`.
 
 use std::collections::HashMap;
 
 use orange_codegen::span::Span;
 use orange_codegen::syntax::{Kind, Node};
 
-/// What names an item of a list, the first that it has.
+/// Keys that name an item of a list; the first one that the item has counts.
 const NAMING: [&str; 5] = ["id", "name", "status", "action", "then"];
 
 /// The places of one source.
@@ -116,7 +116,7 @@ impl Places {
     }
 }
 
-/// What an item of a list goes by.
+/// Name of an item of a list.
 fn name(item: &Node) -> Option<String> {
     if let Some(text) = text(item) {
         return Some(text.to_owned());

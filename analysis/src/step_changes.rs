@@ -1,4 +1,4 @@
-//! What changes between two step workflows. A mission keeps the plan with which it was started, so this concerns later missions only.
+//! Differences between two step workflows. A mission keeps the plan with which it was started, so they concern later missions only.
 
 use orange_codegen::lower::{PlanArena, lower_plan};
 use orange_codegen::model::{Definition, Steps};
@@ -10,15 +10,15 @@ use orange_core::plan::{Plan, Step, StepId};
 pub struct StepChange {
     /// The step; `None` for the workflow as a whole.
     pub step: Option<String>,
-    /// What is different.
+    /// Kind of difference.
     pub what: What,
-    /// Where the old workflow has it.
+    /// Place in the old workflow, if it is there.
     pub old: Option<Span>,
-    /// Where the new workflow has it.
+    /// Place in the new workflow, if it is there.
     pub new: Option<Span>,
 }
 
-/// What is different in one place.
+/// Kind of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// The old workflow has no such step.
@@ -29,9 +29,9 @@ pub enum What {
     Key {
         /// Its name; `order` is the order in which steps run that are ready together.
         key: &'static str,
-        /// What it was; empty where there was nothing.
+        /// Old value; empty if there was none.
         before: String,
-        /// What it is; empty where there is nothing.
+        /// New value; empty if there is none.
         after: String,
     },
 }

@@ -110,7 +110,7 @@ fn is_about_two(check: &Check) -> bool {
     evolution::KINDS.iter().any(|it| it.page.0 == check)
 }
 
-/// What the check finds when the one text takes the place of the other; both must compile.
+/// Findings of the check when the one text takes the place of the other; both must compile.
 fn changes(check: &Check, old: &str, new: &str) -> String {
     let [old, new] = [("old.yml", old), ("new.yml", new)].map(|(path, text)| {
         let source = Source::new(path, text);

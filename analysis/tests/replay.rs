@@ -58,7 +58,7 @@ fn sources(language: &str, extension: &str) -> Vec<Source> {
     all.collect()
 }
 
-/// What is not as the trace tells it.
+/// Replays a trace in a walk; the error says where the two differ.
 fn replay(walk: &mut Walk<'_>, trace: &Trace) -> Result<(), String> {
     for (at, step) in trace.steps.iter().enumerate() {
         let story = perform(walk, step)?;
@@ -125,7 +125,7 @@ fn every_trace_of_every_finding_can_be_walked() {
     assert!(replayed > 100, "only {replayed} traces");
 }
 
-/// What is not as the trace of a mission tells it.
+/// Replays the trace of a mission in a walk; the error says where the two differ.
 fn replay_mission(walk: &mut PlanWalk<'_>, trace: &Trace) -> Result<(), String> {
     let stand = |walk: &PlanWalk<'_>| match walk.mission.busy() {
         Some(step) => walk.plan.step(step).id.to_owned(),

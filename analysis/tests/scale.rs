@@ -1,4 +1,4 @@
-//! How the search and the lints grow: counts of what they look at, which are the same on every machine.
+//! Growth of the search and the lints: counts of what they look at, which are the same on every machine.
 
 #![expect(clippy::expect_used, reason = "a test whose workflow does not compile has failed")]
 
@@ -10,7 +10,7 @@ use orange_analysis::{every_finding, lint};
 use orange_codegen::lower::{Arena, lower};
 use orange_codegen::{Source, compile};
 
-/// What a search came to.
+/// Size of a search.
 #[derive(Debug, PartialEq, Eq)]
 struct Count {
     configurations: usize,

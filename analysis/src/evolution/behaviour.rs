@@ -1,4 +1,4 @@
-//! How a workflow behaves, in words that two workflows share: names and no numbers, and nothing of how it is written.
+//! Behaviour of a workflow, in words that two workflows share: names and no numbers, and nothing of how it is written.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl Teller<'_> {
         format!("{names:?}")
     }
 
-    /// What is known about a state, and what becomes of a task whose agent has ended there.
+    /// Properties of a state, and the fate of a task whose agent has ended there.
     fn state(&self, id: StateId) -> String {
         let machine = self.0.machine;
         let orange_core::State { terminal, waits_for_human, entry, respawn, agent, .. } = machine.state(id);

@@ -51,7 +51,7 @@ impl<'b> Both<'b> {
         self.states[usize::from(old.0)]
     }
 
-    /// Whether a task can be in this old state. Where the search was cut, it may be.
+    /// True if a task can be in this old state. Where the search was cut, it may be.
     pub(super) fn may_be_in(&self, old: StateId) -> bool {
         self.old.nearest[usize::from(old.0)].is_some() || self.old.search.cut().is_some()
     }

@@ -1,4 +1,4 @@
-//! What becomes of a task that is in an old state when the new workflow takes over.
+//! Fate of a task that is in an old state when the new workflow takes over.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What becomes of running tasks when one workflow takes the place of another.
+//! Fate of running tasks when one workflow takes the place of another.
 //!
 //! A check here is a file, a page in `docs/lints/` and a line in the table below, like a lint; it looks at two workflows.
 
@@ -27,9 +27,9 @@ use orange_codegen::source::Source;
 /// One finding about two workflows.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// What was found; all its places are in one file.
+    /// Diagnostic, all places of which are in one file.
     pub finding: Diagnostic,
-    /// Which file: the new one, or the old one where the thing is gone.
+    /// File of the diagnostic: the new one, or the old one where the thing is gone.
     pub side: Side,
     /// The same thing in the other file, if there is one.
     pub counterpart: Option<Label>,
@@ -47,7 +47,7 @@ pub enum Side {
 /// Two workflows compared.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What was found: what breaks first, then by file and place.
+    /// Changes: what breaks first, then by file and place.
     pub changes: Vec<Change>,
     /// By the name of an old state: why a task that is in it is stranded.
     pub fates: BTreeMap<String, String>,
@@ -131,19 +131,19 @@ impl Change {
         self
     }
 
-    /// Whether it harms running tasks. What could not be decided is no change.
+    /// True if it harms running tasks. A change that could not be decided does not count.
     pub fn is_breaking(&self) -> bool {
         ![&D06, &A10].contains(&self.finding.check)
     }
 }
 
 impl Comparison {
-    /// Whether the new workflow harms running tasks.
+    /// True if the new workflow harms running tasks.
     pub fn is_breaking(&self) -> bool {
         self.changes.iter().any(Change::is_breaking)
     }
 
-    /// Why a task with this status is stranded under the new workflow, if it is; one that is over is not.
+    /// Reason why a task with this status is stranded under the new workflow, if it is; one that is over is not.
     pub fn strands(&self, status: &str) -> Option<String> {
         if self.endings.iter().any(|it| it == status) {
             return None;

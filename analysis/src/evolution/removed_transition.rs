@@ -13,7 +13,7 @@ use orange_codegen::span::Span;
 /// Places in prompts that a message still points at.
 const MAX_LABELS: usize = 4;
 
-/// What is lost with a transition.
+/// Loss that comes with a removed transition.
 pub(super) enum Loss {
     /// Prompts tell agents to take it, here.
     Named(Vec<Span>),

@@ -1,4 +1,4 @@
-//! What `diff` finds where gates ask for more than sections, and actors are declared.
+//! Findings of `diff` where gates ask for more than sections, and actors are declared.
 
 use orange_codegen::{Source, compile};
 
@@ -14,7 +14,7 @@ transitions:
 prompts: {worker: Do it.}
 ";
 
-/// What `diff` says of a change that breaks running tasks.
+/// Asserts the messages of `diff` for a change that breaks running tasks.
 #[track_caller]
 fn check(old: &str, new: &str, expect: &[&str]) {
     let sources = [old, new].map(|it| Source::new("flow.yml", it));

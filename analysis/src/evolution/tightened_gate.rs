@@ -15,7 +15,7 @@ use orange_codegen::span::Span;
 /// More combinations of contents than these are not looked at.
 const MAX_CASES: usize = 4_096;
 
-/// What can stand in each section that gates of a pair read.
+/// Possible contents of each section that gates of a pair read.
 struct Case<'c> {
     parts: Vec<Part<'c>>,
     /// The gates whose programs and checks let the task through.
@@ -26,7 +26,7 @@ struct Case<'c> {
 struct Part<'c> {
     section: &'c str,
     content: Content,
-    /// Whether a gate has let this very content through before.
+    /// True if a gate has let this very content through before.
     seen: bool,
 }
 
@@ -99,7 +99,7 @@ fn cases<'c>(gates: &Gates<'c>) -> Option<Vec<Case<'c>>> {
 }
 
 impl Case<'_> {
-    /// Whether this passes every one of these gates.
+    /// True if this case passes every one of these gates.
     fn opens(&self, gates: &[Gate<'_>]) -> bool {
         gates.iter().all(|gate| match gate {
             Gate::AnySection(any) => any.iter().any(|gate| self.passes(gate)),
@@ -108,7 +108,7 @@ impl Case<'_> {
         })
     }
 
-    /// Whether this is asked already, with no less time.
+    /// True if the old gates ask this already, with no less time.
     fn is_asked(&self, gate: &Gate<'_>) -> bool {
         self.asked.iter().any(|old| match (old, gate) {
             (Gate::Command(old), Gate::Command(new)) => old.argv == new.argv && old.timeout <= new.timeout,
@@ -116,7 +116,7 @@ impl Case<'_> {
         })
     }
 
-    /// What these gates ask outside of the body, and the old ones did not.
+    /// Demand of these gates outside of the body, which the old ones did not have, in words.
     fn unasked(&self, gates: &[Gate<'_>]) -> Option<String> {
         gates.iter().find_map(|gate| match gate {
             Gate::Command(program) if !self.is_asked(gate) => {

@@ -25,7 +25,7 @@ pub(super) fn find(both: &Both<'_>) -> Vec<Change> {
     vec![Change::on(Side::New, finding).beside(was)]
 }
 
-/// What behaves differently, by name.
+/// Names of the parts that behave differently.
 fn differences(both: &Both<'_>) -> Vec<String> {
     let (old, new) = (behaviour(both.old), behaviour(both.new));
     let changed = old.iter().filter(|(what, how)| new.get(*what) != Some(*how)).map(|(what, _)| what);

@@ -1,4 +1,4 @@
-//! What steps do to a task's agents and its worktree: where these begin, and what is left behind.
+//! Effects of steps on a task's agents and its worktree: where these begin, and what is left behind.
 
 use orange_core::{Actor, Hook, Spawn};
 
@@ -10,7 +10,7 @@ use orange_codegen::span::Span;
 /// A place of a story and its part in it.
 pub(crate) type StoryLabel = (Span, String);
 
-/// What started an agent: a hook of a transition, or the state's own with its `respawn_prompt`.
+/// Hook that started an agent: one of a transition, or the state's own with its `respawn_prompt`.
 pub(crate) struct Start<'f> {
     pub(crate) hook: &'f Hook<'f>,
     pub(crate) span: Span,
@@ -29,12 +29,12 @@ impl<'f> Facts<'f> {
         if is_over && !was_over() { after.alive() } else { None }
     }
 
-    /// Whether a hook of a step is to give back what an agent is alive in.
+    /// True if a hook of a step is to give back the worktree in which an agent is alive.
     fn releases_under_agent(&self, edge: &Edge) -> bool {
         self.search.events(edge).iter().any(|(_, event)| matches!(event, Event::ReleaseUnderAgent(_)))
     }
 
-    /// Whether a step before, on a shortest run, was to give the worktree back under an agent that lives on: what is left behind
+    /// True if a step before, on a shortest run, was to give the worktree back under an agent that lives on: what is left behind
     /// later has that cause.
     pub(crate) fn follows_release(&self, edge: EdgeId) -> bool {
         let run = self.search.run_to(self.search.edge(edge).from);
@@ -42,7 +42,7 @@ impl<'f> Facts<'f> {
         before.any(|it| self.releases_under_agent(it) && self.outliving(it).is_some())
     }
 
-    /// Whether a step ends its task and leaves the worktree bound to it.
+    /// True if a step ends its task and leaves the worktree bound to it.
     pub(crate) fn keeps_workspace(&self, edge: &Edge) -> bool {
         let after = self.search.task(edge.to);
         let is_over = after.waiting.is_none() || self.search.has_failed_by_itself(edge);
@@ -65,14 +65,14 @@ impl<'f> Facts<'f> {
         })
     }
 
-    /// Whether a step starts an agent while another is alive that is not meant to be: `spawn-while-alive` reports that.
+    /// True if a step starts an agent while another is alive that is not meant to be: `spawn-while-alive` reports that.
     pub(crate) fn is_crowded(&self, edge: &Edge) -> bool {
         let mut alive = self.second_agents(edge);
         alive.any(|(index, alive)| self.crowds(edge, index, alive))
     }
 
-    /// Whether the agent that a hook starts, while this one is alive, is not meant to be. No hook is meant to start a second agent
-    /// of one actor: the engine refuses that.
+    /// True if the agent that a hook starts while this one is alive is not meant to be. No hook is meant to start a second agent of
+    /// one actor: the engine refuses that.
     pub(crate) fn crowds(&self, edge: &Edge, index: HookIndex, alive: Actor) -> bool {
         let waiting = self.search.task(edge.from).waiting.map(|it| it.transition);
         let hooks = edge.step.begins().or(waiting).map_or(&[][..], |id| self.machine.transition(id).hooks);
@@ -80,7 +80,7 @@ impl<'f> Facts<'f> {
         starts.is_some_and(|it| it.actor() == alive) || !self.is_meant_beside(edge, alive)
     }
 
-    /// Whether the agent that is alive is a reviewer that was started to run beside a worker: it may have a new one at its side.
+    /// True if the agent that is alive is a reviewer that was started to run beside a worker: it may have a new one at its side.
     pub(crate) fn is_meant_beside(&self, edge: &Edge, alive: Actor) -> bool {
         let mut task = *self.search.task(edge.from);
         if let Some(id) = edge.step.begins().filter(|_| task.agent(alive) != Agent::Live) {
@@ -91,8 +91,8 @@ impl<'f> Facts<'f> {
         alive == Actor::Reviewer && task.beside
     }
 
-    /// Whether a task that was created past the initial state has not been started: `orange task spawn` gives it a
-    /// worktree and an agent, before this step or after it.
+    /// True if a task that was created past the initial state has not been started: `orange task spawn` gives it a worktree and an
+    /// agent, before this step or after it.
     pub(crate) fn was_never_started(&self, edge: &Edge) -> bool {
         let is_bound = self.search.task(edge.from).workspace.is_some();
         !self.search.is_ordinary(edge.from) && !is_bound && self.could_have_been_started(edge)
@@ -119,7 +119,7 @@ impl<'f> Facts<'f> {
         lost
     }
 
-    /// Where a run started the agent that is alive at its end, and the last transition since that left it alive.
+    /// Place where a run started the agent that is alive at its end, and the last transition since that left it alive.
     pub(crate) fn life(&self, run: &[EdgeId], agent: Actor) -> Vec<StoryLabel> {
         let Some((at, start)) = self.start(run, agent) else { return Vec::new() };
         let prompt = start.hook.spawn().map_or("", |it| self.machine.prompt(it.prompt).name);

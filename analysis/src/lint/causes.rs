@@ -7,7 +7,7 @@ use orange_codegen::diag::{Diagnostic, Edit, Fix, Level};
 use orange_codegen::model::{Definition, StateId, Workflow};
 use orange_codegen::span::Span;
 
-/// What two findings have in common when they are about one fault.
+/// Common ground of two findings that are about one fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Link {
     /// They point at one transition, exit rule, state, prompt or step.
@@ -178,12 +178,12 @@ fn order(it: &Diagnostic) -> (Level, usize, u32) {
     (it.level, rank(it.code()), it.span.start)
 }
 
-/// How far a finding is from a cause.
+/// Distance of a finding from a cause.
 fn rank(code: &str) -> usize {
     CAUSES.iter().position(|(it, _)| *it == code).map_or(0, |at| at + 1)
 }
 
-/// What a finding is about.
+/// Subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject<'d> {
     /// A thing that the check names.
@@ -199,7 +199,7 @@ enum Subject<'d> {
 }
 
 impl Subject<'_> {
-    /// Whether two findings about it are about one fault.
+    /// True if two findings about this subject are about one fault.
     fn links(&self, one: &str, other: &str) -> bool {
         let follows = |it: &str, from: &str| {
             let causes = CAUSES.iter().filter(|(code, _)| *code == it).flat_map(|(_, causes)| *causes);

@@ -1,4 +1,4 @@
-//! What every lint may ask: the workflow with its places, its machine, its search, and who does what.
+//! Facts that every lint may ask for: the workflow with its places, its machine, its search, and who does what.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub struct Facts<'f> {
     pub machine: &'f Machine<'f>,
     /// Every run of it.
     pub search: &'f Search<'f>,
-    /// What its prompts tell.
+    /// Facts that its prompts state.
     pub prompt_facts: &'f PromptFacts,
     /// By [`TransitionId`].
     pub transitions: Vec<&'f Transition>,
@@ -43,23 +43,23 @@ pub struct Facts<'f> {
     pub exit_rules: Vec<&'f ExitRule>,
     /// By [`TransitionId`]: who takes it.
     pub actor_kinds: Vec<ActorKind>,
-    /// What transitions connect, whatever their guards say.
+    /// Connections between states by transitions, whatever their guards say.
     pub graph: StateGraph,
     /// By state: the nearest configuration in it, if the search came there.
     pub nearest: Vec<Option<ConfigurationId>>,
-    /// What may still be spent on questions about guards.
+    /// Work that may still be spent on questions about guards.
     pub work: RefCell<Work>,
     /// Steps and their hooks in the traces so far.
     traced: Cell<usize>,
-    /// What lints of authority find out once.
+    /// Facts for the lints of authority, computed once.
     pub(super) authority: authority::Shared,
-    /// What lints of exit rules find out once.
+    /// Facts for the lints of exit rules, computed once.
     pub(super) exits: exits::Shared,
-    /// What lints of prompts find out once.
+    /// Facts for the lints of prompts, computed once.
     pub(super) prompts: prompts::Shared,
 }
 
-/// Who takes a transition, as far as the workflow tells.
+/// Actor that takes a transition, as far as the workflow says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActorKind {
     /// An agent that can be running there, or that alone may.
@@ -125,7 +125,7 @@ impl<'f> Facts<'f> {
         self.transitions[id.0 as usize]
     }
 
-    /// Whether an exit rule leads to where a transition does.
+    /// True if an exit rule leads to the target of a transition.
     pub fn is_ruled(&self, id: TransitionId) -> bool {
         is_ruled(self.machine, self.machine.transition(id))
     }
@@ -139,7 +139,7 @@ impl<'f> Facts<'f> {
         (start..end).map(TransitionId).map(|id| (id, self.transition(id)))
     }
 
-    /// Whether a transition gives the task up and takes no verdict for it: it leads to the crash state or to the one of `cancel`.
+    /// True if a transition gives the task up and takes no verdict for it: it leads to the crash state or to the one of `cancel`.
     pub fn gives_up(&self, id: TransitionId) -> bool {
         let Machine { commands, .. } = self.machine;
         let transition = self.machine.transition(id);
@@ -162,7 +162,7 @@ impl<'f> Facts<'f> {
         span.first_line(&self.source.text)
     }
 
-    /// Whether no exit rule moves a task on from a state.
+    /// True if no exit rule moves a task on from a state.
     pub fn waits(&self, id: StateId) -> bool {
         self.machine.state(id).waits_for_human
     }
@@ -236,7 +236,7 @@ impl<'f> Facts<'f> {
         }
     }
 
-    /// What does the same as a step in a walk. An end that is judged once more follows from the first by itself.
+    /// Acts of a walk that have the effect of a step. An end that is judged once more follows from the first by itself.
     fn acts(&self, edge: &Edge, by: &str, written: &mut Written) -> Vec<Act> {
         let before = self.search.task(edge.from);
         let is_engines = match &edge.step {
@@ -321,7 +321,7 @@ impl<'f> Facts<'f> {
         times.filter(|(outcome, _)| is_one_of_several && leads(outcome)).map(|(_, after)| after).next()
     }
 
-    /// Who takes a step, as the search has it.
+    /// Actor that takes a step, as the search has it.
     fn asks(&self, step: &SearchStep) -> &'f str {
         let (SearchStep::Request { by, .. }
         | SearchStep::Retry { by, .. }
@@ -332,7 +332,7 @@ impl<'f> Facts<'f> {
         if *by == Actor::Human { PERSON } else { self.machine.actor_name(*by) }
     }
 
-    /// Who usually takes a step.
+    /// Actor that usually takes a step.
     fn by(&self, step: &SearchStep) -> &'f str {
         match step {
             SearchStep::Start | SearchStep::Respawn | SearchStep::Retry { .. } => PERSON,
@@ -416,8 +416,8 @@ fn nearest(search: &Search<'_>) -> Vec<Option<ConfigurationId>> {
     nearest
 }
 
-/// Who takes a transition: a person or an agent who alone may; else the engine where an exit rule leads there; else a declared actor;
-/// else an agent where hooks start one that can still be running; else a person.
+/// Actor that takes a transition: a person or an agent who alone may; else the engine where an exit rule leads there; else a
+/// declared actor; else an agent where hooks start one that can still be running; else a person.
 fn actor_kind(
     machine: &Machine<'_>,
     prompt_facts: &PromptFacts,
@@ -437,7 +437,7 @@ fn actor_kind(
     }
 }
 
-/// Whether an exit rule leads to where a transition does.
+/// True if an exit rule leads to the target of a transition.
 fn is_ruled(machine: &Machine<'_>, transition: &core::Transition<'_>) -> bool {
     let mut rules = machine.exit_rules_of(transition.from).map(|rule| machine.exit_rules[rule].outcome);
     rules.any(|it| it.targets().any(|to| to == transition.to))

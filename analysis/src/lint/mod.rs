@@ -42,7 +42,7 @@ pub struct Lint {
     pub find: Find,
 }
 
-/// What a lint reads, for each kind of workflow.
+/// Function of a lint, by the kind of workflow that it reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Find {
     /// A state machine.
@@ -126,7 +126,7 @@ pub static GROUPS: &[Group] = &[
 ];
 
 impl Group {
-    /// Whether a check of this code belongs to it.
+    /// True if a check with this code belongs to it.
     pub fn has(&self, code: &str) -> bool {
         let number = code.strip_prefix(self.letter).and_then(|it| u8::from_str_radix(it, 16).ok());
         number.is_some_and(|it| self.numbers.contains(&it))
@@ -138,13 +138,13 @@ pub fn lints() -> impl Iterator<Item = &'static Lint> {
     GROUPS.iter().flat_map(|group| group.lints)
 }
 
-/// What the lints find in a checked workflow; of one that has no tables, why not.
+/// Findings of the lints in a checked workflow; for one that has no tables, the reasons for that.
 pub fn findings(checked: &Checked, source: &Source) -> Vec<Diagnostic> {
     with_step_facts(checked, steps::all)
         .unwrap_or_else(|| with_facts(checked, source, all).unwrap_or_else(|refused| refused))
 }
 
-/// What a function makes of all facts about a checked step workflow; `None` of a state machine workflow.
+/// Result of a function on all facts about a checked step workflow; `None` for a state machine workflow.
 pub fn with_step_facts<T>(checked: &Checked, tell: impl FnOnce(&StepFacts<'_>) -> T) -> Option<T> {
     let Definition::Steps(steps) = checked.definition() else { return None };
     let arena = PlanArena::default();
@@ -152,7 +152,7 @@ pub fn with_step_facts<T>(checked: &Checked, tell: impl FnOnce(&StepFacts<'_>) -
     Some(tell(&StepFacts::new(steps, &plan)))
 }
 
-/// What a function makes of all facts about a checked workflow.
+/// Result of a function on all facts about a checked workflow.
 ///
 /// # Errors
 /// It has no machine: it is a step workflow, or its guards are beyond a limit.
@@ -169,7 +169,7 @@ pub fn with_facts<T>(
     Ok(tell(&Facts::new(workflow, source, &machine, &search, &prompt_facts)))
 }
 
-/// What every lint of state machines finds, and where the search was cut.
+/// Findings of every lint of state machines, and one more if the search was cut.
 pub fn all(facts: &Facts<'_>) -> Vec<Diagnostic> {
     let cut = facts.search.cut().map(|cut| counters::undecided(facts, cut));
     let finds = lints().filter_map(|lint| match lint.find {

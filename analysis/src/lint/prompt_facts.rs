@@ -1,4 +1,4 @@
-//! What prompts and messages of hooks literally say, and where an agent that reads them can be.
+//! Literal content of prompts and of messages of hooks, and the places where an agent that reads them can be.
 
 mod commands;
 mod literal;
@@ -17,7 +17,7 @@ use orange_codegen::lower;
 use orange_codegen::model::Workflow;
 use orange_codegen::span::Span;
 
-/// What is read in all prompts, and in the messages of hooks.
+/// Readings of all prompts, and of the messages of hooks.
 #[derive(Clone, Debug)]
 pub struct PromptFacts {
     /// By [`PromptId`]: what it says.
@@ -39,11 +39,10 @@ pub struct PromptFacts {
 pub struct Message {
     /// The hook in the source.
     pub hook: Span,
-    /// What it says.
     pub reading: Reading,
-    /// Who reads it, and where the task then is: once for each transition that the hook was declared for.
+    /// Readers of the message, and the state of the task then: once for each transition that the hook was declared for.
     pub starts: Vec<Start>,
-    /// Where the task can be while they act on it; `None` where that is more than the walker looks at.
+    /// Places where the task can be while they act on it; `None` if there are more than the walker looks at.
     pub runs: Option<Vec<AgentInState>>,
 }
 
@@ -73,7 +72,7 @@ impl PromptFacts {
         prompt_facts
     }
 
-    /// What a prompt says.
+    /// Content of a prompt.
     pub fn reading(&self, prompt: PromptId) -> &Reading {
         &self.readings[usize::from(prompt.0)]
     }
@@ -83,7 +82,7 @@ impl PromptFacts {
         self.first_in[usize::from(state.0)]
     }
 
-    /// Whether a prompt of the task's other agent, or a message to it, names the command from `from` to `to`.
+    /// True if a prompt of the task's other agent, or a message to it, names the command from `from` to `to`.
     pub fn others_name(&self, actor: Actor, from: StateId, to: StateId) -> bool {
         let other = if actor == Actor::Reviewer { Actor::Worker } else { Actor::Reviewer };
         self.named.get(&(from, to)).is_some_and(|by| by.allows(other))
@@ -129,7 +128,7 @@ fn messages(workflow: &Workflow, states: &HashMap<&str, StateId>, walker: &mut W
 }
 
 impl Message {
-    /// Whether a person reads it.
+    /// True if a person reads it.
     pub fn is_for_person(&self) -> bool {
         self.starts.iter().any(|it| it.place.actor == Actor::Human)
     }

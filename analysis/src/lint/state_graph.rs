@@ -4,14 +4,14 @@ use orange_core::{Machine, StateId};
 
 use crate::search::components::Components;
 
-/// What the plain graph alone says about every state.
+/// Facts about every state that the plain graph alone gives.
 #[derive(Clone, Debug)]
 pub struct StateGraph {
     /// By state: whether a task can be created there, or transitions lead there from where one can.
     pub entered: Vec<bool>,
     /// By state: whether transitions lead from there to a terminal state; true of a terminal state itself.
     pub ends: Vec<bool>,
-    /// Which states lead to each other.
+    /// States that lead to each other.
     pub circles: Components,
 }
 

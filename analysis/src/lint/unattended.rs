@@ -23,7 +23,7 @@ pub struct Unattended<'f> {
     components: Components,
 }
 
-/// What a step is to a run without a person.
+/// Role of a step in a run without a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// Such a run goes on with it.
@@ -47,7 +47,7 @@ pub struct Lasso {
 #[derive(Clone, Debug, Default)]
 pub struct Longest {
     pub sum: u64,
-    /// Where it begins; then its steps, the person's own first.
+    /// Its steps in order, the person's own first.
     pub steps: Vec<EdgeId>,
 }
 
@@ -126,7 +126,7 @@ impl<'f> Unattended<'f> {
         self.moves().filter(|(_, edge)| edge.step.begins().is_some() && self.turns(edge))
     }
 
-    /// Whether what follows can come back to where the step began.
+    /// True if the run can come back from the step to where it began.
     fn turns(&self, edge: &Edge) -> bool {
         self.components.together(edge.from, edge.to)
     }
@@ -149,22 +149,22 @@ impl<'f> Unattended<'f> {
     }
 }
 
-/// Whether a step takes a transition, all of whose hooks run or only some: 1 or 0.
+/// 1 if a step takes a transition, whether all of its hooks run or only some; else 0.
 pub fn transitions(edge: &Edge) -> u64 {
     u64::from(edge.step.begins().is_some())
 }
 
-/// Whether a step takes this transition: 1 or 0.
+/// 1 if a step takes this transition, else 0.
 pub fn times(edge: &Edge, id: TransitionId) -> u64 {
     u64::from(edge.step.transition() == Some(id))
 }
 
-/// Whether the engine starts an agent again that has crashed.
+/// True if the engine starts an agent again that has crashed.
 pub fn restarts(edge: &Edge) -> bool {
     matches!(edge.step, SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. })
 }
 
-/// How many agents a step starts.
+/// Number of agents that a step starts.
 pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
     match edge.step {
         SearchStep::Start
@@ -192,7 +192,7 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
     }
 }
 
-/// Whether a hook that starts an agent starts none: there is no worktree, or the same agent is alive.
+/// True if a hook that is to start an agent starts none: there is no worktree, or the same agent is alive.
 fn fails(search: &Search<'_>, edge: &Edge, hook: u16, actor: Option<Actor>) -> bool {
     search.events(edge).iter().filter(|(at, _)| *at == hook).any(|(_, event)| match event {
         Event::SpawnWithoutWorkspace | Event::SpawnBesideWorktree => true,

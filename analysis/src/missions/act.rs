@@ -1,4 +1,4 @@
-//! What can happen to a mission, named without numbers of attempts and pauses.
+//! Acts that can happen to a mission, named without numbers of attempts and pauses.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ pub enum Act {
 pub struct Answer {
     /// The number of the pause; without one, the current pause.
     pub pause: Option<u32>,
-    /// Whether the failure is taken as it is.
+    /// True if the failure is taken as it is.
     pub accept_failure: bool,
     /// The policy from now on.
     pub execution: Option<Execution>,
@@ -72,7 +72,7 @@ impl Act {
         }
     }
 
-    /// Who does it: a step stands for its agent.
+    /// Actor of the act: a step stands for its agent.
     pub(super) fn actor<'p>(&self, plan: &Plan<'p>) -> &'p str {
         match self {
             Act::Complete(step, _) | Act::Fail(step, _) | Act::Lose(step) => plan.step(*step).id,
@@ -80,7 +80,7 @@ impl Act {
         }
     }
 
-    /// What they do, as in a trace.
+    /// Words for what the actor does, as in a trace.
     pub(super) fn does(&self) -> String {
         match self {
             Act::Complete(_, Report { result, warning, .. }) => {
@@ -122,7 +122,7 @@ impl Act {
         }
     }
 
-    /// Whether a person makes a step run once more than the plan does.
+    /// True if a person makes a step run once more than the plan does.
     pub fn is_by_hand(&self, mission: &Mission) -> bool {
         match self {
             Act::Continue(it) => !it.accept_failure && mission.asked().is_some(),

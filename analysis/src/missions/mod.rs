@@ -14,18 +14,18 @@ use orange_core::plan::{Plan, Policy, StepId};
 /// The most steps of all missions that a search keeps.
 const MAX_KEPT_STEPS: usize = 300_000;
 
-/// What a search looks at.
+/// Cases that a search looks at.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
-    /// When missions pause.
+    /// Policy for the pauses of missions.
     pub policy: Policy,
-    /// Which steps may fail.
+    /// Steps that may fail.
     pub failures: Failures,
-    /// Whether a person tries failed steps again, and retries failed missions.
+    /// True if a person tries failed steps again, and retries failed missions.
     pub by_hand: bool,
 }
 
-/// Which steps fail in a search.
+/// Steps that fail in a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failures {
     /// Those that name a handler: what other failures lead to is an end.
@@ -47,11 +47,10 @@ impl ConfigurationId {
 /// One act, and what it leads to.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// Where it happens.
+    /// Configuration in which it happens.
     pub from: ConfigurationId,
-    /// What happens.
     pub act: Act,
-    /// Where that leads.
+    /// Configuration to which it leads.
     pub to: ConfigurationId,
 }
 
@@ -68,7 +67,7 @@ pub struct MissionSearch<'p> {
     first: Vec<Option<usize>>,
     /// By step: how many agents an attempt can have before it counts as failed; 0 of a step that no run starts.
     agents: Vec<u32>,
-    /// Where a second agent may start beside the first one.
+    /// Configuration in which a second agent may start beside the first one.
     second_agent: Option<ConfigurationId>,
     is_cut: bool,
 }
@@ -201,7 +200,7 @@ impl<'p> MissionSearch<'p> {
         run
     }
 
-    /// How many agents an attempt at a step can have before it counts as failed; 0 if no run was found that starts it.
+    /// Number of agents that an attempt at a step can have before it counts as failed; 0 if no run was found that starts it.
     pub fn agents(&self, id: StepId) -> u32 {
         self.agents[id.index()]
     }
@@ -228,12 +227,12 @@ impl<'p> MissionSearch<'p> {
         Trace { start: stand(ConfigurationId(0)), steps: steps.collect(), end }
     }
 
-    /// Whether runs are left that were not looked at.
+    /// True if runs are left that were not looked at.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Whether a run starts this step; `None` if none was found and not all were looked at.
+    /// True if a run starts this step; `None` if none was found and not all were looked at.
     pub fn runs(&self, id: StepId) -> Option<bool> {
         let runs = self.next.contains(&Some(id));
         (runs || !self.is_cut).then_some(runs)
@@ -274,7 +273,7 @@ impl<'p> MissionSearch<'p> {
     }
 }
 
-/// What decisions can distinguish of a mission: no attempts, no texts that nothing compares, no numbers of pauses.
+/// Parts of a mission that decisions can distinguish: no attempts, no texts that nothing compares, no numbers of pauses.
 fn distinguished(mission: &Mission) -> Mission {
     let mut key = mission.clone();
     key.pauses = 0;

@@ -9,7 +9,7 @@ use orange_core::plan::{Plan, StepId};
 use super::unaided;
 use crate::missions::{Edge, MissionSearch};
 
-/// How often steps can run, and how missions end.
+/// Numbers of attempts of steps, and ends of missions.
 #[derive(Clone, Debug)]
 pub struct PlanFigures {
     /// The configurations that a mission can come to.
@@ -22,11 +22,11 @@ pub struct PlanFigures {
     pub by_step: Vec<Attempts>,
     /// Every end, a nearer one first.
     pub ends: Vec<End>,
-    /// Whether more may be true than was found.
+    /// True if more may be true than was found.
     pub is_cut: bool,
 }
 
-/// How often one step can run.
+/// Number of times that one step can run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempts {
     pub step: String,
@@ -36,7 +36,7 @@ pub struct Attempts {
     pub agents: u32,
 }
 
-/// How a mission can end, beside retries by hand.
+/// Possible end of a mission, beside retries by hand.
 #[derive(Clone, Debug)]
 pub struct End {
     /// `completed` or `failed`.
@@ -134,7 +134,7 @@ fn ends(plan: &Plan<'_>, search: &MissionSearch<'_>) -> Vec<End> {
     ends
 }
 
-/// Whether an attempt of a step, or of its handler, has completed, or the step has failed itself.
+/// True if an attempt of a step, or of its handler, has completed, or the step has failed itself.
 fn has_run(mission: &Mission, id: StepId) -> bool {
     mission.step(id).latest.is_some() || has_failed_itself(mission, id)
 }

@@ -1,4 +1,4 @@
-//! What is proved of a step workflow: each property with its argument, or with a run that breaks it, and the figures.
+//! Proofs about a step workflow: each property with its argument, or with a run that breaks it, and the figures.
 
 mod figures;
 mod properties;
@@ -24,7 +24,7 @@ pub struct PlanProof {
     pub workflow: String,
     /// Every property of [`PROPERTIES`], in that order.
     pub properties: Vec<Judged>,
-    /// How often its steps can run, and how its missions end.
+    /// Numbers of attempts of its steps, and ends of its missions.
     pub figures: PlanFigures,
 }
 
@@ -33,17 +33,17 @@ pub struct PlanProof {
 pub struct Property {
     /// As programs name it: `ends-or-pauses`.
     pub name: &'static str,
-    /// What it says.
+    /// Claim in words.
     pub claim: &'static str,
     /// The codes of the lints that watch over it.
     watched_by: &'static [&'static str],
     /// A run that breaks it; absent where there is none.
     broken: fn(&Known<'_>) -> Option<Trace>,
-    /// Why it holds, in one line.
+    /// Argument for the claim, in one line.
     argument: fn(&Known<'_>) -> String,
 }
 
-/// What a proof of a plan rests on.
+/// Assumptions of a proof of a plan.
 pub const RESTS_ON: &[&str] = &[
     "Decisions are those of the engine's own core. Each step reports every result that a condition reads or that the step declares, \
      or fails; an agent that ends without a word is started again, and fails its step after `stuck_after` of these ends in a row.",
@@ -52,7 +52,7 @@ pub const RESTS_ON: &[&str] = &[
     "Prompts are not read. Not looked at: how long things take, and people who change the worktree.",
 ];
 
-/// What the properties are decided on.
+/// Facts from which the properties are decided.
 struct Known<'k> {
     plan: &'k Plan<'k>,
     /// Every run without pauses.

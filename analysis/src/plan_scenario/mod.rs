@@ -18,13 +18,13 @@ use crate::scenario::Failed;
 /// One mission's story.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// What it shows.
+    /// Name, which says what the scenario shows.
     pub name: Spanned<String>,
-    /// How far the mission goes by itself; the plan's by default.
+    /// Setting for how far the mission goes by itself; the plan's by default.
     pub execution: Option<Execution>,
-    /// When it pauses; the plan's by default.
+    /// Setting for when it pauses; the plan's by default.
     pub intervene: Option<Intervene>,
-    /// What happens, in order.
+    /// Acts, in order.
     pub acts: Vec<ScenarioAct>,
 }
 
@@ -33,13 +33,12 @@ pub struct Scenario {
 pub struct ScenarioAct {
     /// The whole item.
     pub span: Span,
-    /// What happens.
     pub act: NamedAct,
     /// The role of the agent; by default it may be any.
     pub by: Option<Spanned<String>>,
     /// The attempt that reports; the current one by default.
     pub attempt: Option<u32>,
-    /// What is expected then.
+    /// Expectations after the act.
     pub expect: Expect,
 }
 
@@ -51,9 +50,9 @@ pub enum NamedAct {
         step: Spanned<String>,
         /// The word that it reports.
         result: Option<String>,
-        /// What was done.
+        /// Summary of the work.
         summary: String,
-        /// What a person should look at.
+        /// Note that a person should look at.
         warning: Option<String>,
     },
     /// An agent reports a failure.
@@ -68,7 +67,7 @@ pub enum NamedAct {
     Cancel,
 }
 
-/// What is expected after an act; what is not named may be anything.
+/// Expectations after an act; what is not named may be anything.
 #[derive(Clone, Debug, Default)]
 pub struct Expect {
     /// The status of the mission.
@@ -77,17 +76,17 @@ pub struct Expect {
     pub steps: Vec<(Spanned<String>, Spanned<String>)>,
     /// Texts that the contexts of steps contain.
     pub context: Vec<(Spanned<String>, Spanned<String>)>,
-    /// What the mission's pause is for, or `none`.
+    /// Reason for the mission's pause, or `none`.
     pub pause: Option<Spanned<String>>,
-    /// Why the act was refused.
+    /// Reason for the refusal of the act.
     pub refusal: Option<Spanned<String>>,
 }
 
-/// What came of one scenario.
+/// Result of one scenario.
 #[derive(Clone, Debug, Default)]
 pub struct ScenarioResult {
-    /// What was not as expected; the first act that fails ends the scenario.
+    /// Expectations that were not met; the first act that fails ends the scenario.
     pub failed: Vec<Failed>,
-    /// What it has used of the plan.
+    /// Parts of the plan that it has used.
     pub coverage: Coverage,
 }

@@ -124,7 +124,7 @@ fn scenario_act(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioAct> {
     Some(ScenarioAct { span: node.span, act: act?, by, attempt, expect })
 }
 
-/// Which keys say something beside which acts.
+/// Keys that may stand beside acts, each with those acts.
 const BESIDE: [(&str, &[&str]); 10] = [
     ("result", &["complete"]),
     ("summary", &["complete"]),
@@ -138,7 +138,7 @@ const BESIDE: [(&str, &[&str]); 10] = [
     ("intervene", &["continue"]),
 ];
 
-/// What can happen in a step.
+/// Names of the acts that a step can have.
 pub const ACTS: [&str; 6] = ["complete", "fail", "lose", "continue", "retry", "cancel"];
 
 /// An item says exactly one thing that happens.
@@ -188,7 +188,7 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<NamedAct> {
     }
 }
 
-/// Whether the item says `true`. That something does not happen is no item.
+/// True if the item says `true`. `false` is an error: an act that does not happen is not an item.
 fn is_meant(decoder: &mut Decoder<'_>, one: &Field<'_>) -> bool {
     let is_meant = decoder.boolean(one);
     if is_meant == Some(false) {

@@ -114,7 +114,7 @@ fn compared(
     failed
 }
 
-/// Where a step stands, and what its agent may report.
+/// Status of a step, and the results that its agent may report.
 fn standing(walk: &PlanWalk<'_>, step: StepId) -> String {
     let (name, status) = (walk.plan.step(step).id, walk.mission.step(step).status.as_str());
     match walk.plan.results_of(step) {

@@ -10,7 +10,7 @@ use super::*;
 
 const DEV_TASK: &str = include_str!("../../../tests/fixtures/dev-task.toml");
 
-/// What is not as expected in each scenario of a file.
+/// Failed expectations in each scenario of a file.
 fn failures(text: &str) -> Vec<String> {
     let files = ["plan", "implement", "review", "pr"].map(|it| (format!("do/{it}.md"), it.to_owned()));
     let source = Source::new("dev-task.toml", DEV_TASK).with_files(PromptFiles::Given(BTreeMap::from(files)));

@@ -24,7 +24,7 @@ pub enum Command {
     Quit,
 }
 
-/// What the commands are, for a reader.
+/// Help text that lists the commands.
 pub const HELP: &str = "\
 complete STEP [RESULT][: SUMMARY]  the agent of a step completes it; \\n begins a new line
 warn STEP [RESULT]: WARNING        the same, with a warning

@@ -1,4 +1,4 @@
-//! What walks have used of a plan: its steps, both answers of its conditions, and its loops.
+//! Coverage of a plan by walks: its steps, both answers of its conditions, and its loops.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub enum Part {
     /// The condition of the step holds, or the step is skipped.
     Condition {
         step: StepId,
-        /// Whether it holds.
+        /// True if it holds.
         holds: bool,
     },
     /// The loop step sends the other one back.
@@ -42,7 +42,7 @@ impl Coverage {
         steps.chain(conditions).chain(loops).collect()
     }
 
-    /// Whether a part was used.
+    /// True if a part was used.
     pub fn has(&self, part: Part) -> bool {
         self.0.contains(&part)
     }

@@ -17,16 +17,16 @@ use crate::missions::Act;
 pub struct PlanWalk<'p> {
     pub plan: &'p Plan<'p>,
     pub mission: Mission,
-    /// What the acts so far have used.
+    /// Parts of the plan that the acts so far have used.
     pub coverage: Coverage,
 }
 
-/// What an act has led to.
+/// Result of an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Happened {
     /// The steps whose status is another one now, with the one before, in source order.
     pub changed: Vec<(StepId, StepStatus)>,
-    /// What the engine does.
+    /// Effects that the engine carries out.
     pub effects: Vec<Effect>,
 }
 

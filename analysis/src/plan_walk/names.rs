@@ -2,10 +2,10 @@
 
 use orange_core::mission::{PauseReason, Refusal};
 
-/// What a pause can be for.
+/// Names of the reasons for a pause; `none` stands for the lack of a pause.
 pub const PAUSES: [&str; 6] = ["none", "boundary", "warning", "error", "exhausted", "obstacle"];
 
-/// Why an act can be refused.
+/// Names of the reasons for which an act can be refused.
 pub const REFUSALS: [&str; 17] = [
     "closed",
     "has_begun",
@@ -26,7 +26,7 @@ pub const REFUSALS: [&str; 17] = [
     "nothing_to_retry",
 ];
 
-/// What a mission's pause is for.
+/// Name of the reason for a mission's pause.
 pub fn pause_name(reason: Option<&PauseReason>) -> &'static str {
     match reason {
         None => "none",
@@ -38,7 +38,7 @@ pub fn pause_name(reason: Option<&PauseReason>) -> &'static str {
     }
 }
 
-/// Why an act was refused.
+/// Name of the reason for which an act was refused.
 pub fn refusal_name(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Closed(_) => "closed",

@@ -1,4 +1,4 @@
-//! Why loops without a person end: what rises in each of them, and what asks for less.
+//! Argument that loops without a person end: the counter that rises in each of them, and the guard that asks for less.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,8 @@ pub(super) fn argument(known: &Known<'_, '_>) -> String {
     parts.join("; ")
 }
 
-/// What rises on this transition, which of those around it asks for less, and how often it is taken at most.
+/// Bound of this transition: the counter that rises on it, the transitions around it that ask for less, and the most times it is
+/// taken.
 fn bound(known: &Known<'_, '_>, id: TransitionId, turning: &[TransitionId]) -> Option<String> {
     let facts = known.facts;
     let hooks = facts.machine.transition(id).hooks;
@@ -62,7 +63,7 @@ fn reads(known: &Known<'_, '_>, id: TransitionId) -> impl Iterator<Item = Counte
     guard.into_iter().flat_map(|it| it.any_of).copied().flatten().map(|it| it.counter)
 }
 
-/// How often agents that crashed are started again.
+/// Bound on the restarts of crashed agents, in words.
 fn restarted(known: &Known<'_, '_>) -> Option<String> {
     let most = known.unattended.longest(|_, edge| u64::from(restarts(edge)))?.sum;
     (most > 0).then(|| format!("crashed agents are started again at most {} in all", often(most)))

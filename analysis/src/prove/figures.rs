@@ -7,7 +7,7 @@ use crate::lint::Facts;
 use crate::lint::unattended::{Longest, restarts, starts, transitions};
 use crate::search::{Edge, ExitResult, SearchStep};
 
-/// How large a workflow is, and how far it goes by itself.
+/// Size of a workflow, and how far it goes by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figures {
     /// The configurations that a task can come to: state, counters, sections, agents and worktree.

@@ -1,4 +1,4 @@
-//! What is proved of a workflow: each property with its argument, or with a run that breaks it, and the figures.
+//! Proofs about a workflow: each property with its argument, or with a run that breaks it, and the figures.
 //!
 //! A property is decided on the same search as the lints, by the same predicates; the findings of the lints that watch
 //! over it say what to do where it is refuted.
@@ -24,7 +24,7 @@ pub struct Proof {
     pub workflow: String,
     /// Every property of [`PROPERTIES`], in that order.
     pub properties: Vec<Judged>,
-    /// How large it is, and how far it goes by itself.
+    /// Size of the workflow, and how far it goes by itself.
     pub figures: Figures,
 }
 
@@ -33,15 +33,15 @@ pub struct Proof {
 pub struct Property {
     /// As programs name it: `ends-reachable`.
     pub name: &'static str,
-    /// What it says: "an end can be reached from everywhere".
+    /// Claim in words: "an end can be reached from everywhere".
     pub claim: &'static str,
     /// The codes of the lints that watch over it.
     watched_by: &'static [&'static str],
     /// A run that breaks it; absent where there is none.
     broken: fn(&Known<'_, '_>) -> Option<Trace>,
-    /// What it depends on and the workflow does not say.
+    /// Fact on which it depends and that the workflow does not state, if there is one.
     unknown: fn(&Known<'_, '_>) -> Option<String>,
-    /// Why it holds, in one line.
+    /// Argument for the claim, in one line.
     argument: fn(&Known<'_, '_>) -> String,
 }
 
@@ -49,23 +49,22 @@ pub struct Property {
 #[derive(Clone, Debug)]
 pub struct Judged {
     pub name: &'static str,
-    /// What it says.
+    /// Claim in words.
     pub claim: &'static str,
-    /// What was found.
     pub verdict: Verdict,
 }
 
-/// What was found of a property.
+/// Result of the proof of a property.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// It holds, whatever happens.
     Proved {
-        /// Why, in one line.
+        /// Argument for the claim, in one line.
         argument: String,
     },
     /// It does not hold.
     Refuted {
-        /// What the lints say about it.
+        /// Findings of the lints about it.
         findings: Vec<Diagnostic>,
         /// The shortest run that breaks it, where no finding has one.
         trace: Option<Trace>,
@@ -77,7 +76,7 @@ pub enum Verdict {
     },
 }
 
-/// What a proof rests on: what the search takes to be so, and what it leaves out.
+/// Assumptions of a proof: what the search takes to be so, and what it leaves out.
 pub const RESTS_ON: &[&str] = &[
     "Decisions are those of the engine's own core. They are asked of an abstract task: its state, the counters that \
      guards compare, the sections that gates read, its agents, its worktree.",
@@ -94,7 +93,7 @@ pub const RESTS_ON: &[&str] = &[
      people who change the frontmatter, a session or a worktree by hand, or merge by force.",
 ];
 
-/// What the properties are decided on.
+/// Facts from which the properties are decided.
 struct Known<'k, 'f> {
     facts: &'k Facts<'f>,
     unattended: &'k Unattended<'k>,

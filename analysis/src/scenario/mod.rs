@@ -24,15 +24,15 @@ pub struct Scenarios {
 /// One task's story.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// What it shows.
+    /// Name, which says what the scenario shows.
     pub name: Spanned<String>,
-    /// How the task is before the first step.
+    /// Condition of the task before the first step.
     pub given: Given,
-    /// What happens, in order.
+    /// Steps, in order.
     pub steps: Vec<ScenarioStep>,
 }
 
-/// How a task is before the first step; what is not given is as in a new task.
+/// Condition of a task before the first step; what is not given is as in a new task.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     pub status: Option<Spanned<String>>,
@@ -43,7 +43,7 @@ pub struct Given {
     pub agents: Vec<Actor>,
     /// The names of reviewers that are alive.
     pub reviewers: Vec<String>,
-    /// Whether it has a worktree; a task with an agent has one.
+    /// True if it has a worktree; a task with an agent has one.
     pub workspace: Option<bool>,
 }
 
@@ -52,18 +52,17 @@ pub struct Given {
 pub struct ScenarioStep {
     /// The whole step.
     pub span: Span,
-    /// What is done.
     pub act: Act,
-    /// What is expected then.
+    /// Expectations after the act.
     pub expect: Expect,
 }
 
-/// What is expected after a step; what is not named may be anything.
+/// Expectations after a step; what is not named may be anything.
 #[derive(Clone, Debug, Default)]
 pub struct Expect {
-    /// Where the task is.
+    /// State of the task.
     pub status: Option<Spanned<String>>,
-    /// Why it was refused: `gate_failed`.
+    /// Code of the refusal: `gate_failed`.
     pub rejection: Option<Spanned<String>>,
     /// The names of the hooks that ran, in order.
     pub hooks: Option<Spanned<Vec<String>>>,
@@ -73,7 +72,7 @@ pub struct Expect {
     pub agents: Option<Spanned<Vec<Actor>>>,
     /// The names of the reviewers with names that are alive, and no other.
     pub reviewers: Option<Spanned<Vec<String>>>,
-    /// Whether a worktree is bound to it.
+    /// True if a worktree is bound to it.
     pub workspace: Option<Spanned<bool>>,
 }
 

@@ -131,7 +131,7 @@ pub fn workflow(source: &Source) -> Option<String> {
     value_of(&tree, "workflow").and_then(text).map(str::to_owned)
 }
 
-/// Whether a file is a workflow, of either kind, and has no scenarios.
+/// True if a file is a workflow, of either kind, and has no scenarios.
 pub fn is_workflow(source: &Source) -> bool {
     let Some(tree) = syntax::parse(source).0 else { return false };
     let has = |key| value_of(&tree, key).is_some();
@@ -186,7 +186,7 @@ fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
     Some(ScenarioStep { span: node.span, act: act?, expect })
 }
 
-/// What can be done in a step.
+/// Names of the acts that a step can have.
 pub const ACTS: [&str; 10] =
     ["spawn", "write", "request", "end", "respawn", "fail", "retry_hooks", "elapse", "program", "checks"];
 
@@ -258,7 +258,7 @@ fn ended(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Ended {
     Ended { lasted: after.unwrap_or_default(), ..Ended::of(code, signal, output.unwrap_or_default()) }
 }
 
-/// Whether the step says that this is done. That it is not done is no step.
+/// True if the step says that this is done. `false` is an error: an act that is not done is not a step.
 fn done(decoder: &mut Decoder<'_>, one: &Field<'_>) -> bool {
     let is_done = decoder.boolean(one);
     if is_done == Some(false) {

@@ -11,10 +11,10 @@ use crate::walk::{Happened, Impossible, Walk};
 use orange_codegen::span::Span;
 use orange_codegen::suggest;
 
-/// What came of one scenario.
+/// Result of one scenario.
 #[derive(Clone, Debug, Default)]
 pub struct ScenarioResult {
-    /// What was not as expected; the first step that fails ends the scenario.
+    /// Expectations that were not met; the first step that fails ends the scenario.
     pub failed: Vec<Failed>,
     /// The transitions that were taken.
     pub taken: BTreeSet<TransitionId>,
@@ -23,9 +23,9 @@ pub struct ScenarioResult {
 /// Something that was not as expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// Where it is expected.
+    /// Place of the expectation.
     pub span: Span,
-    /// What was expected and what was found.
+    /// Message that says what was expected and what was found.
     pub message: String,
 }
 
@@ -78,7 +78,7 @@ fn prepared<'m>(machine: &'m Machine<'m>, given: &Given) -> Result<Walk<'m>, Fai
     Ok(walk)
 }
 
-/// What its agents work in: a worktree, or a folder in a state whose agents work without one.
+/// Workspace of the task's agents: a worktree, or a folder in a state whose agents work without one.
 fn workspace_of(usual: Workspace, given: &Given) -> Option<Workspace> {
     let has_agents = !given.agents.is_empty() || !given.reviewers.is_empty();
     let usual = Some(usual).filter(|_| has_agents);

@@ -42,7 +42,7 @@ impl Components {
         &self.order
     }
 
-    /// Whether two nodes lead to each other.
+    /// True if two nodes lead to each other.
     pub fn together(&self, one: u32, other: u32) -> bool {
         self.number(one) == self.number(other)
     }

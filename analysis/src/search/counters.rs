@@ -1,4 +1,4 @@
-//! Which counters the search follows, and up to which value.
+//! Counters that the search follows, each up to a largest value.
 
 use orange_core::{CounterId, Machine};
 
@@ -28,7 +28,7 @@ impl Counters {
         Self { defaults: machine.counters.iter().map(|it| it.default).collect(), tracked }
     }
 
-    /// How many are followed.
+    /// Number of counters that are followed.
     pub(super) fn len(&self) -> usize {
         self.tracked.len()
     }

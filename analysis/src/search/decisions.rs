@@ -1,4 +1,4 @@
-//! What the core decides about a task, asked once for everything that decisions depend on.
+//! Decisions of the core about a task, each asked once for everything that it depends on.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub(super) struct Decisions<'m> {
     /// The parts of tasks that were asked about, and the answers.
     asked: Vec<Task>,
     answers: Vec<Answers<'m>>,
-    /// How many transitions and exit rules were asked about.
+    /// Number of transitions and exit rules that were asked about.
     pub made: usize,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Request<'m> {
 /// The rule about ends that an agent ended for, if any, and what then becomes of the task.
 type Judged<'m> = (Option<RuleIndex>, Turn<'m>);
 
-/// What the end of an agent depends on beside what decisions read.
+/// Facts on which the end of an agent depends, beside those that decisions read.
 #[derive(Clone, Copy)]
 struct Beside {
     agent: Actor,
@@ -89,8 +89,8 @@ impl<'m> Decisions<'m> {
         Rc::clone(answers.requests.get_or_insert_with(|| Asked::about(search, &part).requests(search)))
     }
 
-    /// What becomes of the task when this agent of it has ended: after an ordinary end, and after those for which a rule about
-    /// ends decides.
+    /// Turns that follow when this agent of the task has ended: after an ordinary end, and after those for which a rule about ends
+    /// decides.
     pub(super) fn exits(&mut self, search: &Search<'m>, task: &Task, agent: Actor) -> Rc<[Judged<'m>]> {
         let beside = Beside::of(task, agent);
         let (part, answers) = self.answers(task);
@@ -109,13 +109,13 @@ impl<'m> Decisions<'m> {
         (part, &mut self.answers[number as usize])
     }
 
-    /// What decisions about this task depend on.
+    /// Facts on which decisions about this task depend.
     pub(super) fn reads(&self, task: &Task) -> Reads {
         self.reads[usize::from(task.status.0)]
     }
 }
 
-/// What follows when a task is started, or its agent again; neither reads a section.
+/// Turn that follows when a task is started, or its agent again; neither reads a section.
 pub(super) fn start<'m>(search: &Search<'m>, task: &Task) -> Option<Turn<'m>> {
     let state = search.machine.state(task.status);
     let input = if search.machine.is_to_start(task.status, task.workspace) {
@@ -152,7 +152,7 @@ pub(super) fn deciding(
         .flatten()
 }
 
-/// What follows when the time of this rule is over, and no agent of the state is there to be ended.
+/// Decision that follows when the time of this rule is over, and no agent of the state is there to be ended.
 pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task, rule: RuleIndex) -> Option<Decision<'m>> {
     let example = ends::example(search.machine, Some(rule));
     let End { lasted, left, .. } = example.end();
@@ -162,7 +162,7 @@ pub(super) fn elapsed<'m>(search: &Search<'m>, task: &Task, rule: RuleIndex) -> 
     turn.decision().cloned()
 }
 
-/// What the engine takes where a hook of a transition has failed, if that says where the task then goes.
+/// Decision of the engine after a hook of a transition has failed, if the transition says where the task then goes.
 pub(super) fn after_failure<'m>(
     search: &Search<'m>,
     task: &Task,
@@ -241,7 +241,7 @@ impl<'m> Asked<'m> {
         ends.filter_map(|end| Some((end, self.exit(search, end, beside)?))).collect()
     }
 
-    /// Whether no rule before this one decides, when the agent ended as it says.
+    /// True if no rule before this one decides when the agent ended as this rule says.
     fn is_decided_by(&self, search: &Search<'m>, rule: RuleIndex) -> bool {
         let example = ends::example(search.machine, Some(rule));
         search.machine.exit_rule_for(&self.facts().view, &example.end()) == Ok(Some(rule.into()))

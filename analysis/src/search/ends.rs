@@ -52,12 +52,12 @@ pub fn example<'m>(machine: &Machine<'m>, rule: Option<RuleIndex>) -> Example<'m
     Example::of(first.or(codes.chain(signals).next()).unwrap_or(said))
 }
 
-/// Whether a rule is about how an agent ended, and decides about this end.
+/// True if a rule is about the end of an agent, and decides about this end.
 pub fn fits(machine: &Machine<'_>, rule: usize, end: &End<'_>) -> bool {
     machine.exit_rules[rule].fits(end)
 }
 
-/// How an agent ends that a rule is for, if it is about that: `with exit status 75`.
+/// End of an agent that a rule is for, in words, if it is about that: `with exit status 75`.
 pub fn how(machine: &Machine<'_>, rule: RuleIndex) -> Option<String> {
     match machine.exit_rules[usize::from(rule)].condition {
         Condition::Ended(ending) => Some(ending.to_string()),

@@ -58,7 +58,7 @@ pub struct Search<'m> {
     /// The counters that are followed.
     pub counters: Counters,
     configurations: Vec<Task>,
-    /// How many of them a task comes to that is created in the initial state.
+    /// Number of those that a task created in the initial state can come to.
     ordinary: usize,
     /// By configuration: the step that first led there; absent for a task as it is created.
     arrivals: Vec<Option<EdgeId>>,
@@ -69,7 +69,7 @@ pub struct Search<'m> {
     cut: Option<Cut>,
 }
 
-/// Which hook of a transition; a respawn or a start has one of its own, [`OWN_HOOK`].
+/// Index of a hook in its transition; a respawn or a start has one of its own, [`OWN_HOOK`].
 pub type HookIndex = u16;
 
 /// The hook with which a state's agent is started again.
@@ -78,16 +78,15 @@ pub const OWN_HOOK: HookIndex = u16::MAX;
 /// One step of a run.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// Where it begins.
+    /// Configuration in which it begins.
     pub from: ConfigurationId,
-    /// Where it leads.
+    /// Configuration to which it leads.
     pub to: ConfigurationId,
-    /// What happens.
     pub step: SearchStep,
     events: Range<u32>,
 }
 
-/// What can happen to a task.
+/// Step that a task can take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchStep {
     /// A task that was created past the initial state gets its worktree and its agent.
@@ -100,7 +99,7 @@ pub enum SearchStep {
         /// The transition that fires.
         transition: TransitionId,
         by: Actor,
-        /// What they write before.
+        /// Section that they write before, if any.
         wrote: Option<Wrote>,
     },
     /// An agent ends, perhaps after writing something, and the exit rules decide.
@@ -108,11 +107,11 @@ pub enum SearchStep {
         agent: Actor,
         /// The reviewer with a name that ends while others are alive, if it is one.
         one: Option<ReviewerIndex>,
-        /// What it writes before.
+        /// Section that it writes before, if any.
         wrote: Option<Wrote>,
         /// The rule about ends that it ends for, and that decides; none for an ordinary end.
         end: Option<RuleIndex>,
-        /// What becomes of the task.
+        /// Effect of the end on the task.
         outcome: ExitResult,
     },
     /// The state's agent is started again: a person asks for it, or a wait is over.
@@ -121,29 +120,29 @@ pub enum SearchStep {
     Failure {
         /// The transition.
         transition: TransitionId,
-        /// Which of its hooks fails.
+        /// Index of the hook that fails.
         hook: HookIndex,
-        /// What had led to the transition.
+        /// Cause of the transition.
         failed: FailedHook,
     },
     /// Somebody has the hooks run that wait.
     Retry {
         by: Actor,
-        /// Which of the transition's hooks fails, if one does and not by itself.
+        /// Index of the transition's hook that fails, if one does and not by itself.
         failing: Option<HookIndex>,
     },
 }
 
-/// What had led to a transition of which a hook fails.
+/// Cause of a transition of which a hook fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailedHook {
-    /// Who asks, or the agent that ends.
+    /// Actor that asks, or the agent that ends.
     pub by: Actor,
     /// The reviewer with a name that ends while others are alive, if it is one.
     pub one: Option<ReviewerIndex>,
-    /// What they write before.
+    /// Section that they write before, if any.
     pub wrote: Option<Wrote>,
-    /// How the agent ends, if nobody asks.
+    /// End of the agent, by the rule about ends if there is one; `None` for a request.
     pub exit: Option<Option<RuleIndex>>,
 }
 
@@ -152,11 +151,11 @@ pub struct FailedHook {
 pub struct Wrote {
     /// The number of the section.
     pub section: u8,
-    /// What stands there afterwards.
+    /// Content of the section afterwards.
     pub content: ContentId,
 }
 
-/// What becomes of a task whose agent has ended.
+/// Effect of an agent's end on its task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitResult {
     /// An exit rule takes this transition.
@@ -165,19 +164,19 @@ pub enum ExitResult {
     Escalate(TransitionId),
     /// It stays, one crash richer.
     Crash {
-        /// Whether the agent is started again.
+        /// True if the agent is started again.
         respawned: bool,
     },
     /// It stays, and the session is shown as dead.
     Marked,
     /// It stays, and its agent is started again after a while.
     Waits {
-        /// Whether that while is over, and nothing has happened meanwhile.
+        /// True if that while is over, and nothing has happened meanwhile.
         resumed: bool,
     },
 }
 
-/// Why a search is not complete.
+/// Reason why a search is not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// There are more configurations than [`MAX_CONFIGURATIONS`].
@@ -226,7 +225,7 @@ impl<'m> Search<'m> {
         search
     }
 
-    /// Why not everything was looked at, if so: what was not found then is not proved.
+    /// Reason why not everything was looked at; `None` if everything was. With a reason, a thing that was not found may still exist.
     pub fn cut(&self) -> Option<Cut> {
         self.cut
     }
@@ -237,7 +236,7 @@ impl<'m> Search<'m> {
         (0..).zip(&self.configurations)
     }
 
-    /// How many configurations there are.
+    /// Number of configurations.
     pub fn size(&self) -> usize {
         self.configurations.len()
     }
@@ -271,7 +270,7 @@ impl<'m> Search<'m> {
         (first..).zip(self.edges_from(id))
     }
 
-    /// What the hooks of a step did beside what they are for.
+    /// Failures and side effects of a step's hooks.
     pub fn events(&self, edge: &Edge) -> &[(HookIndex, Event)] {
         &self.events[edge.events.start as usize..edge.events.end as usize]
     }
@@ -295,7 +294,7 @@ impl<'m> Search<'m> {
         Some((id, first..waits.unwrap_or(self.machine.transition(id).hooks.len())))
     }
 
-    /// Whether hooks wait after a step because one of them has failed by itself: it does so each time.
+    /// True if hooks wait after a step because one of them has failed by itself: it does so each time.
     pub fn has_failed_by_itself(&self, edge: &Edge) -> bool {
         let is_made_to = match edge.step {
             SearchStep::Failure { .. } | SearchStep::Write(_) => true,
@@ -314,12 +313,12 @@ impl<'m> Search<'m> {
         decisions::deciding(self, self.task(edge.from), wrote, end)
     }
 
-    /// Whether a task that is created in the initial state can come to this configuration.
+    /// True if a task that is created in the initial state can come to this configuration.
     pub fn is_ordinary(&self, id: ConfigurationId) -> bool {
         (id as usize) < self.ordinary
     }
 
-    /// Whether some hook of some step does such a thing.
+    /// True if some hook of some step has an event that `wanted` accepts.
     pub fn happens(&self, wanted: impl Fn(Event) -> bool) -> bool {
         self.events.iter().any(|(_, event)| wanted(*event))
     }
@@ -405,7 +404,7 @@ impl<'m> Search<'m> {
         self.counters.value(task, counter)
     }
 
-    /// Whether a hook changes the number in the names of windows. A reset from the initial value changes nothing.
+    /// True if a hook changes the number in the names of windows. A reset from the initial value changes nothing.
     pub(crate) fn renames(&self, task: &Task, effect: &Effect<'_>) -> bool {
         let Some((id, value)) = effect.counter.filter(|(id, _)| names_window(*id)) else { return false };
         let is_reset = effect.hook.resets().is_some();
@@ -471,7 +470,7 @@ impl SearchStep {
         }
     }
 
-    /// What is written in it.
+    /// Section and content that it writes, if any.
     pub fn wrote(&self) -> Option<Wrote> {
         match self {
             Self::Write(wrote) => Some(*wrote),
@@ -498,11 +497,11 @@ impl fmt::Display for Cut {
     }
 }
 
-/// What the search needs while it runs, and nobody needs afterwards.
+/// Data that the search needs only while it runs.
 struct Explorer<'s, 'm> {
     numbers: Numbers,
     decisions: Decisions<'m>,
-    /// How many hooks were run.
+    /// Number of hooks that were run.
     hooks: usize,
     search: &'s mut Search<'m>,
 }
@@ -533,7 +532,7 @@ impl Explorer<'_, '_> {
         }
     }
 
-    /// Why nothing more is looked at, if so.
+    /// Limit that the search has exceeded, if any: nothing more is looked at then.
     fn too_much(&self) -> Option<Cut> {
         let steps = self.search.edges.len() + self.hooks + self.decisions.made;
         match self.search.configurations.len() {

@@ -1,5 +1,5 @@
-//! What decisions in a state depend on: the sections that its gates and rules read, and the counters that it compares
-//! or raises. Whatever else differs, the core answers alike.
+//! Facts on which decisions in a state depend: the sections that its gates and rules read, and the counters that it compares or
+//! raises. Whatever else differs, the core answers alike.
 
 use orange_core::{Gate, Machine, SectionGate};
 
@@ -7,7 +7,7 @@ use super::counters::Counters;
 use super::sections::Sections;
 use super::task::Task;
 
-/// What one state reads, as sets of numbers.
+/// Sections and counters that one state reads, as sets of numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reads {
     /// The sections that gates of the transitions out of the state read.
@@ -22,7 +22,7 @@ pub(super) struct Reads {
     counters: Set,
     /// The bytes of all these sections.
     bytes: u64,
-    /// How many transitions and exit rules there are to decide about.
+    /// Number of transitions and exit rules to decide about.
     pub decisions: u32,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Reads {
 pub(super) struct Set(u8);
 
 impl Reads {
-    /// What each state of a machine reads, by its number.
+    /// Reads of each state of a machine, by the state's number.
     pub(super) fn of(machine: &Machine<'_>, sections: &Sections<'_>, counters: &Counters) -> Vec<Self> {
         let section = |set: &mut Set, gate: &SectionGate<'_>| set.extend(sections.find(gate.section));
         let of = |state| {

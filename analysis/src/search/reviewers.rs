@@ -143,7 +143,7 @@ exit_monitoring:
 prompts: {review: hi}
 ";
 
-    /// What can stand in the sections `## R: a` and `## R: b` when reviewers go to a state, each pair once.
+    /// Possible contents of the sections `## R: a` and `## R: b` when reviewers go to a state, each pair once.
     fn written(search: &Search<'_>, to: &str) -> Vec<[String; 2]> {
         let label = |task: &Task, heading: &str| {
             let at = search.sections.find(heading).unwrap();

@@ -1,5 +1,5 @@
-//! What can stand in the sections that gates read, as far as any gate can tell it apart, and what programs and checks can answer:
-//! an answer is as free as what somebody writes.
+//! Possible contents of the sections that gates read, as far as any gate can tell them apart, and possible answers of programs and
+//! checks: an answer is as free as a text that an agent or a person writes.
 
 use orange_core::{
     Answer, Checks, Fields, Gate, Heading, Machine, Program, SectionGate, Seen, When, check_section,
@@ -24,19 +24,19 @@ pub struct Sections<'m> {
 pub struct Section<'m> {
     /// The heading, `#`s included; empty for what is asked.
     pub heading: &'m str,
-    /// What is asked outside of the body, if it is no section: its contents are the answers.
+    /// Program or checks that are asked, if this is not a section of the body: its contents are the answers.
     pub asked: Option<Asked<'m>>,
     /// The reviewer with a name that writes it.
     pub reviewer: Option<&'m str>,
     /// By [`ContentId`]; the first one is the absent section.
     pub contents: Vec<Content>,
-    /// What can be written in the place of another content and is then judged like the absent section.
+    /// Content that can be written in the place of another one and is then judged like the absent section.
     pub blank: Option<Content>,
-    /// Whether its gates tell more contents apart than are kept.
+    /// True if its gates tell more contents apart than are kept.
     pub is_cut: bool,
 }
 
-/// What gates ask outside of the body.
+/// Program or checks that gates ask outside of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked<'m> {
     /// A program, by its command line.
@@ -48,7 +48,7 @@ pub enum Asked<'m> {
 /// One content of a section, standing for all that every gate judges alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// What it is in a few words: `without a verdict`.
+    /// Description in a few words: `without a verdict`.
     pub label: String,
     /// An example; nothing for the absent section.
     pub text: Option<String>,
@@ -76,12 +76,12 @@ impl<'m> Sections<'m> {
         Self { all, order }
     }
 
-    /// How many there are.
+    /// Number of sections.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Whether no gate reads any.
+    /// True if no gate reads a section.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -107,7 +107,7 @@ impl<'m> Sections<'m> {
         self.all.iter().position(|it| it.asked == Some(asked))
     }
 
-    /// What programs answer, and the checks.
+    /// Answers of programs, and of the checks.
     pub(super) fn answers(&self, task: &Task) -> (Vec<Answer<'m>>, Checks) {
         let (mut programs, mut checks) = (Vec::new(), Checks::Red);
         for (at, section) in self.all.iter().enumerate() {
@@ -223,7 +223,7 @@ impl<'m> Section<'m> {
         }
     }
 
-    /// What stands there after it was written.
+    /// Content of the section after it was written.
     pub fn written(&self, content: ContentId) -> &Content {
         let blank = self.blank.as_ref().filter(|_| content == ABSENT);
         blank.unwrap_or(&self.contents[usize::from(content)])

@@ -1,4 +1,4 @@
-//! What can happen next to a task: its agents, persons and the engine each do what they may.
+//! Possible next steps of a task: its agents, persons and the engine each do what they may.
 
 use orange_core::{Actor, Actors, Cause, Decision, Effect, LifeEvent, OnFailure, TransitionId, Turn};
 
@@ -337,7 +337,7 @@ impl<'m> Explorer<'_, 'm> {
         (next, outcome, events)
     }
 
-    /// Where several sections matter, they are written one after the other.
+    /// Adds the steps that only write: where several sections matter, they are written one after the other.
     fn writes(&mut self, from: ConfigurationId, task: &Task) {
         let reads = self.decisions.reads(task);
         let sections = reads.gated.with(reads.ruled);

@@ -21,19 +21,19 @@ pub const ABSENT: ContentId = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     pub status: StateId,
-    /// What it holds for its agents to work in.
+    /// Worktree or folder in which its agents work, if it holds one.
     pub workspace: Option<Workspace>,
     /// The agent whose requests are the worker's.
     pub worker: Agent,
     /// The agent whose requests are the reviewer's.
     pub reviewer: Agent,
-    /// Which reviewers with names are alive, or can be: bits of [`super::reviewers::Reviewers`].
+    /// Reviewers with names that are alive, or can be: bits of [`super::reviewers::Reviewers`].
     pub reviewers: u8,
-    /// Whether a session is on record, whatever is still alive in it.
+    /// True if a session is on record, whatever is still alive in it.
     pub session: bool,
-    /// Whether the reviewer that is alive was started to run beside a worker.
+    /// True if the reviewer that is alive was started to run beside a worker.
     pub beside: bool,
-    /// Whether `review_round` has risen since the reviewer's window was named after it.
+    /// True if `review_round` has risen since the reviewer's window was named after it.
     pub renamed: bool,
     /// The agent whose end the exit rules of the new state are still to be asked about: the engine does that at once, or when the hooks
     /// that wait have run.
@@ -42,7 +42,7 @@ pub struct Task {
     pub waiting: Option<WaitingHooks>,
     /// The values of the counters that some guard can tell apart, by their slot.
     pub(super) counters: [u32; MAX_COUNTERS],
-    /// What stands in the sections: a byte for each, by their number.
+    /// Contents of the sections: a byte for each, by their number.
     pub(super) sections: u64,
 }
 
@@ -51,11 +51,11 @@ pub struct Task {
 pub struct WaitingHooks {
     /// Their transition.
     pub transition: TransitionId,
-    /// Which of its hooks has failed.
+    /// Index of the hook that has failed.
     pub hook: u16,
-    /// Whether the transition followed a failed hook itself.
+    /// True if the transition itself followed a failed hook.
     pub follows_failure: bool,
-    /// Whether it has failed just now, and the task goes on to where its transition says.
+    /// True if it has failed just now, and the task goes on to the state that its transition names for this.
     pub goes_on: bool,
 }
 
@@ -69,18 +69,18 @@ pub enum Agent {
     Dead,
 }
 
-/// What stands in a section.
+/// Content of a section, with what makes it stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Written {
     pub content: ContentId,
-    /// Whether a gate has let this very content through.
+    /// True if a gate has let this very content through.
     pub seen: bool,
-    /// Whether it stood there when the task came to its state, or when the agent was started that is to judge.
+    /// True if it stood there when the task came to its state, or when the agent that is to judge was started.
     pub stood: bool,
 }
 
 impl Written {
-    /// Whether a gate that wants something fresh refuses it.
+    /// True if a gate that wants something fresh refuses it.
     pub fn is_stale(self) -> bool {
         self.seen || self.stood
     }
@@ -112,8 +112,8 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether the hook that has done this has failed. An agent that is started beside another actor's, or without the session that it
-    /// was meant for, is started all the same.
+    /// True if the hook that has caused this event has failed. An agent that is started beside another actor's, or without the
+    /// session that it was meant for, is started all the same.
     pub fn is_failure_of(self, hook: &Hook<'_>) -> bool {
         match self {
             Event::SpawnWhileAlive(alive) => hook.spawn().is_some_and(|spawn| spawn.actor() == alive),
@@ -127,7 +127,7 @@ impl Event {
         }
     }
 
-    /// What went wrong, or was not as it should be, in a few words.
+    /// Short note on a failure, or on something unexpected.
     pub fn note(self) -> Option<String> {
         Some(match self {
             Event::SpawnWhileAlive(actor) => format!("a {} is still alive in the worktree", actor.kind()),
@@ -208,7 +208,7 @@ impl Task {
         }
     }
 
-    /// Whether it holds a worktree.
+    /// True if it holds a worktree.
     pub fn has_worktree(&self) -> bool {
         self.workspace == Some(Workspace::Worktree)
     }
@@ -218,13 +218,13 @@ impl Task {
         [Actor::Worker, Actor::Reviewer].into_iter().find(|it| self.agent(*it) == Agent::Live)
     }
 
-    /// How many of its agents are alive, at most.
+    /// Number of its agents that are alive, at most.
     pub fn live_agents(&self) -> usize {
         let reviewers = if self.reviewer == Agent::Live { self.reviewers.count_ones().max(1) } else { 0 };
         usize::from(self.worker == Agent::Live) + reviewers as usize
     }
 
-    /// What stands in the section with this number.
+    /// Content of the section with this number.
     pub fn section(&self, section: usize) -> Written {
         let byte = (self.sections >> (8 * section)) as u8;
         Written { content: byte >> 2, seen: byte & 1 == 1, stood: byte & 2 == 2 }
@@ -281,14 +281,14 @@ impl Task {
         }
     }
 
-    /// Whether a hook that has done this fails by itself, and stops the others.
+    /// True if a hook that has caused this event fails by itself, and stops the others.
     pub(crate) fn is_stopped_by(&self, hook: &Hook<'_>, event: Option<Event>) -> bool {
         let works = hook.action.traits().worktree == Some(Worktree::Uses);
         let fails = works && !self.has_worktree() || event.is_some_and(|it| it.is_failure_of(hook));
         fails && hook.on_failure == OnFailure::Stop
     }
 
-    /// Whether an agent is alive that was not before.
+    /// True if an agent is alive that was not alive before.
     pub(crate) fn has_started(&self, before: &Task) -> bool {
         let is_new = |actor| self.agent(actor) == Agent::Live && before.agent(actor) != Agent::Live;
         is_new(Actor::Worker) || is_new(Actor::Reviewer) || self.reviewers & !before.reviewers != 0

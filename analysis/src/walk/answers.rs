@@ -1,4 +1,4 @@
-//! What programs and the checks of a pull request answer in a walk.
+//! Answers of programs and of a pull request's checks in a walk.
 
 use orange_core::Checks;
 

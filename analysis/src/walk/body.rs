@@ -20,7 +20,7 @@ pub(super) fn write_section(body: &mut String, heading: &str, text: &str) -> Res
     Ok(())
 }
 
-/// Where a part of a text begins in it.
+/// Byte offset of `part` in `text`, of which it is a slice.
 fn offset(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }

@@ -32,7 +32,7 @@ pub enum Command {
     Quit,
 }
 
-/// What the commands are, for a reader.
+/// Help text that lists the commands.
 pub const HELP: &str = "\
 write ## NAME: TEXT          write a section of TASK.md; \\n begins a new line
                              a name with a colon stands in quotes
@@ -102,7 +102,7 @@ impl Command {
     }
 }
 
-/// What to write in the place of a line: the command that it begins with, or any.
+/// Message for a line that is not a command: the form of the command that it begins with, or a hint at `help`.
 fn no_command(line: &str, word: &str) -> String {
     let mut known = HELP.lines().filter_map(|it| it.split_once("  ")).map(|(form, _)| form);
     match known.find(|form| form.split(' ').next() == Some(word)) {

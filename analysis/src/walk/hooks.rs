@@ -9,7 +9,7 @@ use crate::search::task::Event;
 #[derive(Clone, Debug)]
 pub(super) struct Waiting<'m> {
     pub(super) decision: Decision<'m>,
-    /// How many of its hooks have run.
+    /// Number of its hooks that have run.
     pub(super) done: usize,
 }
 
@@ -17,11 +17,11 @@ pub(super) struct Waiting<'m> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     pub hook: &'static str,
-    /// What it could not do, or did beside.
+    /// Failure or side effect of the hook, if it has one.
     pub event: Option<Event>,
-    /// Whether it failed, because somebody wanted that.
+    /// True if it failed because it was made to fail.
     pub has_failed: bool,
-    /// Whether it has started an agent.
+    /// True if it has started an agent.
     pub(super) has_started: bool,
 }
 
@@ -107,7 +107,7 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// Whether a hook of a transition has started an agent.
+/// True if a hook of a transition has started an agent.
 pub(super) fn starts(story: &[Happened]) -> bool {
     let has_started = |it: &Happened| match it {
         Happened::Transitioned { hooks, .. } => hooks.iter().any(|it| it.has_started),
@@ -126,7 +126,7 @@ pub(super) fn starts(story: &[Happened]) -> bool {
 }
 
 impl Ran {
-    /// What went wrong with it, or was not as it should be, in a few words.
+    /// Short note on its failure, or on something unexpected.
     pub fn note(&self) -> Option<String> {
         if self.has_failed {
             return Some("it fails".to_owned());

@@ -28,9 +28,9 @@ pub struct Walk<'m> {
     machine: &'m Machine<'m>,
     counters: Vec<u32>,
     body: String,
-    /// What a gate last let through, by section.
+    /// Content that a gate last let through, by section.
     passed: BTreeMap<&'m str, Seen<'m>>,
-    /// What stood there when the task came to its state, and when agents were started there.
+    /// Contents of sections when the task came to its state, and when agents were started there.
     stood: Vec<Seen<'m>>,
     /// Its agents and its worktree.
     task: Task,
@@ -75,7 +75,7 @@ pub enum Act {
     Answer {
         /// Its command line.
         program: String,
-        /// Whether it succeeds.
+        /// True if it succeeds.
         succeeds: bool,
     },
     /// From now on, the checks of the pull request are like this; at first there is none.
@@ -97,7 +97,7 @@ pub enum Act {
     },
 }
 
-/// How an agent ended, as far as anybody says.
+/// End of an agent, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     /// Its exit status.
@@ -110,7 +110,7 @@ pub struct Ended {
     pub lasted: u32,
 }
 
-/// What came of it.
+/// Result of an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happened {
     /// The section was written.
@@ -119,9 +119,9 @@ pub enum Happened {
     Refused {
         /// The word for it in the answers of `orange`: `gate_failed`.
         code: &'static str,
-        /// What closes the transition.
+        /// Reason why the transition is closed.
         message: String,
-        /// What would make it yes.
+        /// Remedy that would open it.
         help: String,
     },
     /// The task went on.
@@ -145,7 +145,7 @@ pub enum Happened {
     Crashed {
         /// The new `crash_count`.
         count: u32,
-        /// Why it counts as a crash.
+        /// Reason for counting it as a crash.
         reason: String,
         /// The hook that started the agent again, if that happened.
         respawned: Option<Ran>,
@@ -168,19 +168,19 @@ pub enum Happened {
     WillFail { hook: String },
     /// An agent has ended, and the task was over before.
     Over {
-        /// What is known of it.
+        /// Explanation of the end.
         reason: String,
     },
     /// The agent is started again after a while; `respawn` does it here.
     Waits {
         /// Seconds until then.
         resume_after: u32,
-        /// What it waits for.
+        /// Reason for the wait.
         reason: String,
     },
 }
 
-/// Why something cannot happen at all: it takes an agent that is not there, a state that does not exist.
+/// Reason why an act cannot happen at all: it takes an agent that is not there, a state that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Impossible(pub String);
 
@@ -216,7 +216,7 @@ impl<'m> Walk<'m> {
         self.machine
     }
 
-    /// Where the task is.
+    /// State of the task.
     pub fn status(&self) -> StateId {
         self.task.status
     }
@@ -258,17 +258,17 @@ impl<'m> Walk<'m> {
         self.task.session |= agent != Agent::None;
     }
 
-    /// Whether a worktree is bound to the task.
+    /// True if a worktree is bound to the task.
     pub fn has_workspace(&self) -> bool {
         self.task.has_worktree()
     }
 
-    /// Whether hooks wait, because one of them has failed.
+    /// True if hooks wait because one of them has failed.
     pub fn hooks_wait(&self) -> bool {
         self.waiting.is_some()
     }
 
-    /// How many seconds have passed since the task was created.
+    /// Number of seconds since the task was created.
     pub fn now(&self) -> u32 {
         self.time.now()
     }
@@ -321,7 +321,7 @@ impl<'m> Walk<'m> {
         self.happens(Input::Respawn { is_alive: self.agent(agent) == Agent::Live })
     }
 
-    /// What follows on the end of an agent, which an earlier state may have judged, or a state whose hooks waited.
+    /// Results of the end of an agent, which an earlier state may have judged, or a state whose hooks waited.
     fn judge(
         &mut self,
         agent: Actor,
@@ -362,7 +362,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// What follows on something, or how the engine refuses it; what no command can ask for is impossible.
+    /// Turn that follows on an input, or the refusal of the engine; an input that no command can ask for is impossible.
     fn turn(&self, input: Input<'_>) -> Result<Turn<'m>, Result<Happened, Impossible>> {
         let machine = self.machine;
         self.view(|view| {
@@ -477,7 +477,7 @@ impl<'m> Walk<'m> {
         look(&View { status: self.status(), counters, body, seen: &seen, answers })
     }
 
-    /// What stands in a section.
+    /// Content of a section.
     pub fn section(&self, heading: &str) -> Option<&str> {
         section(&self.body, heading)
     }

@@ -52,7 +52,7 @@ impl<'m> Walk<'m> {
         self.judge(agent, name, ended, false)
     }
 
-    /// Whether an agent is alive in the place of one that has ended.
+    /// True if an agent is alive in the place of one that has ended.
     pub(super) fn is_replaced(&self, agent: Actor, name: Option<&str>) -> bool {
         let is_other = |name: &str| self.task.reviewers != 0 && !self.reviewers().contains(&name);
         self.agent(agent) == Agent::Live && !name.is_some_and(is_other)

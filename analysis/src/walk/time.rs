@@ -1,4 +1,4 @@
-//! How time passes in a walk: only with the end of an agent, or until a timeout or a deadline is over.
+//! Time in a walk: it passes only with the end of an agent, or until a timeout or a deadline is over.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,9 @@ use crate::search::task::Agent;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Time {
     now: u32,
-    /// When the task came to its state.
+    /// Time of the arrival of the task in its state.
     since: u32,
-    /// When it last left each other state.
+    /// Time at which it last left each other state.
     left: BTreeMap<StateId, u32>,
 }
 
@@ -41,7 +41,7 @@ impl Time {
         self.now - self.since
     }
 
-    /// When the task left other states.
+    /// Durations since the task left other states.
     pub(super) fn left(&self) -> Vec<Left> {
         let states = self.left.iter().map(|(state, at)| Left { state: Some(*state), ago: self.now - at });
         [Left { state: None, ago: self.now }].into_iter().chain(states).collect()
@@ -68,7 +68,8 @@ impl Walk<'_> {
         }
     }
 
-    /// How long the task has been in its state when the next time is over, of which nobody has been notified.
+    /// Duration of the task's stay in its state at the end of its next time limit, in seconds. A limit of which a person was already
+    /// notified comes last.
     fn next_time(&self) -> Option<u32> {
         let (lasted, left) = (self.time.lasted(), self.time.left());
         let end = End { lasted, left: &left, ..End::PLAIN };

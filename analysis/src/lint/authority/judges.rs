@@ -1,5 +1,5 @@
-//! Who works and who judges: in which states agents work, which of them can be alive where a verdict decides, and who
-//! writes it.
+//! Agents that work and agents that judge: the states in which agents work, the agents that can be alive where a verdict decides,
+//! and the writer of the verdict.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,7 +13,7 @@ use orange_codegen::model::{SectionGate, Transition};
 /// The agents that a task can have.
 const AGENTS: [Actor; 2] = [Actor::Worker, Actor::Reviewer];
 
-/// What is known of agents that work and agents that judge.
+/// Facts about agents that work and agents that judge.
 #[derive(Debug)]
 pub struct Judges {
     /// The verdicts that decide, by state and heading.
@@ -33,7 +33,7 @@ pub struct Judges {
 pub(super) struct Verdicts {
     /// The places of the verdicts, in source order.
     pub(super) places: Vec<orange_codegen::span::Span>,
-    /// Whether every one of them wants something new.
+    /// True if every one of them wants something new.
     pub(super) is_fresh: bool,
     /// The places of those that do not.
     pub(super) stale: Vec<orange_codegen::span::Span>,
@@ -41,16 +41,16 @@ pub(super) struct Verdicts {
     declared: Option<Actors>,
 }
 
-/// What an agent that is there can be.
+/// Possible roles of an agent that is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Role {
     /// The step by which one first came there that has worked on the task.
     worked: Option<EdgeId>,
-    /// Whether one can be there that was started to judge.
+    /// True if one can be there that was started to judge.
     judges: bool,
 }
 
-/// Who writes a section that carries a verdict.
+/// Writer of a section that carries a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Writer {
     /// Only persons go by it.
@@ -103,7 +103,7 @@ impl Judges {
         }
     }
 
-    /// What the agents are after a step.
+    /// Roles of the agents after a step.
     fn after(&self, facts: &Facts<'_>, id: EdgeId, edge: &Edge) -> [Role; 2] {
         let (before, next) = (facts.search.task(edge.from), facts.search.task(edge.to));
         AGENTS.map(|agent| {
@@ -133,13 +133,13 @@ impl Judges {
         AGENTS.into_iter().filter(move |agent| roles[slot(*agent)].worked.is_some())
     }
 
-    /// Whether an agent that has worked can be in a state.
+    /// True if an agent that has worked can be in a state.
     pub(super) fn is_there(&self, facts: &Facts<'_>, state: StateId) -> bool {
         let mut there = facts.search.configurations().filter(|(_, task)| task.status == state);
         there.any(|(id, _)| self.have_worked(id).next().is_some())
     }
 
-    /// Whether an agent can be in a state that was started to judge.
+    /// True if an agent that was started to judge can be in a state.
     pub(super) fn has_judge(&self, facts: &Facts<'_>, state: StateId) -> bool {
         let mut there = facts.search.configurations().filter(|(_, task)| task.status == state);
         there.any(|(id, _)| self.roles[id as usize].iter().any(|it| it.judges))
@@ -203,7 +203,7 @@ impl Judges {
         facts.search.run_to(at).into_iter().chain(run).collect()
     }
 
-    /// Who writes the section of these verdicts.
+    /// Writer of the section of these verdicts.
     pub(crate) fn writer(&self, facts: &Facts<'_>, state: StateId, heading: &str) -> Writer {
         let Some(it) = self.verdicts.get(&(state, heading.to_owned())) else { return Writer::OfPersons };
         let goes_by = |edge: &Edge| {
@@ -236,14 +236,14 @@ impl Judges {
     }
 }
 
-/// Whether the gate of a transition wants a verdict, and whether that or an exit rule that leads there does.
+/// True if the gate of a transition wants a verdict; and true if that gate or an exit rule that leads there does.
 fn goes_by_verdict(facts: &Facts<'_>, transition: &Transition) -> [bool; 2] {
     let is_gated = transition.section_gates().any(|it| it.verdict.is_some());
     [is_gated, is_gated || ruled(facts, transition).any(|it| it.verdict.is_some())]
 }
 
-/// Whether an agent that is there before a step is there after it, too; and those that the step starts, several if they are reviewers
-/// with names, with the prompt where that is known.
+/// True if an agent that is there before a step is there after it, too; and those that the step starts, several if they are
+/// reviewers with names, with the prompt where that is known.
 fn lives(facts: &Facts<'_>, edge: &Edge, before: &Task, agent: Actor) -> (bool, Vec<Option<PromptId>>) {
     let mut task = *before;
     if let SearchStep::Exit { .. } = edge.step

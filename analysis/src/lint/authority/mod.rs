@@ -1,4 +1,4 @@
-//! Who decides: whether somebody else judges the work, and whether a person is asked before it is merged.
+//! Lints of authority: they ask whether an agent judges its own work, and whether a person is asked before the work is merged.
 
 mod judge_of_own_work;
 mod judges;
@@ -21,14 +21,14 @@ super::group! {
     CA2 "nobody-asked" Warn nobody_asked;
 }
 
-/// What several of these lints ask for, found out when the first one does.
+/// Facts that several of these lints ask for, computed when the first one does.
 #[derive(Debug, Default)]
 pub struct Shared {
     judges: OnceCell<Judges>,
 }
 
 impl Facts<'_> {
-    /// Who works and who judges.
+    /// Agents that work and agents that judge.
     pub(crate) fn judges(&self) -> &Judges {
         self.authority.judges.get_or_init(|| Judges::of(self))
     }

@@ -1,4 +1,4 @@
-//! What the pages of these checks don't show: who counts as one that has worked, and what follows from whom.
+//! Cases that the `docs/lints` pages of these checks don't show: agents that count as having worked, and the findings that follow.
 
 use crate::every_finding;
 use orange_codegen::Level;

@@ -23,7 +23,7 @@ struct GuardedTransition<'f> {
     guards: Vec<&'f Guard>,
 }
 
-/// What persons find when they move tasks on, and the first such step to every state.
+/// Counter values that persons find when they move tasks on, and the first such step to every state.
 struct Touch {
     values: Vec<u32>,
     steps: Vec<EdgeId>,

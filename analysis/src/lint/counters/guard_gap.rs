@@ -23,16 +23,16 @@ struct Gap<'f> {
     section: &'f str,
     content: &'f Content,
     guards: Vec<&'f Guard>,
-    /// Where the search meets it.
+    /// Configuration in which the search meets it, if it does.
     met: Option<ConfigurationId>,
     /// The smallest values, whether they are met or not.
     smallest: Witness,
 }
 
-/// What tells two gates on one section apart, but for `fresh`.
+/// Parts that tell two gates on one section apart, but for `fresh`.
 type Wish<'f> = (&'f str, bool, Option<bool>, bool, (bool, &'f [&'f str]));
 
-/// Which contents of their sections the gates of a workflow let through.
+/// Contents of their sections that the gates of a workflow let through.
 struct Judge<'f> {
     facts: &'f Facts<'f>,
     /// By content of the gate's section.
@@ -182,7 +182,7 @@ fn finding(facts: &Facts<'_>, gap: &Gap<'_>) -> Option<Diagnostic> {
     })
 }
 
-/// Whether an exit rule chooses a transition for these values: that its transition is closed is the rule's fault then.
+/// True if an exit rule chooses a transition for these values: that the transition is closed is then the rule's fault.
 fn is_ruled(facts: &Facts<'_>, state: StateId, values: &[u32]) -> bool {
     facts.exit_rules.iter().filter(|rule| rule.status.value == state).any(|rule| match &rule.outcome {
         Outcome::ThenWhen(clauses) => clauses.iter().any(|clause| clause.when.expr.holds(values)),

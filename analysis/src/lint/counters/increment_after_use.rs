@@ -27,7 +27,7 @@ fn in_transition(facts: &Facts<'_>, transition: &Transition) -> Vec<Diagnostic> 
     found
 }
 
-/// What shows the counter's value: the reviewer's window, the prompt, or both.
+/// Parts that show the counter's value, in words: the reviewer's window, the prompt, or both.
 fn shows(facts: &Facts<'_>, spawn: &Spawn, counter: CounterId) -> Option<&'static str> {
     let prompt = &facts.workflow.prompts[usize::from(spawn.prompt.value.0)];
     let in_prompt = prompt.pieces.contains(&Piece::Value(Value::Counter(counter)));

@@ -106,7 +106,7 @@ fn in_words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = (u32, Rang
     })
 }
 
-/// Whether a text ends with these words, in any case, and with no more of a word before them.
+/// True if a text ends with these words, in any case, and with no more of a word before them.
 fn ends_with(text: &str, words: &str) -> bool {
     let Some(start) = text.len().checked_sub(words.len()).filter(|it| text.is_char_boundary(*it)) else {
         return false;
@@ -121,7 +121,7 @@ fn number(word: &str) -> Option<u32> {
     spelled.map(|at| at as u32 + 1).or_else(|| word.parse().ok())
 }
 
-/// Whether the word stands alone here, or ends the counter's whole name that does.
+/// True if the word stands alone here, or ends the counter's whole name, which stands alone.
 fn is_name(text: &str, at: usize, word: &str, name: &str) -> bool {
     let part = |it: char| it.is_alphanumeric() || it == '_';
     let whole = text[..at + word.len()].strip_suffix(name);

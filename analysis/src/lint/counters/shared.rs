@@ -1,4 +1,4 @@
-//! What several lints of this group ask: the guards and what they read, the hooks and what they count.
+//! Shared questions of the lints of this group: the guards and what they read, the hooks and what they count.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +18,16 @@ pub(super) struct Site<'f> {
     /// The state that a task is in when it is asked.
     pub state: StateId,
     pub guard: &'f Guard,
-    /// What hangs on it.
+    /// Decision that depends on it.
     pub decides: Decides<'f>,
 }
 
-/// What hangs on a guard.
+/// Decision that depends on a guard.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Decides<'f> {
-    /// Whether this transition is open; of one `from: [a, b]` the first.
+    /// This transition is open or closed; of one `from: [a, b]` the first.
     Transition(&'f Transition),
-    /// Whether this clause of a `then_when` is the one.
+    /// This clause of a `then_when` is chosen or not.
     Clause(&'f ExitRule, &'f Clause),
 }
 
@@ -68,12 +68,12 @@ pub(super) fn counts(hook: &Hook) -> Option<Spanned<CounterId>> {
     hook.counter.filter(|_| hook.action != Action::Reset)
 }
 
-/// Whether the agent is the reviewer, whose window is named after `review_round`.
+/// True if the agent is the reviewer, whose window is named after `review_round`.
 pub(super) fn is_reviewer(spawn: &Spawn) -> bool {
     spawn.role == Role::Reviewer
 }
 
-/// Whether a step takes a transition that sets the counter back.
+/// True if a step takes a transition that sets the counter back.
 pub(super) fn sets_back(facts: &Facts<'_>, edge: &Edge, counter: CounterId) -> bool {
     edge.step.transition().is_some_and(|id| {
         facts.machine.transition(id).hooks.iter().any(|hook| hook.resets() == Some(counter))
@@ -91,7 +91,7 @@ pub(super) fn name<'f>(facts: &Facts<'f>, counter: CounterId) -> &'f str {
     &facts.workflow.counters[usize::from(counter.0)].name
 }
 
-/// Whether a person takes this step: their own transition, or that of an agent that is not there.
+/// True if a person takes this step: their own transition, or that of an agent that is not there.
 pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
     match edge.step {
         SearchStep::Request { by: Actor::Engine | Actor::Declared(_), .. } => false,
@@ -107,7 +107,7 @@ pub(super) fn is_persons(facts: &Facts<'_>, edge: &Edge) -> bool {
     }
 }
 
-/// Whether a transition is a person's to take: theirs by all that the workflow tells, or out of a state that waits for them.
+/// True if a transition is a person's to take: theirs by all that the workflow tells, or out of a state that waits for them.
 pub(super) fn is_persons_transition(facts: &Facts<'_>, id: TransitionId) -> bool {
     let declared = facts.transition(id);
     let theirs = facts.actor_kinds[id.0 as usize] == ActorKind::Person || facts.waits(declared.from.value);

@@ -17,7 +17,7 @@ pub struct Advance<'f> {
     pub clause: Option<&'f Clause>,
     /// The state it leads to.
     pub to: StateId,
-    /// Where that is named.
+    /// Place that names the state.
     pub named: Span,
 }
 
@@ -26,13 +26,13 @@ pub struct Advance<'f> {
 pub struct Candidate<'c> {
     /// The transition.
     pub transition: TransitionId,
-    /// Whether its gate lets anything through with which the rule applies.
+    /// True if its gate lets through any case in which the rule applies.
     pub is_open: bool,
     /// The cases in which the rule applies and the gate refuses.
     pub refused: Vec<&'c Case>,
 }
 
-/// Where the rules of a state say to go, in their order.
+/// Targets of the rules of a state, in their order.
 pub fn of<'f>(facts: &Facts<'f>, state: StateId) -> Vec<Advance<'f>> {
     let rules = facts.machine.exit_rules_of(state);
     rules.flat_map(|rule| places(facts.exit_rules[rule], rule)).collect()
@@ -62,7 +62,7 @@ impl Advance<'_> {
         Candidate { transition, is_open: !open.is_empty(), refused }
     }
 
-    /// Whether clause and guard can hold at once.
+    /// True if clause and guard can hold at once.
     fn can_take(&self, facts: &Facts<'_>, id: TransitionId) -> bool {
         let guard = facts.transition(id).when.as_ref();
         let (Some(clause), Some(guard)) = (self.clause, guard) else { return true };

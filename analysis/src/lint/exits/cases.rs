@@ -1,5 +1,5 @@
-//! What can stand in the sections that the exit rules of a state and the gates behind them read, how the agent can end,
-//! and what then happens.
+//! Possible contents of the sections that the exit rules of a state and the gates behind them read, the ends of the agent, and what
+//! then happens.
 
 use orange_core::{
     Gate, SectionGate, Seen, StateId, TransitionId, When, check_section, fingerprint, section,
@@ -18,7 +18,7 @@ pub struct Cases {
     pub state: StateId,
     /// The combinations, plain ones first.
     pub all: Vec<Case>,
-    /// Whether there are more.
+    /// True if there are more.
     pub cut: bool,
     parts: Vec<Part>,
     readers: Vec<Reader>,
@@ -34,7 +34,7 @@ pub struct Case {
     choice: Vec<usize>,
 }
 
-/// What stands in one section, as far as any of its readers tells it apart.
+/// Condition of one section, as far as any of its readers tells it apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// The section does not exist.
@@ -118,13 +118,13 @@ impl Cases {
         cases
     }
 
-    /// Whether the artifact of this rule is there, or the agent ended as it says.
+    /// True if the artifact of this rule is there, or the agent ended as the rule says.
     pub fn holds(&self, facts: &Facts<'_>, case: &Case, rule: usize) -> bool {
         let is_there = self.judgement(case, Asker::Rule(rule)).unwrap_or_default();
         is_there || ends::fits(facts.machine, rule, &ends::example(facts.machine, case.end).end())
     }
 
-    /// Whether the gates of this transition let it through; one without a gate does.
+    /// True if the gates of this transition let the case through, or it has none.
     pub fn passes(&self, case: &Case, transition: TransitionId) -> bool {
         self.judgement(case, Asker::Transition(transition)).unwrap_or(true)
     }
@@ -135,19 +135,19 @@ impl Cases {
         readers.find(|it| !self.is_met(case, it)).map(|it| self.parts[it.part].heading.as_str())
     }
 
-    /// What stands in a section.
+    /// Condition of a section.
     pub fn standing(&self, case: &Case, heading: &str) -> Option<Standing> {
         self.content(case, heading).map(|it| it.standing)
     }
 
-    /// Whether a rule of the state finds there what it asks of this section.
+    /// True if a rule of the state finds there what it asks of this section.
     pub fn is_read(&self, case: &Case, heading: &str) -> bool {
         let own = self.readers.iter().filter(|it| self.parts[it.part].heading == heading);
         let mut rules = own.filter(|it| matches!(it.asker, Asker::Rule(_)));
         rules.any(|it| self.is_passed(case, it))
     }
 
-    /// What stands in a section, in words: "an empty `## Handoff`".
+    /// Content of a section, in words: "an empty `## Handoff`".
     pub fn tell(&self, case: &Case, heading: &str) -> Option<String> {
         let Judged { standing, label, .. } = self.content(case, heading)?;
         Some(match standing {
@@ -169,14 +169,14 @@ impl Cases {
         Some(&self.parts[at].contents[case.choice[at]])
     }
 
-    /// Whether everything that it asks for is there; nothing where it asks for nothing.
+    /// True if everything that it asks for is there; `None` if it asks for nothing.
     fn judgement(&self, case: &Case, asker: Asker) -> Option<bool> {
         let mut readers = self.readers.iter().filter(|it| it.asker == asker).peekable();
         readers.peek()?;
         Some(readers.all(|it| self.is_met(case, it)))
     }
 
-    /// Whether the gate of this reader holds, by it or by another section.
+    /// True if the gate of this reader holds, by it or by another section.
     fn is_met(&self, case: &Case, reader: &Reader) -> bool {
         let same = |it: &&Reader| (it.asker, it.gate) == (reader.asker, reader.gate);
         self.readers.iter().filter(same).any(|it| self.is_passed(case, it))

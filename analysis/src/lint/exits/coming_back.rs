@@ -21,7 +21,7 @@ pub struct Steps<O> {
 pub struct ComingBack<'s, 'm> {
     search: &'s Search<'m>,
     section: usize,
-    /// How a run first came to a configuration behind the gate.
+    /// First arrival of a run at each configuration behind the gate.
     came: HashMap<ConfigurationId, Arrival, Quick>,
     /// The configurations that are still to be looked at, and their distances from the start.
     queue: VecDeque<(ConfigurationId, u32)>,
@@ -39,7 +39,7 @@ impl<O> Default for Steps<O> {
     }
 }
 
-/// How many steps may be looked at for all runs of a search that come back: a few times as many as it has.
+/// Number of steps that may be looked at for all runs of a search that come back: a few times as many as it has.
 pub fn budget(search: &Search<'_>) -> usize {
     search.edges().count().saturating_mul(2).max(MIN_BUDGET)
 }

@@ -1,4 +1,4 @@
-//! Which exit rule decided in a step of the search.
+//! Exit rule that decided in a step of the search.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::search::sections::{Content, Sections};
 use crate::search::task::Written;
 use crate::search::{Edge, SearchStep};
 
-/// What the artifacts of all rules say of every content that the search tells apart.
+/// Judgement of the artifacts of all rules on every content that the search tells apart.
 #[derive(Debug)]
 pub struct Deciding {
     /// By exit rule of the machine; nothing for those without an artifact.
@@ -54,7 +54,7 @@ impl Deciding {
         facts.machine.exit_rule(task.status, |rule| self.holds(facts, rule, edge))
     }
 
-    /// Whether the artifacts of a rule are there when a step ends an agent, or it ends as the rule says.
+    /// True if the artifacts of a rule are there when a step ends an agent, or it ends as the rule says.
     pub(super) fn holds(&self, facts: &Facts<'_>, rule: usize, edge: &Edge) -> bool {
         if let SearchStep::Exit { end, .. } = edge.step
             && ends::fits(facts.machine, rule, &ends::example(facts.machine, end).end())
@@ -87,7 +87,7 @@ impl Deciding {
     }
 }
 
-/// Where one of several is enough, those that hold, and if some of these are new, these alone.
+/// Sections that decide where one of several is enough: those that hold, and if some of these are new, these alone.
 fn needed(facts: &Facts<'_>, any: &AnyArtifact, edge: &Edge) -> Vec<usize> {
     if let [one] = &any[..] {
         return vec![one.section];
@@ -106,7 +106,7 @@ impl Artifact {
         Some(Self { section, holds: contents.iter().map(|it| judge(gate, it)).collect() })
     }
 
-    /// What stands in its section after somebody has written in a step.
+    /// Content of its section after the writing in a step.
     fn stands(&self, facts: &Facts<'_>, edge: &Edge) -> Written {
         let wrote = edge.step.wrote().filter(|it| usize::from(it.section) == self.section);
         let fresh = |content| Written { content, seen: false, stood: false };

@@ -73,7 +73,7 @@ fn disagreements(facts: &Facts<'_>, id: ConfigurationId) -> Vec<Disagreement> {
 }
 
 impl Disagreement {
-    /// Whether the agent that asks comes to where rules lead for other words alone, or has done what a gate wants and
+    /// True if the agent that asks comes to a state to which rules lead for other words alone, or has done what a gate wants and
     /// counts as crashed. A rule that is shadowed, or refused by guard or gate, is the fault of other checks.
     fn is_one(&self, facts: &Facts<'_>) -> bool {
         let machine = facts.machine;
@@ -113,7 +113,7 @@ impl Disagreement {
 }
 
 impl Disagreement {
-    /// Whether a gate lets the agent leave only because it takes a verdict from prose: `loose-verdict` says so.
+    /// True if a gate lets the agent leave only because it takes a verdict from prose: `loose-verdict` says so.
     fn is_loose(&self, facts: &Facts<'_>) -> bool {
         facts.machine.transition(self.transition).section_gates().any(|gate| self.is_loose_by(facts, gate))
     }
@@ -160,7 +160,7 @@ fn finding(facts: &Facts<'_>, it: &Disagreement) -> Diagnostic {
     ))
 }
 
-/// What stands in the section that the gate reads, or the rules do.
+/// Content of the section that the gate reads, or the rules do, in words.
 fn words(facts: &Facts<'_>, it: &Disagreement) -> String {
     let request = facts.search.edge(it.request);
     let mut gates = facts.machine.transition(it.transition).section_gates();
@@ -184,7 +184,8 @@ mod tests {
     use crate::every_finding;
     use orange_codegen::Source;
 
-    /// What the lint says of a worker and a reviewer with these gates on the transitions out of review, and these rules for it.
+    /// Asserts the findings of the lint for a worker and a reviewer with these gates on the transitions out of review, and these
+    /// rules.
     #[track_caller]
     fn check([pass, fail, stuck]: [&str; 3], rules: &[&str], expect: &[&str]) {
         let rules: String = rules.iter().map(|it| format!("    - {{status: review, {it}}}\n")).collect();

@@ -14,7 +14,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     cut.chain(facts.asked_cases().flat_map(|cases| of_state(facts, cases))).collect()
 }
 
-/// Whether every transition that a rule can take is closed whenever the rule applies.
+/// True if every transition that a rule can take is closed whenever the rule applies.
 pub(super) fn is_contradiction(candidates: &[Candidate<'_>]) -> bool {
     !candidates.is_empty() && candidates.iter().all(|it| !it.is_open && !it.refused.is_empty())
 }

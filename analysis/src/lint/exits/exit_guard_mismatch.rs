@@ -59,8 +59,8 @@ fn finding(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness:
     labelled.help(help)
 }
 
-/// How to make both agree: where no other transition is open for these values, the guard leaves them out; else the rule
-/// leads them to the wrong state.
+/// Remedy that makes both agree: where no other transition is open for these values, the guard leaves them out; else the rule leads
+/// them to the wrong state.
 fn help(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness: &Witness) -> String {
     let from = facts.exit_rules[advance.rule].status.value;
     let (from_name, to) = (facts.name(from), facts.name(advance.to));
@@ -84,7 +84,7 @@ fn help(facts: &Facts<'_>, advance: &Advance<'_>, guards: &[&Guard], witness: &W
     }
 }
 
-/// Whether a guard of a transition to another state holds for these values.
+/// True if a guard of a transition to another state holds for these values.
 fn is_open_elsewhere(facts: &Facts<'_>, from: StateId, to: StateId, witness: &Witness) -> bool {
     let value = |counter: &Counter| {
         let named = witness.values.iter().find(|(name, _)| *name == counter.name);

@@ -68,7 +68,7 @@ fn no_verdict(facts: &Facts<'_>, cases: &Cases) -> Option<Diagnostic> {
     )))
 }
 
-/// Whether it is a rule for what is not there, after which nobody looks at what is.
+/// True if it is a rule for an absent artifact, after which artifacts that are there are not looked at.
 fn takes_for_absent(facts: &Facts<'_>, rule: usize) -> bool {
     let is_for_absent = matches!(facts.machine.exit_rules[rule].condition, Condition::NoArtifact);
     let goes_on = match facts.exit_rules[rule].outcome {
@@ -96,7 +96,7 @@ fn verdict_rules<'r>(
     })
 }
 
-/// What stands in a section in these cases, each once.
+/// Contents of a section in these cases, in words, each once.
 fn descriptions(cases: &Cases, of: &[&Case], heading: &str) -> Vec<String> {
     let mut descriptions: Vec<String> = of.iter().filter_map(|case| cases.tell(case, heading)).collect();
     descriptions.sort_unstable();

@@ -43,7 +43,7 @@ impl Lives {
         lives
     }
 
-    /// Where an agent is alive in a state while no hooks wait, the nearest of them.
+    /// Nearest configuration in which an agent is alive in a state while no hooks wait, and that agent.
     pub(super) fn live(&self, state: StateId) -> Option<(ConfigurationId, Actor)> {
         let [worker, reviewer] = self.live[usize::from(state.0)];
         let worker = worker.map(|id| (id, Actor::Worker));

@@ -45,7 +45,7 @@ super::group! {
     C4F "agent-in-wait" Error agent_in_wait;
 }
 
-/// What several of these lints ask for, found out when the first one does.
+/// Facts that several of these lints ask for, computed when the first one does.
 #[derive(Debug, Default)]
 pub struct Shared {
     cases: OnceCell<Vec<Cases>>,
@@ -59,12 +59,12 @@ impl Facts<'_> {
         self.exits.cases.get_or_init(|| cases::of(self))
     }
 
-    /// Which rule decided in a step.
+    /// Lookup of the exit rule that decided in a step.
     fn deciding(&self) -> &Deciding {
         self.exits.deciding.get_or_init(|| Deciding::of(self))
     }
 
-    /// Where agents are alive, and where they end.
+    /// Places where agents are alive, and where they end.
     fn lives(&self) -> &Lives {
         self.exits.lives.get_or_init(|| Lives::of(self))
     }

@@ -45,7 +45,7 @@ fn of_state(facts: &Facts<'_>, id: StateId) -> Option<Diagnostic> {
     )
 }
 
-/// Whether a transition starts an agent, or leads a person's task to a good end.
+/// True if a transition starts an agent, or leads a person's task to a good end.
 fn helps(facts: &Facts<'_>, transition: &Transition, actor_kind: ActorKind) -> bool {
     let to = transition.to.value;
     let is_good_end = facts.state(to).terminal && facts.workflow.commands.cancel != Some(to);

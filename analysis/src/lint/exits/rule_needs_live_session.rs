@@ -54,7 +54,7 @@ fn worker_hooks<'f>(facts: &Facts<'f>, id: TransitionId) -> impl Iterator<Item =
     hooks.filter(move |(hook, _)| wants_worker(hook)).map(|(_, index)| index)
 }
 
-/// Whether each transition from a review back to work starts a worker where none is alive: then a reviewer needs none beside it.
+/// True if each transition from a review back to work starts a worker where none is alive: then a reviewer needs none beside it.
 fn comes_back_with_worker(facts: &Facts<'_>, review: StateId) -> bool {
     facts.leaving(review).all(|(id, declared)| {
         let to = facts.machine.state(declared.to.value);
@@ -101,7 +101,7 @@ fn finding(facts: &Facts<'_>, (id, index): At, edge: EdgeId) -> Option<Diagnosti
     )
 }
 
-/// What becomes of a hook without its worker.
+/// Failure of a hook without its worker, in words.
 fn part_of(hook: &Hook) -> Option<String> {
     let part = match hook.action.traits().starts? {
         Starts::MissingWorker => "finds no worker",

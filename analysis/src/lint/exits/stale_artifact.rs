@@ -16,10 +16,10 @@ use orange_codegen::edit;
 use orange_codegen::model::{SectionGate, Transition};
 use orange_codegen::source::Format;
 
-/// What is accepted: a section, in a state.
+/// Place of an acceptance: a section, in a state.
 type SectionInState = (StateId, usize);
 
-/// Who accepts it.
+/// Gate or rule that accepts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
     Gate(TransitionId),
@@ -27,7 +27,7 @@ enum Owner {
     Rule(usize),
 }
 
-/// What happens in one place.
+/// Steps and rules of one place.
 #[derive(Debug, Default)]
 struct Visits {
     steps: Steps<Owner>,
@@ -128,7 +128,7 @@ fn gated_step(edge: &Edge) -> Option<TransitionId> {
     }
 }
 
-/// Whether anybody works on the task: one that was created past the initial state is still to get its worktree.
+/// True if work on the task can have begun: a task that was created past the initial state is still to get its worktree.
 fn is_started(facts: &Facts<'_>, edge: &Edge) -> bool {
     facts.search.is_ordinary(edge.from) || facts.search.task(edge.from).workspace.is_some()
 }
@@ -137,7 +137,7 @@ fn is_stale(facts: &Facts<'_>, edge: &Edge, section: usize) -> bool {
     stands(edge, section) && facts.search.task(edge.from).section(section).seen
 }
 
-/// Whether nobody writes the section in this step.
+/// True if the section is not written in this step.
 fn stands(edge: &Edge, section: usize) -> bool {
     edge.step.wrote().is_none_or(|it| usize::from(it.section) != section)
 }
@@ -173,7 +173,7 @@ fn finding(facts: &Facts<'_>, accepted: &Acceptance<'_>) -> Option<Diagnostic> {
     )
 }
 
-/// What to write, and where that is certain, the edits.
+/// Advice on what to write, and where that is certain, the edits.
 fn mend<'g>(
     facts: &Facts<'_>,
     accepted: &Acceptance<'_>,
@@ -225,7 +225,7 @@ fn undecided(facts: &Facts<'_>, places: usize) -> Diagnostic {
         .help("mend what is found and check again, or split the workflow")
 }
 
-/// Who accepts it in words, the gate or artifact that says so, and the artifact of a rule that says so, too.
+/// Words for the gate or rule that accepts it, the gate or artifact that says so, and the artifact of a rule that says so, too.
 fn acceptors<'f>(
     facts: &Facts<'f>,
     accepted: &Acceptance<'_>,

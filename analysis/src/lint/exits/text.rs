@@ -1,10 +1,10 @@
-//! What the lints of exit rules point at, and tell somebody to write.
+//! Places that the lints of exit rules point at, and texts that they advise to write.
 
 use crate::lint::Facts;
 use orange_codegen::model::{Condition, ExitRule, Fields, Gate, SectionGate};
 use orange_codegen::span::Span;
 
-/// Where a rule says when it applies: its artifact, how the agent ended, or its first line.
+/// Place where a rule says when it applies: its artifact, how the agent ended, or its first line.
 pub fn condition_of(facts: &Facts<'_>, rule: &ExitRule) -> Span {
     let place = match &rule.condition {
         Condition::HasArtifact(gates) => gates.first().map_or(rule.span, Gate::place),
@@ -36,7 +36,7 @@ pub fn all_of(gates: &[Gate]) -> String {
     }
 }
 
-/// What a gate asks for, as it is written: `{section: "## Handoff", required: true}`.
+/// Demands of a gate, as they are written: `{section: "## Handoff", required: true}`.
 pub fn wishes(gate: &SectionGate, fresh: bool) -> String {
     let mut text = format!("{{section: \"{}\"", gate.heading());
     if let Some(verdict) = &gate.verdict {

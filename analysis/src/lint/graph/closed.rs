@@ -7,12 +7,12 @@ use crate::lint::Facts;
 use crate::search::components::Components;
 use orange_codegen::model::Transition;
 
-/// What the search tells about transitions that are never taken.
+/// Facts of the search about transitions that are never taken.
 pub(super) struct Closed<'f> {
     facts: &'f Facts<'f>,
     /// By transition.
     taken: Vec<bool>,
-    /// Which states tasks come back to.
+    /// States that tasks come back to.
     turning: Components,
     reasons: Reasons<'f>,
 }
@@ -45,12 +45,12 @@ impl<'f> Closed<'f> {
         })
     }
 
-    /// Why it is never taken.
+    /// Reason why it is never taken.
     pub(super) fn reason(&self, id: TransitionId) -> Reason {
         self.reasons.reason(id)
     }
 
-    /// Whether its guard compares a counter that nothing counts, in a loop: that counter is then what is wrong.
+    /// True if its guard compares a counter that nothing counts, in a loop: that counter is then the fault.
     pub(super) fn reads_what_nothing_counts(&self, id: TransitionId) -> bool {
         let from = self.facts.machine.transition(id).from;
         let turns = self.facts.leaving(from).any(|(id, it)| {

@@ -14,7 +14,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     stuck.map(|(id, state)| finding(facts, id, state, end)).collect()
 }
 
-/// Whether a task that is there stays there for ever.
+/// True if a task that is there stays there for ever.
 pub(super) fn is_dead_end(facts: &Facts<'_>, id: StateId, state: &State) -> bool {
     !state.terminal && facts.leaving(id).next().is_none()
 }

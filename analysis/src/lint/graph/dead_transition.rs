@@ -27,7 +27,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether any values at all satisfy its guard: one that none do is a fault of its own.
+/// True if any values at all satisfy its guard: a guard without such values is a fault of its own.
 fn can_hold(facts: &Facts<'_>, transition: &Transition) -> bool {
     transition.when.as_ref().is_none_or(|guard| {
         let found = decide::somewhere(&guard.expr, &facts.workflow.counters, &mut facts.work.borrow_mut());

@@ -44,7 +44,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     }
 }
 
-/// Whether the transition from the initial state starts an agent, which then has no summary to work from.
+/// True if the transition from the initial state starts an agent, which then has no summary to work from.
 fn starts_agent(facts: &Facts<'_>, spawn: StateId) -> bool {
     let transitions = facts.machine.between(facts.workflow.initial, spawn);
     transitions.flat_map(|id| facts.machine.transition(id).hooks).any(|hook| hook.spawn().is_some())

@@ -44,9 +44,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// A transition with a gate that an absent section does not pass, or a program that fails.
 struct Gated<'f> {
     transition: &'f Transition,
-    /// Where the gate stands.
+    /// Place of the gate.
     place: Span,
-    /// What it asks for, in words.
+    /// Demand of the gate, in words.
     wants: String,
     /// The number of its section, or of what it asks.
     section: usize,
@@ -172,7 +172,7 @@ impl Entries {
         Self { sorted, without }
     }
 
-    /// Whether its target is entered from elsewhere without its section.
+    /// True if its target is entered from elsewhere without its section.
     fn may_lead_round(&self, facts: &Facts<'_>, gated: &Gated<'_>) -> bool {
         let (from, to) = (gated.transition.from.value, gated.transition.to.value);
         facts.nearest[usize::from(from.0)].is_some()
@@ -191,13 +191,13 @@ impl Entries {
     }
 }
 
-/// Whether an agent that is alive may ask for this step, and the section is absent before it and after it.
+/// True if an agent that is alive may ask for this step, and the section is absent before it and after it.
 fn asks_nothing(facts: &Facts<'_>, edge: &Edge, section: usize) -> bool {
     let absent = |id: ConfigurationId| facts.search.task(id).section(section).content == ABSENT;
     is_agents(facts, edge) && absent(edge.from) && absent(edge.to)
 }
 
-/// Whether an agent that is alive may ask for this step.
+/// True if an agent that is alive may ask for this step.
 fn is_agents(facts: &Facts<'_>, edge: &Edge) -> bool {
     let SearchStep::Request { transition, .. } = edge.step else { return false };
     let (by, task) = (facts.transition(transition).by, facts.search.task(edge.from));

@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     without.map(|(id, state)| finding(facts, (id, state), cancel, held[usize::from(id.0)])).collect()
 }
 
-/// Whether a task gets there and on, and no person can take it to where cancelled tasks are.
+/// True if a task gets there and on, and no person can take it to the state of cancelled tasks.
 fn lacks(facts: &Facts<'_>, id: StateId, state: &State, cancel: StateId) -> bool {
     let at = usize::from(id.0);
     let lives = facts.graph.entered[at] && facts.graph.ends[at] && !state.terminal && id != cancel;
@@ -28,7 +28,7 @@ fn lacks(facts: &Facts<'_>, id: StateId, state: &State, cancel: StateId) -> bool
         && !facts.machine.between(id, cancel).any(|it| facts.transition(it).by.allows(Actor::Human))
 }
 
-/// What a task in a state can hold.
+/// Resources that a task in a state can hold.
 #[derive(Clone, Copy, Default)]
 struct Held {
     session: bool,

@@ -18,7 +18,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     ends_only.map(|(id, state)| finding(facts, id, state)).collect()
 }
 
-/// Whether the state has transitions, all of them a person's, and all to an end.
+/// True if the state has transitions, all of them a person's, and all to an end.
 fn only_ends(facts: &Facts<'_>, id: StateId) -> bool {
     let mut leaving = facts.leaving(id).peekable();
     let ends = |to: StateId| facts.state(to).terminal;
@@ -40,7 +40,7 @@ fn finding(facts: &Facts<'_>, id: StateId, state: &State) -> Diagnostic {
     )
 }
 
-/// Where agents work: the state that tasks start in, or one that leads here.
+/// Name of a state where agents work: the one that tasks start in, or one that leads here.
 fn transition_back<'f>(facts: &Facts<'f>, id: StateId) -> Option<&'f str> {
     let into = facts.workflow.transitions.iter().filter(|it| it.to.value == id).map(|it| it.from.value);
     let back = facts.workflow.commands.spawn.into_iter().chain(into).find(|it| *it != id)?;

@@ -1,4 +1,4 @@
-//! Why a transition stays closed for as long as a task is among some configurations.
+//! Reasons why a transition stays closed for as long as a task is among some configurations.
 
 use orange_core::{Actor, CounterId, StateId, TransitionId};
 
@@ -14,13 +14,13 @@ pub(super) struct Reasons<'f> {
     sorted: Vec<ConfigurationId>,
 }
 
-/// What keeps a transition closed.
+/// Reason why a transition is closed.
 pub(super) struct Reason {
-    /// What says so.
+    /// Place in the source that shows it.
     pub span: Span,
     /// In a few words: "`when: tries >= 5` never holds: `tries` is at most 2 in `working`".
     pub words: String,
-    /// What to do about it.
+    /// Remedy.
     pub help: String,
 }
 
@@ -31,7 +31,7 @@ impl<'f> Reasons<'f> {
         Self { facts, sorted: configurations }
     }
 
-    /// Why it is not taken in any of them.
+    /// Reason why it is taken in none of them.
     pub(super) fn reason(&self, id: TransitionId) -> Reason {
         self.guard(id).or_else(|| self.nobody(id)).unwrap_or_else(|| {
             let transition = self.facts.transition(id);

@@ -1,4 +1,4 @@
-//! What the pages of this group do not show.
+//! Cases that the `docs/lints` pages of this group do not show.
 
 use crate::every_finding;
 use orange_codegen::Source;

@@ -49,7 +49,7 @@ fn transitions(facts: &Facts<'_>, lasso: &Lasso) -> Vec<TransitionId> {
     lasso.turn.iter().filter_map(|id| facts.search.edge(*id).step.transition()).collect()
 }
 
-/// Why nothing ends the loop.
+/// Reason why nothing ends the loop.
 struct Why {
     words: String,
     help: String,

@@ -87,7 +87,7 @@ fn is_blank(word: &str) -> bool {
     })
 }
 
-/// What a word is written for that does not happen.
+/// Explanation of the effect that a word is written for and does not have.
 fn what_is_wrong(facts: &Facts<'_>, word: &str) -> Option<&'static str> {
     if SIGNS.contains(&word) || is_redirection(word) {
         return Some("no shell joins or redirects commands");

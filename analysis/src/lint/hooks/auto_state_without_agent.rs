@@ -9,7 +9,7 @@ use crate::search::task::Agent;
 use crate::search::{Edge, EdgeId, SearchStep};
 use orange_codegen::diag::Diagnostic;
 
-/// What the search saw of one transition.
+/// Facts of the search about one transition.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// A step after which the agent is there, or the exit rules are asked about its end at once.
@@ -39,7 +39,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found.into_iter().map(|(_, found)| found).collect()
 }
 
-/// Whether it leads where agents work, without starting one. What becomes of a message to one that is not there is
+/// True if it leads to a state where agents work, without starting one. The fate of a message to one that is not there is
 /// hook-needs-session's.
 fn is_candidate(facts: &Facts<'_>, transition: &Transition<'_>) -> bool {
     let to = facts.machine.state(transition.to);

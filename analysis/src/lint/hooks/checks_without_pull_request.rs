@@ -24,7 +24,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found.map(|(state, gate)| finding(facts, state, gate)).collect()
 }
 
-/// Whether some prompt tells an agent to push the branch or to open the pull request.
+/// True if some prompt tells an agent to push the branch or to open the pull request.
 fn is_prompted(facts: &Facts<'_>) -> bool {
     let commands = ["git push", "gh pr create", "orange task create-pr"];
     let mut prompts = facts.workflow.prompts.iter();

@@ -19,7 +19,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found.collect()
 }
 
-/// Whether an agent takes the transition, by a request or by its end. A person who starts a task has no work to check yet.
+/// True if an agent takes the transition, by a request or by its end. A person who starts a task has no work to check yet.
 fn is_agents(facts: &Facts<'_>, edge: &Edge) -> bool {
     let is_alive = |agent: Actor| facts.search.task(edge.from).agent(agent) == Agent::Live;
     let may_ask = |id: TransitionId| {

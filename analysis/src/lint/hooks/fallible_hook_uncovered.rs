@@ -10,7 +10,7 @@ use crate::lint::Facts;
 use crate::search::{Edge, EdgeId};
 use orange_codegen::diag::Diagnostic;
 
-/// Where a task is whose agent was not started, and whether it has something that an agent can work in.
+/// State of a task whose agent was not started; true if the task has something that an agent can work in.
 type FailedStart = (StateId, bool);
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -35,7 +35,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether it leads where an agent is to work and cannot be respawned. Where an exit rule speaks of a dead agent all the
+/// True if it leads to a state where an agent is to work and cannot be respawned. Where an exit rule speaks of a dead agent all the
 /// same, that is not-respawnable's.
 fn is_candidate(facts: &Facts<'_>, transition: &Transition<'_>) -> bool {
     let to = facts.machine.state(transition.to);
@@ -95,7 +95,7 @@ fn restarts(facts: &Facts<'_>) -> Vec<bool> {
     restarts
 }
 
-/// Whether it starts an agent that works without a worktree.
+/// True if it starts an agent that works without a worktree.
 fn needs_no_worktree(hook: &Hook<'_>) -> bool {
     hook.spawn().is_some_and(|spawn| spawn.workspace == Workspace::Folder)
 }

@@ -23,8 +23,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether it starts the agent of the state that the transition leads to, with full permissions. Whether that one
-/// judges is asked when there is such a state.
+/// True if it starts the agent of the state that the transition leads to, with full permissions. Whether that one judges is asked
+/// when there is such a state.
 fn is_full_judge(facts: &Facts<'_>, transition: &Transition<'_>, hook: &Hook<'_>) -> bool {
     let agent = facts.machine.state(transition.to).agent;
     hook.spawn().is_some_and(|it| it.permissions == Permissions::Full && it.actor() == agent)

@@ -12,7 +12,7 @@ use crate::search::task::{Agent, Event, Task};
 use crate::search::{Edge, EdgeId, HookIndex, SearchStep};
 use orange_codegen::diag::Diagnostic;
 
-/// What the search saw of one hook.
+/// Facts of the search about one hook.
 #[derive(Default)]
 struct Seen {
     /// A step in which a worker was there.
@@ -57,7 +57,7 @@ impl Seen {
     }
 }
 
-/// Whether a person, who is shown the failure, moves the task on anyway or can have the worker started again.
+/// True if a person, who is shown the failure, moves the task on anyway or can have the worker started again.
 fn is_mended(facts: &Facts<'_>, task: &Task) -> bool {
     let state = facts.machine.state(task.status);
     let starts_worker = state.respawn.and_then(|it| it.spawn().map(|it| it.actor() == Actor::Worker));

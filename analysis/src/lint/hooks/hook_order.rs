@@ -14,9 +14,9 @@ use orange_codegen::model::Transition;
 /// A later hook that should have come before an earlier one.
 struct Order {
     later: usize,
-    /// What the earlier hook comes to.
+    /// Effect of the earlier hook, in words.
     earlier_part: &'static str,
-    /// What the later one comes to.
+    /// Effect of the later one, in words.
     later_part: &'static str,
 }
 
@@ -34,13 +34,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether what happens at this hook is reported as the order that it breaks.
+/// True if the event at this hook is reported as the order that it breaks.
 pub(super) fn is_misplaced(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
     let hooks = facts.machine.transition(it.id).hooks;
     broken(hooks, usize::from(it.index), &last_of_each(hooks)).is_some()
 }
 
-/// Where the last hook of each action is.
+/// Index of the last hook of each action.
 fn last_of_each(hooks: &[Hook<'_>]) -> BTreeMap<&'static str, usize> {
     hooks.iter().enumerate().map(|(at, hook)| (hook.name(), at)).collect()
 }

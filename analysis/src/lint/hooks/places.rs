@@ -1,4 +1,4 @@
-//! What the lints of hooks share: the hooks at which something happens, and the edits that put another hook beside one.
+//! Shared parts of the lints of hooks: the hooks at which something happens, and the edits that put another hook beside one.
 
 use std::collections::BTreeSet;
 

@@ -23,7 +23,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether it starts the worker of the state that the transition leads to, with reduced permissions.
+/// True if it starts the worker of the state that the transition leads to, with reduced permissions.
 fn is_reduced_worker(facts: &Facts<'_>, transition: &Transition<'_>, hook: &Hook<'_>) -> bool {
     let agent = facts.machine.state(transition.to).agent;
     let is_worker = |it: &orange_core::Spawn| it.actor() == Actor::Worker && agent == Actor::Worker;

@@ -15,7 +15,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     raised.iter().filter(|it| !starts_another(facts, it)).map(|it| finding(facts, it)).collect()
 }
 
-/// Whether the hook that counted was to start the next reviewer: that the one before is alive is then what is wrong.
+/// True if the hook that counted was to start the next reviewer: the fault is then that the one before is alive.
 fn starts_another(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
     counts(facts, &facts.search.run_through(it.edge)).is_some_and(|(id, at)| {
         let spawn = facts.machine.transition(id).hooks[at].spawn();

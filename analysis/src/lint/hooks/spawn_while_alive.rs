@@ -45,7 +45,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
 /// An agent that is started while this one is alive.
 struct Second<'f> {
     edge: EdgeId,
-    /// What starts it, in words and in the source.
+    /// Transition or state that starts it, in words; `span` is the place in the source.
     starts: String,
     span: Span,
     hook: &'f Hook<'f>,

@@ -38,7 +38,7 @@ fn finding(facts: &Facts<'_>, it: &Raised<'_>) -> Diagnostic {
         .fix_if(put_before(facts, it.hook, "acquire_workspace"))
 }
 
-/// Whether the same happens at the hook in every step that runs it.
+/// True if this event happens at the hook in every step that runs it.
 pub(super) fn is_always(facts: &Facts<'_>, it: &Raised<'_>) -> bool {
     let declaration = |id| facts.transition(id).declaration;
     let same = |edge: &&Edge| edge.step.transition().is_some_and(|id| declaration(id) == declaration(it.id));

@@ -1,4 +1,5 @@
-//! What the pages of these checks don't show: other actors, other kinds of steps, and what other checks report.
+//! Cases that the `docs/lints` pages of these checks don't show: other actors, other kinds of steps, and the reports of other
+//! checks.
 
 use crate::every_finding;
 use orange_codegen::source::Source;
@@ -319,7 +320,7 @@ fn a_reset_from_the_initial_value_changes_no_round() {
     check(&rounds(when, into), &[changed]);
 }
 
-/// How often a check finds something.
+/// Asserts the number of findings of a check.
 #[track_caller]
 fn check_count(code: &str, source: &str, expect: usize) {
     let found = every_finding(&Source::new("flow.yml", source)).diagnostics;

@@ -15,11 +15,11 @@ use orange_codegen::diag::{Diagnostic, Level};
 use orange_codegen::model::{Gate, State, StateId};
 use orange_codegen::span::Span;
 
-/// What is said of one hook.
+/// Texts about one hook.
 struct Words {
-    /// What it does, after the arrow of its transition.
+    /// Effect of the hook, after the arrow of its transition.
     does: String,
-    /// What it comes to.
+    /// Problem of the hook, in words.
     part: &'static str,
     help: String,
     /// A hook that would have to come before it.
@@ -143,7 +143,7 @@ fn leaves(facts: &Facts<'_>, edge: &Edge) -> Option<Actor> {
     after.alive().filter(|_| is_left && before.status != after.status && !tries_to_acquire(facts, edge))
 }
 
-/// Whether it has a hook for a worktree, whose failure is another finding.
+/// True if it has a hook for a worktree, whose failure is another finding.
 fn tries_to_acquire(facts: &Facts<'_>, edge: &Edge) -> bool {
     let hooks = edge.step.transition().map_or(&[][..], |id| facts.machine.transition(id).hooks);
     hooks.iter().any(|hook| hook.action.acquires())

@@ -34,7 +34,7 @@ fn finding(facts: &Facts<'_>, edge: EdgeId, id: TransitionId) -> Diagnostic {
         .fix_if(fix(facts, id))
 }
 
-/// Whether a hook of a transition is to give the worktree back.
+/// True if a hook of a transition is to give the worktree back.
 fn releases(facts: &Facts<'_>, id: TransitionId) -> bool {
     facts.machine.transition(id).hooks.iter().any(|it| it.action.releases())
 }

@@ -12,16 +12,17 @@ const MAX_LINE: usize = 400;
 /// Words that are written like a command of `orange`, which has none of this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownCommand {
-    /// Where they stand in the text.
+    /// Place of the words in the text.
     pub place: Range<usize>,
     pub written: String,
-    /// Why they are none: `is no command`.
+    /// Reason why they are not one: `is no command`.
     pub why: &'static str,
-    /// What to do instead.
+    /// Remedy.
     pub help: String,
 }
 
-/// What is written like a command of `orange` and is none: at the beginning of a line, of code or after a colon or `run`.
+/// Words that are written like a command of `orange` and are not one: at the beginning of a line, of code or after a colon or
+/// `run`.
 pub fn unknown_commands(text: &str) -> impl Iterator<Item = UnknownCommand> {
     let names = ["orange ", "{orange} ", "{{orange}} "];
     let mut found: Vec<UnknownCommand> = names
@@ -36,7 +37,7 @@ pub fn unknown_commands(text: &str) -> impl Iterator<Item = UnknownCommand> {
     found.into_iter()
 }
 
-/// Whether what follows this text is a command rather than prose.
+/// True if what follows this text is a command rather than prose.
 fn is_called(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before);
     let is_mark = |it: char| it.is_ascii_digit() || matches!(it, ' ' | '-' | '*' | '.' | ')' | '$' | '`');
@@ -45,7 +46,7 @@ fn is_called(before: &str) -> bool {
         || [": ", "→ ", "run ", "Run "].iter().any(|it| line.ends_with(it))
 }
 
-/// Whether a line begins with a sentence about orange: "orange is a tool". A command there is one of a group, or written like one.
+/// True if a line begins with a sentence about orange: "orange is a tool". A command there is one of a group, or written like one.
 fn is_prose(before: &str, name: &str, after: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before);
     if name != "orange " || !line.trim_start().is_empty() {

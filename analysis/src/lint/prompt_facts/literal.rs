@@ -14,16 +14,16 @@ use super::commands::{UnknownCommand, unknown_commands};
 use orange_codegen::span::Span;
 use orange_codegen::syntax::Text;
 
-/// What one prompt, or one message, says.
+/// Content of one prompt, or of one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The commands, in order.
     pub commands: Vec<Command>,
-    /// What is written like a command of `orange` and is none, in order, with its place in the source.
+    /// Words that are written like a command of `orange` and are not one, in order, with their places in the source.
     pub unknown: Vec<(Span, UnknownCommand)>,
     /// The words directly behind `Verdict:`.
     pub verdicts: Vec<VerdictWord>,
-    /// Whether it shows `Verdict:`.
+    /// True if it shows `Verdict:`.
     pub verdict_line: bool,
 }
 
@@ -32,7 +32,7 @@ pub struct Reading {
 pub struct Command {
     /// The name that it gives.
     pub name: String,
-    /// What that name means.
+    /// Meaning of that name.
     pub target: Target,
     /// The verdict for which its line gives it, if that names one alone before it.
     pub verdict: Option<Verdict>,
@@ -40,7 +40,7 @@ pub struct Command {
     pub span: Span,
 }
 
-/// What a command gives as the status.
+/// Status that a command gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     State(StateId),
@@ -106,7 +106,7 @@ pub(super) fn read(text: &Text, states: &HashMap<&str, StateId>) -> Reading {
     }
 }
 
-/// Where a text has a heading such as `## Review`, and not one that only begins like it, or one of another level.
+/// Place of a heading such as `## Review` in a text, and not of one that only begins like it, or one of another level.
 pub fn find_heading(text: &str, heading: &str) -> Option<Range<usize>> {
     let is_part = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-');
     let mut found = text.match_indices(heading).map(|(at, it)| at..at + it.len());
@@ -133,21 +133,21 @@ fn is_any(word: Option<&str>, of: &[&str]) -> bool {
     word.is_some_and(|word| of.iter().any(|it| word.eq_ignore_ascii_case(it)))
 }
 
-/// Whether the words directly before a command forbid it: "do NOT run", "never call".
+/// True if the words directly before a command forbid it: "do NOT run", "never call".
 fn is_forbidden(before: &str) -> bool {
     const NOT: [&str; 7] = ["not", "never", "don't", "don’t", "cannot", "can't", "mustn't"];
     let mut words = sentence(before).rev();
     is_any(words.next(), &RUN) && is_any(words.next(), &NOT)
 }
 
-/// Whether the words behind a command say when it is not forbidden: "before ## Handoff is there".
+/// True if the words behind a command say when it is not forbidden: "before ## Handoff is there".
 fn is_conditional(after: &str) -> bool {
     const WHEN: [&str; 9] = ["before", "until", "unless", "without", "if", "when", "while", "yet", "twice"];
     let rest = after.trim_start_matches(['`', '"', '\'', '*', ' ', ',']);
     is_any(rest.split(|it: char| !it.is_alphabetic()).next(), &WHEN)
 }
 
-/// Whether the sentence before a command leaves it to people: "only a human may run", "a person runs".
+/// True if the sentence before a command leaves it to people: "only a human may run", "a person runs".
 fn is_left_to_people(before: &str) -> bool {
     let mut words = sentence(before).skip_while(|it| !it.eq_ignore_ascii_case("only")).skip(1);
     let is_article = |it: &&str| matches!(*it, "a" | "the");
@@ -161,7 +161,7 @@ fn is_left_to_people(before: &str) -> bool {
     is_run && is_any(who.next(), &PEOPLE)
 }
 
-/// Whether the words behind a command leave it to people: "is for people only".
+/// True if the words behind a command leave it to people: "is for people only".
 fn is_for_people(after: &str) -> bool {
     let after = after.trim_start_matches(['`', '"', '\'', '*', ' ']);
     let mut words = after.split(|it: char| !it.is_alphabetic()).filter(|it| !it.is_empty());
@@ -169,7 +169,7 @@ fn is_for_people(after: &str) -> bool {
     is_for && is_any(words.find(|it| !matches!(*it, "a" | "the" | "only")), &PEOPLE)
 }
 
-/// Whether the words behind a command say that it is always refused: "would be refused".
+/// True if the words behind a command say that it is always refused: "would be refused".
 fn is_called_refused(after: &str) -> bool {
     let after = after.trim_start_matches(['`', '"', '\'', '*', ' ']);
     let refused = ["would be refused", "will be refused", "is refused"].iter();
@@ -187,7 +187,7 @@ fn verdict_before(text: &str) -> Option<Verdict> {
     named.next().filter(|_| named.next().is_none())
 }
 
-/// Where the value of `--status` stands in the arguments of `orange task update`: one line with at most one id, and other flags with
+/// Place of the value of `--status` in the arguments of `orange task update`: one line with at most one id, and other flags with
 /// their values. It is empty where the text leaves the status open. A command with the id of a certain task is for another task.
 fn status(text: &str, mut at: usize) -> Option<Range<usize>> {
     let mut has_id = false;
@@ -210,7 +210,7 @@ fn status(text: &str, mut at: usize) -> Option<Range<usize>> {
     }
 }
 
-/// Whether an id that begins a text can be that of any task: `{id}`, `<id>`, `$ID`, `ID`.
+/// True if an id that begins a text can be that of any task: `{id}`, `<id>`, `$ID`, `ID`.
 fn is_open_id(text: &str) -> bool {
     text.trim_start_matches('"').starts_with(['{', '<', '$'])
         || text.starts_with(|it: char| it.is_ascii_uppercase())
@@ -220,7 +220,7 @@ fn skip_blanks(text: &str, at: usize) -> usize {
     text.len() - text[at..].trim_start_matches(' ').len()
 }
 
-/// Where the argument ends that begins here: a quoted text or a word. A backtick ends the code, and with it the command.
+/// End of the argument that begins here: a quoted text or a word. A backtick ends the code, and with it the command.
 fn argument(text: &str, at: usize) -> Option<usize> {
     let (start, end) = if text[at..].starts_with('"') { (at + 1, '"') } else { (at, ' ') };
     let length = text[start..].find([end, '\n', '`'])?;

@@ -1,4 +1,4 @@
-//! Where an agent can be running: in which state it starts, and which transitions it lives through.
+//! Places where an agent can be running: the state in which it starts, and the transitions that it lives through.
 
 use orange_core::action::{Ends, Starts};
 use orange_core::{Actor, Hook, Machine, StateId, Transition, TransitionId};
@@ -6,13 +6,13 @@ use orange_core::{Actor, Hook, Machine, StateId, Transition, TransitionId};
 /// An agent in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentInState {
-    /// Where the task is.
+    /// State of the task.
     pub state: StateId,
-    /// Which of its agents it is.
+    /// Kind of the agent.
     pub actor: Actor,
 }
 
-/// How an agent is started with a prompt.
+/// Start of an agent with a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
     /// The agent, and where it then is.
@@ -42,7 +42,7 @@ pub(super) fn starts(machine: &Machine<'_>) -> Vec<Vec<Start>> {
 }
 
 impl AgentInState {
-    /// Whether some transition leads from here to a state, and the agent may ask for it.
+    /// True if some transition leads from here to a state, and the agent may ask for it.
     pub fn may_request(&self, machine: &Machine<'_>, to: StateId) -> bool {
         machine.between(self.state, to).any(|id| machine.transition(id).by.allows(self.actor))
     }
@@ -58,7 +58,7 @@ pub struct Walker<'m> {
     work: usize,
 }
 
-/// How many transitions one walker looks at.
+/// Number of transitions that one walker looks at, at most.
 const MAX_WORK: usize = 2_000_000;
 
 impl<'m> Walker<'m> {
@@ -101,8 +101,8 @@ impl<'m> Walker<'m> {
     }
 }
 
-/// Whether an agent lives through a transition: no hook of it ends the agent or starts another one in its place, it leads
-/// to no end, and it is not one that the engine alone takes, when the agent is dead. A person lives through all but the end.
+/// True if an agent lives through a transition: no hook of it ends the agent or starts another one in its place, it leads to no
+/// end, and it is not one that the engine alone takes, when the agent is dead. A person lives through all but the end.
 pub fn survives(machine: &Machine<'_>, id: TransitionId, actor: Actor) -> bool {
     let Transition { to, by, hooks, .. } = machine.transition(id);
     if actor == Actor::Human {

@@ -60,7 +60,7 @@ fn closed<'f>(
     closed?.into_iter().next()
 }
 
-/// Whether a section is for an agent with this prompt to write: each of several reviewers writes its own.
+/// True if a section is for an agent with this prompt to write: each of several reviewers writes its own.
 fn is_its_own(facts: &Facts<'_>, id: PromptId, it: &Prompted<'_>, gate: &SectionGate) -> bool {
     let Some(name) = gate.reviewer.as_deref() else { return true };
     let starts = |hook: &Hook<'_>| {
@@ -73,7 +73,7 @@ fn is_its_own(facts: &Facts<'_>, id: PromptId, it: &Prompted<'_>, gate: &Section
         .any(|it| it.transition.is_none_or(|id| facts.machine.transition(id).hooks.iter().any(starts)))
 }
 
-/// What a gate wants and a prompt does not name.
+/// Part that a gate wants and a prompt does not name.
 #[derive(Clone, Copy, Debug)]
 enum Want {
     Section,
@@ -122,7 +122,7 @@ fn finding(
     found.help(format!("write before the command: {lines}"))
 }
 
-/// What a prompt does not name, in words.
+/// Part that a prompt does not name, in words.
 fn lacks((gate, want): &Missing<'_>) -> String {
     let section = &gate.section.value;
     match want {
@@ -187,7 +187,7 @@ impl Bare {
         bare
     }
 
-    /// Whether an agent may be started with a prompt while the gate would refuse what there is.
+    /// True if an agent may be started with a prompt while the gate would refuse what there is.
     fn may_lack(&self, facts: &Facts<'_>, it: &Prompted<'_>, gate: &SectionGate) -> bool {
         let Some(section) = facts.search.sections.find(&gate.section.value) else { return false };
         let prompt = usize::from(it.id.0);

@@ -39,14 +39,14 @@ super::group! {
     C8C "unknown-command" Warn unknown_command;
 }
 
-/// What several of these lints ask for, found out when the first one does.
+/// Facts that several of these lints ask for, computed when the first one does.
 #[derive(Debug, Default)]
 pub struct Shared {
     commands: OnceCell<Commands>,
 }
 
 impl Facts<'_> {
-    /// What becomes of the commands of all prompts and messages.
+    /// Refused and granted commands of all prompts and messages.
     fn commands(&self) -> &Commands {
         self.prompts.commands.get_or_init(|| Commands::of(self))
     }

@@ -42,8 +42,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether an agent runs on from here whatever follows: neither a command of its prompt ends its work, nor do the others to whom its
-/// commands lead, which are the other agent and a person who is waited for. To give up, or to ask a person and go on, ends nothing.
+/// True if an agent runs on from here whatever follows: neither a command of its prompt ends its work, nor do the others to whom
+/// its commands lead, which are the other agent and a person who is waited for. To give up, or to ask a person and go on, ends
+/// nothing.
 fn stays(facts: &Facts<'_>, it: &Prompted<'_>, place: AgentInState, walker: &mut Walker<'_>) -> bool {
     let machine = facts.machine;
     let is_open = it.reading.commands.iter().any(|it| !matches!(it.target, Target::State(_)));

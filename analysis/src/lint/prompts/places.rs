@@ -1,4 +1,4 @@
-//! Where an agent can be when it gives each command of its prompt, or of a message that it reads.
+//! Places where an agent can be when it gives each command of its prompt, or of a message that it reads.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,9 +12,9 @@ use crate::lint::{ActorKind, Facts};
 #[derive(Debug)]
 pub(super) struct Refused {
     pub by: Origin,
-    /// Which of its commands.
+    /// Index of the command among those of the text.
     pub command: usize,
-    /// Where the agent can be when it gives it; nowhere where the command names no state.
+    /// Places where the agent can be when it gives it; empty if the command names no state.
     pub from: Vec<AgentInState>,
 }
 
@@ -22,18 +22,18 @@ pub(super) struct Refused {
 #[derive(Debug)]
 pub(super) struct Granted {
     pub prompt: PromptId,
-    /// Which of its commands.
+    /// Index of the command among those of the prompt.
     pub command: usize,
-    /// Where the agent can be when it gives it, and may.
+    /// Places where the agent can be when it gives it, and may.
     pub from: Vec<AgentInState>,
-    /// Where it lives on then.
+    /// Place where it lives on then, if it does.
     pub to: Option<AgentInState>,
 }
 
 /// More pairs of a place and a command than this are not looked at.
 const MAX_PLACES: usize = 2_000_000;
 
-/// What becomes of the commands of all prompts and messages.
+/// Refused and granted commands of all prompts and messages.
 #[derive(Debug, Default)]
 pub(super) struct Commands {
     pub refused: Vec<Refused>,
@@ -110,7 +110,8 @@ impl Commands {
     }
 }
 
-/// Where the agent can be at first. Who reads a message has been led on by a prompt, and a prompt that is not used can begin anywhere.
+/// Places where the agent can be at first. A reader of a message has been led on by a prompt, and a prompt that is not used can
+/// begin anywhere.
 fn beginnings(
     facts: &Facts<'_>,
     it: &Instructions<'_>,
@@ -128,8 +129,8 @@ fn beginnings(
     }
 }
 
-/// Whether others take a transition while an agent runs: those whom `by` leaves it to, an exit rule when the other agent ends, and
-/// who reads a command for it.
+/// True if others take a transition while an agent runs: those whom `by` leaves it to, an exit rule when the other agent ends, and
+/// readers of a command for it.
 fn others_take(facts: &Facts<'_>, actor: Actor, id: TransitionId) -> bool {
     let transition = facts.machine.transition(id);
     let by_rule = facts.actor_kinds[id.0 as usize] == ActorKind::Engine

@@ -13,7 +13,7 @@ use orange_codegen::suggest;
 /// More states than this are not listed.
 const MAX_LIST: usize = 4;
 
-/// How to write what is no command, so that this check does not read it as one.
+/// Advice for a text that is not a command, so that this check does not read it as one.
 const AS_TEXT: &str = "where the text forbids the command, write `--status` without `orange task update`";
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Diagnostic> {
@@ -70,7 +70,7 @@ fn illegal(
     missing.fold(found, Diagnostic::about).help(format!("{}; {AS_TEXT}", help(facts, &it.from, to)))
 }
 
-/// Whether transitions lead there, and `by` leaves all of them to others.
+/// True if transitions lead there, and `by` leaves all of them to others.
 fn is_forbidden(facts: &Facts<'_>, from: &[AgentInState], to: StateId) -> bool {
     from.iter().any(|it| facts.machine.between(it.state, to).next().is_some())
 }

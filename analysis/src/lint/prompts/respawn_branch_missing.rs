@@ -20,7 +20,7 @@ fn in_prompt(facts: &Facts<'_>, it: &Prompted<'_>) -> Option<Diagnostic> {
     (!known.is_empty() && !missing.is_empty()).then(|| finding(facts, it, &known, &missing))
 }
 
-/// Whether one of its commands leads on from where an agent is started.
+/// True if one of its commands leads on from the place where an agent is started.
 fn leads_on(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> bool {
     let cancel = facts.machine.commands.cancel;
     it.reading.commands.iter().any(|command| match command.target {

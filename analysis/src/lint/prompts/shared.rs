@@ -1,4 +1,4 @@
-//! What several lints of prompts ask.
+//! Shared questions of the lints of prompts.
 
 use orange_core::{PromptId, StateId};
 
@@ -14,7 +14,7 @@ pub(super) struct Prompted<'f> {
     pub name: &'f str,
     pub prompt: &'f Prompt,
     pub reading: &'f Reading,
-    /// How agents are started with it; nothing for one that is not used.
+    /// Starts of agents with it; empty for one that is not used.
     pub starts: &'f [Start],
 }
 
@@ -44,7 +44,7 @@ pub(super) fn prompt<'f>(facts: &Facts<'f>, id: PromptId) -> Prompted<'f> {
     }
 }
 
-/// Where instructions stand: in a prompt, or in a hook's message by its number.
+/// Origin of instructions: a prompt, or a hook's message by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     Prompt(PromptId),
@@ -56,9 +56,9 @@ pub(super) enum Origin {
 pub(super) struct Instructions<'f> {
     pub by: Origin,
     pub reading: &'f Reading,
-    /// Who reads them and where the task then is; nothing for a prompt that is not used.
+    /// Readers, and the state of the task then; empty for a prompt that is not used.
     pub starts: &'f [Start],
-    /// Where the task can be while they act on them; `None` where that is more than the walker looks at.
+    /// Places where the task can be while they act on them; `None` if there are more than the walker looks at.
     pub runs: Option<&'f [AgentInState]>,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn instructions(prompt_facts: &PromptFacts, by: Origin) -> Instructio
 }
 
 impl Instructions<'_> {
-    /// How a finding names them.
+    /// Name of the instructions in a finding.
     pub fn name(&self, facts: &Facts<'_>) -> String {
         match self.by {
             Origin::Prompt(id) => format!("`{}`", prompt(facts, id).name),
@@ -99,7 +99,7 @@ impl Instructions<'_> {
         }
     }
 
-    /// Who reads them: `the agent` or `the person`.
+    /// Reader of the instructions: `the agent` or `the person`.
     pub fn reader(&self, facts: &Facts<'_>) -> &'static str {
         match self.by {
             Origin::Message(at) if facts.prompt_facts.messages[at].is_for_person() => "the person",
@@ -107,7 +107,7 @@ impl Instructions<'_> {
         }
     }
 
-    /// Where somebody gets them, and in which words to say so.
+    /// Place where the reader gets them, and the words that say so.
     pub fn given(&self, facts: &Facts<'_>, start: &Start) -> (Span, String) {
         match self.by {
             Origin::Prompt(id) => started(facts, &prompt(facts, id), start),
@@ -120,7 +120,7 @@ impl Instructions<'_> {
     }
 }
 
-/// Where an agent is started with a prompt, and in which words to say so.
+/// Place where an agent is started with a prompt, and the words that say so.
 pub(super) fn started(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> (Span, String) {
     let Prompted { id, name, .. } = it;
     match start.transition {
@@ -166,7 +166,7 @@ pub(super) fn names<'f>(facts: &Facts<'f>, states: impl IntoIterator<Item = Stat
     states.into_iter().map(|it| facts.name(it)).collect()
 }
 
-/// Where a prompt names a section: its heading, as the gate has it.
+/// Place where a prompt names a section: its heading, as the gate has it.
 pub(super) fn named_section(it: &Prompted<'_>, heading: &str) -> Option<Span> {
     let text = &it.prompt.text;
     // A prompt of several reviewers names the section of the one that reads it.

@@ -29,7 +29,7 @@ fn in_hook(facts: &Facts<'_>, id: TransitionId, at: usize) -> Option<Diagnostic>
     })
 }
 
-/// Where the text compares the counter with a number: `round < 2`.
+/// Place where the text compares the counter with a number: `round < 2`.
 fn compared(facts: &Facts<'_>, prompt: &Prompt, counter: CounterId) -> Option<Span> {
     let compares = |it: &Literal<'_>| it.counter == counter && it.text.contains(['<', '>', '=', '≤', '≥']);
     literals(facts, prompt).into_iter().find(compares).map(|it| it.span)

@@ -1,4 +1,4 @@
-//! What the pages do not show: where findings of prompts come at another level, and what they say nothing about.
+//! Cases that the `docs/lints` pages do not show: findings of prompts at another level, and prompts without findings.
 
 use crate::every_finding;
 use orange_codegen::Source;

@@ -25,7 +25,7 @@ pub(super) fn unnamed(facts: &Facts<'_>) -> Vec<Diagnostic> {
     named.filter_map(|it| it.starts.iter().find_map(|start| from_start(facts, &it, start, &cases))).collect()
 }
 
-/// What is open after each thing that an agent can write, over all runs.
+/// States that are open after each thing that an agent can write, over all runs.
 fn cases(facts: &Facts<'_>) -> BTreeMap<Case, OpenStates> {
     let search = facts.search;
     let mut cases: BTreeMap<Case, OpenStates> = BTreeMap::new();
@@ -76,7 +76,7 @@ fn names_section(facts: &Facts<'_>, it: &Prompted<'_>, section: u8) -> bool {
     section.asked.is_none() && named_section(it, section.heading).is_some()
 }
 
-/// Whether a command of the prompt names this state. A name that no state has may have been meant for it.
+/// True if a command of the prompt names this state. A name that no state has may have been meant for it.
 fn names_state(it: &Prompted<'_>, state: StateId) -> bool {
     it.reading.commands.iter().any(|it| match it.target {
         Target::State(to) => to == state,
@@ -84,7 +84,7 @@ fn names_state(it: &Prompted<'_>, state: StateId) -> bool {
     })
 }
 
-/// Whether a command leads on by a transition without a gate. To give up does not lead on.
+/// True if a command leads on by a transition without a gate. To give up does not lead on.
 fn leaves_otherwise(facts: &Facts<'_>, it: &Prompted<'_>, start: &Start) -> bool {
     let place = start.place;
     let free = |to| {

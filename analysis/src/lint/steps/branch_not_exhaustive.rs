@@ -44,7 +44,7 @@ pub(super) fn find(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     })
 }
 
-/// Where the step has first reported a word that no condition reads.
+/// First configuration in which the step has reported a word that no condition reads.
 fn unread_report(
     facts: &StepFacts<'_>,
     read: StepId,

@@ -25,7 +25,7 @@ fn is_dead(facts: &StepFacts<'_>, id: StepId) -> bool {
     facts.search.runs(id) == Some(false)
 }
 
-/// Whether it does not run because another one does not, which is found there.
+/// True if it does not run because another one does not, which has the finding.
 fn follows(facts: &StepFacts<'_>, step: &Step) -> bool {
     step.condition.as_ref().is_some_and(|it| is_dead(facts, it.step.value))
 }

@@ -1,4 +1,4 @@
-//! What every lint of step workflows may ask: the steps with their places, their plan, and its search.
+//! Facts that every lint of step workflows may ask for: the steps with their places, their plan, and its search.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ pub struct StepFacts<'f> {
     unordered: Vec<(StepId, StepId)>,
     /// The steps with a dependency or a dependent.
     connected: BTreeSet<StepId>,
-    /// How many acts the traces so far have.
+    /// Number of acts in the traces so far.
     traced: Cell<usize>,
 }
 
@@ -78,7 +78,7 @@ impl<'f> StepFacts<'f> {
         (!declared.is_empty() && !declared.contains(&condition.value.value.as_str())).then_some(condition)
     }
 
-    /// Whether a step waits for no other, no other waits for it, and nothing says that this is meant.
+    /// True if a step waits for no other, no other waits for it, and nothing says that this is meant.
     pub(super) fn is_disconnected(&self, id: StepId) -> bool {
         let is_handler = self.plan.step(id).handles.is_some();
         !is_handler
@@ -98,13 +98,13 @@ impl<'f> StepFacts<'f> {
         pairs.filter(|(a, b)| !self.is_disconnected(*a) && !self.is_disconnected(*b))
     }
 
-    /// Whether the conditions of two steps are the same.
+    /// True if two steps have equal conditions.
     pub(super) fn is_overlap(&self, a: StepId, b: StepId) -> bool {
         let condition = |id| self.plan.step(id).condition;
         condition(a).is_some() && condition(a) == condition(b)
     }
 
-    /// Whether the first step waits for the second one, directly or not.
+    /// True if the first step waits for the second one, directly or not.
     pub(super) fn waits_for(&self, id: StepId, other: StepId) -> bool {
         self.before.has(id, other)
     }
@@ -128,7 +128,7 @@ impl<'f> StepFacts<'f> {
     }
 }
 
-/// Whether no round starts both of two steps: they, or steps for which they wait, want different values of one field.
+/// True if no round starts both of two steps: they, or steps for which they wait, want different values of one field.
 fn exclude_each_other(a: &[plan::StepCondition<'_>], b: &[plan::StepCondition<'_>]) -> bool {
     a.iter().any(|a| b.iter().any(|b| (a.step, a.field) == (b.step, b.field) && a.value != b.value))
 }
@@ -151,7 +151,7 @@ impl Before {
         Self(before)
     }
 
-    /// Whether the first step waits for the second one.
+    /// True if the first step waits for the second one.
     fn has(&self, id: StepId, other: StepId) -> bool {
         self.0[id.index()][other.index() / 64] >> (other.index() % 64) & 1 == 1
     }

@@ -41,7 +41,7 @@ super::group! {
     B28 "unknown-command-of-step" Warn unknown_command;
 }
 
-/// What every lint of step workflows finds, and whether the search was cut.
+/// Findings of every lint of step workflows, and one more if the search was cut.
 pub fn all(facts: &StepFacts<'_>) -> Vec<Diagnostic> {
     let finds = super::lints().filter_map(|lint| match lint.find {
         super::Find::Steps(find) => Some(find),
