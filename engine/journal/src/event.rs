@@ -107,9 +107,6 @@ events! {
         /// Who asked.
         #[serde(default)]
         actor: Actor,
-        /// The gate that it passed.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        gate: Option<Pass>,
     },
     /// The end of an agent leads to the transition that follows, by an exit rule or by escalation.
     "auto.advanced" AutoAdvanced {

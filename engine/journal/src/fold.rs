@@ -302,7 +302,7 @@ impl TaskHistory {
             Event::TransitionStarted(plan) => {
                 self.restarts = 0;
                 self.came_back = false;
-                self.pass(plan.gate.iter().chain(&plan.passed));
+                self.passes.extend(plan.passed.iter().map(|pass| (pass.section.clone(), pass.clone())));
                 self.entered.clone_from(&plan.stood);
                 self.found.clear();
                 let agents = &self.agents;
@@ -368,10 +368,7 @@ impl TaskHistory {
                 }
             }
             Event::WorktreeCleared { .. } => self.prepared = None,
-            Event::StatusChanged { gate, .. } => {
-                self.pass(gate);
-                self.open = None;
-            }
+            Event::StatusChanged { .. } => self.open = None,
             Event::AgentSpawned(spawn) | Event::AgentRespawned(spawn) => {
                 self.last_spawn = self.last_spawn.max(spawn.spawn);
                 self.last_spawn_seq = record.seq;
@@ -505,10 +502,6 @@ impl TaskHistory {
             self.answers.retain(|(other, _)| other.argv != question.argv);
             self.answers.push((question, answer.clone()));
         }
-    }
-
-    fn pass<'p>(&mut self, passed: impl IntoIterator<Item = &'p Pass>) {
-        self.passes.extend(passed.into_iter().map(|pass| (pass.section.clone(), pass.clone())));
     }
 }
 

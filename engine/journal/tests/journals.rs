@@ -1,5 +1,5 @@
-//! Journals that older versions wrote (`journals/*.jsonl`, by real runs of every kind) stay readable: each of their lines is written
-//! again as it is, and they add up to what they added up to then, line by line (`journals/*.fold`).
+//! Journals of real runs of every kind (`journals/*.jsonl`) stay readable: each of their lines is written again as it is, and they fold
+//! to the same state, line by line (`journals/*.fold`).
 //!
 //! `ORANGE_REWRITE=1 cargo test -p orange-journal` writes the sums again; read the diff, since running tasks depend on them.
 

@@ -210,7 +210,6 @@ fn plan(machine: &Machine<'_>, locked: &LockedTask, decision: &Decision<'_>) -> 
         cause: recorded(decision.cause),
         actor: machine.actor_name(decision.cause.actor()).into(),
         hooks: decision.effects.iter().enumerate().map(hook).collect(),
-        gate: None,
         passed: passed(locked, &decision.seen),
         stood: decision.entered.iter().copied().map(Pass::of).collect(),
     }
@@ -273,7 +272,6 @@ pub fn closing(machine: &Machine<'_>, task: &Task, plan: &Transition) -> (Event,
         to: plan.to.clone(),
         cause: plan.cause.clone(),
         actor: plan.actor.clone(),
-        gate: None,
     };
     let counted =
         machine.closing(cause_of(machine, plan)).map(|(id, value)| (machine.counter(id).name, value));

@@ -546,7 +546,7 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     let folder = app.home.workspace(task.owned.workspace.as_deref().unwrap_or_default());
     prepare::offer_environment(app, locked, record.spawn)?;
     let mut env = app.own_env();
-    // A server that a person or an older version has started may have the identity of an agent.
+    // A server that a person has started from a session may have the identity of an agent.
     let of_agents =
         [caller::TASK, caller::ACTOR, caller::SPAWN, caller::MISSION, caller::STEP, caller::ATTEMPT];
     env.extend(of_agents.map(|name| (name, OsString::new())));

@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 
 use crate::drive::git::{self, BackupContext, Git};
 use crate::files::{self, if_found, real};
-use crate::store::{DirKind, Event, Home, list, task};
+use crate::store::Home;
 use crate::{Error, Kind, Result, fault, nofollow};
 
 /// The most bytes that a worktree gets copies of.
@@ -102,38 +102,6 @@ pub fn take_all(home: &Home, repo: &Path, name: &str) -> Result<()> {
     }
     fault::step("forget", "what the worktree was given");
     Git::at(repo).forget_given(&folder)
-}
-
-/// Takes back what older versions have made git ignore in all worktrees of a repository: each worktree that has been given something has
-/// git ignore that alone.
-pub fn take_back_shared(home: &Home, repo: &Path, project: &str, now: &[String]) -> Result<()> {
-    let git = Git::at(repo);
-    if !git.may_share_given()? {
-        return Ok(());
-    }
-    let (mut paths, mut still_shared) = (now.to_vec(), Vec::new());
-    for dir in list::dirs(home, &DirKind::ALL, Some(project))? {
-        let journal = match task::read_journal(&dir) {
-            Ok(journal) => journal,
-            Err(error) => {
-                ::log::warn!(target: "worktree", "{}: {}", dir.shown(), error.one_line());
-                continue;
-            }
-        };
-        for record in &journal.records {
-            if let Event::WorktreePreparing(wanted) = &record.event {
-                paths.extend(wanted.copied.iter().chain(&wanted.linked).cloned());
-            }
-        }
-        let Some(prepared) = journal.history().prepared.filter(|it| it.is_complete) else { continue };
-        if let Err(error) = decide_given(home, repo, &prepared.wanted.workspace, prepared.given()) {
-            ::log::warn!(target: "worktree", "{}: {}", dir.shown(), error.one_line());
-            still_shared.extend(prepared.given());
-        }
-    }
-    paths.retain(|path| !still_shared.contains(path));
-    fault::step("take back", "shared lines");
-    git.take_back_shared(&paths)
 }
 
 /// Removes what the worktree was given, also if an agent has put something else in its place. A file in git stays, and so does one

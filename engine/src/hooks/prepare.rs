@@ -144,17 +144,9 @@ fn why_left_out(
     Ok(left_out)
 }
 
-/// Takes back what older versions have made git ignore in all worktrees of the project's repository.
-pub fn take_back_shared(app: &App, project: &Project) -> Result<()> {
-    let settings = effective(&app.home, project)?;
-    let now = [settings.copy.value, settings.link.value].concat();
-    given::take_back_shared(&app.home, &project.path, &project.name, &now)
-}
-
 /// Has git ignore in the task's worktree what it was given, before the work in it is backed up.
 pub fn decide_given(app: &App, project: &Project, locked: &LockedTask) -> Result<()> {
     let Some(prepared) = &locked.history().prepared else { return Ok(()) };
-    // An older version has recorded nothing.
     given::decide_given(&app.home, &project.path, &prepared.wanted.workspace, prepared.given())
 }
 

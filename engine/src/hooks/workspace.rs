@@ -184,7 +184,6 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
         // Without a backup, the branch has all of it.
         away.kept.first().map_or(Ok(()), |backup| git.bring_back(worktree, &away.head, backup))?;
     }
-    prepare::take_back_shared(app, project)?;
     prepare::go_on(app, project, locked)?;
     Ok(warning)
 }

@@ -267,23 +267,16 @@ pub fn check_place(worktree: &Path) -> Result<()> {
     let path = worktree.join("TASK.md");
     let is_ours = match regular::read(&path).map_err(|cause| Error::io("read", &path, &cause))? {
         Found::Nothing => true,
-        Found::Link => std::fs::read_link(&path).is_ok_and(|target| is_of_a_task(&target)),
         Found::File(bytes, _) => {
             Document::parse(&bytes).is_ok_and(|document| matches!(document.get("id"), Ok(Some(_))))
         }
-        Found::TooLong | Found::Other => false,
+        Found::Link | Found::TooLong | Found::Other => false,
     };
     if is_ours {
         return Ok(());
     }
     Err(Error::new(Kind::Refused, format!("{} is in the way of the task's own", path.display()))
         .help("move it away; if it is the project's own file, rename it on the default branch"))
-}
-
-/// Whether a link is one of former versions: to `…/tasks/<project>/<id>/TASK.md`.
-fn is_of_a_task(target: &Path) -> bool {
-    let tasks = target.ancestors().nth(3).and_then(Path::file_name);
-    target.is_absolute() && target.ends_with("TASK.md") && tasks.is_some_and(|name| name == "tasks")
 }
 
 /// Saves a text that exists nowhere else in a file that is named after its hash, and returns the file.

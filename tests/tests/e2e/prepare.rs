@@ -301,8 +301,7 @@ fn a_given_folder_that_an_agent_puts_in_git_is_work() {
 fn no_worktree_hides_what_another_was_given() {
     let world = with_data();
     let (repo, exclude) = (world.repo(), world.repo().join(".git/info/exclude"));
-    // As an older version has left it, beside lines of a person.
-    fs::write(&exclude, "/own\n/.orange\n/data\n/mine\n").unwrap();
+    fs::write(&exclude, "/own\n/mine\n").unwrap();
     fs::create_dir_all(world.path("settings")).unwrap();
     fs::write(world.path("settings/ignored"), "*.swp\n").unwrap();
     let ignored = world.path("settings/ignored");

@@ -38,7 +38,7 @@ pub(crate) fn run(house: &House, arguments: &Ci) -> Result<ExitCode> {
     // Without programs there is nothing that could run.
     if outcomes.iter().all(CiResult::is_ok) {
         let lanes = if arguments.quick { quick(house)? } else { lanes(house)? };
-        outcomes.extend(run_beside(house, lanes));
+        outcomes.extend(run_beside(house, lanes, started));
     } else {
         println!("\n── nothing else has run: mend this first");
     }

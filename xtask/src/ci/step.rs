@@ -3,10 +3,13 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::process::{Command, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::Lanes;
 use crate::house::{House, typed};
@@ -17,6 +20,12 @@ const BESIDE: usize = 3;
 
 /// How long everything may take on two processors.
 const BUDGET: Duration = Duration::from_secs(35 * 60);
+
+/// Time after which the steps that still run are ended, so that their output shows what they wait for.
+const LIMIT: Duration = Duration::from_secs(75 * 60);
+
+/// Time between two looks at a step.
+const LOOK: Duration = Duration::from_millis(100);
 
 pub(super) struct CiStep {
     name: String,
@@ -47,15 +56,15 @@ pub(super) fn run_in_order(house: &House, steps: Vec<CiStep>) -> Vec<CiResult> {
     steps.into_iter().map(|step| step.run_here(house)).collect()
 }
 
-/// Runs the steps of all lanes.
-pub(super) fn run_beside(house: &House, lanes: Lanes) -> Vec<CiResult> {
+/// Runs the steps of all lanes. `began` is the beginning of everything.
+pub(super) fn run_beside(house: &House, lanes: Lanes, began: Instant) -> Vec<CiResult> {
     let cargo = Mutex::new(VecDeque::from(lanes.cargo));
     let beside = Mutex::new(VecDeque::from(lanes.beside));
     let outcomes = Mutex::new(Vec::new());
     // A lane without steps of its own helps the other.
     let work = |queues: [&Mutex<VecDeque<CiStep>>; 2]| {
         while let Some(step) = queues.iter().find_map(|queue| locked(queue).pop_front()) {
-            let outcome = step.run_apart(house);
+            let outcome = step.run_apart(house, began + LIMIT);
             locked(&outcomes).push(outcome);
         }
     };
@@ -86,11 +95,11 @@ impl CiStep {
     }
 
     /// Runs it with its output kept, and printed whole at its end.
-    fn run_apart(self, house: &House) -> CiResult {
+    fn run_apart(self, house: &House, deadline: Instant) -> CiResult {
         let head = format!("── {}: {}", self.name, self.work.describe());
         self.timed(|work| {
             let (failure, output) = match work {
-                Work::Run(command) => kept(command),
+                Work::Run(command) => kept(command, deadline),
                 Work::Tidy | Work::Golden | Work::Armed => (work.run(house).err(), String::new()),
             };
             let end = failure.as_ref().map(|failure| format!("── {failure}\n")).unwrap_or_default();
@@ -134,12 +143,12 @@ impl Work {
 }
 
 /// Runs a command with its output in a file: a pipe would be held open by what the command leaves running.
-fn kept(command: &mut Command) -> (Option<String>, String) {
+fn kept(command: &mut Command, deadline: Instant) -> (Option<String>, String) {
     let mut run = || -> std::io::Result<(Result<()>, Vec<u8>)> {
         let mut file = tempfile::tempfile()?;
         let for_errors: File = file.try_clone()?;
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(for_errors);
-        let end = ended(command.status());
+        let end = ended(command.process_group(0).spawn().and_then(|child| ended_by(child, deadline)));
         let mut output = Vec::new();
         file.rewind()?;
         file.read_to_end(&mut output)?;
@@ -151,8 +160,23 @@ fn kept(command: &mut Command) -> (Option<String>, String) {
     }
 }
 
-fn ended(status: std::io::Result<std::process::ExitStatus>) -> Result<()> {
-    let status = status.map_err(|error| format!("cannot be run: {error}"))?;
+/// Waits for the end of a command, and ends its process group at the deadline.
+fn ended_by(mut child: Child, deadline: Instant) -> std::io::Result<ExitStatus> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if Instant::now() >= deadline {
+            kill_process_group(Pid::from_child(&child), Signal::KILL)?;
+            child.wait()?;
+            return Err(std::io::Error::new(std::io::ErrorKind::TimedOut, "it did not end in time"));
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+fn ended(status: std::io::Result<ExitStatus>) -> Result<()> {
+    let status = status.map_err(|error| format!("failed: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("failed, {status}")) }
 }
 
@@ -219,10 +243,18 @@ mod tests {
     }
 
     #[test]
+    fn a_command_that_does_not_end_is_ended_with_its_children() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 1000000 & sleep 1000000"]);
+        let (failure, _) = kept(&mut command, Instant::now());
+        assert_eq!(failure.as_deref(), Some("failed: it did not end in time"));
+    }
+
+    #[test]
     fn a_failing_command_keeps_its_output() {
         let mut command = Command::new("sh");
         command.args(["-c", "echo out; echo 'SKIPPED: one' >&2; exit 3"]);
-        let (failure, output) = kept(&mut command);
+        let (failure, output) = kept(&mut command, Instant::now() + LIMIT);
         assert_eq!(
             (failure.as_deref(), output.as_str()),
             (Some("failed, exit status: 3"), "out\nSKIPPED: one\n")

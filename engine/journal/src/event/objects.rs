@@ -243,9 +243,6 @@ objects! {
         /// Its hooks, in order.
         #[serde(default)]
         hooks: Vec<PlannedHook>,
-        /// The section that passed its gate, in journals from before there were several.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        gate: Option<Pass>,
         /// The sections that passed its gates.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         passed: Vec<Pass>,

@@ -13,9 +13,6 @@ use crate::files::{if_found, remove_folder};
 use crate::store::atomic;
 use crate::{Error, Kind, Result, nofollow};
 
-/// The line of `info/exclude` after which every line is a person's: those that older versions added were taken back.
-const MARK: &str = "# Orange: the files that a worktree is given are ignored in that worktree alone.";
-
 /// The longest file of ignored names.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
@@ -85,27 +82,6 @@ impl Git {
         remove_folder(folder).map_err(|cause| Error::io("remove", folder, &cause))
     }
 
-    /// Whether `info/exclude` may have lines of older versions, which made git ignore what one worktree was given in all of them.
-    pub fn may_share_given(&self) -> Result<bool> {
-        Ok(!self.shared_lines()?.1.lines().any(|line| line == MARK))
-    }
-
-    /// Takes the lines of older versions about these paths out of `info/exclude`, once: what a person writes there later stays, and so
-    /// does what stood there before Orange wrote anything.
-    pub fn take_back_shared(&self, paths: &[String]) -> Result<()> {
-        let (file, text) = self.shared_lines()?;
-        let own: Vec<String> = paths.iter().map(|path| format!("/{}", literal(path))).collect();
-        let first = format!("/{REQUEST_FOLDER}");
-        let begin = text.lines().position(|line| line == first).unwrap_or(usize::MAX);
-        let stays = |(at, line): &(usize, &str)| *at < begin || !own.iter().any(|own| own == line);
-        let kept = text.lines().enumerate().filter(stays).map(|(_, line)| line);
-        let text: String = kept.chain([MARK]).map(|line| format!("{line}\n")).collect();
-        if let Some(info) = file.parent() {
-            fs::create_dir_all(info).map_err(|cause| Error::io("create", info, &cause))?;
-        }
-        atomic::write_linked(&file, text.as_bytes())
-    }
-
     /// Whether the index of a worktree has this file, or a file below it.
     pub fn has_tracked(&self, worktree: &Path, path: &str) -> Result<bool> {
         let pathspec = format!(":(top,literal){path}");
@@ -122,15 +98,6 @@ impl Git {
             Some(1) => Ok(false),
             _ => output.checked().map(|_| true),
         }
-    }
-
-    fn shared_lines(&self) -> Result<(PathBuf, String)> {
-        let file = self.common_dir()?.join("info/exclude");
-        let text = if_found(&file, fs::read(&file))?.unwrap_or_default();
-        String::from_utf8(text).map(|text| (file.clone(), text)).map_err(|_| {
-            Error::new(Kind::Environment, format!("{} is not UTF-8", file.display()))
-                .help("write its names in UTF-8")
-        })
     }
 
     /// The names that the user ignores in every repository.

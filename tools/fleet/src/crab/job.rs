@@ -55,8 +55,7 @@ pub struct Ready {
     pub project: String,
     /// The commit of the branch on the remote; `None` if it had none.
     pub found: Option<String>,
-    /// The commit from which the attempt starts; empty if an older crab has written this.
-    #[serde(default)]
+    /// The commit from which the attempt starts.
     pub start: String,
     /// The commit with which this attempt has claimed the branch.
     pub claim: String,

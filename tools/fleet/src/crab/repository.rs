@@ -126,7 +126,7 @@ impl Repositories<'_> {
 
 /// Gives the remote the address that it was cloned from: an agent may have changed it, and worktrees have the settings of their clone.
 fn set_right(git: Git<'_>) -> Result<()> {
-    // A clone of an older crab has no note of it.
+    // An agent may have removed the note of it.
     let said = git.said(&["config", "--get", CLONED_FROM])?;
     let address = String::from_utf8_lossy(&said.stdout).trim().to_owned();
     if address.is_empty() {

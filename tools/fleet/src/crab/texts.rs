@@ -57,9 +57,6 @@ impl Sources<'_> {
 
     /// Diff of the attempt since it began: up to the commit that was pushed, or as the worktree is now.
     fn diff(self, ready: &Ready, wanted: &dyn Wanted) -> Result<Option<String>> {
-        if ready.start.is_empty() {
-            return Ok(None);
-        }
         if let Some(pushed) = &self.job.pushed {
             return diff(Git::new(Path::new(&ready.clone), wanted), &[&ready.start, pushed], None).map(Some);
         }

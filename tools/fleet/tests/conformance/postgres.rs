@@ -66,27 +66,6 @@ async fn gateways_hear_each_other_again_after_a_lost_connection() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_mission_of_an_older_version_says_what_may_start() {
-    let Some(server) = crate::server::shared() else { return skip("a store of an older version") };
-    let address = server.database();
-    let world = World::new(open(&address)).await;
-    world.start_apart("one").await;
-    drop(world);
-    // As the third version of the tables had it: one step of a mission waits.
-    let older = "set search_path to orange_fleet; delete from waiting where role = 'worker'; \
-                 delete from tally where name = 'worker'; drop index waiting_mission; \
-                 alter table waiting drop constraint waiting_pkey; \
-                 alter table waiting add primary key (colony, role, ticket); \
-                 alter table waiting add unique (mission); update store set version = 3";
-    sql(&address, older).unwrap();
-    let world = World::new(open(&address)).await;
-    assert_eq!(world.state().await.waiting, [("planner".to_owned(), 1), ("worker".to_owned(), 1)]);
-    world.register("w", "worker").await;
-    assert_eq!(world.park("w").await.unwrap().role, "worker");
-    assert_eq!(world.host.counts().await.unwrap().alarms, 0);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_that_hangs_loses_its_lock() {
     let Some(server) = crate::server::shared() else { return skip("a transaction that hangs") };
     let address = server.database();

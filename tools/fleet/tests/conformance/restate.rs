@@ -163,28 +163,6 @@ async fn a_gateway_begins_again_with_a_log_that_does() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_mission_of_an_older_version_says_what_may_start() {
-    let Some(server) = shared() else { return skip("a log of an older version") };
-    let address = server.address();
-    let world = World::new(open(&address)).await;
-    let id = world.start_apart("one").await;
-    let colony = world.colony.clone();
-    drop(world);
-    // As an older program had it: one step of a mission waits.
-    let write = json!({
-        "waiting": [[id, [colony, id, 0, 1, "planner", 1, 1]]],
-        "tallies": [[[colony, "waiting", "worker"], -1]],
-        "now": 1,
-    });
-    append(&address, &json!({"v": 1, "by": "older", "ops": [{"write": write}]}));
-    let world = World::new(open(&address)).await;
-    assert_eq!(world.state().await.waiting, [("planner".to_owned(), 1), ("worker".to_owned(), 1)]);
-    world.register("w", "worker").await;
-    assert_eq!(world.park("w").await.unwrap().role, "worker");
-    assert_eq!(world.host.counts().await.unwrap().alarms, 0);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_used_is_refused_with_the_reason() {
     let Some(server) = shared() else { return skip("what cannot be used") };
     let refused = |address: &str| match RestateHost::open(&read(address)) {
@@ -194,7 +172,7 @@ async fn what_cannot_be_used_is_refused_with_the_reason() {
     let why = refused("restate://127.0.0.1:1/x");
     assert!(why.contains("no Restate server answers at 127.0.0.1:1"), "{why}");
     for (entry, part) in [
-        (json!({"v": 3, "by": "newer", "ops": []}), "version 3"),
+        (json!({"v": 2, "by": "newer", "ops": []}), "version 2"),
         (json!({"v": 1, "by": "newer", "ops": [{"fold": 1}]}), "fold"),
         (json!({"v": 1, "by": "newer", "ops": [{"write": {"folds": 1}}]}), "folds"),
     ] {

@@ -58,6 +58,7 @@ create table mission (
 create index mission_status on mission (status, seq);
 create index mission_colony on mission (colony, seq);
 create index mission_colony_status on mission (colony, status, seq);
+create index mission_branch on mission (colony, branch);
 create index mission_plan on mission (plan);
 create index mission_ended on mission (ended) where ended is not null;
 
@@ -82,17 +83,30 @@ create table run (
     primary key (mission, step, attempt)
 ) with (fillfactor = 70);
 
--- The steps that wait. The first of a role is found by the primary key.
+-- The steps that wait, of which a mission may have several. The first of a role is found by the primary key.
 create table waiting (
     colony text collate "C" not null,
     role text collate "C" not null,
     ticket bigint not null,
-    mission text collate "C" not null unique,
+    mission text collate "C" not null,
     step integer not null,
     attempt bigint not null,
     version bigint not null,
-    primary key (colony, role, ticket)
+    primary key (colony, role, ticket, step)
 ) with (autovacuum_vacuum_scale_factor = 0.02);
+create index waiting_mission on waiting (mission);
+
+-- Long texts of attempts, compressed. `length` is that of the text.
+create table attempt_text (
+    mission text collate "C" not null,
+    step integer not null,
+    attempt bigint not null,
+    kind text collate "C" not null,
+    length bigint not null,
+    body bytea not null,
+    primary key (mission, step, attempt, kind)
+);
+alter table attempt_text alter column body set storage external;
 
 create table record (
     seq bigint primary key,

@@ -23,8 +23,8 @@ use crate::host::desk::{
 use crate::host::packed::Packed;
 use crate::host::{Colony, Millis, TextKind, TextOf};
 
-/// The form of entries. In the first one, only the first step of a mission waits.
-const VERSION: u64 = 2;
+/// Version of the form of entries.
+const VERSION: u64 = 1;
 
 /// The most bytes that an entry or an image may have when it is unpacked.
 const LONGEST: u64 = 4 << 30;
@@ -122,7 +122,7 @@ pub(super) fn pack(by: &str, ops: &[Value]) -> Result<String, String> {
 pub(super) fn read(text: &str) -> Result<Entry, String> {
     let whole: Value = serde_json::from_slice(&unpack_bytes(text)?).map_err(|it| it.to_string())?;
     match whole["v"].as_u64() {
-        Some(1..=VERSION) => {}
+        Some(VERSION) => {}
         Some(newer) if newer > VERSION => return Err(format!("its form has version {newer}")),
         Some(_) | None => return Err("it has no version".to_owned()),
     }
@@ -191,37 +191,19 @@ struct WritesForm {
     newest: Newest,
 }
 
-/// Stored form of the steps of a mission that wait.
+/// The steps of a mission that wait: the mission, its colony, and the number, attempt, role, ticket and version of each step.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum WaitsForm {
-    /// The mission, its colony, and the number, attempt, role, ticket and version of each step.
-    Steps(String, String, Vec<(u16, u32, String, u64, u64)>),
-    /// The mission; and its colony, the mission again, and the same of its first step, as the first form has it.
-    First(String, Option<(String, String, u16, u32, String, u64, u64)>),
-}
+struct WaitsForm(String, String, Vec<(u16, u32, String, u64, u64)>);
 
 impl WaitsForm {
     fn into_waits(self) -> (String, Waits) {
-        let (mission, colony, steps) = match self {
-            WaitsForm::Steps(mission, colony, steps) => (mission, colony, steps),
-            WaitsForm::First(mission, None) => (mission, String::new(), Vec::new()),
-            WaitsForm::First(mission, Some((colony, _, step, attempt, role, ticket, version))) => {
-                (mission, colony, vec![(step, attempt, role, ticket, version)])
-            }
-        };
+        let WaitsForm(mission, colony, steps) = self;
         let waiting = |(step, attempt, role, ticket, version)| {
             let item = Item { mission: mission.clone(), step: StepId(step), attempt, role };
             Waiting { item, ticket, version }
         };
         let steps = steps.into_iter().map(waiting).collect();
         (mission, (colony, steps))
-    }
-
-    /// A mission of which only the first step waits is set aside, so that it says at the next start of a gateway what else may start.
-    fn alarm(&self) -> Option<Alarm> {
-        let WaitsForm::First(id, Some(_)) = self else { return None };
-        Some(Alarm { kind: "mission".into(), id: id.clone(), why: "only its first step waits".to_owned() })
     }
 }
 
@@ -251,7 +233,6 @@ fn writes(form: WritesForm) -> Result<Writes, String> {
         base,
         created,
     });
-    let alarms = form.waiting.iter().filter_map(WaitsForm::alarm).chain(form.alarms).collect();
     let waiting = form.waiting.into_iter().map(WaitsForm::into_waits);
     let tallies = form.tallies.into_iter().map(|((colony, kind, name), change)| {
         let kind = ["mission", "waiting"].into_iter().find(|it| *it == kind);
@@ -269,8 +250,7 @@ fn writes(form: WritesForm) -> Result<Writes, String> {
         crabs: form.crabs.into_iter().collect(),
         tallies: tallies.collect::<Result<_, _>>()?,
         calls: form.calls,
-        alarms,
-        // What an older crab cannot do it does not hear of: it asks again.
+        alarms: form.alarms,
         deliveries: form.deliveries.iter().filter_map(read_delivery).collect(),
         now: form.now,
         newest: form.newest,
@@ -372,19 +352,6 @@ mod tests {
         let entry = read(&pack("me", &[write(&written)]).unwrap()).unwrap();
         let [Op::Write(again)] = &entry.ops[..] else { panic!("another form") };
         assert_eq!((format!("{again:?}"), entry.by.as_str()), (format!("{written:?}"), "me"));
-    }
-
-    #[test]
-    fn an_older_entry_has_one_step_of_a_mission_that_waits() {
-        let waiting = json!([["m", ["c", "m", 1, 2, "any", 8, 9]], ["n", null]]);
-        let older = json!({"v": 1, "by": "x", "ops": [{"write": {"waiting": waiting}}]});
-        let entry = read(&pack_bytes(older.to_string().as_bytes()).unwrap()).unwrap();
-        let [Op::Write(writes)] = &entry.ops[..] else { panic!("another form") };
-        let item = Item { mission: "m".to_owned(), step: StepId(1), attempt: 2, role: "any".to_owned() };
-        assert_eq!(writes.waiting["m"], ("c".to_owned(), vec![Waiting { item, ticket: 8, version: 9 }]));
-        assert_eq!(writes.waiting["n"].1, []);
-        let asked: Vec<(&str, &str)> = writes.alarms.iter().map(|it| (&*it.kind, &*it.id)).collect();
-        assert_eq!(asked, [("mission", "m")], "the mission says again what may start");
     }
 
     #[test]

@@ -47,6 +47,7 @@ create table mission (
 create index mission_status on mission (status, seq);
 create index mission_colony on mission (colony, seq);
 create index mission_colony_status on mission (colony, status, seq);
+create index mission_branch on mission (colony, branch);
 create index mission_plan on mission (plan);
 create index mission_ended on mission (updated) where status in ('completed', 'failed', 'cancelled');
 
@@ -77,17 +78,29 @@ create table run (
     primary key (mission, step, attempt)
 ) without rowid;
 
--- The steps that wait. The first of a role is found by the primary key.
+-- The steps that wait, of which a mission may have several. The first of a role is found by the primary key.
 create table waiting (
     colony text not null,
     role text not null,
     ticket integer not null,
-    mission text not null unique,
+    mission text not null,
     step integer not null,
     attempt integer not null,
     version integer not null,
-    primary key (colony, role, ticket)
+    primary key (colony, role, ticket, step)
 ) without rowid;
+create index waiting_mission on waiting (mission);
+
+-- Long texts of attempts, compressed. `length` is that of the text.
+create table attempt_text (
+    mission text not null,
+    step integer not null,
+    attempt integer not null,
+    kind text not null,
+    length integer not null,
+    body blob not null,
+    primary key (mission, step, attempt, kind)
+);
 
 -- Numbers are never used again, so that a follower misses nothing.
 create table record (

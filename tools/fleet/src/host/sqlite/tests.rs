@@ -91,60 +91,21 @@ fn the_file_of_a_newer_program_is_refused() {
     connection.pragma_update(None, "user_version", 99).unwrap();
     let why = refused(&path);
     assert!(why.contains("version 99") && why.contains("Upgrade orange-fleet"), "{why}");
-    connection.pragma_update(None, "user_version", 4).unwrap();
+    connection.pragma_update(None, "user_version", 1).unwrap();
     drop(SqliteHost::open(&path).unwrap());
 }
 
 #[test]
-fn a_file_of_the_first_version_keeps_its_missions() {
+fn a_text_belongs_to_an_attempt() {
     let folder = tempfile::tempdir().unwrap();
-    let mut older = connect(&folder.path().join("fleet.db")).unwrap();
-    older.execute_batch(include_str!("schema-1.sql")).unwrap();
-    older.pragma_update(None, "user_version", 1).unwrap();
-    older.pragma_update(None, "application_id", 0x4f72_6e67).unwrap();
-    let insert = "insert into run (mission, step, attempt, queued) values ('m', 0, 1, 5)";
-    older.execute(insert, []).unwrap();
-    schema::migrate(&mut older).unwrap();
-    drop(older);
     let mut desk = desk(folder.path());
-    assert_eq!(schema::version(&desk.rows.connection).unwrap(), 4);
-    assert_eq!(number(&desk.rows.connection, "select queued from run"), 5);
+    let insert = "insert into run (mission, step, attempt, queued) values ('m', 0, 1, 5)";
+    desk.rows.connection.execute(insert, []).unwrap();
     let of = |attempt| TextOf { mission: "m".to_owned(), step: StepId(0), attempt, kind: TextKind::Diff };
     let texts = [1, 2].map(|attempt| Work::Text(Box::new((of(attempt), packed::pack("text").unwrap()))));
     let answers = group(&mut desk, texts.into());
     assert!(matches!(answers[..], [Ok(Answer::Stored(true)), Ok(Answer::Stored(false))]), "{answers:?}");
     assert_eq!(text::text(&desk.rows.connection, &of(1)).unwrap().as_deref(), Some("text"));
-}
-
-/// Of a mission whose first step waits, the older file has nothing else that waits.
-#[test]
-fn a_mission_of_an_older_file_says_what_may_start() {
-    let (folder, newer) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let mut desk = self::desk(newer.path());
-    let colony = made(&mut desk, "home");
-    let Work::Mission(draft) = mission(&colony, "a") else { panic!("a mission") };
-    let apart = Work::Mission(NewMission { plan: &APART, ..draft });
-    assert!(is_done(&group(&mut desk, vec![apart])[0]));
-    let older = connect(&folder.path().join("fleet.db")).unwrap();
-    for schema in [include_str!("schema-1.sql"), include_str!("schema-2.sql"), include_str!("schema-3.sql")] {
-        older.execute_batch(schema).unwrap();
-    }
-    older.pragma_update(None, "user_version", 3).unwrap();
-    older.pragma_update(None, "application_id", 0x4f72_6e67).unwrap();
-    older.execute("attach ?1 as newer", [newer.path().join("fleet.db").to_str().unwrap()]).unwrap();
-    for table in ["colony", "plan", "mission", "prompt", "run", "record", "tally"] {
-        older.execute_batch(&format!("insert into {table} select * from newer.{table}")).unwrap();
-    }
-    older.execute_batch("insert into waiting select * from newer.waiting where role = 'planner'").unwrap();
-    older.execute_batch("delete from tally where kind = 'waiting' and name = 'worker'").unwrap();
-    drop(older);
-    drop(SqliteHost::open(&folder.path().join("fleet.db")).unwrap());
-    let connection = Connection::open(folder.path().join("fleet.db")).unwrap();
-    let waiting =
-        "select count(*) from waiting where role = 'planner' and step = 0 or role = 'worker' and step = 1";
-    assert_eq!(number(&connection, waiting), 2);
-    assert_eq!(number(&connection, "select sum(n) from tally where kind = 'waiting'"), 2);
-    assert_eq!(number(&connection, "select count(*) from alarm"), 0);
 }
 
 #[test]
