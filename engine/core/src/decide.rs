@@ -87,7 +87,7 @@ pub struct Choice {
     pub to: StateId,
     /// The transition that would fire, or the one that is nearest to it.
     pub transition: TransitionId,
-    /// Rejection that a request would get, if it would be refused.
+    /// Rejection of a request that would be refused; `None` for one that would be accepted.
     pub rejection: Option<Rejection>,
 }
 

@@ -199,7 +199,7 @@ impl<'a> Hook<'a> {
         self.counter.filter(|_| self.action == Action::Reset)
     }
 
-    /// Start of an agent, in all tasks or only where none is alive.
+    /// Start of an agent, unconditional or only where none is alive.
     pub const fn spawn(&self) -> Option<&Spawn<'a>> {
         self.spawn.as_ref()
     }
