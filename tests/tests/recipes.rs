@@ -98,7 +98,7 @@ const EVENT: Recipe = Recipe {
         ),
         before(
             "engine/journal/src/fold.rs",
-            "    /// When it was created, RFC 3339 UTC.",
+            "    /// Time of its creation, RFC 3339 UTC.",
             "    /// Whether a person pinned it.\n    pub is_pinned: bool,\n",
         ),
         before(

@@ -2,35 +2,35 @@
 
 use crate::{Actor, OnFailure, Permissions, Role};
 
-/// What other rooms ask of an action. One that does nothing of this is [`PLAIN`].
+/// Traits of an action, which the rest of the code reads. An action without any of them has [`PLAIN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traits {
-    /// How it starts an agent, if it does.
+    /// Start of an agent, if it starts one.
     pub starts: Option<Starts>,
-    /// Which agents it ends.
+    /// Agents that it ends.
     pub ends: Option<Ends>,
-    /// What it does with the task's worktree.
+    /// Use of the task's worktree.
     pub worktree: Option<Worktree>,
-    /// What it does to the remote.
+    /// Change of the remote.
     pub remote: Option<Remote>,
-    /// Who reads its message.
+    /// Reader of its message.
     pub tells: Option<Actor>,
-    /// What its transition does when it fails, where the hook does not say.
+    /// Reaction of its transition to its failure, where the hook does not say.
     pub on_failure: OnFailure,
 }
 
-/// How an action starts an agent. Each needs a worktree.
+/// Start of an agent by an action. Each needs a worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starts {
     /// In the place of the agents before.
     New,
     /// Beside a worker, in a window of the task's session.
     BesideWorker,
-    /// Where no worker is alive to read its message.
+    /// If no worker is alive to read its message.
     MissingWorker,
 }
 
-/// Which agents an action ends.
+/// Agents that an action ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// Both, with the session that they are in.
@@ -39,7 +39,7 @@ pub enum Ends {
     Reviewer,
 }
 
-/// What an action does with the task's worktree.
+/// Use of the task's worktree by an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worktree {
     /// Binds one, unless one is bound.
@@ -50,7 +50,7 @@ pub enum Worktree {
     Uses,
 }
 
-/// What an action does to the remote.
+/// Change that an action makes to the remote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remote {
     /// Adds to it.
@@ -84,20 +84,20 @@ impl Starts {
 pub struct Parameter {
     /// The key.
     pub name: &'static str,
-    /// What its value is, and which part of [`crate::Hook`] it becomes.
+    /// Kind of its value, and so the part of [`crate::Hook`] that it becomes.
     pub kind: ParameterKind,
-    /// Whether it must be there.
+    /// True if the key must be there.
     pub required: bool,
-    /// What it means, in one sentence.
+    /// Meaning, in one sentence.
     pub doc: &'static str,
 }
 
-/// What the value of a parameter is.
+/// Kind of value that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
     /// The name of a prompt.
     Prompt,
-    /// Which of the task's agents it is.
+    /// The role of the agent in the task.
     Role,
     /// The harness of an agent: one of the task's two, or a name.
     Harness,
@@ -107,7 +107,7 @@ pub enum ParameterKind {
     Effort,
     /// The name of a reviewer beside others.
     Reviewer,
-    /// What an agent may do.
+    /// The permissions of the agent.
     Permissions,
     /// The name of a counter.
     Counter,
@@ -158,7 +158,7 @@ const EFFORT: Parameter = optional("effort", Kind::Effort, "Its effort; the task
 
 macro_rules! actions {
     ($($(#[doc = $doc:literal])+ $action:ident = $name:literal [$($parameter:expr),* $(,)?] $traits:expr;)+) => {
-        /// What a hook does. The text of each is its row in `docs/workflow.md`.
+        /// Action of a hook. The text of each is its row in `docs/workflow.md`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Action {
             $($(#[doc = $doc])+ $action,)+
@@ -173,7 +173,7 @@ macro_rules! actions {
                 match self { $(Action::$action => $name,)+ }
             }
 
-            /// What it does, for people.
+            /// Description of its effect, for people.
             pub const fn doc(self) -> &'static str {
                 match self { $(Action::$action => concat!($($doc),+).trim_ascii(),)+ }
             }
@@ -183,7 +183,7 @@ macro_rules! actions {
                 match self { $(Action::$action => const { &[$($parameter),*] },)+ }
             }
 
-            /// What other rooms ask of it.
+            /// Traits of the action, which the rest of the code reads.
             pub const fn traits(self) -> &'static Traits {
                 match self { $(Action::$action => const { &$traits },)+ }
             }
@@ -297,27 +297,27 @@ impl Action {
         Action::ALL.iter().copied().find(|it| it.name() == name)
     }
 
-    /// Whether it binds a worktree to the task.
+    /// True if it binds a worktree to the task.
     pub fn acquires(self) -> bool {
         self.traits().worktree == Some(Worktree::Acquires)
     }
 
-    /// Whether it gives the task's worktree back.
+    /// True if it gives the task's worktree back.
     pub fn releases(self) -> bool {
         self.traits().worktree == Some(Worktree::Releases)
     }
 
-    /// Whether it ends the task's session.
+    /// True if it ends the task's session.
     pub fn ends_session(self) -> bool {
         self.traits().ends == Some(Ends::Session)
     }
 
-    /// Whether it starts an agent beside a worker.
+    /// True if it starts an agent beside a worker.
     pub fn starts_beside(self) -> bool {
         self.traits().starts == Some(Starts::BesideWorker)
     }
 
-    /// Whether it is meant for a task whose worker is alive.
+    /// True if it is meant for a task whose worker is alive.
     pub fn needs_worker(self) -> bool {
         matches!(self.traits().starts, Some(Starts::BesideWorker | Starts::MissingWorker))
     }

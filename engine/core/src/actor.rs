@@ -1,8 +1,8 @@
-//! Who asks for a transition, and who may.
+//! Actors, which ask for transitions, and the sets of actors that may.
 
 use core::fmt;
 
-/// Who asks for a transition. [`Machine::actor_name`](crate::Machine::actor_name) has the name of each.
+/// Actor that asks for a transition. [`Machine::actor_name`](crate::Machine::actor_name) has the name of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Actor {
     /// The agent that does the work.
@@ -83,17 +83,17 @@ impl Actors {
         Actors(self.0 | other.0)
     }
 
-    /// Whether no actor is in both sets.
+    /// True if no actor is in both sets.
     pub const fn excludes(self, other: Actors) -> bool {
         self.0 & other.0 == 0
     }
 
-    /// Whether the set names this actor.
+    /// True if the set names this actor.
     pub const fn names(self, actor: Actor) -> bool {
         self.0 & actor.bit() != 0
     }
 
-    /// Whether the actor may ask. The engine always may.
+    /// True if the actor may ask. The engine always may.
     pub const fn allows(self, actor: Actor) -> bool {
         matches!(actor, Actor::Engine) || self.names(actor)
     }

@@ -31,7 +31,7 @@ impl<'m> Machine<'m> {
         ceilings
     }
 
-    /// Whether a counter ever rises.
+    /// True if a counter ever rises.
     pub fn rises(&self, id: CounterId) -> bool {
         let mut hooks = self.transitions.iter().flat_map(|it| it.hooks);
         id == CRASH_COUNT
@@ -81,7 +81,7 @@ impl<'m> Machine<'m> {
     }
 }
 
-/// Whether the name of a reviewer's window, `review-<round>`, contains this counter.
+/// True if the name of a reviewer's window, `review-<round>`, contains this counter.
 pub const fn names_window(counter: CounterId) -> bool {
     counter.0 == REVIEW_ROUND.0
 }

@@ -20,7 +20,7 @@ pub struct View<'v> {
     pub body: &'v str,
     /// The content of sections at three times: when a gate passed, when the state was entered, when its agent was started.
     pub seen: &'v [Seen<'v>],
-    /// What programs have answered, and the checks of the pull request.
+    /// Answers of programs, and the checks of the pull request.
     pub answers: Answers<'v>,
 }
 
@@ -33,7 +33,7 @@ pub struct Decision<'m> {
     pub from: StateId,
     /// The state it enters; it is written before the effects.
     pub to: StateId,
-    /// Why it fires.
+    /// Cause of the transition.
     pub cause: Cause,
     /// The content that passed its gates, for later gates that require fresh content: each section once.
     pub seen: Vec<Seen<'m>>,
@@ -45,7 +45,7 @@ pub struct Decision<'m> {
     pub closing: Option<(CounterId, u32)>,
 }
 
-/// Why a transition fires.
+/// Cause of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// An actor has asked.
@@ -87,7 +87,7 @@ pub struct Choice {
     pub to: StateId,
     /// The transition that would fire, or the one that is nearest to it.
     pub transition: TransitionId,
-    /// Why a request would be refused.
+    /// Rejection of a request that would be refused; `None` for one that would be accepted.
     pub rejection: Option<Rejection>,
 }
 
@@ -104,14 +104,14 @@ impl View<'_> {
         known.or_else(|| self.lacks(gates).next()).map_or(Ok(()), Err)
     }
 
-    /// How far these gates are from holding: whether the verdict that stands there rules them out, whether more than the answer
-    /// of a program is missing, and how many do not hold.
+    /// Distance of these gates from holding: true if the verdict that stands there rules them out, true if more than the answer of
+    /// a program is missing, and the number of those that do not hold.
     fn distance(&self, gates: &[Gate<'_>]) -> (bool, bool, usize) {
         let asked = self.lacks(gates).any(|lack| lack.missing != Missing::Answer);
         (self.is_ruled_out(gates), asked, self.lacks(gates).count())
     }
 
-    /// Whether these gates ask for another verdict than the one that stands there.
+    /// True if these gates ask for another verdict than the one that stands there.
     pub(crate) fn is_ruled_out(&self, gates: &[Gate<'_>]) -> bool {
         let is_other =
             |gate| matches!(check_section(gate, self.body, self.seen), Err(Missing::OtherVerdict { .. }));
@@ -264,12 +264,12 @@ impl<'m> Machine<'m> {
 }
 
 impl Choice {
-    /// Whether a request is accepted, or depends on the answer of a program alone.
+    /// True if a request is accepted, or depends on the answer of a program alone.
     pub fn can_be_asked(&self) -> bool {
         matches!(self.rejection, None | Some(Rejection::NotAsked { .. }))
     }
 
-    /// Why a request would be refused, in words.
+    /// Reason for which a request would be refused, in words.
     pub fn missing(&self, machine: &Machine<'_>, view: &View<'_>) -> Option<String> {
         self.rejection.map(|rejection| rejection.message(machine, view))
     }

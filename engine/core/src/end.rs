@@ -1,4 +1,4 @@
-//! How an agent ended, and which ends an exit rule matches.
+//! Ends of agents, and the ends that an exit rule matches.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,7 +7,7 @@ use core::fmt;
 
 use crate::StateId;
 
-/// How an agent ended.
+/// End of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct End<'e> {
     /// Its exit status, when it ended by itself.
@@ -16,7 +16,7 @@ pub struct End<'e> {
     pub signal: Option<i32>,
     /// The last lines of its pane; empty when they could not be read.
     pub output: &'e str,
-    /// Whether another agent of the task is alive.
+    /// True if another agent of the task is alive.
     pub is_beside: bool,
     /// Its name, if it is a reviewer that has one.
     pub reviewer: Option<&'e str>,
@@ -24,32 +24,33 @@ pub struct End<'e> {
     pub awaits_other: Option<u32>,
     /// Its number, for messages; 0 when it has none.
     pub spawn: u32,
-    /// How Orange knows of its end: `exited with 3`; may be empty.
+    /// Evidence that Orange has of its end: `exited with 3`; may be empty.
     pub how: &'e str,
-    /// Whether it was never started, because the process that should start it died.
+    /// True if it was never started, because the process that should start it died.
     pub never_began: bool,
-    /// Why it could not continue its conversation, when it should have.
+    /// Reason for which it could not continue its conversation, when it should have.
     pub lost: Option<&'e str>,
     /// The limit of its provider that it met.
     pub limit: Option<Limit>,
-    /// Whether the task already waits to start it again.
+    /// True if the task already waits to start it again.
     pub is_awaited: bool,
-    /// How many seconds the task had been in its state.
+    /// Time that the task had been in its state, in seconds.
     pub lasted: u32,
-    /// When the task left the states in which it had been before; where this is not known, its present state counts alone.
+    /// Times at which the task left the states in which it had been before; where these are not known, its present state counts
+    /// alone.
     pub left: &'e [Left],
 }
 
-/// When a task was last in a state.
+/// Time at which a task was last in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
     /// The state; none for one that the machine lacks, and for the time before the task was created.
     pub state: Option<StateId>,
-    /// How many seconds ago it left the state.
+    /// Seconds since it left the state.
     pub ago: u32,
 }
 
-/// How long a task may be within some states, counted from its arrival in one of them, until it leaves them all.
+/// Limit for the time of a task within some states, counted from its arrival in one of them, until it leaves them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline<'a> {
     /// The states.
@@ -107,7 +108,7 @@ impl Ending<'_> {
     /// Matches every end.
     pub const ANY: Ending<'static> = Ending { codes: &[], signals: &[], output: None, after: None };
 
-    /// Whether the rule matches this end.
+    /// True if the rule matches this end.
     pub fn fits(&self, end: &End<'_>) -> bool {
         let is_any = self.codes.is_empty() && self.signals.is_empty();
         let is_one = end.code.is_some_and(|code| self.codes.contains(&code))
@@ -119,7 +120,7 @@ impl Ending<'_> {
 }
 
 impl Deadline<'_> {
-    /// How many seconds a task had been within the states.
+    /// Time that a task had been within the states, in seconds.
     pub fn lasted(&self, end: &End<'_>) -> u32 {
         let is_other = |it: &&Left| it.state.is_none_or(|state| !self.states.contains(&state));
         let others = end.left.iter().filter(is_other).map(|it| it.ago);

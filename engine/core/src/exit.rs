@@ -1,4 +1,4 @@
-//! What happens to a task whose agent has ended.
+//! Decisions about a task whose agent has ended.
 
 use alloc::format;
 use alloc::string::String;
@@ -21,13 +21,13 @@ pub const MAX_RESUME_AFTER: u32 = 7 * 24 * 60 * 60;
 pub struct ExitRule<'a> {
     /// The state that has the rule.
     pub state: StateId,
-    /// When it applies.
+    /// Condition under which it applies.
     pub condition: Condition<'a>,
-    /// What follows when it applies.
+    /// Consequence when it applies.
     pub outcome: Outcome<'a>,
 }
 
-/// When an exit rule applies.
+/// Condition of an exit rule.
 #[derive(Clone, Copy, Debug)]
 pub enum Condition<'a> {
     /// Always.
@@ -42,7 +42,7 @@ pub enum Condition<'a> {
     Overdue(Deadline<'a>),
 }
 
-/// What an exit rule demands.
+/// Consequence that an exit rule demands.
 #[derive(Clone, Copy, Debug)]
 pub enum Outcome<'a> {
     /// Take the transition to this state.
@@ -53,7 +53,7 @@ pub enum Outcome<'a> {
     Crash {
         /// The number of crashes after which the task escalates; at least 1.
         stuck_after: u32,
-        /// Whether the agent is started again before that.
+        /// True if the agent is started again before that.
         respawn: bool,
     },
     /// Show the session as dead, and wait for a person.
@@ -77,7 +77,7 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// What the exit rules of a state demand, before any transition is examined.
+/// Consequence that the exit rules of a state demand, before any transition is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Take the transition to this state.
@@ -86,7 +86,7 @@ pub enum Exit {
     Crash {
         /// The number of crashes after which the task escalates.
         stuck_after: u32,
-        /// Whether the agent is started again before that.
+        /// True if the agent is started again before that.
         respawn: bool,
     },
     /// Show the session as dead.
@@ -100,23 +100,23 @@ pub enum Exit {
     Unmatched,
 }
 
-/// What happens to the task.
+/// Decision about a task whose agent has ended.
 #[derive(Clone, Debug)]
 pub enum ExitDecision<'m> {
     /// It takes a transition.
     Advance {
         /// The transition that an exit rule chose.
         decision: Decision<'m>,
-        /// Why, in one sentence.
+        /// Reason, in one sentence.
         reason: String,
     },
     /// It stays, and its `crash_count` rises.
     Crash {
         /// The new `crash_count`.
         count: u32,
-        /// Whether the agent is started again.
+        /// True if the agent is started again.
         respawn: bool,
-        /// Why it counts as a crash.
+        /// Reason for which it counts as a crash.
         reason: String,
     },
     /// It has crashed too often, and the engine moves it to the crash state.
@@ -125,26 +125,26 @@ pub enum ExitDecision<'m> {
         count: u32,
         /// The transition.
         decision: Decision<'m>,
-        /// Why it counts as a crash.
+        /// Reason for which it counts as a crash.
         reason: String,
     },
-    /// Why nothing else follows.
+    /// It stays, and nothing else follows.
     MarkDead {
-        /// Why nothing moves it on.
+        /// Reason for which nothing moves it on.
         reason: String,
     },
     /// It stays, and its agent is started again later.
     Wait {
         /// Seconds until then.
         resume_after: u32,
-        /// Why it waits.
+        /// Reason for the wait.
         reason: String,
     },
 }
 
 impl<'m> Machine<'m> {
-    /// What the exit rules of a state demand. `met` has for every entry of `exit_rules` whether its own condition holds: its
-    /// artifact is there, or the agent ended as it says. Entries of rules without such a condition are ignored.
+    /// Consequence that the exit rules of a state demand. `met` has for every entry of `exit_rules` whether its own condition
+    /// holds: its artifact is there, or the agent ended as it says. Entries of rules without such a condition are ignored.
     pub fn exit(&self, state: StateId, met: &[bool], counters: &[u32]) -> Exit {
         let rule = self.exit_rule(state, |index| met.get(index).copied().unwrap_or_default());
         rule.map_or(Exit::Unmatched, |index| self.exit_rules[index].outcome.choose(counters))
@@ -183,7 +183,7 @@ impl<'m> Machine<'m> {
         Ok(None)
     }
 
-    /// What happens to a task when the agent of its state ends like this.
+    /// Decides about a task when the agent of its state ends like this.
     ///
     /// # Errors
     /// A program has to answer first.
@@ -241,7 +241,7 @@ impl<'m> Machine<'m> {
         Ok(self.crash(view, stuck_after, respawn, reason))
     }
 
-    /// Whether the transition depends on a verdict, which any agent in the worktree may have written.
+    /// True if the transition depends on a verdict, which any agent in the worktree may have written.
     fn takes_verdict(&self, condition: &Condition<'_>, decision: &Decision<'_>) -> bool {
         let gates = self.transition(decision.transition).gates;
         gates.iter().chain(condition.gates()).any(|it| it.verdict().is_some())
@@ -304,7 +304,7 @@ impl<'m> Machine<'m> {
 }
 
 impl<'a> Condition<'a> {
-    /// What it asks of sections.
+    /// Requirements of the condition on sections.
     pub fn section_gates(&self) -> impl Iterator<Item = &'a SectionGate<'a>> + use<'a> {
         self.gates().iter().flat_map(Gate::sections)
     }
@@ -319,7 +319,7 @@ impl<'a> Condition<'a> {
 }
 
 impl ExitRule<'_> {
-    /// Whether the rule is about how an agent ended, or about a time, and decides about this end.
+    /// True if the rule is about the end of an agent, or about a time, and decides about this end.
     pub fn fits(&self, end: &End<'_>) -> bool {
         match &self.condition {
             _ if self.only_notifies() => false,
@@ -338,7 +338,7 @@ impl ExitRule<'_> {
         }
     }
 
-    /// How many of them are left; 0 when the time is over.
+    /// Seconds that are left of its time; 0 when the time is over.
     pub fn remaining(&self, end: &End<'_>) -> Option<u32> {
         let lasted = match &self.condition {
             Condition::Overdue(deadline) => deadline.lasted(end),
@@ -349,7 +349,7 @@ impl ExitRule<'_> {
         Some(self.after()?.saturating_sub(lasted))
     }
 
-    /// Whether it tells a person that a time is over. It decides about no end: an agent that ends later is judged as any other.
+    /// True if it tells a person that a time is over. It decides about no end: an agent that ends later is judged as any other.
     pub fn only_notifies(&self) -> bool {
         self.after().is_some() && matches!(self.outcome, Outcome::MarkDead)
     }
@@ -367,7 +367,7 @@ impl Condition<'_> {
         }
     }
 
-    /// Which time is over: `after 2 h`.
+    /// Time that is over: `after 2 h`.
     pub(crate) fn time(&self) -> String {
         match self {
             Condition::Ended(Ending { after, .. }) => format!("{}", Ending { after: *after, ..Ending::ANY }),
@@ -412,7 +412,7 @@ impl Outcome<'_> {
 }
 
 impl ExitDecision<'_> {
-    /// Why, in one sentence.
+    /// Reason for the decision, in one sentence.
     pub fn reason(&self) -> &str {
         match self {
             ExitDecision::Advance { reason, .. }

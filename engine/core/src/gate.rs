@@ -45,7 +45,7 @@ pub enum Gate<'a> {
     Checks,
 }
 
-/// What one section must contain. Every part that is set must hold.
+/// Requirement on one section. Every part that is set must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectionGate<'a> {
     /// The heading, `#`s included: `## Review`. The section must exist.
@@ -75,7 +75,7 @@ pub enum Fields<'a> {
 }
 
 impl<'a> Gate<'a> {
-    /// What it asks of sections: of the one that it reads, or of those of which one is enough.
+    /// Requirements of the gate on sections: on the one that it reads, or on those of which one is enough.
     pub const fn sections(&self) -> &[SectionGate<'a>] {
         match self {
             Gate::Section(gate) => core::slice::from_ref(gate),
@@ -117,7 +117,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether it asks for nothing.
+    /// True if it asks for nothing.
     pub const fn is_empty(&self) -> bool {
         self.names().is_empty()
     }
@@ -158,11 +158,11 @@ pub enum When {
 pub struct Lack {
     /// Its number among the gates of its transition or exit rule.
     pub gate: usize,
-    /// Why it does not.
+    /// Reason for which it does not hold.
     pub missing: Missing,
 }
 
-/// Why a gate does not pass.
+/// Reason for which a gate does not pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// The section does not exist.
@@ -199,7 +199,7 @@ pub enum Missing {
     Success,
     /// The checks of the pull request are not green.
     Checks {
-        /// What is known of them.
+        /// State of the checks, as far as it is known.
         found: Checks,
     },
 }
@@ -284,7 +284,7 @@ fn after_verdict(line: &str) -> Option<&str> {
     head.eq_ignore_ascii_case(MARK).then(|| &line[MARK.len()..])
 }
 
-/// Whether a text has this word of ASCII letters, in any case, with no letter, digit or `_` around it.
+/// True if a text has this word of ASCII letters, in any case, with no letter, digit or `_` around it.
 pub fn has_word(text: &str, word: &str) -> bool {
     let is_part = |it: char| it.is_alphanumeric() || it == '_';
     let (bytes, word) = (text.as_bytes(), word.as_bytes());

@@ -23,7 +23,7 @@ pub struct Guard<'a> {
 }
 
 impl Guard<'_> {
-    /// Whether the guard holds. A counter that is not given is 0.
+    /// True if the guard holds. A counter that is not given is 0.
     pub const fn holds(&self, counters: &[u32]) -> bool {
         let mut i = 0;
         while i < self.any_of.len() {

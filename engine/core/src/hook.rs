@@ -2,7 +2,7 @@
 
 use crate::{Action, Actor, CounterId, PromptId};
 
-/// Which of a task's two agents one is.
+/// Role of an agent: one of the two that a task has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The one that does the work.
@@ -29,7 +29,7 @@ impl Role {
     }
 }
 
-/// Which harness runs an agent.
+/// Choice of the harness that runs an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HarnessOf<'a> {
     /// `task.harness`: the worker's.
@@ -40,7 +40,7 @@ pub enum HarnessOf<'a> {
     Named(&'a str),
 }
 
-/// Where an agent works.
+/// Place in which an agent works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Workspace {
     /// In the task's git worktree.
@@ -50,7 +50,7 @@ pub enum Workspace {
 }
 
 impl Workspace {
-    /// Whether an agent that works here can be started in a task that holds this: a folder is made where it is needed, and a
+    /// True if an agent that works here can be started in a task that holds this: a folder is made where it is needed, and a
     /// worktree is not.
     pub fn is_ready(self, held: Option<Workspace>) -> bool {
         match self {
@@ -60,16 +60,16 @@ impl Workspace {
     }
 }
 
-/// What an agent may do without asking.
+/// Permissions of an agent: the acts that it may do without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permissions {
     /// Everything.
     Full,
-    /// What the harness allows by default.
+    /// Everything that the harness allows by default.
     Reduced,
 }
 
-/// What a transition does when one of its hooks fails.
+/// Reaction of a transition to the failure of one of its hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnFailure {
     /// The hooks after it wait, and it with them.
@@ -78,22 +78,22 @@ pub enum OnFailure {
     GoOn,
 }
 
-/// How an agent is started.
+/// Start of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spawn<'a> {
     /// The first message of the agent.
     pub prompt: PromptId,
-    /// Which of the task's agents it is.
+    /// Role of the agent in the task.
     pub role: Role,
     /// The harness that runs it.
     pub harness: HarnessOf<'a>,
-    /// What it may do without asking.
+    /// Permissions: the acts that it may do without asking.
     pub permissions: Permissions,
     /// The model that it uses, in the harness's own words; the task's where the workflow names none.
     pub model: Option<&'a str>,
     /// Its effort, likewise.
     pub effort: Option<&'a str>,
-    /// Where it works.
+    /// Place in which it works.
     pub workspace: Workspace,
     /// The name of a reviewer beside which others can be alive.
     pub reviewer: Option<&'a str>,
@@ -119,7 +119,7 @@ impl Spawn<'_> {
         self.role.actor()
     }
 
-    /// Whether an agent that was started like this can have been this one: the task may have named what is not said here.
+    /// True if an agent that was started like this can have been this one: the task may have named values that are not given here.
     pub(crate) fn can_be(&self, started: &Spawn<'_>) -> bool {
         let fits = |said: Option<&str>, was: Option<&str>| said.is_none() || said == was;
         (self.prompt, self.role, self.permissions) == (started.prompt, started.role, started.permissions)
@@ -145,7 +145,7 @@ impl<'a> Spawn<'a> {
 pub struct Hook<'a> {
     /// The action.
     pub action: Action,
-    /// How it starts an agent.
+    /// Start of an agent, if it starts one.
     pub spawn: Option<Spawn<'a>>,
     /// The counter that changes before it acts: `reset` sets it back, every other action raises it by one.
     pub counter: Option<CounterId>,
@@ -159,7 +159,7 @@ pub struct Hook<'a> {
     pub argv: &'a [&'a str],
     /// Seconds until the program is ended.
     pub timeout: u32,
-    /// What its transition does when it fails.
+    /// Reaction of its transition to its failure.
     pub on_failure: OnFailure,
 }
 
@@ -199,7 +199,7 @@ impl<'a> Hook<'a> {
         self.counter.filter(|_| self.action == Action::Reset)
     }
 
-    /// How it starts an agent, always or where none is alive.
+    /// Start of an agent, unconditional or only where none is alive.
     pub const fn spawn(&self) -> Option<&Spawn<'a>> {
         self.spawn.as_ref()
     }

@@ -1,27 +1,27 @@
-//! Whether a task that waits for a person gives its worktree to another task.
+//! Decision whether a task that waits for a person gives its worktree to another task.
 
-/// What a driver knows of a task and of those beside it.
+/// Facts that a driver knows of a task and of those beside it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lender {
-    /// Whether its project wants that.
+    /// True if its project wants worktrees to be given away.
     pub is_allowed: bool,
-    /// Whether it holds a worktree.
+    /// True if it holds a worktree.
     pub has_worktree: bool,
-    /// Whether only a person moves it on from its state.
+    /// True if only a person moves it on from its state.
     pub waits_for_person: bool,
-    /// Whether an agent of it is alive, or its end is not recorded.
+    /// True if an agent of it is alive, or its end is not recorded.
     pub has_agent: bool,
-    /// Whether something goes on: a transition or its hooks are not finished, a gate asks, or an agent is to start again.
+    /// True if something goes on: a transition or its hooks are not finished, a gate asks, or an agent is to start again.
     pub is_busy: bool,
-    /// Whether a time in its state moves it on without a person.
+    /// True if a time in its state moves it on without a person.
     pub has_limit: bool,
-    /// Whether somebody has asked for its worktree since it entered its state.
+    /// True if an actor has asked for its worktree since it entered its state.
     pub is_wanted_back: bool,
-    /// Whether another task waits for a worktree, and none is free.
+    /// True if another task waits for a worktree, and none is free.
     pub others_wait: bool,
 }
 
-/// Why a task keeps its worktree.
+/// Reason for which a task keeps its worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stays {
     /// Its project does not want that.

@@ -20,24 +20,24 @@ use crate::{
     StateId, TransitionId, View, Workspace,
 };
 
-/// What a driver knows of a task.
+/// Facts that a driver knows of a task.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'v> {
     /// The values that decisions read.
     pub view: View<'v>,
-    /// Whether its summary is not empty.
+    /// True if its summary is not empty.
     pub has_summary: bool,
-    /// What it holds for its agents to work in.
+    /// Place that it holds for its agents to work in.
     pub workspace: Option<Workspace>,
-    /// Whether a session is recorded, even if nothing is alive in it.
+    /// True if a session is recorded, even if nothing is alive in it.
     pub has_session: bool,
-    /// Whether hooks of its last transition wait, because one of them has failed.
+    /// True if hooks of its last transition wait, because one of them has failed.
     pub hooks_wait: bool,
-    /// How many agents the engine has started again since the last transition.
+    /// Number of agents that the engine has started again since the last transition.
     pub restarts: u32,
     /// The names of the reviewers with names whose ends are not recorded.
     pub reviewers: &'v [&'v str],
-    /// How the last agent in this state was started.
+    /// Start of the last agent in this state.
     pub last: Option<Spawn<'v>>,
 }
 
@@ -48,38 +48,38 @@ pub enum Input<'i> {
     Request {
         /// The state.
         to: StateId,
-        /// Who asks.
+        /// Actor that asks.
         by: Actor,
     },
     /// An actor starts the task, or the queue does.
     Spawn {
-        /// Who starts it.
+        /// Actor that starts it.
         by: Actor,
     },
     /// The agent of the state is to be started again with the state's respawn prompt.
     Respawn {
-        /// Whether it is alive.
+        /// True if it is alive.
         is_alive: bool,
     },
     /// The same, in a state without that prompt: with the prompt of the agent before.
     Restart {
-        /// Whether it is alive.
+        /// True if it is alive.
         is_alive: bool,
     },
     /// An agent has ended.
     Ended {
         /// The actor that the agent was.
         agent: Actor,
-        /// How.
+        /// End of the agent.
         end: End<'i>,
     },
     /// The end of an agent has led to another state, whose agent may be the one that has ended.
     JudgedAgain {
         /// The actor that the agent was.
         agent: Actor,
-        /// How it ended.
+        /// End of the agent.
         end: End<'i>,
-        /// Whether another agent has been started in its place.
+        /// True if another agent has been started in its place.
         is_replaced: bool,
     },
     /// A living agent has met a limit of its provider.
@@ -88,23 +88,23 @@ pub enum Input<'i> {
         agent: Actor,
         /// The seconds until the limit ends, if the harness says so.
         left: Option<u32>,
-        /// What Orange knows of it, in one sentence.
+        /// Evidence that Orange has of it, in one sentence.
         reason: &'i str,
     },
     /// The time that a task may spend in its state, or within some states, is over.
     Elapsed {
-        /// Whether an agent of the state is recorded; it must be ended before its end is judged.
+        /// True if an agent of the state is recorded; it must be ended before its end is judged.
         has_agent: bool,
-        /// How many seconds the task has been in the state.
+        /// Time that the task has been in the state, in seconds.
         lasted: u32,
-        /// When it left other states.
+        /// Times at which it left other states.
         left: &'i [Left],
     },
     /// The agent could not be started again.
     NotStarted {
-        /// Why, in one sentence.
+        /// Reason, in one sentence.
         reason: &'i str,
-        /// Whether no later attempt can succeed.
+        /// True if no later attempt can succeed.
         is_final: bool,
     },
     /// A hook of the transition that has led to the task's state has failed.
@@ -113,42 +113,43 @@ pub enum Input<'i> {
         hook: &'i Hook<'i>,
         /// Its transition, if that is a declared one.
         transition: Option<TransitionId>,
-        /// Why that transition fired.
+        /// Cause of that transition.
         cause: Cause,
-        /// Why the hook failed, in one sentence.
+        /// Reason for the failure of the hook, in one sentence.
         reason: &'i str,
     },
     /// An actor cancels the task.
     Cancel {
-        /// Who.
+        /// Actor that cancels it.
         by: Actor,
-        /// Whether an open transition cannot be finished.
+        /// True if an open transition cannot be finished.
         is_cut_short: bool,
     },
     /// An actor merges the task's work.
     Merge {
-        /// Who.
+        /// Actor that merges it.
         by: Actor,
-        /// Whether the actor overrides a refusal of the workflow.
+        /// True if the actor overrides a refusal of the workflow.
         force: bool,
-        /// Whether a merge is recorded.
+        /// True if a merge is recorded.
         is_merged: bool,
     },
     /// Its pull request was merged or closed.
     PullRequest {
-        /// Which of the two.
+        /// End that this means for the task.
         end: Forced,
     },
 }
 
-/// What follows: the driver records the events in one write and in this order, and then carries out the effects in order.
+/// Consequence of an input: the driver records the events in one write and in this order, and then carries out the effects in
+/// order.
 #[derive(Clone, Debug, Default)]
 pub struct Turn<'m> {
-    /// What to record.
+    /// Events to record.
     pub events: Vec<LifeEvent<'m>>,
-    /// What to do when the task stays in its state. The effects of a transition are in its decision.
+    /// Effects to carry out when the task stays in its state. The effects of a transition are in its decision.
     pub effects: Vec<Effect<'m>>,
-    /// What happens, in one sentence; empty when the events say everything.
+    /// Description of what happens, in one sentence; empty when the events say everything.
     pub story: String,
 }
 
@@ -161,7 +162,7 @@ pub enum LifeEvent<'m> {
         counter: CounterId,
         /// Its new value.
         count: u32,
-        /// Why it counts as a crash.
+        /// Reason for which it counts as a crash.
         reason: String,
     },
     /// An agent could not continue its conversation.
@@ -170,14 +171,14 @@ pub enum LifeEvent<'m> {
     Advanced {
         /// The target state.
         to: StateId,
-        /// Why.
+        /// Reason for the transition.
         reason: String,
     },
     /// A transition begins: the driver writes its status, carries out its effects, and closes it.
     Began(Decision<'m>),
     /// A transition begins that the workflow does not declare.
     Forced {
-        /// What ends the task.
+        /// End that the task gets.
         what: Forced,
         /// The actor on whose behalf it ends.
         by: Actor,
@@ -188,28 +189,28 @@ pub enum LifeEvent<'m> {
     Waits {
         /// Seconds until then; with 0 the start is among the effects.
         after: u32,
-        /// What the task waits for.
+        /// Reason for the wait.
         reason: String,
     },
     /// The hook that has failed waits, and those after it: they run when somebody asks for that.
     HooksWait,
     /// The engine no longer starts the agent.
     GaveUp {
-        /// Why.
+        /// Reason for which it gave up.
         reason: String,
     },
     /// A person has to act.
     Attention(String),
 }
 
-/// Why an input is refused.
+/// Reason for which an input is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The workflow refuses it.
     Rejected {
         /// The reason.
         rejection: Rejection,
-        /// Whether a person can override the refusal.
+        /// True if a person can override the refusal.
         is_forcible: bool,
     },
     /// The workflow has no state for this command.
@@ -229,7 +230,7 @@ pub enum Refusal {
 }
 
 impl<'m> Machine<'m> {
-    /// What follows an input, or why it is refused.
+    /// Decides what follows an input; the error is the reason for which it is refused.
     pub fn life(&self, facts: &Facts<'_>, input: Input<'_>) -> Result<Turn<'m>, Refusal> {
         if facts.hooks_wait
             && let Some(answer) = self.while_hooks_wait(facts, &input)

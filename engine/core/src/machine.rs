@@ -35,7 +35,7 @@ pub struct Machine<'a> {
     pub name: &'a str,
     /// Its version, as the author counts.
     pub version: u32,
-    /// What the author says it is for; may be empty.
+    /// Purpose of the workflow, in its author's words; may be empty.
     pub description: &'a str,
     /// The hash of its source; a task records the definition that it follows.
     pub source_hash: &'a str,
@@ -98,11 +98,11 @@ pub struct Transition<'a> {
     pub from: StateId,
     /// The state it enters.
     pub to: StateId,
-    /// Who may ask for it.
+    /// Actors that may ask for it.
     pub by: Actors,
     /// The condition over counters.
     pub guard: Option<Guard<'a>>,
-    /// What it requires; each of them must hold.
+    /// Gates, each of which must hold.
     pub gates: &'a [Gate<'a>],
     /// The side effects, in order.
     pub hooks: &'a [Hook<'a>],
@@ -128,7 +128,7 @@ pub struct Commands {
 }
 
 impl<'a> Transition<'a> {
-    /// What it asks of sections.
+    /// Requirements of its gates on sections.
     pub fn section_gates(&self) -> impl Iterator<Item = &'a SectionGate<'a>> + use<'a> {
         self.gates.iter().flat_map(Gate::sections)
     }

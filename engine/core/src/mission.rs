@@ -14,25 +14,25 @@ use alloc::vec::Vec;
 
 use crate::plan::{Execution, Intervene, Plan, Policy, StepId};
 
-/// When the workers of a step were lost this often in a row, the step has failed.
+/// Number of lost workers of a step in a row after which the step has failed.
 pub const MOST_ABANDONED: u16 = 5;
 
 /// One run of a plan. It holds everything that decisions read, and no time, path or name of the world.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mission {
-    /// Where it stands.
+    /// Status of the mission.
     pub status: MissionStatus,
-    /// When it pauses.
+    /// Policy of its pauses.
     pub policy: Policy,
     /// By [`StepId`].
     pub steps: Vec<StepState>,
     /// The pause that waits for an answer; `Some` exactly while it is paused.
     pub pause: Option<Pause>,
-    /// How many pauses there have been.
+    /// Number of pauses so far.
     pub pauses: u32,
 }
 
-/// Where a mission stands.
+/// Status of a mission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum MissionStatus {
@@ -53,31 +53,31 @@ pub enum MissionStatus {
 /// A step of a mission.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StepState {
-    /// Where it stands.
+    /// Status of the step.
     pub status: StepStatus,
     /// Its attempts, the first one first; the number of an attempt is its place here plus one. The last one is the current.
     pub attempts: Vec<Attempt>,
     /// The ends without a word in a row.
     pub lost: u16,
-    /// How often its worker was lost in a row.
+    /// Number of times in a row that its worker was lost.
     pub abandoned: u16,
-    /// How often a loop step has completed, its handled failures included.
+    /// Number of completions of a loop step, its handled failures included.
     pub completions: u16,
-    /// How many more completions a person has granted to a loop step.
+    /// Number of further completions that a person has granted to a loop step.
     pub granted: u16,
     /// Its loop was exhausted, and nobody has granted another round.
     pub is_exhausted: bool,
-    /// Why it has failed; `Some` exactly while it is failed.
+    /// Reason for its failure; `Some` exactly while it is failed.
     pub failure: Option<Failure>,
     /// Its handler has completed: its failure no longer counts.
     pub is_handled: bool,
-    /// What its latest completion has reported, or that of its handler. Conditions and contexts read it.
+    /// Report of its latest completion, or of its handler's. Conditions and contexts read it.
     pub latest: Option<Report>,
     /// The loop step that sent it back last.
     pub sent_back_by: Option<StepId>,
 }
 
-/// Where a step stands.
+/// Status of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum StepStatus {
@@ -102,18 +102,18 @@ pub enum StepStatus {
 /// One try at a step. It gets its number when the step is queued.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Attempt {
-    /// How it has ended.
+    /// End of the attempt, once it has ended.
     pub end: Option<AttemptEnd>,
 }
 
-/// How an attempt has ended.
+/// End of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AttemptEnd {
     /// Its agent has reported a completion.
     Completed(Report),
     /// Its agent has reported a failure, or its time was over.
     Failed {
-        /// Why.
+        /// Reason for the failure.
         reason: String,
     },
     /// Its agent has ended without a word.
@@ -124,18 +124,18 @@ pub enum AttemptEnd {
     Withdrawn,
 }
 
-/// What a completion reports.
+/// Report of a completion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Report {
     /// One word.
     pub result: Option<String>,
-    /// What was done.
+    /// Summary of the work.
     pub summary: String,
-    /// What a person should look at.
+    /// Call for a person's attention.
     pub warning: Option<String>,
 }
 
-/// Why a step has failed.
+/// Reason for the failure of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// Its attempt has failed.
@@ -155,11 +155,11 @@ pub enum Failure {
 pub struct Pause {
     /// Counted from 1 in each mission.
     pub number: u32,
-    /// Why it waits.
+    /// Reason for the pause.
     pub reason: PauseReason,
 }
 
-/// Why a mission waits.
+/// Reason for a pause of a mission.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PauseReason {
     /// A step has ended; nothing is wrong.
@@ -199,7 +199,7 @@ pub enum Event {
         step: StepId,
         /// The number of the attempt that the agent carries.
         attempt: u32,
-        /// What it reports.
+        /// Report of the agent.
         report: Report,
     },
     /// The agent of an attempt reports a failure, or its time is over.
@@ -208,7 +208,7 @@ pub enum Event {
         step: StepId,
         /// The number of the attempt that the agent carries.
         attempt: u32,
-        /// Why.
+        /// Reason for the failure.
         reason: String,
     },
     /// The agent of an attempt has ended without a word.
@@ -227,14 +227,14 @@ pub enum Event {
     },
     /// The mission cannot go on before a person has removed an obstacle.
     Obstruct {
-        /// What the obstacle is.
+        /// Description of the obstacle.
         reason: String,
     },
     /// A person answers a pause.
     Continue {
         /// The number of the pause that they mean; without one, the current pause.
         pause: Option<u32>,
-        /// Whether to take the failure as it is.
+        /// True if the failure is to be taken as it is.
         accept_failure: bool,
         /// The policy from now on.
         execution: Option<Execution>,
@@ -250,7 +250,7 @@ pub enum Event {
     Cancel,
 }
 
-/// What a driver does after an event, in this order.
+/// Effect that a driver carries out after an event, in the given order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// End the agent of an attempt.
@@ -277,7 +277,7 @@ pub enum Effect {
     Ended(MissionStatus),
 }
 
-/// What the answer to a pause has done.
+/// Effect of the answer to a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
     /// The mission goes on.
@@ -290,7 +290,7 @@ pub enum Answered {
     Accepted(StepId),
 }
 
-/// Why an event is refused. A refused event changes nothing.
+/// Reason for which an event is refused. A refused event changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The mission has ended.
@@ -345,7 +345,7 @@ impl Mission {
         Mission { status: MissionStatus::Pending, policy, steps, pause: None, pauses: 0 }
     }
 
-    /// Where a step stands.
+    /// State of a step.
     pub fn step(&self, id: StepId) -> &StepState {
         &self.steps[id.index()]
     }
@@ -385,7 +385,7 @@ impl Mission {
 }
 
 impl StepState {
-    /// Where it stands over all rounds: one that has completed, and that the last round did not need, is completed.
+    /// Status of the step over all rounds: one that has completed, and that the last round did not need, is completed.
     pub fn standing(&self) -> StepStatus {
         let has_completed = self.attempts.iter().any(|it| matches!(it.end, Some(AttemptEnd::Completed(_))));
         if self.status == StepStatus::Skipped && has_completed { StepStatus::Completed } else { self.status }
@@ -393,7 +393,7 @@ impl StepState {
 }
 
 impl Failure {
-    /// Whether the step itself has failed, and not another one on which it depends.
+    /// True if the step itself has failed, and not another one on which it depends.
     pub fn is_own(&self) -> bool {
         match self {
             Failure::Reported(_) | Failure::Stuck(_) | Failure::Abandoned(_) | Failure::Exhausted(_) => true,
@@ -430,7 +430,7 @@ impl MissionStatus {
         MissionStatus::ALL.into_iter().find(|status| status.as_str() == name)
     }
 
-    /// Whether the mission has ended.
+    /// True if the mission has ended.
     pub fn is_terminal(self) -> bool {
         match self {
             MissionStatus::Completed | MissionStatus::Failed | MissionStatus::Cancelled => true,
@@ -466,7 +466,7 @@ impl StepStatus {
         }
     }
 
-    /// Whether the step has ended.
+    /// True if the step has ended.
     pub fn is_terminal(self) -> bool {
         match self {
             StepStatus::Completed | StepStatus::Failed | StepStatus::Skipped | StepStatus::Cancelled => true,
@@ -474,7 +474,7 @@ impl StepStatus {
         }
     }
 
-    /// Whether an attempt of the step is open.
+    /// True if an attempt of the step is open.
     pub fn is_active(self) -> bool {
         match self {
             StepStatus::Queued | StepStatus::Assigned | StepStatus::Running => true,

@@ -8,20 +8,20 @@ use core::time::Duration;
 
 use crate::need::Kind;
 
-/// How often a message is sent whose channel fails.
+/// Limit for the tries to send a message whose channel fails.
 pub const MOST_TRIES: u8 = 5;
 
-/// How long a crash is seen before there is a message about it: who looks after it may be about to do so.
+/// Time that a crash must last before there is a message about it: the process or person that looks after it may be about to do so.
 pub const CRASH_LASTS: Duration = Duration::from_secs(2);
 
 const MINUTES_OF_A_DAY: u16 = 24 * 60;
 
-/// What a channel is sent, and when.
+/// Rules of a channel: the messages that it is sent, and their times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The kinds of needs.
     pub kinds: Vec<Kind>,
-    /// When it is quiet.
+    /// Quiet hours.
     pub quiet: Option<Quiet>,
     /// The kinds that it is sent in quiet hours, too.
     pub urgent: Vec<Kind>,
@@ -32,9 +32,9 @@ pub struct Rules {
 /// Hours of the day, in minutes from midnight. They go over midnight if they end before they begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quiet {
-    /// When they begin.
+    /// Start of the hours.
     pub from: u16,
-    /// When they end.
+    /// End of the hours.
     pub until: u16,
 }
 
@@ -45,18 +45,18 @@ pub struct Fact<'f> {
     pub kind: Kind,
     /// For how long it has been seen.
     pub lasted: Duration,
-    /// What is known of earlier messages about the same fact.
+    /// Record of earlier messages about the same fact.
     pub noted: Option<&'f Noted>,
 }
 
-/// What is known of the messages about one fact.
+/// Record of the messages about one fact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Noted {
-    /// How often it was sent.
+    /// Number of tries to send it.
     pub tries: u8,
-    /// When it was sent last, in seconds since 1970.
+    /// Time of the last try, in seconds since 1970.
     pub at: u64,
-    /// Whether the channel has taken it.
+    /// True if the channel has taken it.
     pub is_done: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct Clock {
     pub minute: Option<u16>,
 }
 
-/// What to send.
+/// Messages to send.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Due {
     /// The messages, each with the places of its needs.
@@ -114,7 +114,7 @@ impl Rules {
 }
 
 impl Fact<'_> {
-    /// How many seconds are left until it is believed.
+    /// Seconds that are left until it is believed.
     fn unproven(&self) -> u64 {
         let least = if self.kind == Kind::Crashed { CRASH_LASTS } else { Duration::ZERO };
         let left = least.saturating_sub(self.lasted);
@@ -135,7 +135,7 @@ impl Quiet {
 }
 
 impl Noted {
-    /// How many seconds are left until the message is sent again; `None` if it is not.
+    /// Seconds that are left until the message is sent again; `None` if it is not.
     fn waits(&self, now: u64) -> Option<u64> {
         const FIRST_PAUSE: u64 = 30;
         if self.is_done || self.tries >= MOST_TRIES {
@@ -152,7 +152,7 @@ impl Due {
     }
 }
 
-/// How much of this pause is left. After the clock was set back, nothing is.
+/// Seconds that are left of this pause; 0 after the clock was set back.
 fn left(since: Option<u64>, pause: u64, now: u64) -> u64 {
     let passed = since.and_then(|since| now.checked_sub(since));
     passed.map_or(0, |passed| pause.saturating_sub(passed))
@@ -169,7 +169,7 @@ pub fn plain(text: &str, width: usize) -> String {
     flat.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Whether it is a control character, or changes the direction of others, or has no width.
+/// True if it is a control character, or changes the direction of others, or has no width.
 fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(

@@ -25,13 +25,13 @@ pub struct Plan<'a> {
     pub name: &'a str,
     /// Its version, as the author writes it; may be empty.
     pub version: &'a str,
-    /// What the author says it is for; may be empty.
+    /// Purpose of the workflow, in its author's words; may be empty.
     pub description: &'a str,
     /// The hash of its source and of its prompts; a mission records the plan that it follows.
     pub source_hash: &'a str,
-    /// When a mission pauses, unless its start says otherwise.
+    /// Policy of a mission's pauses, unless its start says otherwise.
     pub policy: Policy,
-    /// Whether the person or agent that starts a mission gets messages at the boundaries of steps.
+    /// True if the person or agent that starts a mission gets messages at the boundaries of steps.
     pub notices: bool,
     /// By [`RoleId`].
     pub roles: &'a [&'a str],
@@ -48,17 +48,17 @@ pub struct Step<'a> {
     pub id: &'a str,
     /// A line for people; the id if the author gives none.
     pub title: &'a str,
-    /// Who may take it.
+    /// Role of the crab or agent that may take it.
     pub role: RoleId,
-    /// What its agent is asked to do.
+    /// Prompt of its agent.
     pub prompt: StepPrompt<'a>,
     /// The steps that end before it is decided, in source order.
     pub depends_on: &'a [StepId],
     /// Without one, it runs when its dependencies have ended.
     pub condition: Option<StepCondition<'a>>,
-    /// What an attempt may report; empty when any word may be.
+    /// Results that an attempt may report; empty when any word may be.
     pub results: &'a [&'a str],
-    /// How often it may complete before its loop is exhausted, in 1..=1000; 0 when it is no loop step.
+    /// Limit of completions before its loop is exhausted, in 1..=1000; 0 for a step that is not a loop step.
     pub max_retries: u16,
     /// The steps that run again when it completes; empty when it is no loop step.
     pub requeue: &'a [StepId],
@@ -72,7 +72,7 @@ pub struct Step<'a> {
     pub permissions: Permissions,
     /// The seconds that an attempt may take.
     pub timeout: Option<u32>,
-    /// How many ends without a word in a row fail it; at least 1.
+    /// Number of ends without a word in a row that fail it; at least 1.
     pub stuck_after: u16,
 }
 
@@ -81,9 +81,9 @@ pub struct Step<'a> {
 pub struct StepCondition<'a> {
     /// The step, a direct or indirect dependency.
     pub step: StepId,
-    /// Which part of its report.
+    /// Part of its report.
     pub field: Field,
-    /// What it is compared with.
+    /// Value that it is compared with.
     pub value: &'a str,
 }
 
@@ -96,16 +96,16 @@ pub enum Field {
     Summary,
 }
 
-/// When a mission pauses.
+/// Policy of a mission's pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
-    /// Whether it waits for a person after every step.
+    /// Mode of execution: with or without a wait for a person after every step.
     pub execution: Execution,
-    /// What else it waits for.
+    /// Other ends of steps after which it waits.
     pub intervene: Intervene,
 }
 
-/// Whether a mission goes from step to step by itself.
+/// Mode of execution: a mission waits after every step, or goes on by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Execution {
@@ -224,7 +224,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether an attempt must report a result: it is declared, or a condition reads it.
+    /// True if an attempt must report a result: it is declared, or a condition reads it.
     pub fn needs_result(&self, id: StepId) -> bool {
         let is_read = |id: StepId| {
             self.steps
@@ -259,7 +259,7 @@ impl<'a> Plan<'a> {
 }
 
 impl Step<'_> {
-    /// Whether it sends others back when it completes.
+    /// True if it sends others back when it completes.
     pub fn is_loop(&self) -> bool {
         self.max_retries > 0
     }
@@ -289,7 +289,7 @@ impl StepSet {
         set
     }
 
-    /// Whether a step is in it.
+    /// True if a step is in it.
     pub fn has(&self, id: StepId) -> bool {
         self.0[id.index()]
     }

@@ -1,5 +1,5 @@
-//! What gates ask outside of `TASK.md`: programs that run in the worktree, and the checks of a pull request. The core knows only
-//! the answers.
+//! Questions of gates outside of `TASK.md`: to programs that run in the worktree, and about the checks of a pull request. The core
+//! knows only the answers.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use core::fmt;
 pub struct Program<'a> {
     /// The program and its arguments.
     pub argv: &'a [&'a str],
-    /// How many seconds it has.
+    /// Time limit, in seconds.
     pub timeout: u32,
 }
 
@@ -26,11 +26,11 @@ pub struct Answers<'v> {
 pub struct Answer<'v> {
     /// The program and its arguments.
     pub argv: &'v [&'v str],
-    /// Why it has not passed, with the last lines of its output; `None` if it has.
+    /// Reason for which it has not passed, with the last lines of its output; `None` if it has.
     pub failure: Option<&'v str>,
 }
 
-/// What is known of the checks of a task's pull request.
+/// State of the checks of a task's pull request, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Checks {
     /// The task has no pull request.
@@ -71,7 +71,7 @@ impl fmt::Display for Program<'_> {
 }
 
 impl Checks {
-    /// Why a gate that wants them green does not pass, in one sentence; `None` for green ones.
+    /// Reason for which a gate that wants them green does not pass, in one sentence; `None` for green ones.
     pub const fn failure(self) -> Option<&'static str> {
         match self {
             Checks::NoPullRequest => {
@@ -88,7 +88,7 @@ impl Checks {
         }
     }
 
-    /// What to do about that, as the beginning of a sentence about what to run next.
+    /// Remedy for that, as the beginning of a sentence about what to run next.
     pub const fn remedy(self) -> &'static str {
         match self {
             Checks::NoPullRequest => "open one with `orange task create-pr`",

@@ -91,19 +91,19 @@ pub struct Values<'v> {
     pub reviewer: &'v str,
     /// `{port}`; empty in a project without ports.
     pub port: &'v str,
-    /// What replaces [`ORIGIN_HEAD`] in a prompt's own text: the same name, if the repository has it.
+    /// Replacement of [`ORIGIN_HEAD`] in a prompt's own text: the same name, if the repository has it.
     pub origin_head: &'v str,
     /// By [`CounterId`]; a counter that is not given is 0.
     pub counters: &'v [u32],
 }
 
 impl Prompt<'_> {
-    /// Whether the prompt uses this value.
+    /// True if the prompt uses this value.
     pub fn has(&self, value: Value) -> bool {
         self.pieces.contains(&Piece::Value(value))
     }
 
-    /// Whether the prompt's own text, without values, contains these words.
+    /// True if the prompt's own text, without values, contains these words.
     pub fn says(&self, words: &str) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(words)))
     }

@@ -1,10 +1,10 @@
-//! Which waiting tasks may start: those that no other task blocks.
+//! Waiting tasks that may start: those that no other task blocks.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Where a task stands that blocks another one.
+/// Standing of a task that blocks another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It is not over.
@@ -17,7 +17,7 @@ pub enum Standing {
     Gone,
 }
 
-/// What blocks a task.
+/// Task that blocks another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block<T> {
     /// This task, until it is merged.
@@ -26,7 +26,8 @@ pub enum Block<T> {
     Never(T),
 }
 
-/// What blocks a task, by the standing of each task that is to come before it: first what only a person can mend.
+/// Finds the task that blocks another one, by the standing of each task that is to come before it: first one that only a person can
+/// mend.
 pub fn block<T: Copy>(before: &[(T, Standing)]) -> Option<Block<T>> {
     let find = |wanted: &[Standing]| before.iter().find(|(_, at)| wanted.contains(at)).map(|(task, _)| *task);
     let never = find(&[Standing::Ended, Standing::Gone]).map(Block::Never);

@@ -10,7 +10,7 @@ use crate::{
     TransitionId, View, When, check_section,
 };
 
-/// Why a request is refused.
+/// Reason for which a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
     /// No transition is declared for this pair.
@@ -26,7 +26,7 @@ pub enum Rejection {
         from: StateId,
         /// The requested state.
         to: StateId,
-        /// Who asked.
+        /// Actor that asked.
         actor: Actor,
     },
     /// Transitions are declared for this pair, and none of their guards holds.
@@ -40,21 +40,21 @@ pub enum Rejection {
     GateFailed {
         /// The transition, the nearest of several.
         transition: TransitionId,
-        /// Who asked.
+        /// Actor that asked.
         actor: Actor,
         /// The first of its gates that does not.
         lack: Lack,
     },
     /// All that is missing is the answer of a program.
     NotAsked {
-        /// What asks it.
+        /// Owner of the gate that asks it.
         asker: Asker,
-        /// Which of its gates.
+        /// Number of the gate among those of its owner.
         gate: usize,
     },
 }
 
-/// What has gates.
+/// Owner of gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asker {
     /// A transition.
@@ -127,7 +127,7 @@ impl Rejection {
         }
     }
 
-    /// What to do about it. `update` is the command that its reader changes a status with, such as `orange task update`.
+    /// Remedy. `update` is the command that its reader changes a status with, such as `orange task update`.
     pub fn help(&self, machine: &Machine<'_>, view: &View<'_>, update: &str) -> String {
         match *self {
             Rejection::NoTransition { from, .. } => {
@@ -173,7 +173,7 @@ impl Rejection {
 }
 
 impl Lack {
-    /// What the gate lacks, in one sentence.
+    /// Description of what the gate lacks, in one sentence.
     fn message(&self, gates: &[Gate<'_>], view: &View<'_>) -> String {
         match &gates[self.gate] {
             Gate::Section(gate) => {
@@ -201,7 +201,7 @@ impl Lack {
     }
 }
 
-/// What these gates lack, in one sentence. A program is asked once all other gates hold.
+/// Description of what these gates lack, in one sentence. A program is asked once all other gates hold.
 fn lacks(gates: &[Gate<'_>], view: &View<'_>) -> String {
     let known = view.lacks(gates).filter(|lack| lack.missing != Missing::Answer);
     known.map(|lack| lack.message(gates, view)).collect::<Vec<_>>().join(", and ")
@@ -217,7 +217,7 @@ fn each_once(texts: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-/// What to do about every gate that does not hold, as the beginning of a sentence about what to run next.
+/// Remedies for all gates that do not hold, as the beginning of a sentence about what to run next.
 fn remedies(gates: &[Gate<'_>], view: &View<'_>) -> String {
     let lacks: Vec<Lack> = view.lacks(gates).filter(|lack| lack.missing != Missing::Answer).collect();
     let is_alone = lacks.len() < 2;
@@ -241,7 +241,7 @@ fn not_asked(program: &Program<'_>) -> String {
 }
 
 impl Missing {
-    /// What is wrong with the artifact, in one sentence.
+    /// Problem of the artifact, in one sentence.
     pub fn message(&self, gate: &SectionGate<'_>) -> String {
         let section = gate.section;
         match self {
@@ -279,7 +279,7 @@ impl Missing {
         }
     }
 
-    /// What to write instead, as the beginning of a sentence about what to run next.
+    /// Remedy for the artifact, as the beginning of a sentence about what to run next.
     pub fn remedy(&self, gate: &SectionGate<'_>) -> String {
         match self {
             Missing::Section | Missing::Content => format!("write it ({})", what_to_write(gate)),

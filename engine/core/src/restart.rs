@@ -1,4 +1,4 @@
-//! How, how soon and how often an agent is started again.
+//! Restarts of agents: their start, their delay and their limit.
 
 use crate::{HarnessOf, Hook, Machine, Spawn, StateId, Workspace};
 
@@ -53,9 +53,9 @@ impl Delay {
 }
 
 impl<'a> Machine<'a> {
-    /// How a person starts the agent of a state again: with the respawn prompt of the state. A state without one uses the
-    /// prompts with which transitions into it start an agent: that of the `last` agent if it is among them, or the first. A
-    /// transition from the crash state does not count, since its prompt is about the crash. If no transition into the state
+    /// Spawn with which a person starts the agent of a state again: it has the respawn prompt of the state. A state without one
+    /// uses the prompts with which transitions into it start an agent: that of the `last` agent if it is among them, or the first.
+    /// A transition from the crash state does not count, since its prompt is about the crash. If no transition into the state
     /// starts an agent, the last agent came from another state, and is started as before.
     pub fn restart(&self, state: StateId, last: Option<Spawn<'_>>) -> Option<Spawn<'a>> {
         let declared = self.state(state).respawn.as_ref().and_then(Hook::spawn);
@@ -67,7 +67,7 @@ impl<'a> Machine<'a> {
         declared.or(same).or(first).copied().or_else(|| last.map(|last| self.as_declared(last)))
     }
 
-    /// Where the agents of a state work.
+    /// Place in which the agents of a state work.
     pub fn workspace(&self, state: StateId) -> Workspace {
         self.restart(state, None).map_or(Workspace::Worktree, |spawn| spawn.workspace)
     }

@@ -17,15 +17,15 @@ impl<'m> Machine<'m> {
         hooks
     }
 
-    /// Whether an agent with this name, or without one, can be one of a state: where reviewers with names work, each has one of their
-    /// names.
+    /// True if an agent with this name, or without one, can be one of a state: where reviewers with names work, each has one of
+    /// their names.
     pub(crate) fn has_reviewer(&self, state: StateId, name: Option<&str>) -> bool {
         let mut hooks = self.reviewers(state).into_iter().peekable();
         name.is_none() || hooks.peek().is_none() || hooks.any(|it| it.reviewer() == name)
     }
 
-    /// Whether the reviewer of this name has written its verdict, whatever it is: one that the gates of the task's state
-    /// would read.
+    /// True if the reviewer of this name has written its verdict, whatever it is: one that the gates of the task's state would
+    /// read.
     pub fn has_judged(&self, view: &View<'_>, reviewer: &str) -> bool {
         let own = self.section_gates_of(view.status).filter(|it| it.reviewer == Some(reviewer));
         let mut own = own.filter(|it| it.verdict.is_some());
@@ -37,7 +37,7 @@ impl<'m> Machine<'m> {
         })
     }
 
-    /// What the gates and exit rules of a state ask of sections.
+    /// Requirements of the gates and exit rules of a state on sections.
     pub fn section_gates_of(&self, state: StateId) -> impl Iterator<Item = &'m SectionGate<'m>> {
         self.gates_of(state).flat_map(Gate::sections)
     }
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// What follows: the state to which the task goes, and the reviewers that are started.
+    /// State to which the task goes, and the reviewers that are started.
     fn follows(facts: &Facts<'_>, input: Input<'_>) -> Result<(Option<u16>, Vec<String>), Refusal> {
         with_machine(|machine| {
             let turn = machine.life(facts, input)?;

@@ -30,7 +30,8 @@ pub const ANY: &str = "any";
 /// After this many sweeps in a row without a heartbeat, a lease ends.
 pub const SILENT_SWEEPS: u8 = 3;
 
-/// What a step that was given back adds to its ticket, more than there are missions: it waits behind all that crabs may be able to start.
+/// Increase of the ticket of a step that was given back, more than there are missions: it waits behind all that crabs may be able
+/// to start.
 pub const GIVEN_BACK: u64 = 1 << 40;
 
 /// After this many sweeps without a first heartbeat, an offer ends.
@@ -43,7 +44,7 @@ pub struct Scheduler {
     pub crabs: BTreeMap<String, Crab>,
     /// By mission: at most one step of a mission is leased.
     pub leases: BTreeMap<String, Lease>,
-    /// How many sweeps there were.
+    /// Number of sweeps so far.
     pub sweeps: u64,
 }
 
@@ -56,7 +57,7 @@ pub struct Crab {
     pub is_parked: bool,
     /// The mission for which it has a lease.
     pub mission: Option<String>,
-    /// Why it gives steps back: it gets no more before it registers again.
+    /// Reason for which it gives steps back: it gets no more before it registers again.
     pub fault: Option<String>,
 }
 
@@ -138,7 +139,7 @@ pub enum Event {
     Want {
         /// The mission.
         mission: String,
-        /// How many events the mission has accepted.
+        /// Number of events that the mission has accepted.
         version: u64,
         /// Its place among the missions of the colony, which no other one has: the steps of an earlier mission come first.
         ticket: u64,
@@ -174,18 +175,18 @@ pub enum Event {
         step: StepId,
         /// The number of the attempt.
         attempt: u32,
-        /// Why.
+        /// Reason for which it gives the step back.
         reason: String,
     },
     /// A timer of the host has run out. A crab that was silent for too long at its work is lost, and its roles are free. One that has not
     /// accepted an offer keeps its roles, and gets something when it parks again.
     Sweep {
-        /// How many sweeps the host knows of: where there were more since, another one has swept, and this one is refused.
+        /// Number of sweeps that the host knows of: where there were more since, another one has swept, and this one is refused.
         seen: Option<u64>,
     },
 }
 
-/// What a host does after an event, in this order. Losses come last.
+/// Effect that a host carries out after an event, in the given order. Losses come last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// A step waits from now on.
@@ -223,7 +224,7 @@ pub enum Effect {
     },
 }
 
-/// Why an event is refused. A refused event changes nothing.
+/// Reason for which an event is refused. A refused event changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Another crab of the colony has the role.
@@ -279,7 +280,7 @@ impl Scheduler {
         self.leases.get(mission).filter(|it| it.is_of(crab, step, attempt))
     }
 
-    /// Whether [`Scheduler::apply`] looks at the heads for this event. A host need not read them for another one.
+    /// True if [`Scheduler::apply`] looks at the heads for this event. A host need not read them for another one.
     pub fn reads_heads(&self, event: &Event) -> bool {
         match event {
             Event::Register { .. } | Event::Park { .. } => true,

@@ -46,7 +46,7 @@ pub fn section<'b>(body: &'b str, heading: &str) -> Option<&'b str> {
     open.map(|content_start| &body[content_start..]).or(found)
 }
 
-/// Whether this heading occurs in fenced code blocks and comments only.
+/// True if this heading occurs in fenced code blocks and comments only.
 pub(crate) fn is_hidden(body: &str, heading: &str) -> bool {
     let wanted = Heading::parse(heading);
     section(body, heading).is_none()
@@ -113,7 +113,7 @@ impl Block {
         if is_comment { Some(Block::Comment) } else { Fence::opened_by(line).map(Block::Code) }
     }
 
-    /// Whether this line, possibly the one that opened it, is its last one.
+    /// True if this line, possibly the one that opened it, is its last one.
     fn is_closed_by(self, line: &str, is_first: bool) -> bool {
         match self {
             Block::Code(fence) => !is_first && fence.closed_by(line),

@@ -531,7 +531,7 @@ fn an_exit_rule_applies_when_every_gate_of_it_holds() {
     });
 }
 
-/// Where the state is left once its work is done.
+/// Checks the states to which a state leads once its work is done.
 #[track_caller]
 fn check_forward(status: StateId, body: &str, round: u32, actor: Actor, expect: &[StateId]) {
     let counters = [round, 0];

@@ -3,7 +3,7 @@
 use crate::Machine;
 use crate::plan::Plan;
 
-/// What a workflow file compiles to.
+/// Compiled form of a workflow file.
 #[derive(Clone, Copy, Debug)]
 pub enum Workflow<'a> {
     /// States and transitions, which tasks follow.
@@ -30,7 +30,7 @@ impl<'a> Workflow<'a> {
         }
     }
 
-    /// What the author says it is for; may be empty.
+    /// Purpose of the workflow, in its author's words; may be empty.
     pub fn description(&self) -> &'a str {
         match self {
             Workflow::Machine(machine) => machine.description,

@@ -26,7 +26,7 @@ events! {
     "task.created" TaskCreated {
         /// The task's branch.
         branch: String,
-        /// Who created it.
+        /// Actor that created it.
         actor: Actor,
         /// The task whose agent created it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ events! {
     "mission.created" MissionCreated {
         /// The mission's branch.
         branch: String,
-        /// Who started it.
+        /// Actor that started it.
         actor: Actor,
         /// The task or mission whose agent started it.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,16 +44,16 @@ events! {
         /// The number of that agent.
         #[serde(skip_serializing_if = "Option::is_none")]
         creator_spawn: Option<u32>,
-        /// What it is to do, in its caller's words.
+        /// Prompt of the mission, in its caller's words.
         #[serde(default)]
         prompt: String,
         /// The hash of the bytes of its `plan.json`.
         plan_hash: String,
         /// `step` or `auto`.
         execution: String,
-        /// When it pauses: `never`, `on-warning`, `on-error` or `always`.
+        /// Policy of its pauses: `never`, `on-warning`, `on-error` or `always`.
         intervene: String,
-        /// Whether the session that started it gets notices.
+        /// True if the session that started it gets notices.
         notices: bool,
         /// Attempts of its steps that were made elsewhere before; its agents count them, too.
         #[serde(default)]
@@ -67,7 +67,7 @@ events! {
         hook: String,
         /// Its index among the transition's hooks, from 0.
         index: usize,
-        /// Why it failed.
+        /// Reason for its failure.
         error: Option<String>,
     },
     /// A hook of the transition has failed, and it waits with those after it until somebody asks for them; its `set` has
@@ -91,7 +91,7 @@ events! {
         from: String,
         /// The state that it entered.
         to: String,
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
@@ -101,10 +101,10 @@ events! {
         from: String,
         /// The state it entered.
         to: String,
-        /// Why, as in `transition.started`.
+        /// Cause, as in `transition.started`.
         #[serde(default)]
         cause: Cause,
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
@@ -129,19 +129,19 @@ events! {
         spawn: u32,
         /// The conversation.
         conversation: String,
-        /// How its end is known.
+        /// Evidence of its end.
         #[serde(default)]
         reason: Ending,
     },
     /// An agent ended without the result that its state requires.
     "agent.crashed" AgentCrashed {
-        /// Which one, when known.
+        /// Number of the agent, when known.
         spawn: Option<u32>,
         /// The state of the task.
         status: String,
         /// The crashes since the last transition, this one included.
         crash_count: u32,
-        /// Why it counts as a crash.
+        /// Reason for which it counts as a crash.
         reason: String,
     },
     /// An agent is to be started again later; its `set` has `waiting_until`.
@@ -150,9 +150,9 @@ events! {
     "agent.activity" AgentActivity(Report),
     /// An agent goes on after the end of a limit; its `set` clears `waiting_until`.
     "agent.continued" AgentContinued {
-        /// Which one.
+        /// Number of the agent.
         spawn: u32,
-        /// Why.
+        /// Reason for which it goes on.
         #[serde(default)]
         reason: GoesOn,
     },
@@ -160,7 +160,7 @@ events! {
     "agent.given_up" AgentGivenUp {
         /// The agent that ended.
         spawn: u32,
-        /// Why.
+        /// Reason for which it is not started.
         #[serde(default)]
         reason: String,
     },
@@ -169,7 +169,7 @@ events! {
     "agent.stopped" AgentStopped {
         /// Their numbers; empty when the task only waited for an agent.
         spawns: Vec<u32>,
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
@@ -177,7 +177,7 @@ events! {
     "agent.sent" AgentSent {
         /// The number of the agent.
         spawn: u32,
-        /// Who sent it.
+        /// Actor that sent it.
         #[serde(default)]
         actor: Actor,
         /// The first line of the message, cut to 200 characters.
@@ -186,7 +186,7 @@ events! {
         /// The length of the message in bytes.
         #[serde(default)]
         bytes: u64,
-        /// Why the agent has not read it, if it has not.
+        /// Reason for which the agent has not read it, if it has not.
         #[serde(skip_serializing_if = "Option::is_none")]
         undelivered: Option<String>,
     },
@@ -215,7 +215,7 @@ events! {
     },
     /// The branch was merged.
     "task.merged" TaskMerged {
-        /// How.
+        /// Strategy of the merge.
         strategy: Strategy,
         /// The target branch.
         into: String,
@@ -226,7 +226,7 @@ events! {
     "task.force_merged" TaskForceMerged {
         /// The state it was in.
         from: String,
-        /// How.
+        /// Strategy of the merge.
         strategy: Strategy,
         /// The target branch.
         into: String,
@@ -283,7 +283,7 @@ events! {
         /// The file in the task's folder with more of the output, if there is more.
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<String>,
-        /// Why it failed.
+        /// Reason for its failure.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
@@ -295,7 +295,7 @@ events! {
         #[serde(default)]
         left_out: Vec<String>,
     },
-    /// What the worktree got is removed from it.
+    /// Everything that the worktree got is removed from it.
     "worktree.cleared" WorktreeCleared {
         /// Its name.
         workspace: String,
@@ -314,7 +314,7 @@ events! {
     },
     /// Somebody needs the worktree that was given away, and none is free.
     "worktree.wanted" WorktreeWanted {
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
@@ -343,13 +343,13 @@ events! {
     },
     /// The task or mission was moved to the trash.
     "task.deleted" TaskDeleted {
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
     /// The task or mission was restored from the trash.
     "task.restored" TaskRestored {
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
@@ -359,13 +359,13 @@ events! {
         from: String,
         /// The state now.
         to: String,
-        /// Whether the task is to get a worktree again.
+        /// True if the task is to get a worktree again.
         #[serde(default)]
         worktree: bool,
         /// The commit with the uncommitted work that it then gets back.
         #[serde(skip_serializing_if = "Option::is_none")]
         backup: Option<String>,
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
@@ -396,7 +396,7 @@ events! {
         to: String,
         /// The workflow now.
         workflow: String,
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
         /// The hooks of the open transition that had not ended and will not run.
@@ -427,13 +427,13 @@ events! {
     "mission.paused" MissionPaused {
         /// The number of the pause within the mission, from 1.
         number: u32,
-        /// Why.
+        /// Reason for the pause.
         #[serde(default)]
         reason: PauseReason,
         /// The step that it is about.
         #[serde(skip_serializing_if = "Option::is_none")]
         step: Option<String>,
-        /// What prevents the mission from going on.
+        /// Obstacle that prevents the mission from going on.
         #[serde(skip_serializing_if = "Option::is_none")]
         obstacle: Option<String>,
     },
@@ -441,7 +441,7 @@ events! {
     "mission.continued" MissionContinued {
         /// The number of the pause.
         pause: u32,
-        /// Whether the failure was taken as it is.
+        /// True if the failure was taken as it is.
         accept_failure: bool,
         /// The policy from now on, if it was changed.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -449,7 +449,7 @@ events! {
         /// The policy from now on, if it was changed.
         #[serde(skip_serializing_if = "Option::is_none")]
         intervene: Option<String>,
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
@@ -458,13 +458,13 @@ events! {
         /// From which step; every failed one if it is absent.
         #[serde(skip_serializing_if = "Option::is_none")]
         step: Option<String>,
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
     /// A person has ended the mission.
     "mission.cancelled" MissionCancelled {
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
@@ -472,12 +472,12 @@ events! {
     "mission.notice" MissionNotice {
         /// The number of the last event that it is about.
         through: u64,
-        /// What it says.
+        /// Text of the message.
         text: String,
         /// The task or mission whose agent got it.
         #[serde(skip_serializing_if = "Option::is_none")]
         to: Option<String>,
-        /// Why that agent did not get it.
+        /// Reason for which that agent did not get it.
         #[serde(skip_serializing_if = "Option::is_none")]
         undelivered: Option<String>,
     },
@@ -510,13 +510,13 @@ impl From<orange_core::Permissions> for Permissions {
     }
 }
 
-/// What an agent has used, as far as its harness reports it.
+/// Usage of an agent, as far as its harness reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Spent {
-    /// How many tokens its model has read, cached or not, and written.
+    /// Number of tokens that its model has read, cached or not, and written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// What it has cost, in millionths of a dollar.
+    /// Cost, in millionths of a dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<u64>,
 }
@@ -534,7 +534,7 @@ impl Spent {
 }
 
 impl Exited {
-    /// What it has used.
+    /// Usage of the agent.
     pub fn spent(&self) -> Spent {
         Spent { tokens: self.tokens, cost: self.cost }
     }

@@ -42,16 +42,16 @@ pub struct TaskHistory {
     pub answered: Option<String>,
     /// The conversation of the last agent of each seat, if it is known.
     pub conversations: BTreeMap<Seat, Conversation>,
-    /// What the task waits for before an agent is started again.
+    /// Wait of the task before an agent is started again.
     pub waiting: Option<Waiting>,
     /// The last report about each agent, by spawn number.
     pub reports: BTreeMap<u32, Report>,
-    /// What each agent that has ended had used, by spawn number, if its harness reported it.
+    /// Usage of each agent that has ended, by spawn number, if its harness reported it.
     pub spent: BTreeMap<u32, Spent>,
-    /// How often the engine has started an agent again, or is about to, since the last transition or since it gave up. For a
-    /// mission, since an attempt began that follows no end without a word, or a person let it go on.
+    /// Number of times that the engine has started an agent again, or is about to, since the last transition or since it gave up.
+    /// For a mission, since an attempt began that follows no end without a word, or a person let it go on.
     pub restarts: u32,
-    /// When the last agent was started, or went on after a limit, RFC 3339 UTC.
+    /// Time at which the last agent was started, or went on after a limit, RFC 3339 UTC.
     pub active_since: String,
     /// The content with which each section last passed a gate.
     pub passes: BTreeMap<String, Pass>,
@@ -63,7 +63,7 @@ pub struct TaskHistory {
     pub asked: Option<(u64, Question)>,
     /// The last answer of each program.
     pub answers: Vec<(Question, Answer)>,
-    /// What was last seen of the checks of its pull request.
+    /// Last known state of the checks of its pull request.
     pub checks: Option<ChecksSeen>,
     /// The task's branch when it was created.
     pub branch: String,
@@ -73,32 +73,34 @@ pub struct TaskHistory {
     pub leaving: Option<Lent>,
     /// The worktree that it has given to another task.
     pub away: Option<Lent>,
-    /// Whether it has a worktree again that it had given away, and has not moved since.
+    /// True if it has a worktree again that it had given away, and has made no transition since.
     pub came_back: bool,
-    /// What its worktree gets or has got of the repository.
+    /// Preparation of its worktree, which has begun or is complete.
     pub prepared: Option<Prepared>,
     /// The branches that the engine created for it, and the commits at which they began.
     pub made: BTreeMap<String, String>,
     /// The commit to which its last merge was to move the default branch.
     pub merge: Option<String>,
-    /// Whether its branch was merged by `orange` or by GitHub.
+    /// True if its branch was merged by `orange` or by GitHub.
     pub is_merged: bool,
     /// Its pull request.
     pub pr: Option<String>,
     /// That it was reopened and has no worktree yet, with the commit of the uncommitted work that belongs into that one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reopening: Option<Option<String>>,
-    /// Whether it is deleted.
+    /// True if it is deleted.
     pub is_deleted: bool,
-    /// When it was created, RFC 3339 UTC.
+    /// Time of its creation, RFC 3339 UTC.
     pub created_at: String,
     /// The number of the last record; 0 when there is none.
     pub last_seq: u64,
-    /// When it entered its state, RFC 3339 UTC.
+    /// Time at which it entered its state, RFC 3339 UTC.
     pub since: String,
-    /// When its work last came to a halt, RFC 3339 UTC: an agent ended or was stopped, a hook failed, it had to wait, a mission paused.
+    /// Time at which its work last came to a halt, RFC 3339 UTC: an agent ended or was stopped, a hook failed, it had to wait, a
+    /// mission paused.
     pub halted: String,
-    /// When it last left each other state in which it was, RFC 3339 UTC; the one without a name is that before its creation.
+    /// Times at which it last left each other state in which it was, RFC 3339 UTC; the one without a name is that before its
+    /// creation.
     pub left: BTreeMap<String, String>,
     /// The course of a mission: its records, in order.
     pub course: Vec<Record>,
@@ -115,18 +117,18 @@ pub struct Lent {
     pub head: String,
     /// The commits of the backups, the first of which has the work.
     pub kept: Vec<String>,
-    /// Whether somebody waits for it.
+    /// True if an actor waits for it.
     pub is_wanted: bool,
 }
 
-/// What a worktree gets of its repository, and how far that has come.
+/// Preparation of a worktree from its repository, and its progress.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Prepared {
-    /// What it is to get.
+    /// Preparation that it is to get.
     pub wanted: Preparation,
-    /// How many of its programs have succeeded.
+    /// Number of its programs that have succeeded.
     pub succeeded: usize,
-    /// Whether it has everything.
+    /// True if it has everything.
     pub is_complete: bool,
     /// Files that it did not get, each with why.
     pub left_out: Vec<String>,
@@ -144,18 +146,17 @@ impl Prepared {
     }
 }
 
-/// Which of a task's agents one is: the worker, the reviewer, or the reviewer of a name. Two agents of one seat are never alive at
-/// once.
+/// Seat of an agent in a task: the worker, the reviewer, or the reviewer of a name. Two agents of one seat are never alive at once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seat {
-    /// Whose requests are the agent's.
+    /// Actor as which the agent makes requests.
     pub actor: Actor,
     /// The name of a reviewer.
     pub name: Option<String>,
 }
 
 impl Seat {
-    /// Whether two agents of these seats are never alive at once: only reviewers with different names are.
+    /// True if two agents of these seats are never alive at once: only reviewers with different names are.
     pub fn excludes(&self, other: &Seat) -> bool {
         let is_other = self.name.is_some() && other.name.is_some() && self.name != other.name;
         self.actor == other.actor && !is_other
@@ -184,7 +185,7 @@ impl<'de> serde::Deserialize<'de> for Seat {
 }
 
 impl Spawn {
-    /// Which of the task's agents it is.
+    /// Seat of the agent in the task.
     pub fn seat(&self) -> Seat {
         Seat { actor: self.actor.clone(), name: self.name.clone() }
     }
@@ -216,9 +217,9 @@ pub struct Owned {
     pub tmux_session: Option<String>,
     /// The workflow it follows.
     pub workflow: String,
-    /// When an agent is started again, RFC 3339 UTC.
+    /// Time at which an agent is started again, RFC 3339 UTC.
     pub waiting_until: Option<String>,
-    /// When a person stopped its agents, RFC 3339 UTC; `None` once it goes on.
+    /// Time at which a person stopped its agents, RFC 3339 UTC; `None` once it goes on.
     pub stopped_at: Option<String>,
     /// The action of the failed hook, while it and the hooks after it wait.
     pub hooks_wait: Option<String>,
@@ -233,11 +234,11 @@ pub struct OpenTransition {
     pub seq: u64,
     /// The number of the record since which its hooks run: that one, or the last `hooks.retried`.
     pub since: u64,
-    /// What was decided.
+    /// Decided transition.
     pub plan: Transition,
     /// The hooks that have ended, by index, with their errors; not the one with which others wait.
     pub ended: BTreeMap<usize, Option<String>>,
-    /// Why the hook failed with which others wait.
+    /// Reason for the failure of the hook with which others wait.
     pub error: Option<String>,
     /// The agents whose ends no exit rule of the new state has judged: the one whose end led to this transition, or to the one in whose
     /// place it came, and those that ended while its hooks waited.
@@ -464,7 +465,7 @@ impl TaskHistory {
         }
     }
 
-    /// Whether the last attempt that has ended was one at this step, and its agent ended without a word.
+    /// True if the last attempt that has ended was one at this step, and its agent ended without a word.
     fn was_lost(&self, step: &str) -> bool {
         let last = self.course.iter().rev().find_map(|record| {
             let Event::StepEnded(ended) = &record.event else { return None };
@@ -506,7 +507,7 @@ impl TaskHistory {
 }
 
 impl OpenTransition {
-    /// Whether its hooks have waited, and run again.
+    /// True if its hooks have waited, and run again.
     pub fn is_retried(&self) -> bool {
         self.since != self.seq
     }
@@ -518,7 +519,7 @@ impl OpenTransition {
 }
 
 impl Owned {
-    /// Whether the engine owns the frontmatter key of this name: the fixed keys, and every counter of this task.
+    /// True if the engine owns the frontmatter key of this name: the fixed keys, and every counter of this task.
     pub fn owns(&self, key: &str) -> bool {
         matches!(key, "id" | "project" | "status" | "workspace" | "tmux_session" | "workflow")
             || self.counters.contains_key(key)

@@ -8,7 +8,7 @@ use crate::read::{Unreadable, parse};
 /// The most bytes that one call reads.
 const MOST: u64 = 512 << 20;
 
-/// How far a journal has been read.
+/// Place up to which a journal has been read.
 #[derive(Debug, Default)]
 pub struct Follow {
     read: u64,

@@ -5,12 +5,12 @@ use std::io::{self, BufRead, Read};
 use crate::Record;
 use crate::fold::TaskHistory;
 
-/// How long a line may be.
+/// Limit for the length of a line, in bytes.
 const LONGEST_LINE: u64 = 64 << 20;
 
 const TOO_LONG: &str = "it is longer than 64 MiB";
 
-/// Why a journal is unreadable.
+/// Reason for which a journal is unreadable.
 #[derive(Debug)]
 pub enum Unreadable {
     /// Reading fails.
@@ -19,7 +19,7 @@ pub enum Unreadable {
     Line {
         /// Its number, from 1.
         number: usize,
-        /// What is wrong with it.
+        /// Problem of the line.
         what: String,
     },
 }
@@ -45,7 +45,7 @@ pub struct Journal {
     pub left_out: usize,
     /// The incomplete last line of a writer that was killed.
     pub torn: Option<Torn>,
-    /// Whether the last record is complete but its line has no end.
+    /// True if the last record is complete but its line has no end.
     pub unended: bool,
     /// The length of its complete lines, and their number.
     length: u64,
@@ -53,7 +53,7 @@ pub struct Journal {
     history: TaskHistory,
 }
 
-/// What the first lines of a journal add up to: a reader may go on behind them.
+/// Sum of the first lines of a journal: a reader may go on behind them.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sum {
     /// The length of these lines.

@@ -13,9 +13,9 @@ use crate::set::Set;
 pub struct Record {
     /// Its number: from 1, without gaps unless somebody removes lines by hand.
     pub seq: u64,
-    /// When it was written, RFC 3339 UTC.
+    /// Time of writing, RFC 3339 UTC.
     pub timestamp: String,
-    /// What happened.
+    /// Event that happened.
     #[serde(flatten)]
     pub event: Event,
     /// The engine-owned values that it changed.

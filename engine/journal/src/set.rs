@@ -16,7 +16,7 @@ impl Set {
         Set::default()
     }
 
-    /// Whether nothing changes.
+    /// True if nothing changes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -30,7 +30,7 @@ impl Set {
         misnamed.map(|(key, value)| (key.as_str(), value)).next()
     }
 
-    /// Whether the value of this key becomes part of a path.
+    /// True if the value of this key becomes part of a path.
     fn is_name(key: &str) -> bool {
         matches!(key, "workspace" | "workflow" | "definition")
     }

@@ -27,7 +27,7 @@ fn records(path: &Path) -> Vec<(String, Record)> {
     text.lines().map(read).collect()
 }
 
-/// What each record changes of the sum.
+/// Changes of the sum by each record.
 fn sums(path: &Path) -> String {
     let mut history = TaskHistory::default();
     let mut before = Map::new();

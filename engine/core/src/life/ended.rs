@@ -1,4 +1,4 @@
-//! What follows when an agent ends, waits, or cannot be started.
+//! Consequences when an agent ends, waits, or cannot be started.
 
 use alloc::format;
 use alloc::string::String;
@@ -40,8 +40,8 @@ impl<'m> Machine<'m> {
         Ok(self.after_exit(facts, end, exit))
     }
 
-    /// Whether nothing follows on the end of a reviewer while others are alive: it has judged, or the rule that decides is not about
-    /// how it ended. The verdicts are judged when the last one has ended.
+    /// True if nothing follows on the end of a reviewer while others are alive: it has judged, or the rule that decides is not
+    /// about how it ended. The verdicts are judged when the last one has ended.
     fn waits_for_others(&self, facts: &Facts<'_>, end: &End<'_>, reviewer: &str) -> Result<bool, Rejection> {
         let is_beside = facts.reviewers.iter().any(|other| *other != reviewer);
         if self.has_judged(&facts.view, reviewer) {
@@ -101,19 +101,19 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Whether the agent whose end has led to this state is the state's own agent, and no other has been started in its place:
-    /// the exit rules of this state then judge the same end.
+    /// True if the agent whose end has led to this state is the state's own agent, and no other has been started in its place: the
+    /// exit rules of this state then judge the same end.
     pub fn is_missed(&self, status: StateId, has_session: bool, agent: Actor, is_replaced: bool) -> bool {
         let state = self.state(status);
         has_session && !is_replaced && !state.terminal && state.agent == agent
     }
 
-    /// Whether a rule limits the time in a state, or within states of which it is one.
+    /// True if a rule limits the time in a state, or within states of which it is one.
     pub fn limits(&self, state: StateId) -> bool {
         self.exit_rules_of(state).any(|rule| self.exit_rules[rule].after().is_some())
     }
 
-    /// Whether a task has been in a state, or within some states, for too long.
+    /// True if a task has been in a state, or within some states, for too long.
     pub fn is_overdue(&self, state: StateId, lasted: u32, left: &[Left]) -> bool {
         self.overdue_rule(state, &End { lasted, left, ..End::PLAIN }).is_some()
     }

@@ -1,4 +1,4 @@
-//! What follows when a hook of a transition fails, and what can happen to a task whose hooks wait.
+//! Consequences of a failed hook of a transition, and the life of a task whose hooks wait.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -31,8 +31,8 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// What follows when a hook has failed, and the task does not go to the state that its transition names for that, or it
-    /// names none: it is blocked for this reason then.
+    /// Consequence of a failed hook where the task does not go to the state that its transition names for that, since it is blocked
+    /// for this reason, or where the transition names none.
     pub fn hooks_wait(&self, hook: &Hook<'_>, reason: &str, is_blocked: Option<&str>) -> Turn<'m> {
         let blocked = is_blocked.map(|why| format!(" (the task cannot go on: {why})")).unwrap_or_default();
         let story = format!(
@@ -43,8 +43,8 @@ impl<'m> Machine<'m> {
         Turn::of(Vec::from([LifeEvent::HooksWait, attention]), story)
     }
 
-    /// Whether an actor may have the hooks of this transition run that wait: a person, and one that may take it. One that no workflow
-    /// declares was a person's or the engine's.
+    /// True if an actor may have the waiting hooks of this transition run again: a person, and one that may take it. One that no
+    /// workflow declares was a person's or the engine's.
     pub fn may_retry(&self, transition: Option<TransitionId>, by: Actor) -> bool {
         match transition {
             Some(id) => by == Actor::Human || self.transition(id).by.allows(by),

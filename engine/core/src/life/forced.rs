@@ -1,5 +1,5 @@
-//! How tasks end: by a transition of the workflow if it allows one, and otherwise without one, so that no agent and no
-//! worktree remains.
+//! Ends of tasks: by a transition of the workflow if it allows one, and otherwise without one, so that no agent and no worktree
+//! remains.
 
 use alloc::vec::Vec;
 

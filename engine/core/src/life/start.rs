@@ -1,4 +1,4 @@
-//! How tasks start, and how their agents start again.
+//! Starts of tasks, and restarts of their agents.
 
 use alloc::format;
 use alloc::string::String;
@@ -34,19 +34,19 @@ impl<'m> Machine<'m> {
         Ok(Turn { effects, ..Turn::default() })
     }
 
-    /// Where a task in the initial state goes when it is started.
+    /// State to which a task in the initial state goes when it is started.
     pub fn start(&self, has_summary: bool) -> Option<StateId> {
         let questions = self.commands.clarify.filter(|_| !has_summary);
         questions.or(self.commands.spawn)
     }
 
-    /// Where the agent works that a start of a task in this state gets.
+    /// Place of work of the agent that a task in this state gets when it is started.
     pub fn starts_in(&self, status: StateId, has_summary: bool) -> Workspace {
         let to = if status == self.initial { self.start(has_summary) } else { Some(status) };
         to.map_or(Workspace::Worktree, |to| self.workspace(to))
     }
 
-    /// Whether a task that holds this still has to get its workspace and an agent.
+    /// True if a task that holds this still has to get its workspace and an agent.
     pub fn is_to_start(&self, status: StateId, held: Option<Workspace>) -> bool {
         status == self.initial || self.late_start(status, held).is_some()
     }
@@ -59,7 +59,7 @@ impl<'m> Machine<'m> {
         self.state(status).respawn.as_ref().filter(|_| status != self.initial).filter(lacks)
     }
 
-    /// Whether the start of a task can set the review round without a transition that counts it.
+    /// True if the start of a task can set the review round without a transition that counts it.
     pub(crate) fn starts_review(&self) -> bool {
         self.states.iter().filter_map(|state| state.respawn.as_ref()).any(is_review)
     }
@@ -102,7 +102,7 @@ fn is_review(hook: &Hook<'_>) -> bool {
     hook.spawn().is_some_and(|spawn| spawn.actor() == Actor::Reviewer)
 }
 
-/// Where the agent works that a hook starts.
+/// Place of work of the agent that a hook starts.
 pub(super) fn workspace_of(hook: &Hook<'_>) -> Workspace {
     hook.spawn().map_or(Workspace::Worktree, |spawn| spawn.workspace)
 }

@@ -35,7 +35,7 @@ fn facts<'v>(status: StateId, counters: &'v [u32], body: &'v str) -> Facts<'v> {
     }
 }
 
-/// What follows, in a word for each event and effect.
+/// Events and effects of a turn, in a word each.
 fn words(turn: &Turn<'_>) -> Vec<String> {
     let event = |event: &LifeEvent<'_>| match event {
         LifeEvent::Crashed { count, .. } => format!("crash {count}"),

@@ -4,7 +4,7 @@ use super::{Failure, Mission, MissionStatus, Refusal, StepState, StepStatus};
 use crate::plan::{Plan, StepId, StepSet};
 
 impl Mission {
-    /// What the completion of a step, or of its handler, leads to before anything else is decided.
+    /// Carries out the effects of the completion of a step, or of its handler, before anything else is decided.
     pub(super) fn after_completion(&mut self, plan: &Plan<'_>, step: StepId) {
         let Some(failed) = plan.step(step).handles else {
             return self.send_back(plan, step);
@@ -159,12 +159,12 @@ impl StepState {
         (self.lost, self.abandoned) = (0, 0);
     }
 
-    /// Whether what it did counts: its attempt has completed, or its handler's.
+    /// True if its work counts: its attempt has completed, or its handler's.
     pub(super) fn has_completed(&self) -> bool {
         self.status == StepStatus::Completed || self.is_handled
     }
 
-    /// Whether it has failed, and not because of another step.
+    /// True if it has failed, and not because of another step.
     pub(super) fn has_failed_itself(&self) -> bool {
         self.failure.as_ref().is_some_and(Failure::is_own)
     }

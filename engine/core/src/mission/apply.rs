@@ -1,4 +1,4 @@
-//! What follows every event.
+//! Consequences of every event.
 
 use alloc::string::String;
 use alloc::vec;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::plan::{Execution, Intervene, Plan, StepId};
 
-/// What has just ended, and asks whether the mission pauses.
+/// End of a step, after which the mission may pause.
 enum Boundary {
     Completed { step: StepId, has_warning: bool },
     Failed(StepId),
@@ -178,7 +178,7 @@ impl Mission {
         Ok(self.failed(plan, step, failure))
     }
 
-    /// What follows the failure of a step itself.
+    /// Consequences of the failure of a step itself.
     fn failed(&mut self, plan: &Plan<'_>, step: StepId, failure: Failure) -> Vec<Effect> {
         let state = self.step_mut(step);
         state.status = StepStatus::Failed;
@@ -259,7 +259,7 @@ impl Mission {
             .collect()
     }
 
-    /// Why the mission pauses at this boundary, if it does.
+    /// Reason for a pause of the mission at this boundary, if it pauses.
     fn reason(&self, boundary: Boundary) -> Option<PauseReason> {
         let waits_always =
             self.policy.execution == Execution::Step || self.policy.intervene == Intervene::Always;
@@ -293,7 +293,7 @@ impl Mission {
         Effect::Paused(pause)
     }
 
-    /// Whether the mission waits for a person when a step fails or a loop is exhausted.
+    /// True if the mission waits for a person when a step fails or a loop is exhausted.
     pub(super) fn pauses_at_errors(&self) -> bool {
         self.policy.intervene != Intervene::Never
     }
@@ -306,7 +306,7 @@ impl Mission {
         (state.status == StepStatus::Failed && !state.is_handled).then_some(step)
     }
 
-    /// Whether a person has to answer before anything else can be asked.
+    /// True if a person has to answer before anything else can be asked.
     pub(super) fn has_open_question(&self) -> bool {
         let is_obstacle = |it: &Pause| matches!(it.reason, PauseReason::Obstacle(_));
         self.pause.as_ref().is_some_and(is_obstacle) || self.asked().is_some()
@@ -327,7 +327,7 @@ impl Mission {
         self.steps.get(step.index()).ok_or(Refusal::NoSuchStep)
     }
 
-    /// Whether this end of an attempt was accepted before. Refuses one that cannot be accepted now.
+    /// True if this end of an attempt was accepted before. Refuses one that cannot be accepted now.
     fn is_repeated(&self, step: StepId, attempt: u32, end: &AttemptEnd) -> Result<bool, Refusal> {
         let state = self.known(step)?;
         let before = attempt.checked_sub(1).and_then(|index| state.attempts.get(index as usize));

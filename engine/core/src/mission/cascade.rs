@@ -1,9 +1,9 @@
-//! What the end of a step means for the others: each blocked step is queued, skipped, failed, or waits.
+//! Consequences of the end of a step for the others: each blocked step is queued, skipped, failed, or waits.
 
 use super::{Failure, Mission, Report, StepStatus};
 use crate::plan::{Field, Plan, StepCondition, StepId};
 
-/// What becomes of a blocked step.
+/// Decision about a blocked step.
 enum Verdict {
     Waits,
     Fails(StepId),
@@ -12,7 +12,7 @@ enum Verdict {
     Exhausted,
 }
 
-/// What a dependency means for those that wait for it.
+/// State of a dependency, as those that wait for it see it.
 pub(super) enum Dependency {
     Open,
     Satisfied,
@@ -92,7 +92,7 @@ impl Mission {
         }
     }
 
-    /// What a step means for those that wait for it.
+    /// State of a step as a dependency, for those that wait for it.
     pub(super) fn dependency(&self, plan: &Plan<'_>, id: StepId) -> Dependency {
         let state = self.step(id);
         match state.status {
@@ -108,7 +108,7 @@ impl Mission {
         }
     }
 
-    /// Whether a step has failed and its handler has not ended.
+    /// True if a step has failed and its handler has not ended.
     pub(super) fn awaits_handler(&self, plan: &Plan<'_>, id: StepId) -> bool {
         let (state, handler) = (self.step(id), plan.step(id).on_fail);
         let is_open = |it: StepId| !self.step(it).status.is_terminal() || self.is_asked_about(it);
@@ -118,12 +118,12 @@ impl Mission {
             && handler.is_some_and(is_open)
     }
 
-    /// Whether a person is being asked about the failure of this step.
+    /// True if a person is being asked about the failure of this step.
     pub(super) fn is_asked_about(&self, id: StepId) -> bool {
         self.asked() == Some(id)
     }
 
-    /// Whether a condition holds; without one, nothing keeps a step from running.
+    /// True if a condition holds; without one, nothing keeps a step from running.
     pub(super) fn holds(&self, condition: Option<StepCondition<'_>>) -> bool {
         condition.is_none_or(|it| {
             let reported = |report: &Report| match it.field {
@@ -134,7 +134,7 @@ impl Mission {
         })
     }
 
-    /// Whether a loop step may complete once more.
+    /// True if a loop step may complete once more.
     pub(super) fn has_rounds_left(&self, plan: &Plan<'_>, id: StepId) -> bool {
         let state = self.step(id);
         u32::from(state.completions) < u32::from(plan.step(id).max_retries) + u32::from(state.granted)

@@ -9,7 +9,7 @@ use super::{Failure, Mission};
 use crate::plan::{Plan, StepId};
 
 impl Mission {
-    /// What the prompt of a step says under `{{context}}`.
+    /// Text that the prompt of a step has under `{{context}}`.
     ///
     /// It has a heading and the latest summary for each direct dependency that has reported one, then the summary of the loop step
     /// that sent the step back. A handler gets the reason of the failure.
@@ -26,7 +26,7 @@ impl Mission {
         parts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Why a step has failed, in a sentence; empty if it has not.
+    /// Reason for the failure of a step, in a sentence; empty if it has not failed.
     pub fn failure(&self, plan: &Plan<'_>, id: StepId) -> String {
         let name = plan.step(id).id;
         match &self.step(id).failure {

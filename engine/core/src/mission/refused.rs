@@ -8,7 +8,7 @@ use super::{MissionStatus, Refusal};
 use crate::plan::Plan;
 
 impl Refusal {
-    /// Why, in a sentence. `mission` is what the mission is called, such as `the mission`.
+    /// Message of the refusal, in a sentence. `mission` is the name of the mission in it, such as `the mission`.
     pub fn words(&self, plan: &Plan<'_>, mission: &str) -> String {
         match self {
             Refusal::Closed(MissionStatus::Failed) => format!("closed: {mission} has failed"),

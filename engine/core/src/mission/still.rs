@@ -1,11 +1,11 @@
-//! What can still run: it decides whether a step whose condition does not hold waits or is skipped.
+//! Steps that can still run: they decide whether a step whose condition does not hold waits or is skipped.
 
 use super::cascade::Dependency;
 use super::{Mission, StepStatus};
 use crate::plan::{Plan, StepId, StepSet};
 
 impl Mission {
-    /// Whether this blocked step can still run.
+    /// True if this blocked step can still run.
     ///
     /// Loop steps downstream of it do not count: they wait for it.
     pub(super) fn can_still_run(&self, plan: &Plan<'_>, id: StepId) -> bool {
@@ -37,7 +37,7 @@ impl Mission {
         *found != before
     }
 
-    /// Whether a step runs, or may be queued as it stands, or once those found have run.
+    /// True if a step runs, or may be queued as it stands, or once those found have run.
     fn may_run(&self, plan: &Plan<'_>, id: StepId, found: &StepSet) -> bool {
         let (state, step) = (self.step(id), plan.step(id));
         match state.status {

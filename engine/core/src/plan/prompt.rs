@@ -83,7 +83,7 @@ pub struct StepValues<'v> {
 }
 
 impl StepPrompt<'_> {
-    /// Whether the prompt uses this value.
+    /// True if the prompt uses this value.
     pub fn has(&self, value: StepValue) -> bool {
         self.pieces.contains(&StepPiece::Value(value))
     }

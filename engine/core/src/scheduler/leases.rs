@@ -57,7 +57,7 @@ impl Scheduler {
         self.lose(leases)
     }
 
-    /// What follows when leases have ended without a word of their missions: attempts that do not run are offered to other crabs, or
+    /// Effects of leases that have ended without a word of their missions: attempts that do not run are offered to other crabs, or
     /// wait again with their tickets.
     pub(super) fn lose(&mut self, mut leases: Vec<Lease>) -> Vec<Effect> {
         leases.sort_by_key(|it| it.ticket);

@@ -1,4 +1,4 @@
-//! Which crab gets which step.
+//! Matching of crabs and steps.
 
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -8,17 +8,17 @@ use super::{ANY, Crab, Effect, Head, Heads, Item, Lease, Scheduler, Waiting};
 use crate::plan::StepId;
 
 impl Crab {
-    /// Whether it may get a step: it is parked, has no lease and no fault.
+    /// True if it may get a step: it is parked, has no lease and no fault.
     pub fn is_idle(&self) -> bool {
         self.is_parked && self.mission.is_none() && self.fault.is_none()
     }
 
-    /// Whether it may take a step of this role.
+    /// True if it may take a step of this role.
     pub fn takes(&self, role: &str) -> bool {
         role == ANY || self.has(role) || self.has(ANY)
     }
 
-    /// Whether it has exactly this role.
+    /// True if it has exactly this role.
     pub fn has(&self, role: &str) -> bool {
         self.roles.iter().any(|it| it == role)
     }
@@ -99,12 +99,12 @@ impl Scheduler {
 }
 
 impl Lease {
-    /// Whether it is a crab's, for this attempt of this step.
+    /// True if it is a crab's, for this attempt of this step.
     pub(super) fn is_of(&self, crab: &str, step: StepId, attempt: u32) -> bool {
         self.crab == crab && (self.item.step, self.item.attempt) == (step, attempt)
     }
 
-    /// What its crab is to do when the lease ends and its agent may run.
+    /// Effect for its crab when the lease ends and its agent may run.
     pub(super) fn end_agent(&self) -> Effect {
         let Item { mission, step, attempt, role: _ } = self.item.clone();
         Effect::EndAgent { crab: self.crab.clone(), mission, step, attempt }

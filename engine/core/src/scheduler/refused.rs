@@ -7,7 +7,7 @@ use alloc::string::String;
 use super::Refusal;
 
 impl Refusal {
-    /// Why, in a sentence.
+    /// Message of the refusal, in a sentence.
     pub fn words(&self) -> String {
         match self {
             Refusal::RoleTaken { role, holder } => {

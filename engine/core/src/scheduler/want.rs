@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{Effect, Heads, Item, Lease, Scheduler, Waiting};
 use crate::plan::StepId;
 
-/// What a mission says.
+/// Want of a mission.
 pub(super) struct Wanted {
     pub(super) mission: String,
     pub(super) version: u64,
@@ -63,7 +63,7 @@ impl Scheduler {
         effects
     }
 
-    /// Whether the mission still wants what is leased.
+    /// True if the mission still wants what is leased.
     fn keeps_lease(&mut self, wanted: &Wanted) -> bool {
         let Some(lease) = self.leases.get_mut(&wanted.mission) else { return false };
         if wanted.runs(&lease.item) {

@@ -181,7 +181,7 @@ macro_rules! events {
         $({ $($(#[doc = $means:literal])* $(#[serde $serde:tt])? $field:ident: $of:ty,)* })?
         $(($object:ident))?
     ,)*) => {
-        /// What can happen to a task. Readers ignore the fields and types of newer versions.
+        /// Event of a task or mission. Readers ignore the fields and types of newer versions.
         #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
         #[serde(tag = "type")]
         pub enum Event {

@@ -1,9 +1,9 @@
-//! What an event says of those before it: which of them it ends, and which it follows.
+//! Relation of an event to those before it: which of them it ends, and which it follows.
 
 use super::Event;
 
 impl Event {
-    /// Whether it is of a mission's course: these events, in order, are all that decides where the mission stands.
+    /// True if it is of a mission's course: these events, in order, are all that decides where the mission stands.
     pub fn is_of_mission(&self) -> bool {
         matches!(
             self,
@@ -19,7 +19,7 @@ impl Event {
         )
     }
 
-    /// Whether the task no longer waits for an agent: it was started, the task has moved on, or the engine has given up. A mission
+    /// True if the task no longer waits for an agent: it was started, the task has moved on, or the engine has given up. A mission
     /// also waits no longer once the attempt has ended, or a person is asked.
     pub fn ends_waiting(&self) -> bool {
         matches!(
@@ -38,7 +38,7 @@ impl Event {
         )
     }
 
-    /// Whether the answer of a program that a gate has asked is not wanted any more.
+    /// True if the answer of a program that a gate has asked is not wanted any more.
     pub fn ends_asking(&self) -> bool {
         matches!(
             self,
@@ -49,7 +49,7 @@ impl Event {
         )
     }
 
-    /// Whether the hooks that waited run, or never will.
+    /// True if the hooks that waited run, or never will.
     pub fn ends_hooks_wait(&self) -> bool {
         matches!(
             self,
@@ -60,7 +60,7 @@ impl Event {
         )
     }
 
-    /// Whether it can be in one write with the end of an agent, and after it.
+    /// True if it can be in one write with the end of an agent, and after it.
     pub fn follows_an_end(&self) -> bool {
         matches!(
             self,
@@ -71,7 +71,7 @@ impl Event {
         )
     }
 
-    /// Whether the work of a task or mission comes to a halt with it, at least until what follows.
+    /// True if the work of a task or mission comes to a halt with it, at least until what follows.
     pub fn is_halt(&self) -> bool {
         matches!(
             self,
@@ -87,7 +87,7 @@ impl Event {
         )
     }
 
-    /// Whether this ends a stop by a person.
+    /// True if this ends a stop by a person.
     pub fn ends_stop(&self) -> bool {
         matches!(
             self,

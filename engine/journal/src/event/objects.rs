@@ -8,7 +8,7 @@ objects! {
     Spawn {
         /// Its number within the task, from 1.
         spawn: u32,
-        /// Which agent of the task it is.
+        /// Role of the agent in the task.
         actor: Actor,
         /// The name of its prompt.
         #[serde(default)]
@@ -22,7 +22,7 @@ objects! {
         /// The tmux window.
         #[serde(default)]
         window: String,
-        /// What it may do without asking.
+        /// Permissions: the acts that it may do without asking.
         #[serde(default)]
         permissions: Permissions,
         /// Its model, if the workflow or the task names one.
@@ -34,10 +34,10 @@ objects! {
         /// The harness's id of its conversation, if it is known before the start.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation: Option<String>,
-        /// Whether it continues that conversation.
+        /// True if it continues that conversation.
         #[serde(skip_serializing_if = "is_false")]
         resumed: bool,
-        /// Why it does not continue the earlier conversation, if it should have.
+        /// Reason for which it does not continue the earlier conversation, if it should have.
         #[serde(skip_serializing_if = "Option::is_none")]
         not_resumed: Option<String>,
         /// The content of the sections that must have a verdict: that content is not this agent's.
@@ -63,7 +63,7 @@ objects! {
         attempt: Option<u32>,
     }
 
-    /// What a worktree is to get.
+    /// Preparation that a worktree is to get.
     Preparation {
         /// Its name.
         workspace: String,
@@ -84,19 +84,19 @@ objects! {
         step: String,
         /// The number of the attempt.
         attempt: u32,
-        /// How it has ended.
+        /// End of the attempt.
         #[serde(default)]
         end: StepEnd,
         /// The word that its agent reports.
         #[serde(skip_serializing_if = "Option::is_none")]
         result: Option<String>,
-        /// What its agent has done, in its own words.
+        /// Summary of the work, in its agent's own words.
         #[serde(skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
-        /// What a person should look at.
+        /// Call for a person's attention.
         #[serde(skip_serializing_if = "Option::is_none")]
         warning: Option<String>,
-        /// Why it has failed.
+        /// Reason for the failure.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }
@@ -109,10 +109,10 @@ objects! {
         code: Option<i32>,
         /// The signal that ended it.
         signal: Option<i32>,
-        /// How its end is known.
+        /// Evidence of its end.
         #[serde(default)]
         reason: Ending,
-        /// How many seconds it lived, if its wrapper reports that.
+        /// Duration of its life in seconds, if its wrapper reports that.
         #[serde(skip_serializing_if = "Option::is_none")]
         duration: Option<u64>,
         /// The last lines of its pane, if its wrapper could read them.
@@ -124,27 +124,27 @@ objects! {
         /// Its transcript, a file in `transcripts/`.
         #[serde(skip_serializing_if = "Option::is_none")]
         transcript: Option<String>,
-        /// Why it has no transcript, if writing it failed.
+        /// Reason for the missing transcript, if writing it failed.
         #[serde(skip_serializing_if = "Option::is_none")]
         not_kept: Option<String>,
-        /// How many tokens its model has read, cached or not, and written, if its harness reports that.
+        /// Number of tokens that its model has read, cached or not, and written, if its harness reports that.
         #[serde(skip_serializing_if = "Option::is_none")]
         tokens: Option<u64>,
-        /// What it has cost, in millionths of a dollar, if its harness reports that.
+        /// Cost, in millionths of a dollar, if its harness reports that.
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<u64>,
     }
 
-    /// What an agent is doing, as its harness reports it.
+    /// Activity of an agent, as its harness reports it.
     Report {
         /// Its number.
         spawn: u32,
-        /// What it does.
+        /// Activity of the agent.
         state: Activity,
-        /// What it waits for, or what was answered.
+        /// Subject of its wait, or the answered request.
         #[serde(default)]
         reason: String,
-        /// When a limit ends, RFC 3339 UTC, if the harness says so.
+        /// End of a limit, RFC 3339 UTC, if the harness says so.
         #[serde(skip_serializing_if = "Option::is_none")]
         until: Option<String>,
         /// The request that a person can answer, or has answered.
@@ -156,10 +156,10 @@ objects! {
         /// The harness's own record of the conversation.
         #[serde(skip_serializing_if = "Option::is_none")]
         transcript: Option<String>,
-        /// How many tokens the conversation has used so far.
+        /// Number of tokens that the conversation has used so far.
         #[serde(skip_serializing_if = "Option::is_none")]
         tokens: Option<u64>,
-        /// What it has cost so far, in millionths of a dollar.
+        /// Cost so far, in millionths of a dollar.
         #[serde(skip_serializing_if = "Option::is_none")]
         cost: Option<u64>,
     }
@@ -168,11 +168,11 @@ objects! {
     Waiting {
         /// Its number.
         spawn: u32,
-        /// When, RFC 3339 UTC.
+        /// Time of the restart, RFC 3339 UTC.
         until: String,
-        /// How many seconds that was in the future.
+        /// Seconds that were left until then.
         after: u32,
-        /// What the task waits for.
+        /// Reason for the wait.
         #[serde(default)]
         reason: String,
     }
@@ -189,11 +189,11 @@ objects! {
         state: Checks,
     }
 
-    /// What a gate asks a program.
+    /// Question of a gate to a program.
     Question {
         /// The program and its arguments.
         argv: Vec<String>,
-        /// How many seconds it has.
+        /// Time limit, in seconds.
         #[serde(default)]
         timeout: u32,
         /// The commit of the worktree; empty on a branch without commits.
@@ -211,11 +211,11 @@ objects! {
     Answer {
         /// The number of its `gate.asked`.
         asked: u64,
-        /// Whether it has exited with 0.
+        /// True if it has exited with 0.
         passed: bool,
         /// Its exit status, when it ended by itself.
         code: Option<i32>,
-        /// Why it has not passed.
+        /// Reason for which it has not passed.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         /// The first and the last characters of its output.
@@ -234,10 +234,10 @@ objects! {
         to: String,
         /// Its index in the machine, if it is a declared one.
         transition: Option<usize>,
-        /// Why it was decided.
+        /// Cause of the decision.
         #[serde(default)]
         cause: Cause,
-        /// Who asked.
+        /// Actor that asked.
         #[serde(default)]
         actor: Actor,
         /// Its hooks, in order.

@@ -15,7 +15,7 @@ words! {
         Worker = "worker",
     }
 
-    /// Why a transition was decided.
+    /// Cause of the decision for a transition.
     Cause {
         /// Somebody asked for it.
         Request = "request",
@@ -31,15 +31,15 @@ words! {
         ForcedMerge = "forced_merge",
     }
 
-    /// What an agent may do without asking.
+    /// Permissions of an agent: the acts that it may do without asking.
     Permissions {
         /// Everything.
         Full = "full",
-        /// What its harness lets it do.
+        /// Everything that its harness lets it do.
         Reduced = "reduced",
     }
 
-    /// How a branch was merged.
+    /// Strategy of a merge.
     Strategy {
         /// The default branch was moved to the branch's commit.
         FastForward = "ff",
@@ -61,7 +61,8 @@ words! {
         Red = "red",
     }
 
-    /// How the engine knows that an agent ended. For an agent with a wrapper it is the wrapper's report: `exited with 3`.
+    /// Evidence from which the engine knows that an agent ended. For an agent with a wrapper it is the wrapper's report: `exited
+    /// with 3`.
     Ending {
         /// Orange ended it.
         Killed = "killed",
@@ -71,7 +72,7 @@ words! {
         PaneGone = "its pane is gone",
     }
 
-    /// Why an agent goes on after the end of a limit.
+    /// Reason for which an agent goes on after the end of a limit.
     GoesOn {
         /// Orange has sent it a message.
         Message = "it got the message that the limit is over",
@@ -79,7 +80,7 @@ words! {
         ByItself = "it went on by itself",
     }
 
-    /// What an agent is doing.
+    /// Activity of an agent.
     Activity {
         /// It works.
         Busy = "busy",
@@ -99,7 +100,7 @@ words! {
         Answered = "answered",
     }
 
-    /// How an attempt at a step has ended.
+    /// End of an attempt at a step.
     StepEnd {
         /// Its agent has reported a completion.
         Completed = "completed",
@@ -109,7 +110,7 @@ words! {
         Lost = "lost",
     }
 
-    /// Why a mission pauses.
+    /// Reason for a pause of a mission.
     PauseReason {
         /// A step has ended, and the policy asks for a pause.
         Boundary = "boundary",

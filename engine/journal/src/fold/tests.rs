@@ -1,4 +1,4 @@
-//! What journals add up to, record by record.
+//! Sums of journals, record by record.
 
 use super::*;
 use crate::event::{Cause, EndedAttempt, Ending};

@@ -1,6 +1,6 @@
-//! What a mission does, case by case. A line of a trace is `events | states of the steps | mission | attempts`; what it
-//! leaves out is not compared. States are Blocked, Queued, Assigned, Running, Completed, Failed, Skipped and X for
-//! cancelled, in the order of the plan's text.
+//! Behaviour of a mission, case by case. A line of a trace is `events | states of the steps | mission | attempts`; what it leaves
+//! out is not compared. States are Blocked, Queued, Assigned, Running, Completed, Failed, Skipped and X for cancelled, in the order
+//! of the plan's text.
 //!
 //! Events: `create tick start(S) done(S,RESULT,SUMMARY) fail(S,REASON) lost(S) continue accept retry cancel`. They are
 //! about the current attempt, or about number 2 of it as `S#2`. `!` before an event: it is refused and changes nothing;

@@ -1,4 +1,4 @@
-//! When a mission pauses: every cell of `execution` × `intervene` × how a step ends, as a table.
+//! Pauses of a mission: every cell of `execution` × `intervene` × the end of a step, as a table.
 
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -7,7 +7,7 @@ use super::random::{Row, Tables};
 use crate::mission::*;
 use crate::plan::*;
 
-/// How the step `a` ends.
+/// End of the step `a`.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Success,
@@ -15,7 +15,7 @@ enum End {
     Error,
 }
 
-/// What follows.
+/// Consequence of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     /// The next step is queued.
@@ -67,7 +67,7 @@ fn row(id: &str) -> Row {
     Row { id: id.to_string(), stuck_after: 2, ..Row::default() }
 }
 
-/// What follows this end of the first step.
+/// Consequence of this end of the first step.
 #[track_caller]
 fn then(tables: &Tables, policy: Policy, end: End) -> Then {
     let step = StepId(0);

@@ -262,7 +262,7 @@ pub fn policy(random: &mut Random) -> Policy {
     Policy { execution, intervene }
 }
 
-/// What happens next: mostly what an agent or a person would do now, sometimes anything.
+/// Next event: mostly what an agent or a person would do now, sometimes anything.
 pub fn event(random: &mut Random, plan: &Plan<'_>, mission: &Mission, events: &[Event]) -> Event {
     match random.below(100) {
         0..82 => sensible(random, plan, mission),
@@ -275,7 +275,7 @@ pub fn event(random: &mut Random, plan: &Plan<'_>, mission: &Mission, events: &[
     }
 }
 
-/// What leads on. A mission that is driven by nothing else ends.
+/// Event that leads on. A mission that is driven by nothing else ends.
 pub fn sensible(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
     match mission.status {
         MissionStatus::Pending => Event::Begin,
@@ -288,7 +288,7 @@ pub fn sensible(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Even
     }
 }
 
-/// What the agent of the mission does, or the one that would be started next.
+/// Event from the agent of the mission, or from the one that would be started next.
 fn work(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
     let active: Vec<StepId> = mission.with(|it| it.status.is_active()).collect();
     let Some(first) = active.first().copied() else { return answer(random, mission) };

@@ -1,5 +1,5 @@
-//! What a mission does, written a second time: from the design and not from the reducer. Every rule is a question
-//! about sets of steps that is asked again whenever its answer is needed, so nothing here can be out of date.
+//! Behaviour of a mission, written a second time: from the design and not from the reducer. Every rule is a question about sets of
+//! steps that is asked again whenever its answer is needed, so nothing here can be out of date.
 
 mod questions;
 mod rules;
@@ -15,7 +15,7 @@ use self::set::Steps;
 use crate::mission::*;
 use crate::plan::{Execution, Field, Intervene, Plan, Policy, Step, StepId};
 
-/// Where a step stands. A failure that its handler has made good is a state of its own.
+/// Standing of a step. A failure that its handler has made good is a state of its own.
 #[derive(Clone, PartialEq)]
 pub enum Stand {
     Blocked,
@@ -29,11 +29,11 @@ pub enum Stand {
     Cancelled,
 }
 
-/// What is known of a step.
+/// Facts about a step.
 #[derive(Clone)]
 pub struct Known {
     pub stand: Stand,
-    /// How each attempt has ended; the first attempt is the first.
+    /// End of each attempt; the first attempt is the first.
     pub tries: Vec<Option<AttemptEnd>>,
     pub lost: u16,
     /// Lost workers in a row.
@@ -46,13 +46,13 @@ pub struct Known {
 }
 
 impl Known {
-    /// Why the step has failed.
+    /// Reason for the failure of the step.
     fn why(&self) -> Option<&Failure> {
         let (Stand::Failed(why) | Stand::Handled(why)) = &self.stand else { return None };
         Some(why)
     }
 
-    /// Whether the step has failed, and its handler has not made that good.
+    /// True if the step has failed, and its handler has not made that good.
     fn counts_as_failed(&self) -> bool {
         matches!(self.stand, Stand::Failed(_))
     }
@@ -71,14 +71,14 @@ pub struct Reference {
     pub standoffs: Vec<StepId>,
 }
 
-/// What an accepted event was.
+/// Kind of an accepted event.
 #[derive(Debug, PartialEq)]
 pub enum Accepted {
     New,
     Repeated,
 }
 
-/// What the rules say about a blocked step.
+/// Decision of the rules about a blocked step.
 enum Decision {
     Waits,
     Fails(StepId),
@@ -87,7 +87,7 @@ enum Decision {
     IsSkipped,
 }
 
-/// What an agent, or the one who watches it, says about an attempt.
+/// Report about an attempt, from its agent or from the one who watches it.
 enum Word {
     Completed(Report),
     Failed(String),

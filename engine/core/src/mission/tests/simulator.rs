@@ -210,7 +210,7 @@ impl<'p> Simulation<'p> {
         }
     }
 
-    /// What the design promises of every state.
+    /// Checks the promises of the design about every state.
     fn promises(&self, before: &Mission) -> Result<(), String> {
         let now = &self.mission;
         let is = |status: StepStatus| now.steps.iter().filter(|it| it.status == status).count();

@@ -35,7 +35,7 @@ fn with_waiting(count: u32) -> Colony {
     colony
 }
 
-/// How many rows each event reads.
+/// Number of rows that each event reads.
 fn reads_of_events(waiting: u32) -> BTreeMap<&'static str, usize> {
     let mut colony = with_waiting(waiting);
     let register =

@@ -1,4 +1,4 @@
-//! What a scheduler does, case by case. A line is `events | effects | what waits | leases`; what it leaves out is not compared.
+//! Behaviour of a scheduler, case by case. A line is `events | effects | what waits | leases`; what it leaves out is not compared.
 //!
 //! Events, about crabs `A B C`, and about missions with the numbers of their attempts, such as `m#1`, or `m.2#1` for another step:
 //! `register(A,worker) leave(A) park(A) unpark(A) beat(A,m#1) back(A,m#1,WHY) sweep`, and `sweep(2)` where two are known of; `want(m#1,worker)`, `runs(m#1)` and `want(m)` are what a

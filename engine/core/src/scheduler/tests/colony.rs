@@ -15,7 +15,7 @@ pub struct Colony {
     pub rows: BTreeMap<String, Vec<Waiting>>,
     /// By role, in the order of their places.
     pub queues: BTreeMap<String, BTreeMap<(u64, StepId), Waiting>>,
-    /// How many rows were read.
+    /// Number of rows that were read.
     pub reads: usize,
 }
 
@@ -69,7 +69,7 @@ impl Colony {
         }
     }
 
-    /// What waits, the earliest first.
+    /// Waiting steps, the earliest first.
     pub fn waiting(&self) -> Vec<&Waiting> {
         let mut rows: Vec<&Waiting> = self.rows.values().flatten().collect();
         rows.sort_by_key(|it| it.place());

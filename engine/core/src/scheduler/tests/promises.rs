@@ -1,4 +1,4 @@
-//! What the design promises of every event and of every state, asked of the state alone.
+//! Promises of the design about every event and every state, asked of the state alone.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub fn same_effects(mut expected: Vec<Effect>, found: &[Effect]) -> Checked {
     if heard == expected { Ok(()) } else { Err(format!("effects: expected {expected:?}, found {found:?}")) }
 }
 
-/// What holds of an accepted event.
+/// Checks the promises about an accepted event.
 pub fn of_event(before: &Colony, after: &Colony, effects: &[Effect]) -> Checked {
     let is_loss = |it: &Effect| matches!(it, Effect::Lost { .. });
     let first_loss = effects.iter().position(is_loss).unwrap_or(effects.len());
@@ -60,7 +60,7 @@ fn offered(before: &Colony, after: &Colony, crab: &str, item: &Item) -> Checked 
     first_that_fails(&facts)
 }
 
-/// What holds of every state.
+/// Checks the promises about every state.
 pub fn hold(world: &World<'_>) -> Checked {
     let Colony { scheduler, rows, .. } = &world.colony;
     let leases = scheduler.leases.values();
@@ -122,7 +122,7 @@ fn first_that_fails(facts: &[(bool, &str)]) -> Checked {
     facts.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, what)| Err((*what).to_owned()))
 }
 
-/// What has happened, as one word.
+/// Name of what has happened, as one word.
 pub fn name_of(before: &Colony, event: &Event, effect: &Effect) -> String {
     let lease = |crab: &str| before.scheduler.leases.values().find(|it| it.crab == crab);
     let what = match (event, effect) {

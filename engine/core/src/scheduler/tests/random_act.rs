@@ -27,7 +27,7 @@ pub fn next(random: &mut Random, world: &World<'_>, acts: &[Act]) -> Act {
     }
 }
 
-/// What leads on.
+/// An act that leads on.
 fn sensible(random: &mut Random, world: &World<'_>, crab: String) -> Act {
     let process = world.processes.get(&crab);
     if process.is_some_and(|it| it.has_mail()) && random.percent(80) {

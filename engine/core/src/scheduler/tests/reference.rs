@@ -1,6 +1,6 @@
-//! What a scheduler does, written a second time: from the design and not from the reducer. Everything that missions want started or
-//! have running is one list, and after every event all of it is matched with all crabs again. Of the jobs of one mission at most one has
-//! a crab, and the others stay in the list.
+//! Behaviour of a scheduler, written a second time: from the design and not from the reducer. Everything that missions want started
+//! or have running is one list, and after every event all of it is matched with all crabs again. Of the jobs of one mission at most
+//! one has a crab, and the others stay in the list.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -278,7 +278,7 @@ impl Reference {
         offers
     }
 
-    /// How the reducer and its backlog differ from this, if they do.
+    /// Difference between this and the reducer with its backlog, if there is one.
     pub fn differs_from(&self, scheduler: &Scheduler, rows: &[&Waiting]) -> Option<String> {
         let leases: Vec<Lease> = self.jobs.iter().filter_map(|it| self.lease(it)).collect();
         let mut found: Vec<&Lease> = scheduler.leases.values().collect();

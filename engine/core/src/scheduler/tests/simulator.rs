@@ -59,7 +59,7 @@ fn the_simulator_reaches_every_effect_and_refusal() {
     assert!(missing.is_empty(), "no run shows {missing:?}");
 }
 
-/// What a seed begins with.
+/// Start of a run, made from a seed.
 struct Start {
     seed: u64,
     tables: Tables,

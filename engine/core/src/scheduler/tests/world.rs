@@ -16,7 +16,7 @@ use crate::scheduler::*;
 
 pub const ROLES: [&str; 4] = ["any", "planner", "worker", "reviewer"];
 
-/// How a mission and the scheduler hear of each other.
+/// Delivery of messages between a mission and the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Delivery {
     /// In one transaction.
@@ -85,7 +85,7 @@ pub struct Process {
     late: Vec<Item>,
 }
 
-/// What a crab works on.
+/// Step that a crab works on.
 #[derive(Clone)]
 pub struct Work {
     pub item: Item,
@@ -259,7 +259,7 @@ impl<'p> World<'p> {
         Ok(true)
     }
 
-    /// What a mission wants now.
+    /// Present want of a mission.
     pub fn want(&self, index: usize) -> Event {
         let Running { mission, version, .. } = &self.missions[index];
         let name = format!("m{index}");
@@ -323,7 +323,7 @@ impl<'p> World<'p> {
         }
     }
 
-    /// Whether the crab has already started its step, and has ended the agent since, for a message that was late.
+    /// True if the crab has already started its step, and has ended the agent since, for a message that was late.
     fn runs(&self, crab: &str) -> bool {
         self.colony.scheduler.leases.values().any(|it| it.crab == crab && it.is_running)
     }

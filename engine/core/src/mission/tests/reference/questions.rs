@@ -1,4 +1,4 @@
-//! What the reference asks of a mission before it decides.
+//! Questions that the reference asks of a mission before it decides.
 
 use super::*;
 
@@ -40,7 +40,7 @@ impl Reference {
         self.policy.intervene != Intervene::Never
     }
 
-    /// Whether the mission is paused for more than a boundary or a warning.
+    /// True if the mission is paused for more than a boundary or a warning.
     pub(super) fn has_a_question(&self) -> bool {
         matches!(self.pause, Some(Pause { reason: PauseReason::Obstacle(_), .. })) || self.asked().is_some()
     }
@@ -66,13 +66,13 @@ impl Reference {
         matches!(self.known(step).stand, Stand::Completed | Stand::Skipped | Stand::Handled(_))
     }
 
-    /// Whether the step has failed by itself, and nothing has made that good.
+    /// True if the step has failed by itself, and nothing has made that good.
     pub(super) fn has_own(&self, step: StepId) -> bool {
         let known = self.known(step);
         known.counts_as_failed() && !matches!(known.why(), Some(Failure::Because(_)))
     }
 
-    /// Whether the step has failed, nobody is asked about that, and no handler can make it good any more.
+    /// True if the step has failed, no person is asked about that, and no handler can make it good any more.
     pub(super) fn has_finally_failed(&self, step: StepId) -> bool {
         let has_no_other_hope = || self.rule(step).handler.is_none_or(|it| self.has_finally_failed(it));
         self.known(step).counts_as_failed()
@@ -123,7 +123,7 @@ impl Reference {
         u32::from(known.completions) < self.rule(step).max_retries + u32::from(known.granted)
     }
 
-    /// Whether a step can still run, as seen from a step.
+    /// True if a step can still run, as seen from a step.
     pub(super) fn can_run(&self, seen_from: StepId, step: StepId) -> bool {
         self.all_that_can_run(seen_from).has(step)
     }
@@ -175,7 +175,7 @@ impl Reference {
         self.has_own(step) || self.known(step).is_exhausted
     }
 
-    /// Whether the step has failed because of another one, and that in the end because of one of these.
+    /// True if the step has failed because of another one, and that in the end because of one of these.
     pub(super) fn has_failed_because_of(&self, step: StepId, roots: Steps) -> bool {
         let Stand::Failed(Failure::Because(of)) = self.known(step).stand else { return false };
         roots.has(of) || self.has_failed_because_of(of, roots)

@@ -1,8 +1,8 @@
-//! What the plan says about each step, written down once.
+//! Rules of the plan about each step, written down once.
 
 use super::*;
 
-/// What the plan says about a step.
+/// Rule of the plan about a step.
 pub(super) struct Rule {
     pub(super) name: String,
     pub(super) depends_on: Vec<StepId>,
