@@ -85,7 +85,8 @@ impl Git {
         remove_folder(folder).map_err(|cause| Error::io("remove", folder, &cause))
     }
 
-    /// Whether `info/exclude` may have lines of older versions, which made git ignore what one worktree was given in all of them.
+    /// True if `info/exclude` may have lines of older versions, which made git ignore in all worktrees the files that one of them
+    /// was given.
     pub fn may_share_given(&self) -> Result<bool> {
         Ok(!self.shared_lines()?.1.lines().any(|line| line == MARK))
     }
@@ -106,7 +107,7 @@ impl Git {
         atomic::write_linked(&file, text.as_bytes())
     }
 
-    /// Whether the index of a worktree has this file, or a file below it.
+    /// True if the index of a worktree has this file, or a file below it.
     pub fn has_tracked(&self, worktree: &Path, path: &str) -> Result<bool> {
         let pathspec = format!(":(top,literal){path}");
         let listed =
@@ -114,7 +115,7 @@ impl Git {
         Ok(!listed.stdout.is_empty())
     }
 
-    /// Whether git ignores a path of a worktree: a `.gitignore` of the project can say that it does not.
+    /// True if git ignores a path of a worktree: a `.gitignore` of the project can say that it does not.
     pub fn is_ignored(&self, worktree: &Path, path: &str) -> Result<bool> {
         let call = self.inside(worktree)?.call().args(["check-ignore", "--quiet", "--", path]);
         let output = call.run()?;
