@@ -19,7 +19,7 @@ struct Finding {
     /// The file, or the file and line, or the package.
     place: String,
     problem: String,
-    /// What to do about it.
+    /// Instruction for mending it.
     remedy: &'static str,
 }
 

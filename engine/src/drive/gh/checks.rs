@@ -30,7 +30,7 @@ enum Check<'a> {
     Status { context: &'a str },
 }
 
-/// Begin of an entry.
+/// Start of an entry.
 enum Began {
     At(SystemTime),
     /// It is in a queue.
