@@ -21,7 +21,7 @@ pub fn project_of(app: &App, name: Option<&str>, all: bool) -> Result<Option<Str
     }
 }
 
-/// True if the name of a project says something, since the number of projects is not one.
+/// True if there is not just one project, so that a project's name says something.
 pub fn has_several(app: &App) -> bool {
     projects::read(&app.home).is_ok_and(|projects| projects.len() != 1)
 }

@@ -26,7 +26,7 @@ const FEW: usize = 16;
 /// The first word of an index. Another number goes with other columns, and with another meaning of texts.
 const WORD: &str = "orange-index-1";
 
-/// Facts that an index keeps about one file of each task.
+/// Fact that an index keeps about one file of each task.
 pub trait Fact: Send + Sized {
     /// The name of the index.
     const INDEX: &'static str;

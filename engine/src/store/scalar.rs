@@ -61,7 +61,7 @@ pub fn decode(raw: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// Recognizes the beginning of a block scalar, and returns if the scalar keeps its trailing blank lines; `None` for any other
+/// Recognizes the beginning of a block scalar, and returns whether the scalar keeps its trailing blank lines; `None` for any other
 /// value.
 pub fn is_block(value: &str) -> Option<KeepsBlankLines> {
     BlockHeader::parse(value.trim_ascii_start()).map(|header| KeepsBlankLines(header.chomp == Chomp::Keep))

@@ -19,7 +19,7 @@ struct Finding {
     /// The file, or the file and line, or the package.
     place: String,
     problem: String,
-    /// Instruction for mending it.
+    /// The change that mends it.
     remedy: &'static str,
 }
 

@@ -28,7 +28,7 @@ impl Strategy {
     }
 }
 
-/// Result of the check if a branch can be merged.
+/// Result of the check whether a branch can be merged.
 #[derive(Clone, Debug)]
 pub enum Mergeable {
     /// The default branch can move to it.
@@ -98,7 +98,7 @@ impl Git {
         Ok(Merge { commit, is_new, from })
     }
 
-    /// Checks if `branch` can be merged, as far as git knows without a fetch. It moves no branch.
+    /// Checks whether `branch` can be merged, as far as git knows without a fetch. It moves no branch.
     pub fn mergeable(
         &self,
         branch: &str,
