@@ -1,4 +1,4 @@
-//! What the macro reads, and what it makes of it.
+//! Inputs of the macro, and the code that it makes of them.
 
 use orange_codegen::emit::CorePath;
 

@@ -1,6 +1,6 @@
 //! Examines a built binary: its size, and whether it is static.
 
-/// Whether a 64-bit ELF file runs without a dynamic loader; `None` for any other file.
+/// True if a 64-bit ELF file runs without a dynamic loader; `None` for any other file.
 pub(crate) fn is_static(elf: &[u8]) -> Option<bool> {
     const INTERPRETER: u32 = 3;
     let is_elf64_little_endian = elf.get(..6)? == [0x7f, b'E', b'L', b'F', 2, 1];

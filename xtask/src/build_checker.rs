@@ -19,7 +19,7 @@ Examples:
   cargo xtask build-checker
   cargo xtask build-checker --out ~/.local/bin")]
 pub(crate) struct BuildChecker {
-    /// Where the program goes; `dist/` by default
+    /// The folder for the program; `dist/` by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -55,7 +55,7 @@ pub(crate) fn build(house: &House) -> Result<PathBuf> {
     Ok(house.metadata()?.target_directory.join(target).join("tools/orange-workflow"))
 }
 
-/// Whether the C compiler has the C library as an archive. Of a file that it does not have, it answers with the bare name.
+/// True if the C compiler has the C library as an archive. Of a file that it does not have, it answers with the bare name.
 fn has_static_library() -> bool {
     let mut compiler = Command::new("cc");
     compiler.arg("-print-file-name=libc.a");

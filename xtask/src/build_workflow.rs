@@ -36,7 +36,7 @@ pub(crate) struct BuildWorkflow {
     #[arg(long, value_name = "DIR")]
     workflows: Option<PathBuf>,
 
-    /// Where the binary goes; `dist/` by default
+    /// The folder for the binary; `dist/` by default
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -191,7 +191,7 @@ fn target() -> Result<String> {
     if target_is_installed(STATIC_TARGET) { Ok(STATIC_TARGET.to_string()) } else { host() }
 }
 
-/// Whether the standard library of a target is installed.
+/// True if the standard library of a target is installed.
 fn target_is_installed(target: &str) -> bool {
     let mut rustc = Command::new("rustc");
     rustc.args(["--print", "target-libdir", "--target", target]).stderr(Stdio::null());

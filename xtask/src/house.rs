@@ -95,7 +95,7 @@ impl House {
         }
     }
 
-    /// Whether every program has been built, by continuous integration.
+    /// True if continuous integration has built every program.
     pub(crate) fn is_built(&self) -> bool {
         std::env::var_os(ARE_BUILT).is_some()
     }

@@ -22,13 +22,13 @@ pub(crate) fn pages(date: &str) -> io::Result<Vec<(String, String)>> {
     Ok(pages)
 }
 
-/// What the pages of one program have beside what its commands say.
+/// Content of the pages of one program, beside the help of its commands.
 struct Manual<'m> {
     date: &'m str,
     about: &'m About,
 }
 
-/// What the first page of a program has beside what its help says.
+/// Content of the first page of a program, beside its help.
 struct About {
     sections: &'static [(&'static str, &'static [(&'static str, &'static str)])],
     see_also: &'static [&'static str],

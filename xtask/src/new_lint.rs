@@ -19,10 +19,10 @@ use crate::house::House;
 Example:
   cargo xtask new-lint too-many-rounds --group counters")]
 pub(crate) struct NewLint {
-    /// What is wrong, in words with hyphens that read well after "allow"
+    /// The problem, in words with hyphens that read well after "allow"
     name: String,
 
-    /// What it is about
+    /// The group of lints about its subject
     #[arg(long, value_parser = group)]
     group: &'static Group,
 

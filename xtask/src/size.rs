@@ -11,7 +11,7 @@ use crate::{Result, build_workflow};
 pub(crate) struct Variant {
     /// Its name in tables.
     pub(crate) what: &'static str,
-    /// Whether it has the compiler of custom workflows.
+    /// True if it has the compiler of custom workflows.
     pub(crate) custom: bool,
     /// Limit in bytes.
     pub(crate) budget: u64,

@@ -76,7 +76,7 @@ pub fn run(app: &App, command: &AgentCommand) -> Result<Answer> {
     }
 }
 
-/// What was done, in words, if anything was.
+/// Answer that says what was done, if anything was.
 fn answer(dir: &TaskDir, story: Option<String>) -> Answer {
     let text = |story| Answer::text(format!("{} {}: {story}", dir.kind.word(), dir.id));
     story.map_or_else(Answer::default, text)

@@ -62,7 +62,7 @@ fn window_of(history: &TaskHistory, name: &str) -> Result<String> {
     Err(Error::new(Kind::NotFound, format!("no reviewer `{name}` is there")).help(help))
 }
 
-/// How the last agent ended.
+/// Sentence about the end of the last agent.
 fn end_of(records: &[Record]) -> String {
     let end = records.iter().rev().find_map(|record| {
         let Event::AgentExited(Exited { spawn, reason, .. }) = &record.event else { return None };
@@ -80,7 +80,7 @@ fn end_of(records: &[Record]) -> String {
     format!("Agent {number} ({what}) has ended: {}.", one_line(reason.as_str(), 200))
 }
 
-/// What can be done without an agent, each with the command.
+/// Next steps without an agent, each with the command.
 fn whats_next(
     app: &App,
     dir: &TaskDir,

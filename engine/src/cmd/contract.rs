@@ -1,5 +1,5 @@
-//! What a workflow asks of agents, status by status: what to write, what to run, what is refused and why. It reads
-//! the machine, and leaves out hooks, which agents need not know.
+//! The contract of a workflow with agents, status by status: what to write, what to run, what is refused and why. It reads the
+//! machine, and leaves out hooks, which agents need not know.
 
 use orange_core::{Actor, Actors, Fields, Gate, Machine, SectionGate, StateId, Transition, Verdict};
 
@@ -68,7 +68,7 @@ fn wanted_fields<'a>(fields: Fields<'a>) -> &'a [&'a str] {
     }
 }
 
-/// What gates ask for, in a few words; nothing where there are none.
+/// Conditions of gates, in a few words; `None` where there are none.
 pub fn gate_words(gates: &[Gate<'_>]) -> Option<String> {
     let each = gates.iter().map(|gate| match gate {
         Gate::Section(gate) => section_words(gate),
@@ -102,7 +102,7 @@ fn section_words(gate: &SectionGate<'_>) -> String {
     format!("`{}` ({})", gate.section, wants.join(", "))
 }
 
-/// Who may ask for a transition.
+/// Actors that may ask for a transition.
 pub fn askers<'m, S: From<&'m str>>(machine: &Machine<'m>, by: Actors) -> Vec<S> {
     let askers = by.iter().filter(|actor| *actor != Actor::Engine);
     askers.map(|actor| machine.actor_name(actor).into()).collect()

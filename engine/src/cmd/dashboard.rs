@@ -27,7 +27,7 @@ pub fn alone(app: &App, as_json: bool) -> Result<Answer> {
     task::list(app, &ListArgs::default(), as_json)
 }
 
-/// Whether a program can show a whole screen here.
+/// True if a program can show a whole screen here.
 fn is_screen() -> bool {
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     stdin().is_terminal() && stdout().is_terminal() && !is_dumb

@@ -22,8 +22,7 @@ use crate::store::Home;
 use crate::{Error, Kind, Result, fault};
 use orange_api::{Refusal, Text, Version};
 
-/// What the generated binary runs, with the workflows that are compiled in, and with the compiler of custom workflows if
-/// it has one.
+/// Runs the generated binary, with the workflows that are compiled in, and with the compiler of custom workflows if it has one.
 pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
     keep_files();
     let built = Built { workflows, compile };

@@ -13,7 +13,7 @@ use crate::{Error, Kind, Result};
 /// The longest input of a hook; no event that matters is longer.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 
-/// What claude and codex read from a hook.
+/// Output of a hook, which claude and codex read.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct HookOutput<'l> {

@@ -1,4 +1,4 @@
-//! How lists of tasks and missions show needs, and in which order.
+//! Needs in lists of tasks and missions: their texts and their order.
 
 use std::time::SystemTime;
 
@@ -21,7 +21,7 @@ pub fn project_of(app: &App, name: Option<&str>, all: bool) -> Result<Option<Str
     }
 }
 
-/// Whether a name of a project says anything.
+/// True if there is not just one project, so that a project's name says something.
 pub fn has_several(app: &App) -> bool {
     projects::read(&app.home).is_ok_and(|projects| projects.len() != 1)
 }
@@ -51,7 +51,7 @@ pub fn in_order<R>(mut rows: Vec<(Rank, R)>) -> Vec<R> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Why it is needed, with the end of a wait and the size of work.
+/// Reason for the need, with the end of a wait and the size of work.
 pub fn why(need: &Need) -> String {
     let until = need.until.as_ref().map(|until| format!("until {until}: ")).unwrap_or_default();
     let change = need.change.map(|Change { commits, files, added, removed }| {
@@ -60,7 +60,7 @@ pub fn why(need: &Need) -> String {
     format!("{until}{}{}", need.why, change.unwrap_or_default())
 }
 
-/// How long it has been needed.
+/// Age of the need.
 pub fn age(need: &Need, now: SystemTime) -> String {
     let since = need.since.as_deref().and_then(clock::parse);
     since.map_or_else(|| "-".to_owned(), |since| words(now.duration_since(since).unwrap_or_default()))

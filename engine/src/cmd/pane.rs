@@ -10,7 +10,7 @@ use crate::store::TaskDir;
 use orange_api::{Cursor, ShownPane};
 use std::borrow::Cow;
 
-/// What a terminal reads before a pane is printed over the one before.
+/// Sequence that clears a terminal, so that a pane is printed over the one before.
 const CLEAR: &str = "\u{1b}[H\u{1b}[2J\u{1b}[3J";
 
 /// Shows the pane, and with `--follow` each change of it.

@@ -17,7 +17,7 @@ pub fn asked(command: &Command) -> Option<Result<Reply>> {
     with_asker(|asker| asker.ask(words()?, input(command)?))
 }
 
-/// What the command reads from standard input, which the companion does not have.
+/// Standard input of a command that reads it, which the companion does not have.
 fn input(command: &Command) -> Result<String> {
     let Command::Step(command) = command else { return Ok(String::new()) };
     let given = match command {
@@ -34,7 +34,7 @@ pub fn explain(error: Error) -> Error {
     if is_confined { only_some(error) } else { error }
 }
 
-/// Whether the companion runs the command with these words.
+/// Checks that the companion runs the command with these words.
 ///
 /// # Errors
 /// `not_allowed` for any other command; `usage` for words that are no command.

@@ -15,12 +15,12 @@ pub fn width() -> Option<usize> {
     (columns > 0).then_some(columns.into())
 }
 
-/// Whether what is printed is seen in colours: on a terminal, unless `NO_COLOR` is set.
+/// True if the output is seen in colours: on a terminal, unless `NO_COLOR` is set.
 pub fn has_colours() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Whether somebody may still read what is printed: the other end of a pipe is open.
+/// True if the output may still be read: the other end of a pipe is open.
 pub fn is_read() -> bool {
     let out = io::stdout();
     let mut polled = [PollFd::new(&out, PollFlags::empty())];
@@ -50,7 +50,7 @@ pub fn rest(pause: Duration) -> bool {
     }
 }
 
-/// How many columns the text takes.
+/// Number of columns that the text takes.
 pub fn columns(text: &str) -> usize {
     text.width()
 }

@@ -173,7 +173,7 @@ fn commands(machine: &'static Machine<'static>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// What agents must write and run, status by status.
+/// Contract of a workflow: what agents must write and run, status by status.
 fn contract(machine: &Machine<'_>) -> Result<Answer> {
     let head = format!(
         "What `{}` asks of agents. A request that is not listed here is refused and changes nothing.",

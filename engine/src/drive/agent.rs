@@ -14,7 +14,7 @@ use crate::{Error, Kind, Result, fault};
 /// The time between two looks while the process table cannot be read.
 const WITHOUT_TABLE: Duration = Duration::from_millis(500);
 
-/// How an agent ended: it exited with a code, or a signal ended it.
+/// End of an agent: it exited with a code, or a signal ended it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// Its exit status.
@@ -85,7 +85,7 @@ fn wait_unreaped(agent: Pid, mut lost: impl FnMut(Pid)) -> Result<()> {
     }
 }
 
-/// Whether such a child has ended, by a wait with these options.
+/// True if such a child has ended, by a wait with these options.
 fn waitable(which: WaitId<'_>, options: WaitIdOptions) -> Result<bool> {
     loop {
         match rustix::process::waitid(which.clone(), WaitIdOptions::EXITED | options) {

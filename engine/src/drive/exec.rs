@@ -79,22 +79,22 @@ struct Copy {
 pub struct Output {
     what: String,
     status: ExitStatus,
-    /// What it wrote to its standard output.
+    /// Bytes of its standard output.
     pub stdout: Vec<u8>,
-    /// What it wrote to its standard error.
+    /// Bytes of its standard error.
     pub stderr: Vec<u8>,
 }
 
 /// A captured call that may have been stopped.
 #[derive(Debug)]
 pub struct CallEnd {
-    /// What it wrote, up to then.
+    /// Its output, up to then.
     pub output: Output,
-    /// Why it was stopped, if it did not end by itself.
+    /// Reason for which it was stopped, if it did not end by itself.
     pub stopped: Option<Stopped>,
 }
 
-/// Why a call was stopped.
+/// Reason for which a call was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
     /// Its time was over.
@@ -337,7 +337,7 @@ impl Copy {
 }
 
 impl Output {
-    /// Whether it exited with 0.
+    /// True if it exited with 0.
     pub fn success(&self) -> bool {
         self.status.success()
     }

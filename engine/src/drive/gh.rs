@@ -33,7 +33,7 @@ pub struct PullRequest {
     pub state: PrState,
     /// The commit that merged it, if GitHub says so.
     pub commit: Option<String>,
-    /// When it was merged (RFC 3339, UTC), if that was asked for.
+    /// Time of its merge (RFC 3339, UTC), if that was asked for.
     pub merged_at: Option<String>,
     /// The result of its checks, if that was asked for.
     pub checks: Option<Checked>,
@@ -188,7 +188,7 @@ fn asked(call: Call) -> Result<Output> {
     checked(call.run()?)
 }
 
-/// Whether gh says that no remote is on GitHub.
+/// True if gh reports that no remote is on GitHub.
 fn says_no_github(complaint: &str) -> bool {
     complaint.contains("no git remotes found") || complaint.contains("point to a known GitHub host")
 }

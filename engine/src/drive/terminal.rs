@@ -19,7 +19,7 @@ pub fn until_raw(terminal: &Path, mut may_wait: impl FnMut() -> Result<bool>) ->
     Ok(())
 }
 
-/// Whether the program on this terminal reads single keys, as coding agents do once they listen, instead of lines. `None` if that
+/// True if the program on this terminal reads single keys, as coding agents do once they listen, instead of lines. `None` if that
 /// is unknown.
 pub fn is_raw(terminal: &Path) -> Option<bool> {
     let modes = rustix::termios::tcgetattr(open(terminal)?).ok()?;

@@ -1,4 +1,4 @@
-//! What the drivers' tests share: waiting for a condition, and a private tmux server that is gone afterwards.
+//! Helpers of the drivers' tests: waiting for a condition, and a private tmux server that is gone afterwards.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;

@@ -239,7 +239,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     nofollow::open(to, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)?.write_all(&bytes)
 }
 
-/// Whether to wait until the contents are on disk.
+/// Durability of a write: `Yes` waits until the contents are on disk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wait {
     Yes,

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub struct Base {
     /// The copy at that time, byte for byte.
     pub text: String,
-    /// When the copy was written, in nanoseconds.
+    /// Time at which the copy was written, in nanoseconds.
     saved: u128,
     /// The boot id of the system.
     boot: String,
@@ -56,7 +56,7 @@ impl Base {
         atomic::remove(&dir.base())
     }
 
-    /// Whether a copy that was saved at this time is an older version, which a power cut brought back.
+    /// True if a copy that was saved at this time is an older version, which a power cut brought back.
     pub fn is_older(&self, saved: SystemTime) -> bool {
         let boot = clock::boot();
         // Where it is not known, nothing shows that there was a power cut.

@@ -24,7 +24,7 @@ pub struct Copy {
     news: News,
 }
 
-/// What is at the path of the copy.
+/// Entry at the path of the copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum AtPath {
     Free,
@@ -34,7 +34,7 @@ enum AtPath {
     Other,
 }
 
-/// What the copy has that the store lacks.
+/// Content of the copy that the store lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
     None,
@@ -42,7 +42,7 @@ pub enum News {
     Saved(Box<Document>),
     /// This is no text of the task. It is replaced, and never merged.
     Unfit {
-        /// What is wrong with it.
+        /// Defect of the text.
         why: String,
         /// The text; empty if the file is.
         text: Vec<u8>,
@@ -53,11 +53,11 @@ pub enum News {
 #[derive(Clone, Debug)]
 pub struct Merged {
     pub text: Document,
-    /// Whether lines of the store's own text were lost.
+    /// True if lines of the store's own text were lost.
     pub loses: bool,
 }
 
-/// Whether the worktree has the store's text now.
+/// Result of handing the store's text out to the worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handed {
     /// It has, or it cannot have it.
@@ -101,13 +101,13 @@ impl Copy {
         Ok(Copy { path: path.to_owned(), base, place, news })
     }
 
-    /// Whether a process may be in the middle of writing it, which is only possible after it was handed out once.
+    /// True if a process may be in the middle of writing it, which is only possible after it was handed out once.
     fn is_incomplete(&self) -> bool {
         let is_gone = self.place == AtPath::Free && self.base.is_some();
         is_gone || matches!(self.news, News::Unfit { .. })
     }
 
-    /// What it has that the store lacks.
+    /// Its content that the store lacks.
     pub fn news(&self) -> &News {
         &self.news
     }
@@ -116,7 +116,7 @@ impl Copy {
         self.news != News::None || matches!(self.place, AtPath::Free | AtPath::Link)
     }
 
-    /// Whether there is nothing to merge and nothing to hand out.
+    /// True if there is nothing to merge and nothing to hand out.
     pub fn is_up_to_date(&self, own: &Document) -> bool {
         match &self.place {
             AtPath::Other => true,
@@ -289,7 +289,7 @@ pub fn keep(dir: &TaskDir, text: &[u8]) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// What a text at the path of the copy says.
+/// Classifies a text at the path of the copy.
 fn news(
     dir: &TaskDir,
     history: &TaskHistory,
@@ -321,7 +321,7 @@ fn unfit(why: &str, text: &[u8]) -> News {
     News::Unfit { why: why.to_owned(), text: text.to_vec() }
 }
 
-/// Whether the text is incomplete, as during a rewrite: empty, or with a frontmatter that does not end.
+/// True if the text is incomplete, as during a rewrite: empty, or with a frontmatter that does not end.
 fn is_torn(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{FEFF}');
@@ -351,7 +351,7 @@ fn unknown_base(dir: &TaskDir, copy: &Path, own: &Document, saved: &Document) ->
     base
 }
 
-/// Whether two texts differ in nothing but the time of the last change.
+/// True if two texts differ in nothing but the time of the last change.
 fn is_same(bytes: &[u8], text: &Document) -> bool {
     if bytes == text.text().as_bytes() {
         return true;

@@ -45,18 +45,18 @@ pub struct Draft {
     pub counters: BTreeMap<String, u32>,
     /// The markdown below the frontmatter.
     pub body: String,
-    /// Who creates it.
+    /// Actor that creates it.
     pub actor: event::Actor,
     /// The task or mission whose agent creates it.
     pub creator: Option<String>,
-    /// What makes it a mission; `None` for a task.
+    /// Values of a mission; `None` for a task.
     pub mission: Option<NewMission>,
 }
 
-/// What the branches of missions begin with that have no name of their own.
+/// Prefix of the branches of missions without a branch name of their own.
 pub const MISSIONS: &str = "orange/";
 
-/// What a new mission has beside the values of a task.
+/// Values that a new mission has beside those of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewMission {
     /// The plan that it follows, whole: the contents of `plan.json`.
@@ -65,9 +65,9 @@ pub struct NewMission {
     pub prompt: String,
     /// `step` or `auto`.
     pub execution: String,
-    /// When it pauses: `never`, `on-warning`, `on-error` or `always`.
+    /// Policy of its pauses: `never`, `on-warning`, `on-error` or `always`.
     pub intervene: String,
-    /// Whether the session that started it gets notices.
+    /// True if the session that started it gets notices.
     pub notices: bool,
     /// Attempts of its steps that were made elsewhere before.
     pub attempts_before: u32,

@@ -13,7 +13,7 @@ use crate::store::trust::{self, Trust};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sourced<T> {
     pub value: T,
-    /// Where it comes from.
+    /// Origin of the value.
     pub source: SettingOrigin,
 }
 
@@ -36,7 +36,7 @@ pub struct Effective {
     pub release_when_waiting: Sourced<bool>,
     /// As in [`Settings`].
     pub environment: Sourced<Option<Vec<String>>>,
-    /// Whether the `orange.toml` of the repository counts.
+    /// Trust in the `orange.toml` of the repository.
     pub trust: Trust,
 }
 

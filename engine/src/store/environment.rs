@@ -13,7 +13,7 @@ use crate::{Result, nofollow};
 const NEEDED: &[&str] =
     &["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TMUX_TMPDIR", "TZ"];
 
-/// How the names of others begin that a program needs.
+/// Prefixes of the names of further variables that a program needs.
 const NEEDED_BEGINNINGS: &[&str] = &["LC_", "XDG_"];
 
 /// Variables, by their names.
@@ -70,7 +70,7 @@ impl FromIterator<(OsString, OsString)> for Environment {
     }
 }
 
-/// Whether every program needs this variable.
+/// True if every program needs this variable.
 pub fn is_needed(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| {
         NEEDED.contains(&name) || NEEDED_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))

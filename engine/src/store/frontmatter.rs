@@ -17,20 +17,20 @@ pub struct Document {
     text: String,
     newline: &'static str,
     entries: Vec<Entry>,
-    /// Where the closing `---` begins.
+    /// Offset of the closing `---`.
     close: usize,
-    /// Where the body begins.
+    /// Offset of the body.
     body: usize,
 }
 
-/// Why a file cannot be parsed.
+/// Reason for which a file cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
     /// The line, from 1; 0 for the file as a whole.
     pub line: usize,
-    /// What is wrong with it.
+    /// Description of the defect.
     pub what: String,
-    /// How to mend it.
+    /// Remedy.
     pub mend: String,
 }
 
@@ -164,7 +164,7 @@ impl Document {
 }
 
 impl Entry {
-    /// Whether its key is this one; a plain key need not be decoded.
+    /// True if its key is this one; a plain key need not be decoded.
     fn is(&self, text: &str, key: &str) -> bool {
         match text.as_bytes()[self.start..self.key] {
             [b'"' | b'\'', ..] => self.key(text) == key,

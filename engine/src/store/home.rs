@@ -9,7 +9,7 @@ use crate::nofollow;
 use crate::{Error, Kind, Result};
 use orange_api::Unfit;
 
-/// How long a command waits for a lock before it reports the holder.
+/// Time for which a command waits for a lock before it reports the holder.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The variable with another wait in seconds, such as `0.5`.
@@ -23,7 +23,7 @@ pub struct Home {
     patience: Duration,
 }
 
-/// What a folder of the home is about. Both kinds are kept alike.
+/// Kind of a folder of the home. Both kinds are stored alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DirKind {
     /// A task, which follows a machine.
@@ -36,7 +36,6 @@ pub enum DirKind {
 /// The folder of one task or mission.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TaskDir {
-    /// Which of them.
     pub kind: DirKind,
     /// The project's name.
     pub project: String,
@@ -127,7 +126,7 @@ impl Home {
         &self.command
     }
 
-    /// How long to wait for a lock.
+    /// Time limit for a lock.
     pub fn patience(&self) -> Duration {
         self.patience
     }
@@ -157,7 +156,7 @@ impl Home {
         self.root.join("environments").join(project)
     }
 
-    /// What a person has agreed to with `orange setup`; the file is optional.
+    /// File of a person's consents in `orange setup`; it is optional.
     pub fn setup_json(&self) -> PathBuf {
         self.root.join("setup.json")
     }
@@ -295,7 +294,7 @@ impl TaskDir {
         self.path.join("plan.json")
     }
 
-    /// What messages call it, such as `task t1`.
+    /// Its name in messages, such as `task t1`.
     pub fn shown(&self) -> String {
         format!("{} {}", self.kind.word(), self.id)
     }
@@ -351,12 +350,12 @@ impl TaskDir {
         self.path.join("transcripts")
     }
 
-    /// What the pane of a live agent has shown so far.
+    /// Output of a live agent's pane so far.
     pub fn pane(&self, spawn: u32) -> PathBuf {
         self.transcripts().join(format!("{spawn}.pane"))
     }
 
-    /// What the harnesses of its agents report.
+    /// Reports of its agents' harnesses.
     pub fn activity(&self) -> PathBuf {
         self.path.join("activity.jsonl")
     }

@@ -37,7 +37,7 @@ pub fn random<const N: usize>() -> Result<[u8; N]> {
     read.map(|()| bytes).map_err(|cause| Error::io("read", source, &cause))
 }
 
-/// Whether this could be an id, or the beginning of one.
+/// True if this could be an id, or the beginning of one.
 pub fn is_prefix(text: &str) -> bool {
     (1..=LENGTH).contains(&text.len()) && text.bytes().all(|byte| ALPHABET.contains(&byte))
 }

@@ -26,12 +26,12 @@ const FEW: usize = 16;
 /// The first word of an index. Another number goes with other columns, and with another meaning of texts.
 const WORD: &str = "orange-index-1";
 
-/// What an index keeps of one file of each task.
+/// Fact that an index keeps about one file of each task.
 pub trait Fact: Send + Sized {
     /// The name of the index.
     const INDEX: &'static str;
 
-    /// What decoding shares among the facts of one folder.
+    /// Data that decoding shares among the facts of one folder.
     type Shared: Default;
 
     /// The name of the file.
@@ -47,7 +47,7 @@ pub trait Fact: Send + Sized {
     fn decode(line: &str, shared: &mut Self::Shared) -> Option<Self>;
 }
 
-/// Which tasks are asked for.
+/// Tasks that a caller asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// All of their folders: an index forgets all others.
@@ -99,7 +99,7 @@ fn of_folder<F: Fact>(dirs: &[TaskDir], asked: Asked) -> Vec<F> {
     facts.into_iter().flatten().collect()
 }
 
-/// What is known of a task's file without opening it.
+/// Facts about a task's file that are known without opening it.
 struct Seen<'i> {
     stamp: Option<Stamp>,
     line: Option<&'i str>,

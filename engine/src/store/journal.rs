@@ -152,7 +152,7 @@ fn unreadable(path: &Path, cause: &std::io::Error) -> Error {
     Error::io("read", path, cause)
 }
 
-/// Why the contents of a journal cannot be read.
+/// Error for a journal whose contents cannot be read.
 pub(crate) fn misread(path: &Path, cause: &Unreadable) -> Error {
     match cause {
         Unreadable::Io(cause) => unreadable(path, cause),

@@ -13,7 +13,7 @@ use crate::store::frontmatter::Document;
 use crate::store::regular::{self, Found};
 use crate::{Error, Result, nofollow};
 
-/// How many replaced versions are kept. A transition replaces a few.
+/// Number of replaced versions that are kept. A transition replaces a few.
 const KEPT: usize = 32;
 
 const SUFFIX: &str = ".old";
@@ -26,7 +26,7 @@ pub struct Late {
     base: Base,
 }
 
-/// What a replaced version's name says about its body when it was replaced or last carried over.
+/// Length and hash in a replaced version's name: of its body when it was replaced or last carried over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Base {
     length: usize,
@@ -151,7 +151,7 @@ impl Former {
         Some(Former { path, written, changed: SystemTime::UNIX_EPOCH + changed })
     }
 
-    /// Whether it was written since it has its name: a write changes both times, a rename only the second.
+    /// True if it may have been written since it has its name: a write changes both times, a rename only the second.
     fn may_have_changed(&self) -> bool {
         self.written >= self.changed
     }

@@ -49,7 +49,7 @@ impl Known {
         Known { dir, owned: facts.owned, idle: facts.idle }
     }
 
-    /// Whether it may match; a task that needs a full read always may.
+    /// True if it may match; a task that needs a full read always may.
     pub fn may_be(&self, is_wanted: impl FnOnce(&Owned) -> bool) -> bool {
         self.owned.as_deref().is_none_or(is_wanted)
     }
@@ -72,7 +72,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// Whether it may have such a branch; a task that needs a full read always may.
+    /// True if it may have such a branch; a task that needs a full read always may.
     pub fn may_have(&self, is_wanted: impl FnOnce(&str) -> bool) -> bool {
         self.branch.as_deref().is_none_or(is_wanted)
     }
@@ -148,7 +148,7 @@ pub fn each_briefly<R: Send>(
     in_their_order(all.collect(), &make)
 }
 
-/// How much of a task has been read.
+/// Extent to which a task has been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Brevity {
     /// All but its body: its journal is idle.
@@ -189,7 +189,7 @@ pub fn of_branch(home: &Home, project: &str, branch: &str) -> Result<Vec<Task>> 
     listed.into_iter().map(|listed| listed.task).collect()
 }
 
-/// Whether git can have only one of two branches: they are the same, or a file and its folder, as `fix` and `fix/login`.
+/// True if git can have only one of two branches: they are equal, or a file and its folder, as `fix` and `fix/login`.
 pub fn exclude_each_other(one: &str, other: &str) -> bool {
     let is_below = |one: &str, other: &str| one.strip_prefix(other).is_some_and(|it| it.starts_with('/'));
     one == other || is_below(one, other) || is_below(other, one)
@@ -295,7 +295,7 @@ fn branch_of(dir: &TaskDir) -> Option<String> {
     Document::parse(bytes).ok()?.get("branch").ok()?
 }
 
-/// Whether the name is hidden, and so no task or project.
+/// True if the name is hidden, and so not that of a task or project.
 fn is_hidden(name: &str) -> bool {
     name.starts_with('.')
 }

@@ -17,8 +17,8 @@ use orange_api::Unfit;
 /// The longest signature that is read.
 const LONGEST_SIGNATURE: u64 = 4096;
 
-/// What locks protect, in the order in which a process may take them. It may hold one of each kind: it never holds the
-/// locks of two tasks.
+/// Resources that locks protect, in the order in which a process may take the locks. It may hold one of each kind: it never holds
+/// the locks of two tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
     /// The work of the monitor, for as long as it runs.

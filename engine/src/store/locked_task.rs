@@ -21,7 +21,7 @@ pub struct LockedTask {
     dir: TaskDir,
     task: Task,
     text: Document,
-    /// Whether the worktree may lack something of the text.
+    /// True if the worktree may lack a part of the text.
     is_ahead: bool,
     history: TaskHistory,
     repairs: Vec<Event>,
@@ -101,7 +101,7 @@ impl LockedTask {
         &self.history
     }
 
-    /// What was repaired when it was locked: `task.repaired` events that are in the journal.
+    /// Repairs that were made when it was locked: `task.repaired` events that are in the journal.
     #[cfg(test)]
     pub fn repairs(&self) -> &[Event] {
         &self.repairs
@@ -224,7 +224,7 @@ impl LockedTask {
             .help("something rewrites this file in a loop: stop it and try again"))
     }
 
-    /// Whether the copy belongs to another task, to which the pool has given the worktree.
+    /// True if the copy belongs to another task, to which the pool has given the worktree.
     fn is_another_tasks(&self, copy: &Copy) -> bool {
         let News::Unfit { .. } = copy.news() else { return false };
         // Where the pool cannot be read, no worktree is given to anybody.
@@ -332,7 +332,7 @@ fn already_journaled(error: Error) -> Error {
     ))
 }
 
-/// Whether the edit or the engine-owned values change anything.
+/// True if the edit or the engine-owned values change anything.
 fn differs(original: &Document, edited: &Document, fields: &[(&str, Value)]) -> bool {
     let is_set = |(key, value): &(&str, Value)| {
         original.get(key).is_ok_and(|found| found.as_deref() == value.decoded().as_deref())

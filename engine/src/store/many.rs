@@ -28,7 +28,7 @@ pub fn in_parallel<T: Send>(all: Vec<T>, are_many: bool, work: &(dyn Fn(T, &mut 
     });
 }
 
-/// Whether there are enough for a second thread.
+/// True if there are enough for a second thread.
 pub fn are_many<T>(all: &[T]) -> bool {
     const WORTH_A_THREAD: usize = 64;
     all.len() > WORTH_A_THREAD

@@ -19,7 +19,7 @@ pub fn merge(base: &Document, own: &Document, copy: &Document) -> Result<Documen
     Ok(merged)
 }
 
-/// Whether the store's own text has a line that neither the base nor the merged text has.
+/// True if the store's own text has a line that neither the base nor the merged text has.
 pub fn loses(base: &Document, own: &Document, merged: &Document) -> bool {
     let [base, merged] = [base, merged].map(|document| sorted_lines(document.text()));
     let own = sorted_lines(own.text());
@@ -131,13 +131,13 @@ fn resolve<'a>(before: &[&str], own: &[&'a str], copy: &[&'a str], merged: &mut 
     }
 }
 
-/// Whether the other lines contain these lines in the same order.
+/// True if the other lines contain these lines in this order.
 fn is_within(lines: &[&str], others: &[&str]) -> bool {
     let mut others = others.iter();
     lines.iter().all(|line| others.any(|other| other == line))
 }
 
-/// Whether both have the same heading: two sections of one name would become one section with two texts.
+/// True if both have a heading in common: two sections of one name would become one section with two texts.
 fn have_a_heading_in_common(own: &[&str], copy: &[&str]) -> bool {
     own.iter().any(|line| line.starts_with('#') && copy.contains(line))
 }
@@ -160,7 +160,7 @@ impl<'t, 'a> Side<'t, 'a> {
         self.changes.get(self.taken)
     }
 
-    /// Whether the next change overlaps the region, or is an insertion at the same position.
+    /// True if the next change overlaps the region, or is an insertion at the same position.
     fn joins(&self, region: &Range<usize>) -> bool {
         self.next().is_some_and(|change| {
             change.base.start < region.end || change.base == *region && change.base.start == region.start

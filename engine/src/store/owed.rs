@@ -54,7 +54,7 @@ impl Owed {
         }))
     }
 
-    /// Whether the task that owes it has finished its transition: until then its hook may run again.
+    /// True if the task that owes it has finished its transition: until then its hook may run again.
     pub fn is_due(&self, home: &Home, project: &str) -> bool {
         let dir = list::with_id(home, &DirKind::ALL, Some(project), &self.by).unwrap_or_default().pop();
         // A task that is gone or unreadable runs no hook.

@@ -87,7 +87,7 @@ pub fn by_file(home: &Home) -> Result<Vec<Slot>> {
     Ok(saved(home)?.map(|file| file.slots).unwrap_or_default())
 }
 
-/// Whether the file gives the task a slot. It reads no journal; the file is never the only record of a task's slot.
+/// True if the file gives the task a slot. It reads no journal; the file is never the only record of a task's slot.
 pub fn has_slot_of(home: &Home, task: &str) -> Result<bool> {
     Ok(saved(home)?.is_some_and(|file| slot_of(&file.slots, task).is_some()))
 }

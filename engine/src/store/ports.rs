@@ -60,7 +60,7 @@ fn reserved(home: &Home, project: &Project) -> Result<Option<Range>> {
     Ok(ports.of_all(slots_of(home, project)?))
 }
 
-/// How many worktrees the project has, or may have.
+/// Number of worktrees that the project has, or may have.
 fn slots_of(home: &Home, project: &Project) -> Result<u32> {
     let slots = pool::by_file(home)?;
     let numbers = slots.iter().filter(|slot| slot.project == project.name).map(pool::number);

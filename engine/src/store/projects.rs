@@ -23,7 +23,7 @@ pub struct Project {
     /// The branch from which tasks begin and into which they are merged.
     #[serde(default = "default_branch")]
     pub default_branch: String,
-    /// How many workspaces its tasks may hold at once.
+    /// Number of workspaces that its tasks may hold at once.
     #[serde(default = "default_pool_size")]
     pub pool_size: u32,
     /// The workflow of its tasks; `None` for `default`.
@@ -32,10 +32,10 @@ pub struct Project {
     /// The megabytes that the transcripts of one task may take; `None` for 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcripts_mb: Option<u32>,
-    /// Whether Orange may type answers into the terminals of agents when their harness takes no answer otherwise.
+    /// True if Orange may type answers into the terminals of agents when their harness takes no answer otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub type_answers: bool,
-    /// What starts its waiting tasks: `auto`, or, if unset, `spawn_next` and people.
+    /// Starter of its waiting tasks: `auto`, or, if unset, `spawn_next` and people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
     /// The days after which the monitor removes merged backups; `None` for never.
@@ -47,7 +47,7 @@ pub struct Project {
     /// The same for deleted tasks and missions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trash_days: Option<u32>,
-    /// What a person has set of what `orange.toml` could set, too.
+    /// A person's settings, of those that `orange.toml` can have, too.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub settings: Settings,
     /// Members of newer versions or of a person.
@@ -61,7 +61,7 @@ impl Project {
         self.workflow.as_deref().unwrap_or("default")
     }
 
-    /// Whether every free worktree goes to a waiting task.
+    /// True if every free worktree goes to a waiting task.
     pub fn is_auto(&self) -> bool {
         self.queue.as_deref() == Some("auto")
     }

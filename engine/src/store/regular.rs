@@ -13,7 +13,7 @@ use orange_api::Unfit;
 /// The longest `TASK.md`.
 pub const LIMIT: u64 = 4 * 1024 * 1024;
 
-/// What is at a path.
+/// Entry at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     Nothing,

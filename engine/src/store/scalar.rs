@@ -61,12 +61,13 @@ pub fn decode(raw: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// Whether a value with this beginning is a block scalar, and whether that keeps its trailing blank lines.
+/// Recognizes the beginning of a block scalar, and returns whether the scalar keeps its trailing blank lines; `None` for any other
+/// value.
 pub fn is_block(value: &str) -> Option<KeepsBlankLines> {
     BlockHeader::parse(value.trim_ascii_start()).map(|header| KeepsBlankLines(header.chomp == Chomp::Keep))
 }
 
-/// Whether blank lines after a block scalar belong to it.
+/// True if blank lines after a block scalar belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeepsBlankLines(pub bool);
 
@@ -82,7 +83,7 @@ pub fn one_line_length(line: &str) -> usize {
     }
 }
 
-/// Whether the text can be read back without quotes, in YAML 1.1 and 1.2.
+/// True if the text can be read back without quotes, in YAML 1.1 and 1.2.
 fn is_plain(text: &str) -> bool {
     let harmless = |letter: char| letter.is_alphanumeric() || " _-./+@#()=:,;!?%&*~'".contains(letter);
     let begins = text.starts_with(|first: char| first.is_alphanumeric() || first == '_' || first == '/');
@@ -94,7 +95,7 @@ fn is_plain(text: &str) -> bool {
         && !looks_like_another_type(text)
 }
 
-/// Whether the text is a number, a time, or a word that a YAML version reads as a boolean or null.
+/// True if the text is a number, a time, or a word that a YAML version reads as a boolean or null.
 fn looks_like_another_type(text: &str) -> bool {
     const WORDS: [&str; 10] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan"];
     let numeric = |letter: char| letter.is_ascii_hexdigit() || "oOxX_.:+-tTzZ ".contains(letter);
@@ -121,7 +122,7 @@ fn quote(text: &str) -> String {
     quoted
 }
 
-/// Whether YAML allows this in a quoted scalar, and no editor hides it or takes it for a line break.
+/// True if YAML allows this in a quoted scalar, and no editor hides it or takes it for a line break.
 fn is_printable(letter: char) -> bool {
     let hidden = matches!(letter, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}');
     let no_character = u32::from(letter) & 0xFFFE == 0xFFFE;
@@ -377,7 +378,7 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Whether a line of a folded scalar is indented more than the others, and so keeps its line breaks.
+/// True if a line of a folded scalar is indented more than the others, and so keeps its line breaks.
 fn is_deeper(line: &str) -> bool {
     line.starts_with([' ', '\t'])
 }

@@ -27,7 +27,7 @@ struct Saved {
     sum: Sum,
 }
 
-/// Whether a journal is worth a sum.
+/// True if a journal is long enough for a sum.
 pub fn is_long(journal: &File) -> bool {
     journal.metadata().is_ok_and(|found| found.len() > LONG)
 }
@@ -147,7 +147,7 @@ mod tests {
         dir.path.join(".history.sum")
     }
 
-    /// What is read with a sum is what the bytes say.
+    /// Checks that a read with a sum agrees with the bytes.
     #[track_caller]
     fn check(dir: &TaskDir) {
         let with =

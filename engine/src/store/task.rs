@@ -20,7 +20,6 @@ pub const DEFAULT_HARNESS: &str = "claude";
 /// A task or a mission as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
-    /// Which of them.
     pub kind: DirKind,
     pub id: String,
     /// The name of its project.
@@ -46,16 +45,16 @@ pub struct Task {
     pub attention: Option<String>,
     /// The address of its pull request.
     pub pr_url: Option<String>,
-    /// When it was created, RFC 3339 UTC.
+    /// Time of its creation, RFC 3339 UTC.
     pub created_at: String,
-    /// When the engine last wrote its `TASK.md`, RFC 3339 UTC.
+    /// Time at which the engine last wrote its `TASK.md`, RFC 3339 UTC.
     pub updated_at: String,
     /// The markdown below the frontmatter.
     pub body: String,
 }
 
 impl Task {
-    /// What it holds for its agents to work in. Its plain folder has its id for a name, which no worktree has.
+    /// Workspace that it holds for its agents. Its plain folder has its id for a name, which no worktree has.
     pub fn holds(&self) -> Option<Workspace> {
         let name = self.owned.workspace.as_ref()?;
         Some(if *name == *self.id { Workspace::Folder } else { Workspace::Worktree })
@@ -240,7 +239,7 @@ fn difference(found: Option<String>, key: &str, value: Value) -> Option<Event> {
     (!same).then(|| Event::TaskRepaired { field: key.to_owned(), found, kept })
 }
 
-/// How to write a missing file again: the engine fills in its values.
+/// Instructions for writing a missing file again: the engine fills in its values.
 fn rewrite_help(path: &Path, history: &TaskHistory) -> String {
     let TaskHistory { branch, owned, .. } = history;
     format!(

@@ -27,7 +27,7 @@ pub(crate) fn home() -> (tempfile::TempDir, Home) {
     (folder, home)
 }
 
-/// What most tests create.
+/// Draft that most tests create.
 pub(crate) fn draft(branch: &str) -> Draft {
     Draft {
         project: "coffee".to_owned(),

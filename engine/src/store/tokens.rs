@@ -10,7 +10,7 @@ use crate::store::lock::{self, Rank};
 use crate::store::{Home, atomic, clock, id};
 use crate::{Error, Kind, Result, nofollow};
 
-/// What every token begins with, so that programs which look for secrets find one that was published.
+/// Prefix of every token, so that programs which look for secrets find one that was published.
 const PREFIX: &str = "orange_";
 
 /// The digits of a hash that name its token.
@@ -23,14 +23,14 @@ pub struct Token {
     pub project: String,
     /// The actor that its holder asks as.
     pub actor: String,
-    /// When it was made.
+    /// Time of its creation.
     pub created_at: String,
     /// The SHA-256 of the token.
     hash: String,
 }
 
 impl Token {
-    /// What names it: the first digits of its hash.
+    /// Its name: the first digits of its hash.
     pub fn id(&self) -> &str {
         self.hash.get(..ID_LENGTH).unwrap_or(&self.hash)
     }
@@ -67,7 +67,7 @@ pub fn revoke(home: &Home, project: &str, is_revoked: impl Fn(&Token) -> bool) -
     change(home, |tokens| tokens.extract_if(.., |it| it.project == project && is_revoked(it)).collect())
 }
 
-/// Whether this is a token of the actor for tasks of the project.
+/// True if this is a token of the actor for tasks of the project.
 pub fn is_valid(home: &Home, project: &str, actor: &str, secret: &str) -> Result<bool> {
     let hash = hash_of(secret);
     let all = read(home)?;

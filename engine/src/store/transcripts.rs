@@ -16,7 +16,7 @@ use crate::files::if_found;
 use crate::store::{TaskDir, atomic, home};
 use crate::{Error, Kind, Result, fault, nofollow};
 
-/// How much of a transcript is kept, before compression: its end.
+/// Bytes of a transcript that are kept, before compression: its end.
 pub const LONGEST: u64 = 64 << 20;
 
 /// The megabytes that all transcripts of a task may take, unless its project sets another limit.

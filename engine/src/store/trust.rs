@@ -13,7 +13,7 @@ use crate::store::settings::{self, FILE, Settings};
 use crate::store::{Home, atomic, clock};
 use crate::{Error, Kind, Result, nofollow};
 
-/// Whether the `orange.toml` of a repository counts.
+/// Trust in the `orange.toml` of a repository, which counts if it is trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// There is none, and none was trusted.
@@ -38,7 +38,7 @@ pub struct Agreed {
     pub sha256: String,
     /// The text, for the comparison with a later one.
     pub text: String,
-    /// When a person agreed.
+    /// Time of the agreement.
     pub at: String,
 }
 
@@ -53,7 +53,7 @@ impl Trust {
         }
     }
 
-    /// Why the file is not used, and what a person can do; `None` if nothing is left out.
+    /// Reason for which the file is not used, with a remedy for a person; `None` if nothing is left out.
     pub fn warning(&self, project: &str) -> Option<String> {
         let why = match self {
             Trust::Absent | Trust::Trusted => return None,
@@ -70,7 +70,7 @@ fn command(project: &str) -> String {
     format!("`orange project trust {project}` shows it")
 }
 
-/// Whether a text is the warning about the file of this project, as it was at some time.
+/// True if a text is the warning about the file of this project, as it was at some time.
 pub fn is_warning(text: &str, project: &str) -> bool {
     text.starts_with(&format!("{FILE} of {project} ")) && text.ends_with(&command(project))
 }
@@ -93,7 +93,7 @@ pub fn read_file(project: &Project) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// Whether a project's file counts, and its settings if so. The bytes are read once: those whose hash was compared are those that
+/// Trust in a project's file, and its settings if it counts. The bytes are read once: those whose hash was compared are those that
 /// are used.
 pub fn of(home: &Home, project: &Project) -> Result<(Trust, Option<Settings>)> {
     let agreed = agreed(home, &project.name)?;

@@ -8,10 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::process::Command;
 
-/// What a call came to. What `orange` answers is passed on as it is, since no tool reads it.
+/// Result of a call. An answer of `orange` is passed on as it is, since no tool reads it.
 pub(crate) type CallResult = Result<Value, Refusal>;
 
-/// What a tool answers that has failed.
+/// Answer of a tool that has failed.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Refusal {

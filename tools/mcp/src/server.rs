@@ -19,7 +19,7 @@ const INSTRUCTIONS: &str = "\
 Orange drives the tasks of coding agents. Write what task_next says is missing into TASK.md, then ask for the status with \
 task_update. A refusal changes nothing and says what would be accepted; do what it says and ask again.";
 
-/// What a client talks to. It keeps nothing: all that there is to know is in the files of `orange`.
+/// The server to which a client talks. It stores nothing: all that there is to know is in the files of `orange`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Server;
 

@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 
 #[derive(Debug)]
 pub(crate) struct Tool {
-    /// What agents call it.
+    /// Its name for agents.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub about: &'static str,
-    /// Whether it changes nothing.
+    /// True if it changes nothing.
     pub only_reads: bool,
     command: [&'static str; 2],
     arguments: &'static [Argument],
@@ -25,7 +25,7 @@ struct Argument {
     form: Form,
 }
 
-/// How an argument becomes words.
+/// Form of an argument as words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// A word without an option, such as the task that the command is about.
@@ -61,7 +61,7 @@ enum Type {
     String,
 }
 
-/// What an agent may ask for.
+/// The tools that an agent may call.
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "task_list",
@@ -260,7 +260,7 @@ impl Argument {
         Property { r#type, description: self.about }
     }
 
-    /// What is given for it, or what is wrong with that; `null` is nothing.
+    /// Given value, or its error; `null` is nothing.
     fn value<T: DeserializeOwned>(&self, given: &Map<String, Value>) -> Result<Option<T>, String> {
         let value = given.get(self.name).unwrap_or(&Value::Null);
         Option::deserialize(value).map_err(|cause| format!("`{}`: {cause}", self.name))

@@ -59,23 +59,23 @@ pub struct Route {
     pub stretches: Vec<Stretch>,
     /// The centre of its text.
     pub label: Option<Point>,
-    /// Whether it goes out of its box and comes back to it.
+    /// True if it goes out of its box and comes back to it.
     pub is_loop: bool,
 }
 
 /// A part of a line: it runs straight down or up, or turns from one upright to another. A loop goes out and back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
-    /// Where it begins.
+    /// Its start.
     pub from: Point,
-    /// Where it ends.
+    /// Its end.
     pub to: Point,
 }
 
 /// The least distance between two lines at one side of a box, where there is room.
 const PORT_GAP: f64 = 16.0;
 
-/// How far a line runs straight out of its box and into the other: as far as its head is long, and a little more.
+/// Length of the straight ends of a line, at its boxes: that of its head, and a little more.
 const STUB: f64 = 12.0;
 
 /// Half the distance between the ends of a loop.
@@ -152,7 +152,7 @@ fn found(graph: &Graph<NodeLabel, EdgeLabel>, at: usize, line: &Line) -> Found {
     Found { passes, label, is_loop }
 }
 
-/// How far each layer reaches above and below its middle: within it, lines run straight past the boxes.
+/// Extent of each layer above and below its middle: within it, lines run straight past the boxes.
 struct Bands(BTreeMap<i64, f64>);
 
 impl Bands {
@@ -188,7 +188,7 @@ struct Ports {
 struct End {
     line: usize,
     is_start: bool,
-    /// Where the line comes from or goes to.
+    /// Point from which the line comes or to which it goes.
     towards: Point,
 }
 
@@ -309,7 +309,7 @@ impl Plan {
 }
 
 impl Stretch {
-    /// Whether it runs straight down or up.
+    /// True if it runs straight down or up.
     pub fn is_upright(&self) -> bool {
         (self.from.x - self.to.x).abs() < 0.05
     }

@@ -8,7 +8,7 @@ use super::{Row, fields};
 use crate::Result;
 use crate::house::{House, answer};
 
-/// How many missions wait in a store that keeps everything in memory.
+/// Number of waiting missions for a store that keeps everything in memory.
 const FEW: &str = "5000";
 
 /// The figures of this gateway with each store, beside each other; a store that is not there has none. Only those with SQLite have budgets.

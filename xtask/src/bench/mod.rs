@@ -54,7 +54,7 @@ struct Row {
     what: String,
     figures: Vec<String>,
     budget: String,
-    /// Whether the budget is kept, if there is one.
+    /// True if the budget is kept; `None` without a budget.
     kept: Option<bool>,
 }
 

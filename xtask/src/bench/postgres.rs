@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::Result;
 
-/// Where Debian has the programs of each version.
+/// Folder in which Debian has the programs of each version.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// Makes a server with one empty database in a folder of its own, and ends it when its input ends. It refuses root.

@@ -26,8 +26,8 @@ struct Asked {
     against: usize,
 }
 
-/// Whether a program's medians keep its budget; the second ones are those of the program with which it is compared, mostly
-/// the first one, which is `/bin/true`.
+/// Test whether a program's medians keep its budget; the second ones are those of the program with which it is compared, mostly the
+/// first one, which is `/bin/true`.
 type Keeps = fn(Took, Took) -> bool;
 
 /// Medians, in milliseconds.

@@ -26,7 +26,7 @@ pub(crate) struct Ci {
     quick: bool,
 }
 
-/// What builds for people leave out of the fleet.
+/// Features of the fleet that builds for people leave out.
 const FLEET_FEATURES: &str = "orange-fleet/fail-points,orange-fleet/restate";
 
 /// The stores of `cargo xtask torture --fleet`. Each is tortured by itself, since that mostly waits.
@@ -46,7 +46,7 @@ pub(crate) fn run(house: &House, arguments: &Ci) -> Result<ExitCode> {
     Ok(if outcomes.iter().all(CiResult::is_ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What comes first: what needs no program, and the build of all programs.
+/// First steps: those that need no program, and the build of all programs.
 fn before(house: &House, quick: bool) -> Result<Vec<CiStep>> {
     let build = ["build", "--workspace", "--all-targets", "--features", FLEET_FEATURES];
     let mut steps = vec![
@@ -61,7 +61,7 @@ fn before(house: &House, quick: bool) -> Result<Vec<CiStep>> {
     Ok(steps)
 }
 
-/// What runs after the build: in the first lane what cargo does in the one folder of builds, in the others everything else.
+/// Steps after the build: in the first lane the work of cargo in the one folder of builds, in the others everything else.
 fn lanes(house: &House) -> Result<Lanes> {
     let folder = house.programs()?;
     let author = |name, arguments: &[&str]| {

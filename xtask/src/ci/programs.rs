@@ -13,7 +13,7 @@ use crate::house::{House, answer};
 /// The programs that take the longest, in this order; all others come after them.
 const LONGEST: [&str; 7] = ["agents", "e2e", "crab", "console", "recipes", "orange_engine", "scale"];
 
-/// What `--quick` runs of programs with whole lives: a life of a task, of a mission, on a crab, with a real agent, in the
+/// Tests that `--quick` runs of programs with whole lives: a life of a task, of a mission, on a crab, with a real agent, in the
 /// dashboard, in the console.
 const LIVES: [(&str, &[&str]); 4] = [
     (
@@ -33,7 +33,7 @@ const LIVES: [(&str, &[&str]); 4] = [
 /// The tests that compare with files of the repository.
 const GOLDEN: [&str; 4] = ["golden", "diagnostics", "pages", "typed"];
 
-/// What cargo says of something that it has built.
+/// Message of cargo about a thing that it has built.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -60,7 +60,7 @@ struct Profile {
 struct TestProgram {
     package: PathBuf,
     name: String,
-    /// Whether its tests stand beside the code: those of a library or of a program.
+    /// True if its tests stand beside the code: those of a library or of a program.
     is_unit: bool,
     path: PathBuf,
 }
@@ -124,7 +124,7 @@ impl TestProgram {
     }
 }
 
-/// Where the compiler's libraries are: the tests of a macro are linked with them.
+/// Folders of the compiler's libraries: the tests of a macro are linked with them.
 fn libraries(house: &House) -> Result<OsString> {
     let root = answer(house.program("rustc", ["--print", "sysroot"]))?;
     let target = answer(house.program("rustc", ["--print", "target-libdir"]))?;

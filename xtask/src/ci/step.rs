@@ -15,10 +15,10 @@ use super::Lanes;
 use crate::house::{House, typed};
 use crate::{Result, codegen, tidy, torture};
 
-/// How many steps run beside those of cargo. Most of them wait for other programs.
+/// Number of steps that run beside those of cargo. Most of them wait for other programs.
 const BESIDE: usize = 3;
 
-/// How long everything may take on two processors.
+/// Time that everything may take on two processors.
 const BUDGET: Duration = Duration::from_secs(35 * 60);
 
 /// Time after which the steps that still run are ended, so that their output shows what they wait for.
@@ -47,7 +47,7 @@ pub(super) struct CiResult {
     took: Duration,
     /// The tests that it has skipped, one line for each.
     skipped: Vec<String>,
-    /// Why it failed.
+    /// Reason for its failure.
     failure: Option<String>,
 }
 

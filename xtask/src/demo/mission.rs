@@ -51,7 +51,7 @@ pub(super) fn exhausted(scratch: &Scratch, page: &Page) -> Result<()> {
     mission.orange(&["mission", "cancel", "speed/search", "--yes"])
 }
 
-/// What the scripted agent of a step does.
+/// Writes the script of a step's agent.
 fn acts(scratch: &Scratch, step: &str, script: &str) -> Result<()> {
     let file = scratch.path("orange/agents").join(format!("{step}.sh"));
     fs::write(&file, script).map_err(|error| format!("{} cannot be written: {error}", file.display()))

@@ -30,7 +30,7 @@ impl Known {
         Ok(Self { reasons })
     }
 
-    /// Why no check notices a change.
+    /// Reason for which no check notices a change.
     pub fn reason(&self, name: &str) -> Option<&str> {
         self.reasons.iter().find(|(of, _)| of == name).map(|(_, reason)| reason.as_str())
     }

@@ -12,7 +12,7 @@ use crate::Result;
 /// One small change of a workflow.
 #[derive(Clone, Debug)]
 pub(super) struct Mutant {
-    /// What is changed.
+    /// Kind of the changed thing.
     pub kind: Kind,
     /// The place: `working → stuck`, hook 2 kill_session.
     pub place: String,
@@ -20,7 +20,7 @@ pub(super) struct Mutant {
     pub change: String,
     /// The changed line.
     pub line: u32,
-    /// Whether it is a line of prose in which checks read nothing.
+    /// True if it is a line of prose in which checks read nothing.
     pub is_prose: bool,
     /// The prompt file that is changed; without one, the workflow is.
     pub file: Option<String>,

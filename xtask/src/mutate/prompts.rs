@@ -78,7 +78,7 @@ fn statuses(text: &Text) -> Vec<(&str, Span)> {
     names.filter(|(name, _)| !name.is_empty()).collect()
 }
 
-/// What the checks read in each prompt.
+/// Words that the checks read in each prompt.
 fn readings(source: &Source) -> Option<BTreeMap<String, BTreeSet<String>>> {
     let checked = compile(source).checked?;
     with_facts(&checked, source, |facts| {
@@ -106,7 +106,7 @@ fn sections<'f>(
     taken.flat_map(|(_, transition)| transition.section_gates()).map(|gate| gate.section).collect()
 }
 
-/// What the checks read in a prompt: its commands, the sections of gates, and verdicts, each once.
+/// Words that the checks read in a prompt: its commands, the sections of gates, and verdicts, each once.
 fn gist(text: &str, reading: &Reading, sections: &BTreeSet<&str>) -> BTreeSet<String> {
     let commands = reading.commands.iter().map(|it| it.name.clone());
     let named = sections.iter().filter(|it| find_heading(text, it).is_some()).map(|it| (*it).to_owned());

@@ -29,7 +29,7 @@ struct Weakening {
     name: &'static str,
     path: &'static str,
     old: &'static str,
-    /// What stands there instead; `WEAK` is whether it is turned on.
+    /// The weaker code; `WEAK` is true where the weakening is turned on.
     new: &'static str,
 }
 
@@ -295,9 +295,9 @@ fn write(house: &House, tree: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the copy has in addition.
+/// Code that the copy has in addition.
 const SWITCH: &str = "
-/// Whether a weakening is turned on.
+/// True if a weakening is turned on.
 pub(crate) fn weakened(number: usize) -> bool {
     static ON: std::sync::OnceLock<Option<usize>> = std::sync::OnceLock::new();
     let on = ON.get_or_init(|| std::env::var(\"VARIABLE\").ok().and_then(|it| it.parse().ok()));

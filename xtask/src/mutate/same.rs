@@ -45,7 +45,8 @@ fn runs(text: &mut String, search: &Search<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-/// What is not part of the abstract task: the agents that hooks start, and their other effects, in any order that does not matter.
+/// Writes the part of a machine that is not in the abstract task: the agents that hooks start, and their other effects, in any
+/// order that does not matter.
 fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
     for transition in machine.transitions {
         let others = transition.hooks.iter().filter(|hook| !is_inside(hook));
@@ -65,7 +66,7 @@ fn outside(text: &mut String, machine: &Machine<'_>) -> std::fmt::Result {
     writeln!(text, "{:?} {}", machine.commands, machine.poll_interval)
 }
 
-/// Whether the abstract task shows every effect of a hook.
+/// True if the abstract task shows every effect of a hook.
 fn is_inside(hook: &Hook<'_>) -> bool {
     let traits = hook.action.traits();
     let binds = matches!(traits.worktree, Some(Worktree::Acquires | Worktree::Releases));

@@ -1,4 +1,4 @@
-//! Who may depend on whom: our own packages, and what comes from elsewhere.
+//! The arrows of dependencies: between our own packages, and to packages from elsewhere.
 
 use super::{Finding, entries};
 use crate::Result;
@@ -77,7 +77,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "xtask", normal: EVERYTHING, build: &["orange-codegen"], dev: EVERYTHING },
 ];
 
-/// What the core may depend on, by its feature of that name, for which neither the compiler nor the macro asks.
+/// Package on which the core may depend, by its feature of that name, for which neither the compiler nor the macro asks.
 const OPTIONAL_IN_CORE: &str = "serde";
 
 const EVERYTHING: &[&str] = &[
@@ -94,7 +94,7 @@ const EVERYTHING: &[&str] = &[
     "orange-workflow",
 ];
 
-/// What neither the compiler nor the macro may bring into the build of those who use them.
+/// Packages that neither the compiler nor the macro may bring into the build of those who use them.
 const TOO_HEAVY_FOR_THE_COMPILER: &[&str] = &[
     "async-std",
     "clap",
@@ -110,7 +110,7 @@ const TOO_HEAVY_FOR_THE_COMPILER: &[&str] = &[
     "tokio",
 ];
 
-/// What no binary may have, whatever the lists say.
+/// Packages that no binary may have, whatever the lists say.
 const NEVER_IN_THE_BINARY: &[&str] = &[
     "async-std",
     "axum",
@@ -166,7 +166,7 @@ impl Arrows {
     }
 }
 
-/// What the compiler and the macro are built from and should not be.
+/// Packages from which the compiler and the macro are built and should not be.
 pub(super) fn compiler(house: &House) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in ["orange-codegen", "orange-macros"] {
@@ -197,7 +197,7 @@ pub(super) fn no_fail_points(features: &[String]) -> Vec<Finding> {
     armed.map(finding).take(1).collect()
 }
 
-/// How what the binary is built from differs from the committed lists, without custom workflows and with them.
+/// Differences between the packages from which the binary is built and the committed lists, without custom workflows and with them.
 pub(super) fn binaries(house: &House) -> Result<Vec<Finding>> {
     let tree = |features: &[&str]| house.tree("orange", "normal,no-proc-macro", features);
     let small = tree(&["--no-default-features"])?;

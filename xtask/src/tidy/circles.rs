@@ -52,7 +52,7 @@ fn module(root: &str, file: &File) -> Option<Path> {
     Some(path)
 }
 
-/// Which modules each module names, beside those that it is in.
+/// Modules that each module names, beside those that it is in.
 fn arrows(modules: &BTreeMap<Path, &File>, depth: usize) -> BTreeMap<Path, BTreeSet<Path>> {
     let mut exported = BTreeMap::new();
     let mut named: Vec<(&Path, Path)> = Vec::new();

@@ -3,7 +3,7 @@
 use super::Finding;
 use crate::house::File;
 
-/// Where the checks are registered: those that come before everything else, and the groups of lints.
+/// Files and folders in which the checks are registered: those that come before everything else, and the groups of lints.
 const REGISTRIES: [&str; 3] = ["codegen/src/catalogue.rs", "analysis/src/evolution/", "analysis/src/lint/"];
 
 const FIXTURES: &str = "tests/fixtures/";

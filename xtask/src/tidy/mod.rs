@@ -20,7 +20,7 @@ struct Finding {
     /// The file, or the file and line, or the package.
     place: String,
     problem: String,
-    /// What to do about it.
+    /// The change that mends it.
     remedy: &'static str,
 }
 

@@ -119,7 +119,7 @@ fn has_long_names(file: &File) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Whether these are the words before `fn` in a declaration.
+/// True if these are the words before `fn` in a declaration.
 fn is_signature(before: &str) -> bool {
     before.split_whitespace().all(|word| word.starts_with("pub") || ["async", "const"].contains(&word))
 }

@@ -171,7 +171,7 @@ fn words_in(prose: &Prose) -> impl Iterator<Item = Found> {
     })
 }
 
-/// Where a text has a word as a whole and outside of its ordinary phrases: `-` and `_` make it a part of a name.
+/// Offsets at which a text has a word as a whole and outside of its ordinary phrases: `-` and `_` make it a part of a name.
 fn places(text: &str, word: &'static Word) -> impl Iterator<Item = usize> {
     let is_part = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_');
     text.match_indices(word.text).map(|(at, _)| at).filter(move |at| {
@@ -264,7 +264,7 @@ const JOINS: &[&str] = &[
     "with",
 ];
 
-/// Whether a sentence begins with a clause that another verb follows: `What cannot be read is left out`.
+/// True if a sentence begins with a clause that another verb follows: `What cannot be read is left out`.
 fn has_clause_for_subject(sentence: &str) -> bool {
     let begins = ["What ", "Who ", "Whatever "].iter().find_map(|it| sentence.strip_prefix(it));
     let Some(rest) = begins.filter(|_| !sentence.ends_with('?')) else { return false };

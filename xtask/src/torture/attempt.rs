@@ -15,7 +15,7 @@ use super::world::{World, end_of, is_alive};
 use crate::Result;
 use crate::scratch::PROJECT;
 
-/// How it ended well.
+/// Good ending of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The fault struck no process.

@@ -56,17 +56,17 @@ impl Fault {
         }
     }
 
-    /// Whether the request may fail because of its environment, or end without an answer.
+    /// True if the request may fail because of its environment, or end without an answer.
     pub(super) fn may_fail(&self) -> bool {
         !matches!(self, Fault::None | Fault::Stops | Fault::Clock { .. })
     }
 
-    /// Whether it prevents hooks from working.
+    /// True if it prevents hooks from working.
     pub(super) fn starves(&self) -> bool {
         matches!(self, Fault::FullDisk { .. } | Fault::ShortFiles { .. } | Fault::ReadOnly)
     }
 
-    /// Whether it also kills the programs that `orange` has called.
+    /// True if it also kills the programs that `orange` has called.
     pub(super) fn kills_called(&self) -> bool {
         matches!(self, Fault::Moment { with_called: true, .. })
     }
@@ -135,7 +135,7 @@ impl Fault {
         }
     }
 
-    /// Whether it has struck, after which the request itself does nothing more.
+    /// True if it has struck, after which the request itself does nothing more.
     pub(super) fn has_struck(&self, world: &World) -> bool {
         matches!(self, Fault::Step { .. }) && world.path("faults/killed").exists()
     }

@@ -78,7 +78,7 @@ pub(crate) struct Torture {
     /// Of the fleet's stores, only this one.
     #[arg(long, value_name = "NAME", requires = "fleet")]
     store: Option<String>,
-    /// What the slice and the random moments are drawn from; today's number of seconds, if not given.
+    /// The seed of the slice and the random moments; by default today's number of seconds.
     #[arg(long)]
     seed: Option<u64>,
     /// Only the scenes, or the attacks, whose name contains this.

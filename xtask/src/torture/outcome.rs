@@ -18,7 +18,7 @@ pub(super) struct Task {
     branch: String,
     /// Its folder, in the store or in the trash.
     pub(super) folder: PathBuf,
-    /// Whether it had a call for attention when it was read.
+    /// True if it had a call for attention when it was read.
     pub(super) has_attention: bool,
     records: Vec<Record>,
     history: TaskHistory,
@@ -31,9 +31,9 @@ pub(super) struct TaskState {
     workflow: String,
     is_deleted: bool,
     counters: BTreeMap<String, u32>,
-    /// Whether it has a call for attention.
+    /// True if it has a call for attention.
     pub(super) has_attention: bool,
-    /// Whether `TASK.md` has the address of a pull request.
+    /// True if `TASK.md` has the address of a pull request.
     has_address: bool,
     pull_requests: usize,
     arrows: Vec<String>,
@@ -45,7 +45,7 @@ pub(super) struct TaskState {
     heard: usize,
     worktree: Option<String>,
     holds_slot: bool,
-    /// What was set aside of its folder.
+    /// Ideas in its folders that were set aside.
     aside: Vec<String>,
     backups: usize,
     has_branch: bool,
@@ -100,7 +100,7 @@ impl Task {
         self.history.owned.status.clone()
     }
 
-    /// Whether it is done, completed or cancelled.
+    /// True if it is done, completed or cancelled.
     pub(super) fn is_over(&self) -> bool {
         ["done", "cancelled", "completed"].contains(&self.status().as_str())
     }
@@ -132,12 +132,12 @@ impl Task {
         self.count(|event| matches!(event, Event::TransitionStarted(_)))
     }
 
-    /// Whether an agent is to be started again later.
+    /// True if an agent is to be started again later.
     pub(super) fn is_waiting(&self) -> bool {
         self.history.owned.waiting_until.is_some()
     }
 
-    /// Whether one of its agents has crashed.
+    /// True if one of its agents has crashed.
     pub(super) fn has_crashed(&self) -> bool {
         self.count(|event| matches!(event, Event::AgentCrashed { .. })) > 0
     }
@@ -275,7 +275,7 @@ impl Task {
         }
     }
 
-    /// Whether `TASK.md` has another status than the journal, which is possible until a process locks the task.
+    /// True if `TASK.md` has another status than the journal, which is possible until a process locks the task.
     pub(super) fn is_stale(&self) -> Result<bool> {
         Ok(self.field("status")? != Some(self.status()))
     }
@@ -285,7 +285,6 @@ impl Task {
         self.folder.join(if self.is_mission() { "MISSION.md" } else { "TASK.md" })
     }
 
-    /// Whether it is a mission.
     pub(super) fn is_mission(&self) -> bool {
         self.folder.join("MISSION.md").exists()
     }
@@ -337,7 +336,7 @@ impl Task {
         texts.filter(|text| text.lines().next() == Some(&self.branch)).count()
     }
 
-    /// How often its branch was merged into the default branch.
+    /// Number of merges of its branch into the default branch.
     fn merges(&self, world: &World) -> Result<usize> {
         let subject = format!("Work on {}", self.branch);
         let merges = world.git(&world.path(PROJECT), &["log", "main", "--merges", "--format=%s"])?;

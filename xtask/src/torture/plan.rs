@@ -96,7 +96,7 @@ fn all_steps(measured: &[Measured]) -> Vec<Job> {
     measured.iter().flat_map(jobs).collect()
 }
 
-/// Whether the fault makes sense: killing a wrapper at its start kills an agent, so the task changes, unless the scene is about
+/// True if the fault makes sense: killing a wrapper at its start kills an agent, so the task changes, unless the scene is about
 /// that.
 fn is_meant(scene: usize, step: &ReachedStep) -> bool {
     let is_about_an_end = matches!(SCENES[scene].act, Act::Agent { does, .. } if does.starts_with("exit"));
@@ -108,7 +108,7 @@ fn scenes(measured: &[Measured], wanted: impl Fn(&Act) -> bool) -> Vec<usize> {
     measured.iter().map(|it| it.scene).filter(|scene| wanted(&SCENES[*scene].act)).collect()
 }
 
-/// Whether this process may mount a disk.
+/// True if this process may mount a disk.
 pub(super) fn has_small_disks() -> bool {
     let Ok(place) = tempfile::tempdir() else { return false };
     let has = small_disk(place.path());

@@ -1,4 +1,4 @@
-//! What makes tasks and missions ready for the requests under torture.
+//! Prepares tasks and missions for the requests under torture.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ const TRIAGE: &str = include_str!("triage.yml");
 /// A step workflow of two steps.
 const SOLO: &str = include_str!("solo.toml");
 
-/// What the harness of a mission's first agent reports of a limit that is over.
+/// Report of the harness of a mission's first agent: a limit that is over.
 pub(super) const LIMIT: &str = r#"{"time":"2026-01-01T00:00:00.000Z","spawn":1,"kind":"limit","text":"429","until":"2026-01-01T00:00:00.000Z"}
 "#;
 

@@ -567,8 +567,8 @@ impl Scene {
         }
     }
 
-    /// Whether the task that the request names has the status that success promises: this one, or one before it whose end starts this
-    /// one in a process of its own. A look of the monitor names none, and starts tasks in processes of their own.
+    /// True if the task that the request names has the status that success promises: this one, or one before it whose end starts
+    /// this one in a process of its own. A look of the monitor names none, and starts tasks in processes of their own.
     pub(super) fn keeps_its_word(&self, world: &World, branch: &str) -> Result<bool> {
         let words = self.words(branch).unwrap_or_default();
         if words.contains(&before(branch)) {
@@ -578,7 +578,7 @@ impl Scene {
         Ok(is_look || Task::named(world, branch)?.status() == self.to)
     }
 
-    /// What a person does when the request has had no effect.
+    /// Repeats the request as a person does when it has had no effect.
     pub(super) fn ask_again(&self, world: &World, branch: &str, found: Option<&Task>) -> Result<Value> {
         match self.words(branch) {
             None => Err("there is nobody who could ask again".to_string()),

@@ -78,7 +78,7 @@ impl Table {
         }
     }
 
-    /// Whether anything was lost.
+    /// True if anything was lost.
     pub(super) fn has_losses(&self) -> bool {
         !self.losses.is_empty()
     }

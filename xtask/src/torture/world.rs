@@ -220,7 +220,7 @@ impl World {
         met.len()
     }
 
-    /// Whether a git runs in this world.
+    /// True if a git runs in this world.
     pub(super) fn has_git(&self) -> bool {
         let is_git = |word: &String| word.rsplit('/').next().is_some_and(|name| name.starts_with("git"));
         self.processes().iter().any(|process| process.words.first().is_some_and(is_git))
@@ -295,7 +295,7 @@ impl World {
 }
 
 impl Process {
-    /// Whether it is an agent's wrapper.
+    /// True if it is an agent's wrapper.
     fn is_wrapper(&self) -> bool {
         self.is_command(["agent", "run"])
     }
@@ -308,12 +308,12 @@ impl Process {
         self.is_orange && self.words.get(1..3).is_some_and(|words| words == command)
     }
 
-    /// Whether it is a companion, or records a pane.
+    /// True if it is a companion, or records a pane.
     fn is_beside_agent(&self) -> bool {
         self.is_command(["agent", "serve"]) || self.is_command(["agent", "record"])
     }
 
-    /// Whether it is the wrapper of a living agent, or lives as long as one.
+    /// True if it is the wrapper of a living agent, or lives as long as one.
     fn attends(&self, all: &[Process]) -> bool {
         let has_agent = |it: &Process| it.is_wrapper() && it.has_agent(all);
         // A recorder is a child of tmux.
@@ -326,7 +326,7 @@ impl Process {
         all.iter().any(|other| other.is_agent() && parent(other.pid) == Some(self.pid))
     }
 
-    /// Whether it is an agent, and not a tmux that the wrapper has called.
+    /// True if it is an agent, and not a tmux that the wrapper has called.
     fn is_agent(&self) -> bool {
         self.words.iter().take(2).any(|word| word.ends_with("/agents/claude"))
     }
@@ -354,7 +354,7 @@ pub(super) fn end_of(child: Child) -> Result<Output> {
     }
 }
 
-/// Whether a process runs; a zombie does not.
+/// True if a process runs; a zombie does not.
 pub(super) fn is_alive(pid: i32) -> bool {
     stat(pid).is_some_and(|(state, _)| state != 'Z')
 }

@@ -32,7 +32,7 @@ pub struct EditArgs {
     /// Say what is to be done
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub summary: Option<String>,
-    /// Which of the waiting tasks starts first: the one with the highest number [default: 0]
+    /// The priority among waiting tasks: the one with the highest number starts first [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1000..=1000))]
     pub priority: Option<i32>,
     /// It starts once this task is merged; repeat it, or separate ids by commas, for several
@@ -78,7 +78,7 @@ pub struct CreateArgs {
     /// The branch to work on; an empty one is as none [default: one that is made from the summary]
     #[arg(value_name = "BRANCH")]
     pub branch: Option<String>,
-    /// What is to be done; without it, the agent asks
+    /// The work to be done; without it, the agent asks
     #[arg(value_name = "SUMMARY")]
     pub summary: Option<String>,
     /// The project [default: the one of the current folder]
@@ -105,7 +105,7 @@ pub struct CreateArgs {
     /// The first status of the task [default: the workflow's initial status]
     #[arg(long, value_name = "STATUS")]
     pub status: Option<String>,
-    /// Which of the waiting tasks starts first: the one with the highest number
+    /// The priority among waiting tasks: the one with the highest number starts first
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1000..=1000))]
     pub priority: i32,
     /// It starts once this task is merged; repeat it, or separate ids by commas, for several

@@ -54,7 +54,6 @@ pub struct SpawnName {
 /// `orange agent ended …`
 #[derive(Debug, Args)]
 pub struct EndedArgs {
-    /// Which agent ended.
     #[command(flatten)]
     pub of: SpawnName,
     /// Its exit status
@@ -63,10 +62,10 @@ pub struct EndedArgs {
     /// The signal that ended it
     #[arg(long, value_name = "N")]
     pub signal: Option<i32>,
-    /// How it ended, in words
+    /// Its end, in words
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub reason: String,
-    /// How many seconds it lived
+    /// The length of its life in seconds
     #[arg(long, value_name = "N")]
     pub duration: Option<u64>,
     /// The last lines of its pane

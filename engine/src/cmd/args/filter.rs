@@ -13,7 +13,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether one of these is the value, or any value is.
+    /// True if one of these is the value; an empty list allows every value.
     pub fn has(wanted: &[String], value: &str) -> bool {
         wanted.is_empty() || wanted.iter().any(|one| one == value)
     }

@@ -55,7 +55,6 @@ Examples:
   orange mission logs login
   orange mission logs login plan")]
     Logs {
-        /// Which mission.
         #[command(flatten)]
         mission: MissionName,
         /// The last agent of this step [default: the last agent]
@@ -68,10 +67,8 @@ Examples:
   orange mission pane login
   orange mission pane login --follow --json    (until the agent has ended; an object a line)")]
     Pane {
-        /// Which mission.
         #[command(flatten)]
         mission: MissionName,
-        /// What of it.
         #[command(flatten)]
         pane: PaneArgs,
     },
@@ -92,7 +89,6 @@ Examples:
   orange mission retry login
   orange mission retry login plan")]
     Retry {
-        /// Which mission.
         #[command(flatten)]
         mission: MissionName,
         /// From this step [default: every failed one]
@@ -106,7 +102,6 @@ Example:
 
 Its branch stays, and work that is not committed is backed up, as with a task.")]
     Cancel {
-        /// Which mission.
         #[command(flatten)]
         mission: MissionName,
         /// Do not ask
@@ -120,7 +115,6 @@ Example:
 
 A mission that is not over, or has a worktree or a session, is refused: cancel it first.")]
     Delete {
-        /// Which mission.
         #[command(flatten)]
         mission: MissionName,
         /// Do not ask
@@ -139,10 +133,9 @@ Examples:
 A deleted mission comes back as it was. For any other mission, the backup of its worktree becomes a branch; worktrees and
 existing branches stay as they are. With several backups, `--backup` selects one.")]
     Restore {
-        /// Which mission.
         #[command(flatten)]
         mission: MissionName,
-        /// Which backup: the last part of its ref
+        /// The backup, by the last part of its ref
         #[arg(long, value_name = "N")]
         backup: Option<u32>,
         /// Only say what would happen
@@ -176,7 +169,7 @@ The summary is what later steps and people read. The mission goes on at once, an
     /// Report that the step cannot be done
     #[command(after_help = "Example:\n  orange step fail --reason \"The repository does not build\"")]
     Fail {
-        /// Why; `-` reads standard input
+        /// The reason; `-` reads standard input
         #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
         reason: String,
     },
@@ -196,7 +189,7 @@ pub struct StartArgs {
     /// The step workflow
     #[arg(value_name = "WORKFLOW")]
     pub workflow: String,
-    /// What is to be done; `-` reads standard input
+    /// The work to be done; `-` reads standard input
     #[arg(value_name = "PROMPT", allow_hyphen_values = true)]
     pub prompt: Option<String>,
     /// The project [default: the one of the current folder]
@@ -205,7 +198,7 @@ pub struct StartArgs {
     /// The branch to work on [default: orange/PROMPT-ID, with the first words of the prompt]
     #[arg(long, value_name = "BRANCH")]
     pub branch: Option<String>,
-    /// When it pauses, if not as the workflow says.
+    /// Policy of its pauses, in place of the workflow's.
     #[command(flatten)]
     pub policy: PolicyArgs,
     /// Send no messages at the boundaries of steps to the agent that starts it
@@ -222,7 +215,7 @@ pub struct StartArgs {
     pub review_harness: Option<String>,
 }
 
-/// When a mission pauses.
+/// Policy of a mission's pauses.
 #[derive(Debug, Args)]
 pub struct PolicyArgs {
     /// step: pause after every step; auto: go on
@@ -263,7 +256,6 @@ pub struct MissionListArgs {
 /// `orange mission continue …`
 #[derive(Debug, Args)]
 pub struct ContinueArgs {
-    /// Which mission.
     #[command(flatten)]
     pub mission: MissionName,
     /// The number of the pause that this answers [default: the current one]
@@ -272,7 +264,7 @@ pub struct ContinueArgs {
     /// Take the failure as it is
     #[arg(long)]
     pub accept_failure: bool,
-    /// When it pauses from now on.
+    /// Policy of its pauses from now on.
     #[command(flatten)]
     pub policy: PolicyArgs,
 }
@@ -283,10 +275,10 @@ pub struct CompleteArgs {
     /// The result in one word, where the step declares one or a condition reads it
     #[arg(long, value_name = "RESULT")]
     pub result: Option<String>,
-    /// What was done; `-` reads standard input
+    /// The work that was done; `-` reads standard input
     #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
     pub summary: String,
-    /// What a person should look at
+    /// A call for a person's attention
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub warning: Option<String>,
 }

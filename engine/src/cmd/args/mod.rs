@@ -60,7 +60,7 @@ pub struct Cli {
     /// Answer with one JSON value on standard output and nothing else there
     #[arg(long, global = true)]
     pub json: bool,
-    /// What to do; without, the dashboard is shown or the tasks are listed.
+    /// The command; without one, the dashboard is shown or the tasks are listed.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -77,7 +77,7 @@ pub enum Command {
     /// Missions: runs of step workflows
     #[command(subcommand, arg_required_else_help = false)]
     Mission(MissionCommand),
-    /// What the agent of a mission's step reports
+    /// Reports of the agent of a mission's step
     #[command(subcommand, arg_required_else_help = false)]
     Step(StepCommand),
     /// The worktrees of a project's pool
@@ -207,7 +207,7 @@ Examples:
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// What orange itself starts inside tmux
+    /// Commands that orange itself starts inside tmux
     #[command(subcommand, hide = true, arg_required_else_help = false)]
     Agent(AgentCommand),
 }
@@ -249,7 +249,7 @@ pub struct LogArgs {
     /// Only lines that contain this
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub grep: Option<String>,
-    /// How many lines, counted from the end
+    /// The number of lines, counted from the end
     #[arg(
         long,
         value_name = "N",
@@ -311,7 +311,7 @@ pub enum Shell {
 }
 
 impl Command {
-    /// What the log calls it.
+    /// Its name in the log.
     pub fn component(&self) -> &'static str {
         match self {
             Command::Agent(_) => "agent",
@@ -339,7 +339,7 @@ impl Command {
         }
     }
 
-    /// Whether `orange` starts this itself, in a session without a terminal.
+    /// True if `orange` starts this itself, in a session without a terminal.
     pub fn is_detached(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! How a command line names tasks.
+//! Names of tasks on a command line.
 
 use clap::Args;
 

@@ -47,7 +47,7 @@ fn text(error: &clap::Error) -> String {
     error.to_string().trim_end().to_owned()
 }
 
-/// Whether these words create a task and have more behind its branch than one summary.
+/// True if these words create a task and have more behind its branch than one summary.
 fn is_unquoted(words: &[String]) -> bool {
     let plain: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
     matches!(plain[..], ["task", "create", _, _, _, ..])
@@ -78,7 +78,7 @@ fn incomplete(words: &[String]) -> Error {
         .help(format!("it has: {}; `{path} --help` tells more", shown.join(", ")))
 }
 
-/// Whether the answer is to be JSON, also for a line that is refused.
+/// True if the answer is to be JSON, also for a line that is refused.
 pub fn asks_for_json(words: impl IntoIterator<Item = OsString>) -> bool {
     words.into_iter().take_while(|word| word != "--").any(|word| word == "--json")
 }

@@ -40,7 +40,7 @@ Examples:
 A setting comes from `orange project update`, else from the `orange.toml` of the repository if that is trusted, else it has its
 default.")]
     Show {
-        /// Which one [default: the one of the current folder]
+        /// The project [default: the one of the current folder]
         #[arg(value_name = "PROJECT")]
         name: Option<String>,
     },
@@ -54,7 +54,7 @@ Examples:
 `orange.toml` names programs that Orange runs and files that it copies, so Orange uses nothing of it before a person agrees. It shows
 the file, or its changes since the last time, and asks. A file that changes is not used until it is trusted again.")]
     Trust {
-        /// Which one [default: the one of the current folder]
+        /// The project [default: the one of the current folder]
         #[arg(value_name = "PROJECT")]
         name: Option<String>,
         /// Agree without a question
@@ -72,10 +72,10 @@ Examples:
   orange project update coffee --copy .env --link node_modules --setup '[\"npm\", \"ci\"]'
   orange project update coffee --ports 4000:10 --unset copy --unset link --unset setup")]
     Update {
-        /// Which one [default: the one of the current folder]
+        /// The project [default: the one of the current folder]
         #[arg(value_name = "PROJECT")]
         name: Option<String>,
-        /// Where its repository is now; its worktrees are linked to it again
+        /// The present path of its repository; its worktrees are linked to it again
         #[arg(long, value_name = "PATH")]
         path: Option<PathBuf>,
         /// Its settings.
@@ -85,7 +85,7 @@ Examples:
     /// Forget one; its repository and its finished tasks stay as they are
     #[command(after_help = "Example:\n  orange project remove coffee")]
     Remove {
-        /// Which one
+        /// The project
         #[arg(value_name = "PROJECT")]
         name: String,
     },
@@ -122,7 +122,7 @@ Examples:
         /// The actor
         #[arg(value_name = "ACTOR")]
         actor: String,
-        /// Which token, as `orange project tokens` lists it [default: all of the actor]
+        /// The token, as `orange project tokens` lists it [default: all of the actor]
         #[arg(value_name = "TOKEN")]
         id: Option<String>,
         /// The project [default: the one of the current folder]
@@ -147,10 +147,10 @@ pub struct ProjectSettings {
     /// The size of all transcripts of a task in millions of bytes; 20 in a new project
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub transcripts_mb: Option<u32>,
-    /// Whether `orange task answer` may type on the screen of an agent that cannot be answered otherwise; `false` in a new project
+    /// True if `orange task answer` may type on the screen of an agent that cannot be answered otherwise; `false` in a new project
     #[arg(long, value_name = "true|false")]
     pub type_answers: Option<bool>,
-    /// Who starts tasks that wait: `auto` gives them every worktree that is free, `manual` leaves them to people and to
+    /// The starter of waiting tasks: `auto` gives them every worktree that is free, `manual` leaves them to people and to
     /// `spawn_next`; `manual` in a new project
     #[arg(long, value_name = "QUEUE", value_parser = ["auto", "manual"])]
     pub queue: Option<String>,
@@ -182,7 +182,7 @@ pub struct ProjectSettings {
     /// The harness of the reviewers of its new tasks; `claude` in a new project
     #[arg(long, value_name = "HARNESS")]
     pub review_harness: Option<String>,
-    /// Whether a task that waits for a person, and whose agents have ended, gives its worktree to another task; `false` in a new
+    /// True if a task that waits for a person, and whose agents have ended, gives its worktree to another task; `false` in a new
     /// project
     #[arg(long, value_name = "true|false")]
     pub release_when_waiting: Option<bool>,

@@ -47,7 +47,6 @@ Examples:
 
 Shows the last 200 events of the history.")]
     Show {
-        /// Which task.
         #[command(flatten)]
         task: TaskName,
         /// The whole history
@@ -112,10 +111,8 @@ Examples:
 `--json` has the lines with their colours, and where the cursor is. With `--follow` it prints the whole pane again
 whenever that changes, with `--json` as an object a line. A window that a terminal shows keeps its size.")]
     Pane {
-        /// Which task.
         #[command(flatten)]
         task: TaskName,
-        /// What of it.
         #[command(flatten)]
         pane: PaneArgs,
     },
@@ -150,7 +147,6 @@ Example:
 
 A task that waits for other tasks (`--blocked-by`) is refused until these are merged; a person starts it with --force.")]
     Spawn {
-        /// Which task.
         #[command(flatten)]
         task: TaskNames,
         /// Start it although other tasks block it
@@ -169,7 +165,6 @@ Examples:
 The agent continues the conversation of the agent before it, if its harness can do that and still has it; the answer says
 when it does not.")]
     Respawn {
-        /// Which task.
         #[command(flatten)]
         task: TaskNames,
         /// Begin a new conversation
@@ -188,7 +183,6 @@ Examples:
 For an agent that hangs. Its work stays in the worktree; status and counters stay as they are. The new agent gets
 what the `respawn_prompt` of the task's status says; without one, its first prompt again.")]
     Restart {
-        /// Which task.
         #[command(flatten)]
         task: TaskNames,
         /// Begin a new conversation
@@ -205,7 +199,6 @@ Example:
 
 No exit rule applies, and no agent starts until `orange task respawn` or a transition starts one.")]
     Stop {
-        /// Which task.
         #[command(flatten)]
         task: TaskNames,
         /// Only say what would happen
@@ -238,7 +231,6 @@ there to the status for the verdict in `## Review`. If there are several, it lis
     /// Attach the terminal to a task's session
     #[command(after_help = "Example:\n  orange task attach add-login")]
     Attach {
-        /// Which task.
         #[command(flatten)]
         task: TaskName,
         /// Show the window of the reviewer with this name; by default that of the newest agent
@@ -248,7 +240,6 @@ there to the status for the verdict in `## Review`. If there are several, it lis
     /// Cancel a task: end its session, free its worktree, keep its work
     #[command(after_help = "Example:\n  orange task cancel add-login --yes")]
     Cancel {
-        /// Which task.
         #[command(flatten)]
         task: TaskNames,
         /// Do not ask
@@ -265,7 +256,6 @@ Example:
 
 A task that is not over is refused: cancel it first.")]
     Delete {
-        /// Which task.
         #[command(flatten)]
         task: TaskNames,
         /// Do not ask
@@ -284,10 +274,9 @@ Examples:
 A deleted task comes back as it was. For any other task, the backup of its worktree becomes a branch; worktrees and
 existing branches stay as they are. With several backups, `--backup` selects one.")]
     Restore {
-        /// Which task.
         #[command(flatten)]
         task: TaskName,
-        /// Which backup: the last part of its ref
+        /// The backup, by the last part of its ref
         #[arg(long, value_name = "N")]
         backup: Option<u32>,
         /// Only say what would happen
@@ -303,7 +292,6 @@ No agent starts: `orange task respawn` does that. Without a free worktree, the t
 `orange monitor` looks, or by the same command. A branch that somebody has moved is left alone, and the command refused. Only a
 person may ask.")]
     Undo {
-        /// Which task.
         #[command(flatten)]
         task: TaskName,
         /// Only say what would happen
@@ -318,7 +306,6 @@ Examples:
 
 It checks no gate and runs no hook: worktree, session and agents stay as they are.")]
     Migrate {
-        /// Which task.
         #[command(flatten)]
         task: TaskName,
         /// The status that it gets
@@ -350,7 +337,6 @@ Example:
 Its title is the task's summary; its text has the summary, the section `## Context` and the repository's template. A branch
 that has an open pull request keeps it. This needs `gh`, the GitHub command line.")]
     CreatePr {
-        /// Which task.
         #[command(flatten)]
         task: TaskName,
         /// Only say what would happen
@@ -440,7 +426,7 @@ pub struct AnswerArgs {
     /// The request, or the task or mission whose agents have one open request: its id, or its branch
     #[arg(value_name = "REQUEST")]
     pub request: String,
-    /// Whether the agent may
+    /// The answer to the request
     #[arg(value_name = "ANSWER")]
     pub decision: Decision,
     /// The message to the agent when it may not
@@ -459,7 +445,6 @@ pub enum Decision {
 /// `orange task update …`
 #[derive(Debug, Args)]
 pub struct UpdateArgs {
-    /// Which task.
     #[command(flatten)]
     pub task: TaskNames,
     /// Ask for this status
@@ -491,7 +476,6 @@ pub struct UpdateArgs {
 /// `orange task logs …`
 #[derive(Debug, Args)]
 pub struct LogsArgs {
-    /// Which task.
     #[command(flatten)]
     pub task: TaskName,
     /// The number of the agent [default: the last one]
@@ -529,7 +513,6 @@ pub struct PaneArgs {
 /// `orange task merge …`
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// Which task.
     #[command(flatten)]
     pub task: TaskNames,
     /// ff: only fast-forward; merge: with a merge commit
@@ -557,7 +540,6 @@ pub struct MergeArgs {
 /// `orange task wait …`
 #[derive(Debug, Args)]
 pub struct WaitArgs {
-    /// Which task.
     #[command(flatten)]
     pub task: TaskName,
     /// This status; given more than once, any of them

@@ -15,7 +15,7 @@ pub enum WorkflowCommand {
         #[arg(value_name = "WORKFLOW")]
         name: String,
     },
-    /// What agents must write and call, status by status
+    /// Print what agents must write and call, status by status
     #[command(after_help = "Example:\n  orange workflow contract default")]
     Contract {
         /// Its name

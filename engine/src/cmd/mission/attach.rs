@@ -4,7 +4,7 @@ use crate::Result;
 use crate::flow::mission::Course;
 use crate::store::{TaskDir, TaskHistory};
 
-/// What a person can do about a mission without an agent, each with the command.
+/// Actions that a person can take on a mission without an agent, each with the command.
 pub fn commands(dir: &TaskDir, history: &TaskHistory) -> Result<Vec<String>> {
     Ok(Course::of(dir, history)?.commands(&dir.id))
 }

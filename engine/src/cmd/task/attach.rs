@@ -8,7 +8,7 @@ use crate::flow::Snapshot;
 use crate::flow::complete::command;
 use crate::store::{Task, TaskHistory};
 
-/// What a person can do about a task without an agent, each with the command.
+/// Actions that a person can take on a task without an agent, each with the command.
 pub fn commands(app: &App, task: &Task, history: &TaskHistory) -> Result<Vec<String>> {
     let machine = app.machine_of(&task.owned)?;
     let id = &task.id;

@@ -1,4 +1,4 @@
-//! What commands open in a home with many tasks of which few are under way.
+//! The files that commands open in a home with many tasks of which few are under way.
 
 #[cfg(test)]
 use std::path::Path;
@@ -46,7 +46,7 @@ impl Home {
         made
     }
 
-    /// How many files each command opens.
+    /// Number of files that each command opens.
     fn all(&self) -> Vec<(&'static str, usize)> {
         let Home { app, over, .. } = self;
         let by_branch =

@@ -1,4 +1,4 @@
-//! What the agents of a task do, in words.
+//! Activities of a task's agents, in words.
 
 use crate::flow::doing::{words, works_as};
 use crate::store::Seat;

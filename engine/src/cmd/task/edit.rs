@@ -7,7 +7,7 @@ use crate::flow::edit::{Edits, edit};
 use crate::store::TaskDir;
 use orange_api::{Edited, Success};
 
-/// What the arguments ask for.
+/// Edits that the arguments ask for.
 pub fn edits(args: &EditArgs) -> Edits<'_> {
     let EditArgs { harness, review_harness, summary, priority, blocked_by, unblock, seen, dry_run, .. } =
         args;

@@ -134,12 +134,13 @@ struct Around<'o> {
     panes: Panes<'o>,
     /// The reason for which each task waits.
     queue: Option<Queue>,
-    /// What git is asked about each task.
+    /// Questions to git about each task.
     git: AskGit,
 }
 
 impl Around<'_> {
-    /// Whether the row of an idle task with these values needs neither its body nor its journal: it is over, or waits for its start.
+    /// True if the row of an idle task with these values needs neither its body nor its journal: it is over, or waits for its
+    /// start.
     fn is_brief(&self, owned: &Owned) -> bool {
         let is_over = self.app.is_end(DirKind::Task, owned);
         self.git != AskGit::Size && (is_over || owned.hooks_wait.is_none() && self.is_first(owned))
@@ -251,11 +252,11 @@ fn check_status(app: &App, status: &str) -> Result<()> {
         .help(suggest::help(status, &names, "statuses")))
 }
 
-/// How rows look.
+/// Appearance of rows.
 struct Shape {
     /// The columns of the terminal, if it is one.
     width: Option<usize>,
-    /// Whether the project stands before the branch.
+    /// True if the project stands before the branch.
     has_project: bool,
     now: SystemTime,
 }

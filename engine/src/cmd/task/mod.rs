@@ -155,7 +155,7 @@ pub fn run(
     }
 }
 
-/// What the new agent of a task lacks.
+/// Hints about things that the new agent of a task lacks.
 fn hints(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let settings = app.project_of(&task).and_then(|project| effective(&app.home, &project))?;

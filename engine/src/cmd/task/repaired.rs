@@ -1,4 +1,4 @@
-//! What a command has repaired in `TASK.md`: its answer reports it, also when the command is refused.
+//! Repairs of `TASK.md` by a command: its answer reports them, also when the command is refused.
 
 use serde::Serialize;
 

@@ -135,7 +135,7 @@ fn text(task: &ShownTask, all: bool) -> String {
     lines.join("\n")
 }
 
-/// What is needed, since when and why, and the commands that answer it.
+/// Lines about a need: its kind, its age, its reason, and the commands that answer it.
 pub fn need_lines(need: &Need, now: SystemTime) -> Vec<String> {
     let age =
         need.since.as_deref().map(|since| format!(" for {}", since_then(since, now))).unwrap_or_default();
@@ -157,7 +157,7 @@ fn ago(time: &str, now: SystemTime) -> String {
     format!("{} ago", since_then(time, now))
 }
 
-/// What an agent does, and how a person answers what it asks.
+/// Lines about an agent: its activity, and the command with which a person answers it.
 pub fn agent_lines(agent: &Agent) -> Vec<String> {
     let mut lines = vec![format!("agent      {}", one_line(&doings::line(agent), 400))];
     lines.extend(doings::how_to_answer(agent).map(|how| format!("           `{how}`, or `deny`")));
@@ -169,7 +169,7 @@ pub fn waiting_line(Waiting { until, reason, .. }: &Waiting) -> String {
     format!("waiting    until {until}: {}", one_line(reason, 200))
 }
 
-/// Why the task cannot follow its workflow, if it cannot.
+/// Reason for which the task cannot follow its workflow, or a note that the workflow has changed since.
 fn workflow_note(app: &App, task: &Task) -> Option<String> {
     let definition = &task.owned.definition;
     match app.machine_of(&task.owned) {
@@ -185,7 +185,7 @@ fn workflow_note(app: &App, task: &Task) -> Option<String> {
     }
 }
 
-/// How the last agent ended whose wrapper has reported it: after how long, and with which last lines.
+/// Lines about the last end of an agent that its wrapper has reported: how long it lived, and its last lines.
 fn last_end(records: &[Record]) -> Vec<String> {
     let last = records.iter().rev().find_map(|record| {
         let Event::AgentExited(Exited { spawn, reason, duration, last_lines, .. }) = &record.event else {
@@ -260,7 +260,7 @@ pub fn event_words(record: &Record) -> String {
     format!("{kind}  {}", rest.join(" ")).trim_end().to_owned()
 }
 
-/// How each section last passed a gate, and whether it still has that content.
+/// Last pass of each section at a gate, and whether the section still has that content.
 fn gates(history: &TaskHistory, body: &str) -> BTreeMap<String, PassedGate> {
     let gate = |Pass { section, hash, commit }: &Pass| {
         let content = orange_core::section(body, section);

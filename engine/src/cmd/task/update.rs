@@ -16,7 +16,7 @@ pub fn feedback(args: &UpdateArgs) -> Result<Option<Cow<'_, str>>> {
     args.feedback.as_deref().map(|given| stdin::or_text(given, "the feedback")).transpose()
 }
 
-/// What the arguments ask for.
+/// Changes that the arguments ask for.
 pub fn wishes<'a>(args: &'a UpdateArgs, feedback: Option<&'a str>) -> Wishes<'a> {
     let UpdateArgs { status, retry_hooks, summary, branch, dry_run, .. } = args;
     Wishes {

@@ -58,7 +58,7 @@ fn shown(task: &Task) -> String {
     format!("{}/{}", task.project, task.branch)
 }
 
-/// What a task needs of a person; an error when it is over.
+/// Need of a task that a person has to answer; an error when the task is over.
 fn of_one(app: &App, dir: &TaskDir) -> Result<Option<(Task, Need)>> {
     let queue = Queue::read(&app.home).ok();
     let Some((task, need)) = look(app, dir, queue.as_ref())?.filter(|(_, need)| !need.is_over()) else {
@@ -116,7 +116,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &WaitArgs) -> Result<Answer> {
     }
 }
 
-/// Whether it has one of the statuses; `refused` when it can reach none of them any more.
+/// True if it has one of the statuses; `refused` when it can reach none of them any more.
 fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]) -> Result<bool> {
     let machine = app.machine_of(&history.owned)?;
     let wanted: Vec<StateId> =

@@ -20,10 +20,10 @@ use orange_api::{Agent, Assessment, Need, Watched};
 /// The time between two looks.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Where the lines go: each event in JSON, and for people what matters, or everything.
+/// Output of the lines: each event in JSON, and for people what matters, or everything.
 #[derive(Clone, Copy)]
 pub struct Out<'o> {
-    /// Whether people see everything, too.
+    /// True if people see everything, too.
     pub is_verbose: bool,
     /// Prints, and returns whether the output is still open.
     pub tell: &'o dyn Fn(&Answer) -> Result<bool>,
@@ -90,15 +90,15 @@ fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
     }
 }
 
-/// What was printed about a task.
+/// State of the output about a task.
 #[derive(Default)]
 struct Followed {
     branch: Option<String>,
     /// The metadata of the file with the activity of its agents at the last look.
     looked_at: Option<(u64, SystemTime)>,
-    /// What each agent did.
+    /// Last printed activity of each agent.
     printed: BTreeMap<u32, String>,
-    /// What a person had to do.
+    /// Last printed need of a person.
     needed: Option<(orange_core::need::Kind, String)>,
 }
 
@@ -185,7 +185,7 @@ fn wanted(need: &Need) -> String {
     format!("needs you, {}: {}{}", need.kind.as_str(), one_line(&why(need), 300), first.unwrap_or_default())
 }
 
-/// Whether people want to see it without asking for everything.
+/// True if people want to see it without asking for everything.
 fn matters(event: &Event) -> bool {
     matches!(
         event,

@@ -12,7 +12,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions};
 use super::Stopped;
 use super::captured::{Bound, CapturedOutput};
 
-/// How long a program's pipes may stay open after its end: a background process, such as an `ssh` connection master, may hold
+/// Time for which a program's pipes may stay open after its end: a background process, such as an `ssh` connection master, may hold
 /// them for ever.
 const LINGER: Duration = Duration::from_millis(500);
 

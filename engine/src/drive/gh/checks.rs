@@ -23,14 +23,14 @@ pub(super) struct Entry {
     created_at: Option<String>,
 }
 
-/// What a later run supersedes.
+/// Check of an entry: a later run of it supersedes earlier ones.
 #[derive(PartialEq, Eq)]
 enum Check<'a> {
     Run { workflow: &'a str, name: &'a str },
     Status { context: &'a str },
 }
 
-/// When an entry began.
+/// Start of an entry.
 enum Began {
     At(SystemTime),
     /// It is in a queue.
@@ -54,7 +54,7 @@ pub(super) fn result(entries: &[Entry]) -> Checks {
 }
 
 impl Entry {
-    /// Whether this is a later run of the same check. Of two whose order is unclear, neither is.
+    /// True if this is a later run of the same check. Of two whose order is unclear, neither is.
     fn supersedes(&self, earlier: &Entry) -> bool {
         let is_same = self.check().is_some_and(|check| earlier.check() == Some(check));
         is_same

@@ -24,7 +24,7 @@ pub struct Backup {
     pub commit: String,
 }
 
-/// What was saved before a worktree was cleaned or removed.
+/// Work that was saved before a worktree was cleaned or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SavedWork {
     /// A commit under a ref.
@@ -246,7 +246,7 @@ impl Git {
         Ok(())
     }
 
-    /// Whether this commit is on no branch, remote, tag or backup.
+    /// True if this commit is on no branch, remote, tag or backup.
     pub(super) fn is_lost_without(&self, commit: &str) -> Result<bool> {
         let backups = format!("--glob={BACKUPS}/*");
         self.is_beyond(commit, ["--branches", "--remotes", "--tags", &backups].map(str::to_owned))
@@ -448,7 +448,7 @@ impl Git {
         Ok(())
     }
 
-    /// Whether it is reachable from none of these revisions or options.
+    /// True if it is reachable from none of these revisions or options.
     pub(super) fn is_beyond(&self, commit: &str, known: impl IntoIterator<Item = String>) -> Result<bool> {
         let call = self.call().args(["rev-list", "--max-count=1", commit, "--not"]).args(known);
         Ok(!call.text()?.is_empty())

@@ -15,10 +15,10 @@ use super::{Git, head, parse};
 use crate::files::{entries, real};
 use crate::{Error, Result};
 
-/// How long a call waits for a lock.
+/// Time for which a call waits for a lock.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a call waits for a lock that no visible process holds.
+/// Time for which a call waits for a lock that no visible process holds.
 const LEAST: Duration = Duration::from_secs(2);
 
 /// The rest of the patience for one operation.
@@ -82,7 +82,7 @@ impl Git {
         Ok(locks)
     }
 
-    /// Whether a process may hold this lock, as far as this machine shows: it has the file open, or is a git in this repository, or
+    /// True if a process may hold this lock, as far as this machine shows: it has the file open, or is a git in this repository, or
     /// the lock changed meanwhile. `None` without `/proc`.
     fn is_held(&self, lock: &Path) -> Result<Option<bool>> {
         let lock = real(lock);

@@ -18,7 +18,7 @@ use crate::{Error, Result, fault};
 /// The folder beside the worktrees.
 const FOLDER: &str = ".released";
 
-/// How long a file that is being written is waited for.
+/// Limit of the wait for a file that is being written.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The captured files of one worktree.
@@ -50,7 +50,7 @@ impl Capture {
         self.folder.join("gone")
     }
 
-    /// Whether a release was killed after everything captured had a backup.
+    /// True if a release was killed after everything captured had a backup.
     pub(super) fn is_kept(&self) -> bool {
         self.kept().is_dir()
     }

@@ -122,7 +122,7 @@ impl Git {
         Ok(settings.filter_map(|(key, _)| name(&key)).collect())
     }
 
-    /// Whether settings alone make a checkout write CRLF.
+    /// True if settings alone make a checkout write CRLF.
     fn has_line_ends_by_settings(&self) -> Result<bool> {
         let automatic = self.setting("core.autocrlf")?.unwrap_or_default().to_lowercase();
         let end = self.setting("core.eol")?.unwrap_or_default().to_lowercase();
@@ -184,7 +184,7 @@ impl<'g> Committed<'g> {
     }
 }
 
-/// Whether an attribute of a file may make a checkout write other bytes than git has.
+/// True if an attribute of a file may make a checkout write other bytes than git has.
 fn may_convert(attribute: &str, value: &str, by_settings: bool) -> bool {
     match attribute {
         "text" => by_settings && value != "unset",

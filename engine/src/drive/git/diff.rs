@@ -1,5 +1,5 @@
-//! What a branch or a worktree changes against the commit at which it left the default branch. It changes nothing: git gets a
-//! copy of the worktree's index, in which new files are noted.
+//! Changes of a branch or a worktree against the commit at which it left the default branch. The comparison writes nothing there:
+//! git gets a copy of the worktree's index, in which new files are noted.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::scratch::Scratch;
 use super::{Call, Git, NOT_INSIDE, parse, without_task_file};
 use crate::{Error, Kind, Result};
 
-/// How a file differs.
+/// Difference of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileDiff {
     /// The file, from the top of the repository.
@@ -22,7 +22,7 @@ pub struct FileDiff {
     pub lines: Option<(u64, u64)>,
 }
 
-/// How a difference is shown to a person.
+/// Form in which a difference is shown to a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     Patch,
@@ -102,7 +102,7 @@ impl Git {
 }
 
 impl Comparison {
-    /// How many commits the work has.
+    /// Number of commits of the work.
     pub fn commits(&self) -> Result<u32> {
         let range = format!("{}..{}", self.base, self.commit);
         let counted = self.there.call().args(["rev-list", "--count", &range]).text()?;
@@ -122,7 +122,7 @@ impl Comparison {
         Ok(self.plainly(&["--patch"]).run()?.checked()?.stdout)
     }
 
-    /// What is shown to a person without a terminal.
+    /// Text for a person without a terminal.
     pub fn printed(&self, shape: Shape) -> Result<Vec<u8>> {
         let words: &[&str] = if shape == Shape::Stat { &["--stat"] } else { &["--patch"] };
         let call = self.aimed(self.there.call(), "diff", words);

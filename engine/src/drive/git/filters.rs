@@ -17,7 +17,7 @@ const VERBS: [&str; 3] = ["process", "smudge", "clean"];
 /// Commands of the shell, which are on no `PATH`.
 const OF_SHELL: [&str; 8] = [":", ".", "[", "command", "eval", "exec", "set", "test"];
 
-/// Why a filter does not work.
+/// Reason for which a filter does not work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Flaw {
     /// Git has no settings for it.
@@ -68,7 +68,7 @@ impl Git {
         Ok(printed.split('\0').filter_map(split).collect())
     }
 
-    /// Whether git finds this program: on `PATH`, or among its own.
+    /// True if git finds this program: on `PATH`, or among its own.
     fn has_program(&self, program: &str, path: &OsStr) -> Result<bool> {
         if program.contains('/') {
             return Ok(!program.starts_with('/') || Path::new(program).is_file());
@@ -88,7 +88,7 @@ fn named(lines: &str) -> BTreeSet<String> {
     words.map(str::to_owned).collect()
 }
 
-/// Why git cannot run a filter. One that is not required may fail: git then takes the file as it is.
+/// Reason for which git cannot run a filter. One that is not required may fail: git then takes the file as it is.
 fn flaw(name: &str, settings: &[(String, String)], has: &dyn Fn(&str) -> Result<bool>) -> Option<Flaw> {
     let value = |key: &str| {
         let wanted = format!("filter.{name}.{key}");

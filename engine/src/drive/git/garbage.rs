@@ -14,7 +14,7 @@ impl Git {
         Ok(refs.into_iter().map(|one| Backup { reference: one.name, commit: one.commit }).collect())
     }
 
-    /// Whether the default branch has everything in a backup: each commit of the user, and the content of each file of commits that
+    /// True if the default branch has everything in a backup: each commit of the user, and the content of each file of commits that
     /// were made for the backup.
     pub fn is_backup_merged(&self, backup: &Backup, default_branch: &str) -> Result<bool> {
         let known = self.tips(default_branch)?;

@@ -82,7 +82,7 @@ impl Git {
         remove_folder(folder).map_err(|cause| Error::io("remove", folder, &cause))
     }
 
-    /// Whether the index of a worktree has this file, or a file below it.
+    /// True if the index of a worktree has this file, or a file below it.
     pub fn has_tracked(&self, worktree: &Path, path: &str) -> Result<bool> {
         let pathspec = format!(":(top,literal){path}");
         let listed =
@@ -90,7 +90,7 @@ impl Git {
         Ok(!listed.stdout.is_empty())
     }
 
-    /// Whether git ignores a path of a worktree: a `.gitignore` of the project can say that it does not.
+    /// True if git ignores a path of a worktree: a `.gitignore` of the project can say that it does not.
     pub fn is_ignored(&self, worktree: &Path, path: &str) -> Result<bool> {
         let call = self.inside(worktree)?.call().args(["check-ignore", "--quiet", "--", path]);
         let output = call.run()?;

@@ -15,13 +15,13 @@ pub fn stands_on(worktree: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Whether the index of a worktree may have a top-level file of this name: only git knows, but a request has no time for that.
+/// True if the index of a worktree may have a top-level file of this name: only git knows, but a request has no time for that.
 pub fn may_have(worktree: &Path, name: &str) -> bool {
     let index = git_folder(worktree).and_then(|folder| fs::read(folder.join("index")).ok());
     index.is_some_and(|index| index.windows(name.len()).any(|part| part == name.as_bytes()))
 }
 
-/// Whether the index of a worktree may name a repository inside: by the mode of its entry, which other bytes may resemble, or by a
+/// True if the index of a worktree may name a repository inside: by the mode of its entry, which other bytes may resemble, or by a
 /// second index, which is not read.
 pub fn may_have_repository(worktree: &Path) -> bool {
     const MODE: &[u8] = &[0, 0, 0xe0, 0];

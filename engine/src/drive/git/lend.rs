@@ -29,7 +29,7 @@ const UNDER_WAY: [&str; 7] = [
 const AT_ONCE: usize = 64;
 
 impl Git {
-    /// Why the work in a worktree could not come back as it is, after a release; `None` if it can.
+    /// Reason for which the work in a worktree could not come back as it is, after a release; `None` if it can.
     pub fn why_bound(&self, worktree: &Path, branch: &str) -> Result<Option<String>> {
         let there = self.inside(worktree)?;
         if there.current_branch(worktree)?.as_deref() != Some(branch) {

@@ -1,4 +1,4 @@
-//! What is in a checkout, by a plain walk through its folder, beside what git says of it.
+//! Files of a checkout, by a plain walk through its folder, beside git's view of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -35,7 +35,7 @@ pub(super) struct Print {
     changed: (i64, i64),
 }
 
-/// How the files of a checkout are compared with its commit.
+/// Method by which the files of a checkout are compared with its commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exactness {
     /// As git compares them.
@@ -68,7 +68,7 @@ pub(super) struct Look {
     pub(super) modified: BTreeSet<PathBuf>,
     /// Files of which a checkout of its commit would make other bytes.
     pub(super) unlike: BTreeSet<PathBuf>,
-    /// Whether the wanted tree has a `TASK.md`, which then is a file of the project, and otherwise the copy of a task's text.
+    /// True if the wanted tree has a `TASK.md`, which then is a file of the project, and otherwise the copy of a task's text.
     pub(super) has_task_file: bool,
 }
 
@@ -191,7 +191,7 @@ impl Look {
 }
 
 impl Walk {
-    /// Whether there are only files.
+    /// True if there are only files.
     pub(super) fn is_plain(&self) -> bool {
         self.special.is_empty() && self.repositories.is_empty()
     }
@@ -223,7 +223,7 @@ impl Print {
         }
     }
 
-    /// Whether this is the same file with the same content, perhaps renamed.
+    /// True if this is the same file with the same content, perhaps renamed.
     fn is_renamed(&self, from: &Print) -> bool {
         self.file == from.file && self.is_link == from.is_link
     }
@@ -274,7 +274,7 @@ fn readable(path: &Path) -> Result<Option<Metadata>> {
     if_found(path, path.symlink_metadata().and_then(|found| permit(path, found)))
 }
 
-/// Whether these files, sorted by path, contain this one.
+/// True if these files, sorted by path, contain this one.
 pub(super) fn has(files: &[Found], wanted: &Found) -> bool {
     by_path(files, &wanted.path) == Some(wanted)
 }
@@ -283,23 +283,23 @@ fn by_path<'f>(files: &'f [Found], path: &Path) -> Option<&'f Found> {
     files.binary_search_by(|one| (*one.path).cmp(path)).ok().map(|at| &files[at])
 }
 
-/// Whether the attributes of files are the same in two trees.
+/// True if the attributes of files are equal in two trees.
 pub(super) fn has_same_attributes(one: &Tree, other: &Tree) -> bool {
     let is_of_attributes = |(path, _): &(&PathBuf, &Object)| path.file_name() == Some(OsStr::new(ATTRIBUTES));
     one.iter().filter(is_of_attributes).eq(other.iter().filter(is_of_attributes))
 }
 
-/// Whether a captured file is the one that was found before, unchanged.
+/// True if a captured file is the one that was found before, unchanged.
 pub(super) fn is_as_found(captured: &Found, found: &[Found]) -> bool {
     by_path(found, &captured.path).is_some_and(|before| captured.print.is_renamed(&before.print))
 }
 
-/// Whether no commit can have this name.
+/// True if no commit can have this name.
 fn is_git(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git")
 }
 
-/// Whether a tree has this path, or has a file where this is a folder, or the reverse.
+/// True if a tree has this path, or has a file where this is a folder, or the reverse.
 fn is_in_the_way(wanted: &Tree, path: &Path, is_folder: bool) -> bool {
     let next = || wanted.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded)).next();
     let has_below = || next().is_some_and(|(below, _)| below.starts_with(path));

@@ -28,7 +28,7 @@ impl Strategy {
     }
 }
 
-/// Whether a branch can be merged.
+/// Result of the check whether a branch can be merged.
 #[derive(Clone, Debug)]
 pub enum Mergeable {
     /// The default branch can move to it.
@@ -39,7 +39,7 @@ pub enum Mergeable {
     Nothing,
     No {
         error: Error,
-        /// Whether the two change the same lines.
+        /// True if the two change the same lines.
         is_conflict: bool,
     },
 }
@@ -49,7 +49,7 @@ pub enum Mergeable {
 pub struct Merge {
     /// The future commit of the default branch.
     pub commit: String,
-    /// Whether the branch has commits that the default branch lacks, here or on the remote.
+    /// True if the branch has commits that the default branch lacks, here or on the remote.
     pub is_new: bool,
     /// The commit of the local default branch, if that exists.
     from: Option<String>,
@@ -98,7 +98,7 @@ impl Git {
         Ok(Merge { commit, is_new, from })
     }
 
-    /// Whether `branch` can be merged, as far as git can tell without a fetch. It moves nothing.
+    /// Checks whether `branch` can be merged, as far as git knows without a fetch. It moves no branch.
     pub fn mergeable(
         &self,
         branch: &str,
@@ -381,7 +381,7 @@ impl Git {
             .map(|worktree| worktree.path))
     }
 
-    /// Whether the default branch, here or on the remote as of the last fetch, contains a branch.
+    /// True if the default branch, here or on the remote as of the last fetch, contains a branch.
     pub fn is_merged(&self, branch: &str, default_branch: &str) -> Result<bool> {
         let tip = self.tip(branch)?;
         for into in self.tips(default_branch)? {

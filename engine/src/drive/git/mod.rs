@@ -81,7 +81,7 @@ pub struct Git {
     env: Vec<(OsString, OsString)>,
 }
 
-/// Where a branch is.
+/// Location of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchState {
     /// Neither here nor on the remote, as of the last fetch.
@@ -230,7 +230,7 @@ impl Git {
         self.base(branch).map(drop)
     }
 
-    /// Whether the branch, or else the default branch, has a committed file of this path.
+    /// True if the branch, or else the default branch, has a committed file of this path.
     pub fn tracks(&self, branch: &str, default_branch: &str, path: &str) -> Result<bool> {
         let revision = self.revision_of(branch, default_branch)?;
         let listed =
@@ -238,7 +238,7 @@ impl Git {
         Ok(!listed.is_empty())
     }
 
-    /// What a worktree on the branch begins with: the branch, or else the default branch.
+    /// Revision with which a worktree on the branch begins: the branch, or else the default branch.
     fn revision_of(&self, branch: &str, default_branch: &str) -> Result<String> {
         Ok(match self.branch_state(branch)? {
             BranchState::Local | BranchState::CheckedOutAt(_) => format!("refs/heads/{branch}"),
@@ -247,7 +247,7 @@ impl Git {
         })
     }
 
-    /// Whether the index of a worktree has this file.
+    /// True if the index of a worktree has this file.
     pub fn is_tracked(&self, worktree: &Path, path: &str) -> Result<bool> {
         if !worktree.is_dir() {
             return Ok(false);
@@ -268,7 +268,7 @@ impl Git {
         )))
     }
 
-    /// Where a branch exists, as of the last fetch.
+    /// Location of a branch, as of the last fetch.
     pub fn branch_state(&self, branch: &str) -> Result<BranchState> {
         let (local, remote) = (format!("refs/heads/{branch}"), format!("refs/remotes/{REMOTE}/{branch}"));
         let refs = self.refs(&[&local, &remote])?;
@@ -310,7 +310,7 @@ impl Git {
         there.call().args(["rev-parse", "--short=12", &commit]).text()
     }
 
-    /// Whether the repository has a commit of this name.
+    /// True if the repository has a commit of this name.
     pub fn has_commit(&self, revision: &str) -> Result<bool> {
         self.commit_in(&self.repo, revision).map(|commit| commit.is_some())
     }

@@ -23,7 +23,7 @@ pub struct Worktree {
     pub head: Option<String>,
     /// Its branch, without `refs/heads/`; `None` if it is detached.
     pub branch: Option<String>,
-    /// Whether it is a bare repository, without files.
+    /// True for a bare repository, without files.
     pub bare: bool,
 }
 
@@ -102,12 +102,12 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// Whether it is a repository of its own, such as a submodule.
+    /// True if it is a repository of its own, such as a submodule.
     pub(super) fn is_repository(&self) -> bool {
         self.mode == "160000"
     }
 
-    /// Whether it is a regular file.
+    /// True if it is a regular file.
     pub(super) fn is_file(&self) -> bool {
         self.mode.starts_with("100")
     }
@@ -130,7 +130,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether it is a repository of its own, such as a submodule.
+    /// True if it is a repository of its own, such as a submodule.
     pub(super) fn is_repository(&self) -> bool {
         self.mode == "160000"
     }
@@ -139,12 +139,12 @@ impl Entry {
         Object { mode: self.mode.clone(), id: self.object.clone() }
     }
 
-    /// Whether it is one side of a conflict.
+    /// True if it is one side of a conflict.
     pub(super) fn is_conflict(&self) -> bool {
         self.stage != b'0'
     }
 
-    /// Whether git is told to ignore changes of this file.
+    /// True if its flags make git ignore changes of this file.
     pub(super) fn is_hidden(&self) -> bool {
         self.tag.is_ascii_lowercase() || self.tag == b'S'
     }
@@ -256,14 +256,14 @@ pub(super) fn parse_version(printed: &str) -> Option<Version> {
     Some(Version { major: numbers.next()?.parse().ok()?, minor: numbers.next()?.parse().ok()? })
 }
 
-/// Whether this complaint means that another git process held a lock, or had half created a worktree.
+/// True if this complaint means that another git process held a lock, or had half created a worktree.
 pub(super) fn says_busy(complaint: &str) -> bool {
     complaint.contains("could not lock config file")
         || (complaint.contains(".lock") && complaint.contains("File exists"))
         || (complaint.contains("failed to read") && complaint.contains("/commondir"))
 }
 
-/// Whether this complaint means that an index is broken.
+/// True if this complaint means that an index is broken.
 pub(super) fn says_broken_index(complaint: &str) -> bool {
     complaint.contains("index file corrupt") || complaint.contains("index file smaller than expected")
 }
@@ -278,7 +278,7 @@ pub(super) fn lock_in(complaint: &str) -> Option<PathBuf> {
     between("Unable to create '", "': File exists").or_else(of_config).map(PathBuf::from)
 }
 
-/// Whether this complaint of a fetch means that another process updated the branch meanwhile; the last pattern is that of git 2.50
+/// True if this complaint of a fetch means that another process updated the branch meanwhile; the last pattern is that of git 2.50
 /// and newer.
 pub(super) fn says_moved(complaint: &str) -> bool {
     (complaint.contains("cannot lock ref") && complaint.contains("but expected"))

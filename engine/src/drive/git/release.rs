@@ -12,7 +12,7 @@ use super::worktree::FolderState;
 use super::{Git, REQUEST_FOLDER, WHOLE, Worktree};
 use crate::{Error, Result, fault};
 
-/// How often a worktree is searched again when files were written meanwhile.
+/// Number of times that a worktree is searched again when files were written meanwhile.
 const ROUNDS: usize = 6;
 
 impl Git {

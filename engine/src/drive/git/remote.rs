@@ -17,12 +17,12 @@ const PROTECTED: [&str; 8] =
     ["main", "master", "trunk", "develop", "development", "staging", "production", "release/*"];
 
 impl Git {
-    /// Whether the repository has the remote.
+    /// True if the repository has the remote.
     pub fn has_remote(&self) -> Result<bool> {
         Ok(self.call().arg("remote").text()?.lines().any(|name| name == REMOTE))
     }
 
-    /// Whether the remote has this branch, as of the last fetch.
+    /// True if the remote has this branch, as of the last fetch.
     pub fn is_on_remote(&self, branch: &str) -> Result<bool> {
         Ok(self.commit_in(&self.repo, &format!("refs/remotes/{REMOTE}/{branch}"))?.is_some())
     }
@@ -107,7 +107,7 @@ impl Git {
         Ok(PROTECTED.into_iter().chain(set.lines()).any(covers))
     }
 
-    /// Whether this commit of the remote's branch is part of the local branch or of the default branch.
+    /// True if this commit of the remote's branch is part of the local branch or of the default branch.
     fn is_known(&self, commit: &str, default_branch: &str, branch: &str) -> Result<bool> {
         if self.commit_in(&self.repo, commit)?.is_none() {
             return Ok(false);

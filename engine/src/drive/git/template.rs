@@ -12,7 +12,7 @@ const NAME: &str = "pull_request_template";
 /// A template for pull requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// Where it is in the repository.
+    /// Its path in the repository.
     pub path: String,
     pub text: String,
     /// The others in its folder, among which GitHub's page offers a choice.

@@ -1,4 +1,4 @@
-//! What a program sees of a worktree: its commit, and everything that differs from that.
+//! The work in a worktree as programs see it: its commit, and everything that differs from that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +18,7 @@ pub struct Work {
     pub changes: String,
 }
 
-/// How a file differs from the commit: its mode and object, or that it is gone.
+/// Differences of files from the commit: the mode and object of each, or that it is gone.
 pub(super) type Changes = BTreeMap<PathBuf, String>;
 
 impl Git {

@@ -14,14 +14,14 @@ use crate::{Kind, Result};
 /// A worktree on the task's branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acquired {
-    /// Whether the worktree is new, rather than taken from the pool.
+    /// True if the worktree is new, rather than taken from the pool.
     pub created_worktree: bool,
-    /// Whether the branch is new.
+    /// True if the branch is new.
     pub created_branch: bool,
     pub commit: String,
 }
 
-/// What is at the path of a pooled worktree.
+/// State of the path of a pooled worktree.
 pub(super) enum FolderState {
     /// Nothing, or an empty folder.
     Free,
@@ -90,7 +90,7 @@ impl Git {
         Ok(true)
     }
 
-    /// Whether a task could have this worktree: its path is free, or it is a worktree of this repository without work in it.
+    /// True if a task could have this worktree: its path is free, or it is a worktree of this repository without work in it.
     pub fn is_usable(&self, worktree: &Path) -> Result<bool> {
         let looked_at = self.place(worktree).and_then(|place| match place {
             FolderState::Ours(found) => self.check_idle(&found),
@@ -108,7 +108,7 @@ impl Git {
         self.own_part(worktree).map(drop)
     }
 
-    /// Whether the repository lists this folder as a worktree, even if it is gone.
+    /// True if the repository lists this folder as a worktree, even if it is gone.
     pub fn has_worktree(&self, folder: &Path) -> Result<bool> {
         Ok(self.worktrees()?.iter().skip(1).any(|one| is_same(&one.path, folder)))
     }
@@ -118,7 +118,7 @@ impl Git {
         self.call().args(["worktree", "repair"]).args(worktrees).run()?.checked().map(drop)
     }
 
-    /// What is at the path of a pooled worktree; refuses the main checkout, another repository and a non-empty folder.
+    /// State of the path of a pooled worktree; refuses the main checkout, another repository and a non-empty folder.
     pub(super) fn place(&self, worktree: &Path) -> Result<FolderState> {
         let shown = worktree.display();
         if worktree.is_symlink() {

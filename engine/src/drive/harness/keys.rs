@@ -62,8 +62,8 @@ keys! {
     report_defaults: Vec<String> = variables,
     /// The beginning of its `--version` that `report` requires; empty if it requires none.
     report_version: String = text,
-    /// What its screen shows, from the start of a line, when it asks for a permission, with `{text}` for the subject; empty if answers
-    /// cannot be typed.
+    /// The text on its screen, from the start of a line, when it asks for a permission, with `{text}` for the subject; empty if
+    /// answers cannot be typed.
     answer_screen: String = text,
     /// The keys for yes and no, by their names in tmux.
     answer_keys: Vec<String> = list,
@@ -85,7 +85,7 @@ keys! {
     set: Vec<String> = variables,
     /// Variables that it changes for its agent's commands. `orange` drops them for its own work, since they say nothing about the user.
     overrides: Vec<String> = names,
-    /// How to install it.
+    /// Instructions for its installation.
     install: String = text,
 }
 

@@ -27,15 +27,15 @@ pub use template::{quoted_names, shell_word};
 /// The options of an agent's start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Start<'s> {
-    /// Whether it may do everything without asking.
+    /// True if it may do everything without asking.
     pub full: bool,
-    /// Whether it reviews.
+    /// True for a reviewer.
     pub reviews: bool,
-    /// Whether a person has agreed to its first dialogs.
+    /// True if a person has agreed to its first dialogs.
     pub consent: bool,
-    /// Whether there is a server of the Model Context Protocol for it.
+    /// True if there is a server of the Model Context Protocol for it.
     pub mcp: bool,
-    /// Whether it reports what it does.
+    /// True if it reports its activity.
     pub report: bool,
     /// Its effort, in the harness's own words.
     pub effort: Option<&'s str>,
@@ -79,13 +79,13 @@ pub const OVERRIDES: &str = "ORANGE_OVERRIDES";
 const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
 impl Harness {
-    /// Whether it has arguments, variables or a plugin to report.
+    /// True if it has arguments, variables or a plugin to report.
     pub fn has_reports(&self) -> bool {
         !self.report.is_empty() || !self.report_set.is_empty()
     }
 
-    /// Why it cannot report; `None` if it can. If that depends on its version, the program on this `PATH` is asked. `is_set` returns
-    /// whether the agent has a variable already.
+    /// Reason for which it cannot report; `None` if it can. If that depends on its version, the program on this `PATH` is asked.
+    /// `is_set` returns whether the agent has a variable already.
     pub fn why_silent(&self, path: &OsStr, is_set: impl Fn(&str) -> bool) -> Option<String> {
         let Harness { name, report_version, .. } = self;
         if !self.has_reports() {

@@ -75,7 +75,7 @@ fn kind(given: &Given) -> Option<Kind> {
     })
 }
 
-/// Whether the failure passes by itself: a limit of the account, or an overloaded or failing provider.
+/// True if the failure passes by itself: a limit of the account, or an overloaded or failing provider.
 fn is_limit(given: &Given) -> bool {
     ["rate_limit", "overloaded", "server_error"].iter().any(|error| given.error == *error)
 }

@@ -1,4 +1,4 @@
-//! What each harness is started with.
+//! Arguments and variables with which each harness is started.
 
 use super::built_in::{KEEP_PATH, NO_OFFER, NO_UPDATE, USER_GIT_CONFIG};
 use super::*;

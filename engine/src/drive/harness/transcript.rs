@@ -52,7 +52,7 @@ fn failure_in(record: &str, spawn: u32, now: SystemTime) -> Option<Note> {
     })
 }
 
-/// When the exhausted limit ends.
+/// End of the exhausted limit.
 fn reset(line: &Value) -> Option<SystemTime> {
     let limits = line.pointer("/payload/rate_limits")?;
     let used_up = |name: &str| {

@@ -24,7 +24,7 @@ pub enum When {
 /// The longest plausible limit: a week and a day.
 const LONGEST: Duration = Duration::from_secs(8 * 86_400);
 
-/// When the limit in this message ends; `None` if it gives no plausible time.
+/// End of the limit in this message; `None` if it gives no plausible time.
 pub fn until(text: &str, now: SystemTime) -> Option<SystemTime> {
     let time = match when(text)? {
         When::In(duration) => now.checked_add(duration)?,

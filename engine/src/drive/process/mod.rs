@@ -15,14 +15,14 @@ pub use self::users::{User, may_use, users, writers};
 pub use crate::store::clock::boot;
 use crate::{Error, Kind, Result, caller, fault};
 
-/// How long processes may take to end before they are killed.
+/// Time that processes may take to end before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A process, distinct from a later one with the same id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Process {
     pub pid: i32,
-    /// When it started, in clock ticks since boot.
+    /// Time of its start, in clock ticks since boot.
     pub start: u64,
 }
 
@@ -73,7 +73,7 @@ impl Process {
         Ok(stat.map(|stat| Process { pid, start: stat.start }))
     }
 
-    /// Whether it has not ended; a zombie has.
+    /// True if it has not ended; a zombie has ended.
     ///
     /// # Errors
     /// As [`Process::alive`].
@@ -90,7 +90,7 @@ impl Process {
         now.checked_sub(started)
     }
 
-    /// Whether it is alive and not stopped by a signal.
+    /// True if it is alive and not stopped by a signal.
     ///
     /// # Errors
     /// As [`Process::alive`].
@@ -189,7 +189,7 @@ impl ProcessTree {
         Ok(left)
     }
 
-    /// Whether it is in the session or the group of one that was seen, which may have ended after it had started this one.
+    /// True if it is in the session or the group of one that was seen, which may have ended after it had started this one.
     fn is_led(&self, table: &Table, process: Process) -> bool {
         self.seen.iter().any(|seen| table.follows(process.pid, *seen)) && !is_the_engine_s(process.pid)
     }
@@ -238,8 +238,8 @@ impl ProcessRoot {
     }
 }
 
-/// Whether this process leads a session. In a container `getsid` returns 0 for a session from outside, which is no process id, so
-/// it is not used.
+/// True if this process leads a session. In a container `getsid` returns 0 for a session from outside, which is not a process id,
+/// so it is not used.
 ///
 /// # Errors
 /// `environment` where the process table cannot be read.
@@ -259,7 +259,7 @@ pub fn ended_children(parent: Pid) -> Result<Vec<Pid>> {
     Ok(table.ended_children(parent.as_raw_nonzero().get()).filter_map(Pid::from_raw).collect())
 }
 
-/// Whether a process is recording the end of one of these agents of a task.
+/// True if a process is recording the end of one of these agents of a task.
 ///
 /// # Errors
 /// `environment` where the process table cannot be read.
@@ -277,7 +277,7 @@ pub fn check() -> Result<()> {
     table::check()
 }
 
-/// Whether it is a process of the engine: any process can set the variable, so its program counts, too, ours or a tmux.
+/// True if it is a process of the engine: any process can set the variable, so its program counts, too, ours or a tmux.
 fn is_the_engine_s(pid: i32) -> bool {
     table::environment(pid).has(caller::ACTOR, caller::ENGINE) && (table::is_own(pid) || table::is_tmux(pid))
 }

@@ -68,7 +68,7 @@ impl Table {
         ended.map(|(pid, _)| *pid)
     }
 
-    /// Whether it is in the session or the group of this process. The number of one that has ended stays taken as long as a process
+    /// True if it is in the session or the group of this process. The number of one that has ended stays taken as long as a process
     /// is in either.
     pub(super) fn follows(&self, pid: i32, leader: Process) -> bool {
         let is_replaced = self.0.get(&leader.pid).is_some_and(|stat| stat.start != leader.start);
@@ -207,13 +207,13 @@ fn at_once(path: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a process has this agent's variables.
+/// True if a process has this agent's variables.
 pub(super) fn is_agent(pid: i32, task: &str, spawn: u32) -> bool {
     let environment = environment(pid);
     environment.has(caller::TASK, task) && environment.has(caller::SPAWN, &spawn.to_string())
 }
 
-/// Whether it has them, or is this agent's wrapper.
+/// True if a process has this agent's variables, or is the agent's wrapper.
 pub(super) fn is_marked(pid: i32, task: &str, spawn: u32) -> bool {
     let words = words(pid, "cmdline");
     let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
@@ -222,14 +222,14 @@ pub(super) fn is_marked(pid: i32, task: &str, spawn: u32) -> bool {
     words.windows(wrapper.len()).any(|some| some == wrapper) || is_agent(pid, task, spawn)
 }
 
-/// Whether it is the wrapper of some agent.
+/// True if it is the wrapper of some agent.
 pub(super) fn is_wrapper(pid: i32) -> bool {
     let words = words(pid, "cmdline");
     let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
     words.windows(3).any(|some| some == ["agent", "run", "--task"].map(str::as_bytes))
 }
 
-/// Whether it is the process that records the end of this agent.
+/// True if it is the process that records the end of this agent.
 pub(super) fn reports_end(pid: i32, task: &str, spawn: u32) -> bool {
     let words = words(pid, "cmdline");
     let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
@@ -238,7 +238,7 @@ pub(super) fn reports_end(pid: i32, task: &str, spawn: u32) -> bool {
     words.windows(report.len()).any(|some| some == report)
 }
 
-/// Whether it runs the program of this process, even if the file has been replaced.
+/// True if it runs the program of this process, even if the file has been replaced.
 pub(super) fn is_own(pid: i32) -> bool {
     const REPLACED: &str = " (deleted)";
     let program = |name: &str| {
@@ -248,7 +248,7 @@ pub(super) fn is_own(pid: i32) -> bool {
     program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
 }
 
-/// Whether it is a tmux client or server.
+/// True if it is a tmux client or server.
 pub(super) fn is_tmux(pid: i32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.starts_with("tmux"))
 }

@@ -10,7 +10,7 @@ use super::table;
 use crate::Result;
 use crate::files::real;
 
-/// Whether a process has this file open, or is one of a program whose name begins with `program` in a folder for which `is_around`
+/// True if a process has this file open, or is one of a program whose name begins with `program` in a folder for which `is_around`
 /// holds; its folder may be unreadable, which counts, too. `None` where the process table cannot be read.
 pub fn may_use(file: &Path, program: &str, is_around: &dyn Fn(&Path) -> bool) -> Option<bool> {
     table::check().ok()?;
@@ -69,7 +69,7 @@ fn has_open_below(process: &Path, folder: &Path, wanted: &dyn Fn(&OsStr) -> bool
     open.filter(|entry| is_below(&entry.path())).any(|entry| wanted(&entry.file_name()))
 }
 
-/// Whether the octal flags say that the file is open for writing: the last two bits are 0 for read-only.
+/// True if the octal flags say that the file is open for writing: the last two bits are 0 for read-only.
 fn is_for_writing(process: &Path, descriptor: &OsStr) -> bool {
     let about = fs::read_to_string(process.join("fdinfo").join(descriptor)).unwrap_or_default();
     let flags = about.lines().find_map(|line| line.strip_prefix("flags:"));

@@ -9,7 +9,7 @@ use super::{OWN_VARIABLES, Pane, Tmux, checked, parse};
 use crate::drive::exec::Call;
 use crate::{Error, Kind, Result};
 
-/// How a session came to be shown no longer.
+/// Reason for which a terminal no longer shows a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// The terminal is inside this server, and was switched to the session.

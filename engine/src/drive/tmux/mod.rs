@@ -298,12 +298,12 @@ impl Tmux {
 }
 
 impl Pane {
-    /// Whether this is a pane of this task's session.
+    /// True if this is a pane of this task's session.
     pub fn belongs_to(&self, task: &str) -> bool {
         self.task.as_deref() == Some(task)
     }
 
-    /// Whether an agent was started here under this window name.
+    /// True if an agent was started here under this window name.
     pub fn hosts(&self, window: &str) -> bool {
         self.agent.as_deref() == Some(window)
     }

@@ -29,9 +29,9 @@ pub struct Pane {
     pub tty: PathBuf,
     /// Its first process, which leads a session.
     pub pid: i32,
-    /// Whether that process has ended, which needs `remain-on-exit`.
+    /// True if that process has ended, which needs `remain-on-exit`.
     pub dead: bool,
-    /// When its window's output last changed, in seconds since 1970.
+    /// Time of the last change of its window's output, in seconds since 1970.
     pub changed: u64,
     /// The task of its session; `None` for a session that is not ours.
     pub task: Option<String>,
@@ -79,7 +79,7 @@ pub(super) fn parse_version(printed: &str) -> Option<Version> {
     Some(Version { major: major.parse().ok()?, minor: minor.parse().ok()? })
 }
 
-/// Whether this complaint means that there is no server, or one without sessions that is about to end.
+/// True if this complaint means that there is no server, or one without sessions that is about to end.
 pub(super) fn says_no_server(complaint: &str) -> bool {
     complaint.starts_with("no server running on ")
         || ["no current target", "no sessions"].contains(&complaint)
@@ -87,12 +87,12 @@ pub(super) fn says_no_server(complaint: &str) -> bool {
             && complaint.ends_with("(No such file or directory)"))
 }
 
-/// Whether this complaint means that the server ended during the call.
+/// True if this complaint means that the server ended during the call.
 pub(super) fn says_server_ended(complaint: &str) -> bool {
     complaint.contains("server exited") || complaint.contains("lost server")
 }
 
-/// Whether this complaint means that the target does not exist.
+/// True if this complaint means that the target does not exist.
 pub(super) fn says_no_target(complaint: &str) -> bool {
     says_no_server(complaint)
         || ["can't find session", "can't find window", "can't find pane"]

@@ -1,4 +1,4 @@
-//! What a pane shows now, and the size of its window.
+//! The content of a pane now, and the size of its window.
 
 use super::{Pane, Tmux, checked, colours, parse};
 use crate::{Error, Kind, Result};
@@ -12,13 +12,13 @@ pub struct Size {
     pub rows: u16,
 }
 
-/// What a pane shows.
+/// Content of a pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Screen {
     pub size: Size,
     /// The column of its cursor, and the line in `lines`; `None` where no cursor is shown.
     pub cursor: Option<(u16, usize)>,
-    /// Whether its program has ended.
+    /// True if its program has ended.
     pub is_dead: bool,
     /// Its lines with their colours.
     pub lines: Vec<String>,
@@ -28,7 +28,8 @@ pub struct Screen {
 const FORMAT: &str = "#{pane_width}:#{pane_height}:#{cursor_x}:#{cursor_y}:#{cursor_flag}:#{pane_dead}:#{@orange_task}:#{@orange_agent}";
 
 impl Tmux {
-    /// What this pane of an agent shows: its screen, or so many last lines of it and of what was above it. `None` when the pane is gone.
+    /// Content of this pane of an agent: its screen, or so many last lines of it and of the lines above it. `None` when the pane is
+    /// gone.
     pub fn screen(&self, pane: &Pane, lines: Option<usize>) -> Result<Option<Screen>> {
         let id = pane.pane_id.as_str();
         let start = lines.map_or_else(|| "0".to_owned(), |lines| format!("-{lines}"));

@@ -35,7 +35,7 @@ pub struct Found {
     pub path: PathBuf,
 }
 
-/// How much of a file is searched for its beginning.
+/// Bytes of a file that are searched for its beginning.
 const HEAD: u64 = 1 << 20;
 
 /// The latest file of the conversation. `env` returns the variables that patterns name.
@@ -104,7 +104,7 @@ impl Sought<'_> {
     }
 }
 
-/// What was found of a conversation in a file.
+/// Signs of a conversation in a file.
 struct Seen {
     folder: bool,
     prompt: bool,

@@ -8,7 +8,7 @@ pub mod turns;
 
 pub use find::{Found, Sought, find, read};
 
-/// Whether this can be the id of a conversation, and not an option or a path.
+/// True if this can be the id of a conversation, and not an option or a path.
 pub fn is_id(text: &str) -> bool {
     const LONGEST: usize = 128;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);

@@ -51,7 +51,7 @@ pub fn tokens(records: &[Vec<u8>], since: Option<SystemTime>) -> Option<u64> {
     total.map(|total: u64| total.saturating_sub(before)).or(of_claude)
 }
 
-/// Whether a line may have figures; lines may be long, and few of them have any.
+/// True if a line may have figures; lines may be long, and few of them have any.
 fn may_tell(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok_and(|line| line.contains(r#""usage""#) || line.contains("token_count"))
 }

@@ -28,7 +28,7 @@ pub enum What {
     /// The answer of a tool.
     Answered {
         text: String,
-        /// Whether it failed.
+        /// True if it failed.
         failed: bool,
     },
 }

@@ -2,12 +2,12 @@
 
 use super::{Kind, Note};
 
-/// What an agent's harness has reported.
+/// Sum of the reports of an agent's harness.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
-    /// Whether its harness was started so that it reports.
+    /// True if its harness was started so that it reports.
     pub reports: bool,
-    /// What it is doing, by the last report.
+    /// Its activity by the last report.
     pub doing: Doing,
     /// Since when, RFC 3339 UTC; empty before the first report.
     pub since: String,
@@ -19,13 +19,13 @@ pub struct Activity {
     pub session: Option<String>,
     /// The harness's own record of the conversation.
     pub transcript: Option<String>,
-    /// How many tokens the conversation has used so far.
+    /// Number of tokens that the conversation has used so far.
     pub tokens: Option<u64>,
-    /// What it has cost so far, in millionths of a dollar.
+    /// Its cost so far, in millionths of a dollar.
     pub cost: Option<u64>,
 }
 
-/// What an agent is doing, by the last report, apart from its requests.
+/// Activity of an agent by the last report, apart from its requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Doing {
     /// There was no report.
@@ -44,7 +44,7 @@ pub enum Doing {
     Idle,
     /// Its turn was ended by an error.
     Failed {
-        /// What the harness says.
+        /// Message of the harness.
         text: String,
     },
     /// Its turn was ended by a limit.
@@ -56,9 +56,9 @@ pub enum Doing {
 /// A limit of its provider that an agent has met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
-    /// When it ends, RFC 3339 UTC, if the harness says so.
+    /// Its end, RFC 3339 UTC, if the harness reports it.
     pub until: Option<String>,
-    /// What the harness says.
+    /// Message of the harness.
     pub text: String,
 }
 

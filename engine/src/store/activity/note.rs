@@ -7,11 +7,11 @@ use crate::store::clock;
 /// A report of a harness about one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Note {
-    /// When, RFC 3339 UTC.
+    /// Time of the report, RFC 3339 UTC.
     pub time: String,
     /// The number of the agent's spawn.
     pub spawn: u32,
-    /// What happened.
+    /// Event that it reports.
     pub kind: Kind,
     /// The tool, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,10 +25,10 @@ pub struct Note {
     /// The process that waits for that answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<i32>,
-    /// When that process started, in clock ticks since boot.
+    /// Start of that process, in clock ticks since boot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<u64>,
-    /// When a limit ends, RFC 3339 UTC, if the harness says so.
+    /// End of a limit, RFC 3339 UTC, if the harness reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// The harness's id of the conversation.
@@ -37,15 +37,15 @@ pub struct Note {
     /// The harness's own record of the conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
-    /// How many tokens the conversation has used so far.
+    /// Number of tokens that the conversation has used so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// What it has cost so far, in millionths of a dollar.
+    /// Its cost so far, in millionths of a dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<u64>,
 }
 
-/// What a note reports.
+/// Kind of event that a note reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {

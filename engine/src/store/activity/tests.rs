@@ -23,7 +23,7 @@ fn note(kind: Kind, tool: &str, text: &str) -> Note {
     Note { tool: some(tool), text: some(text), ..Note::now(1, kind) }
 }
 
-/// What each of the writers does, in a process of its own.
+/// Work of each of the writers, in a process of its own.
 pub(in crate::store) fn note_many(dir: &TaskDir) {
     for number in 0..NOTES_OF_EACH {
         let text = format!("{}-{number} {}", std::process::id(), "x".repeat(60));

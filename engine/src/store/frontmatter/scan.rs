@@ -11,9 +11,9 @@ const OPEN: &str = "the first line must be `---`, nothing else";
 pub(super) struct Scanned {
     pub(super) newline: &'static str,
     pub(super) entries: Vec<Entry>,
-    /// Where the closing `---` begins.
+    /// Offset of the closing `---`.
     pub(super) close: usize,
-    /// Where the body begins.
+    /// Offset of the body.
     pub(super) body: usize,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn scan(text: &str) -> Result<Scanned, Flaw> {
 struct Entries {
     done: Vec<Entry>,
     block: Option<KeepsBlankLines>,
-    /// Whether the last key's colon ends its line, so that a list may follow.
+    /// True if the last key's colon ends its line, so that a list may follow.
     bare: bool,
 }
 
@@ -93,7 +93,7 @@ impl Entries {
     }
 }
 
-/// Whether the line is a list item, which may follow its key without being indented.
+/// True if the line is a list item, which may follow its key without being indented.
 fn is_list_item(content: &str) -> bool {
     content == "-" || content.starts_with("- ")
 }

@@ -10,7 +10,7 @@ fn parse(text: &str) -> Document {
     Document::of(text.to_owned()).unwrap()
 }
 
-/// What `key: …` in the frontmatter reads as.
+/// Checks the decoded value of `key: …` in the frontmatter.
 #[track_caller]
 fn check_get(raw: &str, expect: Option<&str>) {
     let document = parse(&format!("---\nbefore: 1\nkey:{raw}\nafter: 2\n---\n"));

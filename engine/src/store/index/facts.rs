@@ -1,4 +1,4 @@
-//! What indexes keep of journals and texts.
+//! Facts that indexes keep about journals and texts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::store::index::Fact;
 use crate::store::many::contents;
 use crate::store::{DirKind, Owned, Set, Task, TaskDir, journal, regular};
 
-/// What a journal says, as far as lists need it.
+/// Facts of a journal that lists need.
 #[derive(Clone, Debug, Default)]
 pub struct JournalFacts {
     /// The sum of the journal; `None` if only a full read finds it. Most tasks that are over share theirs.
@@ -26,7 +26,7 @@ pub struct JournalFacts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idle(Box<str>);
 
-/// What is asked of idle journals.
+/// Facts about the end of an idle journal.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Last {
     /// The time of its last record.
@@ -36,7 +36,7 @@ pub struct Last {
 }
 
 impl Idle {
-    /// What is asked of it; `None` if the index does not say it.
+    /// Facts about its end; `None` if the index does not have them.
     pub fn last(&self) -> Option<Last> {
         serde_json::from_str(&self.0).ok()
     }
@@ -51,7 +51,7 @@ impl Idle {
     }
 }
 
-/// What a text says without its body.
+/// Facts of a text without its body.
 #[derive(Clone, Debug, Default)]
 pub struct TextFacts {
     /// The branch; `None` for a text that only a careful read judges.

@@ -50,7 +50,7 @@ fn place<F: Fact>(home: &Home) -> PathBuf {
     home.tasks().join("coffee").join(F::INDEX)
 }
 
-/// What lists know of each task: by the indexes, or by the files alone.
+/// Facts that lists have about each task: by the indexes, or by the files alone.
 fn known(dirs: &[TaskDir], is_indexed: bool) -> Vec<String> {
     let (journals, texts) = match is_indexed {
         true => (facts::<JournalFacts>(dirs, Asked::All), facts::<TextFacts>(dirs, Asked::All)),

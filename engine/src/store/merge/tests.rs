@@ -82,7 +82,7 @@ fn the_frontmatter_is_merged_by_key() {
     check_head("id: 1\ntags:\n- a\n", "id: 1\nsummary: s # why\ntags: b\n", "id: 1\ntags: b\n");
 }
 
-/// What somebody makes of a text: of each line, whether it stays, goes, or is rewritten, and what stands before it.
+/// A text after edits: each of its lines stays, goes, or is rewritten, perhaps with new lines before it.
 fn edited(base: &[String], edits: &[(u8, u8)], who: &str) -> String {
     let mut lines = Vec::new();
     for (number, line) in base.iter().map(String::as_str).chain([""]).enumerate() {

@@ -37,7 +37,7 @@ pub struct Settings {
     /// The harness of reviewers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review_harness: Option<String>,
-    /// Whether a task that waits for a person gives its worktree to another task.
+    /// True if a task that waits for a person gives its worktree to another task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_when_waiting: Option<bool>,
     /// The variables that agents get of the environment in which they are started, beside those that every program needs.
@@ -63,14 +63,14 @@ fn default_timeout() -> u32 {
 }
 
 impl Settings {
-    /// Whether it says nothing.
+    /// True if it sets nothing.
     pub fn is_empty(&self) -> bool {
         *self == Settings::default()
     }
 }
 
-/// Why a path cannot be copied or linked; `None` if it can. It is relative to the top of the repository and leads to a place below
-/// it.
+/// Reason for which a path cannot be copied or linked; `None` if it can. It is relative to the top of the repository and leads to a
+/// place below it.
 pub fn flaw_of_path(path: &str) -> Option<String> {
     let parts: Vec<Component<'_>> = Path::new(path).components().collect();
     let is_plain = |part: &Component<'_>| matches!(part, Component::Normal(_));
@@ -90,7 +90,7 @@ pub fn flaw_of_path(path: &str) -> Option<String> {
     is_own.then(|| format!("`{path}` is Orange's own"))
 }
 
-/// Why a name cannot be that of a variable; `None` if it can. The variables that Orange sets are its own.
+/// Reason for which a name cannot be that of a variable; `None` if it can. The variables that Orange sets are its own.
 pub fn flaw_of_variable(name: &str) -> Option<String> {
     let is_plain = !name.is_empty() && !name.contains(['=', '\0']) && !name.contains(char::is_whitespace);
     (!is_plain).then(|| {
@@ -98,7 +98,7 @@ pub fn flaw_of_variable(name: &str) -> Option<String> {
     })
 }
 
-/// Why a program cannot be run; `None` if it can.
+/// Reason for which a program cannot be run; `None` if it can.
 pub fn flaw_of_program(program: &Program) -> Option<String> {
     const LONGEST_TIMEOUT: u32 = 86_400;
     match program.argv.first() {

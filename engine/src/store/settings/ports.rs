@@ -10,7 +10,7 @@ pub const PER_SLOT: u32 = 10;
 pub struct Ports {
     /// The first port of the first worktree.
     pub base: u32,
-    /// How many each worktree has.
+    /// Number of ports of each worktree.
     #[serde(default = "per_slot")]
     pub per_slot: u32,
 }
@@ -27,7 +27,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Whether a port is in both.
+    /// True if a port is in both.
     pub fn overlaps(self, other: Range) -> bool {
         self.first <= other.last && other.first <= self.last
     }

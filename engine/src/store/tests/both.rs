@@ -22,7 +22,7 @@ impl Dice {
     }
 }
 
-/// What people have written, without what people have removed.
+/// Lines that people have written, without those that people have removed.
 #[derive(Default)]
 struct Written(BTreeSet<String>);
 

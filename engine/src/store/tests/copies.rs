@@ -219,7 +219,7 @@ fn a_copy_that_cannot_be_understood_is_refused() {
     check_refused(&vec![b'x'; 4 * 1024 * 1024 + 1], "is longer than 4 MiB");
 }
 
-/// What is no text of the task is never taken in; it is kept where it says something.
+/// Checks that a text that is not the task's is never taken in, and is kept unless it is empty.
 #[track_caller]
 fn check_unfit(unfit: &str) {
     let (_folder, home, dir, copy) = lab();

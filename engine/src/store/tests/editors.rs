@@ -129,7 +129,7 @@ fn former_versions_are_forgotten() {
     assert_eq!(formers(), 32);
 }
 
-/// What a process of the role `edit` writes, line by line.
+/// Lines that a process of the role `edit` writes.
 fn marks(process: u32) -> impl Iterator<Item = String> {
     (0..EDITS).map(move |number| format!("edit {number} of {process}"))
 }

@@ -15,7 +15,7 @@ const ROUNDS: u32 = 20;
 const MAKERS: usize = 4;
 const MADE_BY_EACH: usize = 8;
 
-/// What the other processes do; in the test run itself nothing.
+/// Work of the other processes; in the test run itself it does nothing.
 #[test]
 fn role() {
     let (Ok(role), Ok(root)) = (std::env::var("ORANGE_TEST_ROLE"), std::env::var("ORANGE_TEST_HOME")) else {

@@ -330,7 +330,7 @@ fn a_bad_task_hides_no_other() {
     assert_eq!(list(&home, None).unwrap().len(), 71);
 }
 
-/// Whether a task counts as one of this branch, with this line in the place of the one that names it.
+/// Checks the number of tasks of this branch, with this line in the place of the one that names a task's branch.
 #[track_caller]
 fn check_branch(line: &str, branch: &str, expect: Result<usize, Kind>) {
     let (_folder, home) = home();

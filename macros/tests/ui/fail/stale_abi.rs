@@ -1,4 +1,4 @@
-//! What an older compiler wrote fails with one line that says what to do.
+//! Code of an older compiler fails with one line that says what to do.
 
 /// The workflow `one-state`, compiled.
 #[allow(
@@ -20,7 +20,7 @@ pub mod one_state {
     pub const SOURCE_HASH: &str = "395ae112ece75be0";
     /// The hash of its prompts alone.
     pub const PROMPTS_HASH: &str = "cbf29ce484222325";
-    /// How many exit rules it has.
+    /// Number of its exit rules.
     pub const EXIT_RULES: usize = 0;
     /// The states of the workflow, in the order of the source.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -182,7 +182,7 @@ pub mod one_state {
     impl Counters {
         /// The names of all counters, in the order of the tables.
         pub const NAMES: [&'static str; 2] = ["review_round", "crash_count"];
-        /// What a new task has.
+        /// Counters of a new task.
         pub const START: Self = Self {
             review_round: 0,
             crash_count: 0,
@@ -246,8 +246,8 @@ pub mod one_state {
             to: to.id(),
         })
     }
-    /// What the exit rules of a state come to. `artifacts` tells for each exit rule of the tables whether its
-    /// artifact is there; what it says of rules without one is not read.
+    /// Result of the exit rules of a state. `artifacts` has for each exit rule of the tables whether its artifact is there; the
+    /// entries of rules without one are not read.
     #[allow(
         unused_comparisons,
         unused_variables,

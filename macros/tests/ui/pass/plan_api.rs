@@ -1,4 +1,5 @@
-//! What a program may rely on with a step workflow: matches without wildcards, results that are types, a plan that a mission follows.
+//! The API on which a program with a step workflow may rely: matches without wildcards, results that are types, a plan that a
+//! mission follows.
 #![deny(warnings, clippy::all)]
 
 use orange_core::mission::Mission;

@@ -1,4 +1,4 @@
-//! What a program may rely on: matches without wildcards, decisions in constants, names that say what is wrong.
+//! The API on which a program may rely: matches without wildcards, decisions in constants, names that say what is wrong.
 #![deny(warnings, clippy::all)]
 
 orange_macros::workflow!("fixtures/seed-default.yml");

@@ -47,7 +47,7 @@ pub enum Transition {
     StuckToCancelled,
 }
 
-/// Why none fires.
+/// Reason for which none fires.
 #[derive(Clone, Copy)]
 #[expect(dead_code, reason = "an engine reads the states; the measurement only distinguishes the variants")]
 pub enum Refusal {
@@ -55,7 +55,7 @@ pub enum Refusal {
     GuardFailed(State, State),
 }
 
-/// Whether a transition fires.
+/// True if a transition fires.
 #[inline(never)]
 pub fn fires((from, to, round): (State, State, u32)) -> bool {
     match (from, to) {

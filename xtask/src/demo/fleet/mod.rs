@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// The branch whose first review fails, and the branch whose worker is killed.
 const BRANCHES: [&str; 2] = ["add/form", "add/theme"];
 
-/// What the reviewer's agent does: it waits on the first branch until the gateway has been killed, and fails that branch once.
+/// Script of the reviewer's agent: it waits on the first branch until the gateway has been killed, and fails that branch once.
 const REVIEW: &str = "\
 if [ \"$(git branch --show-current)\" = add/form ] && ! [ -e tests.txt ]; then
   touch GO/reviewing; until [ -e GO/review ]; do sleep 0.05; done
@@ -32,7 +32,7 @@ if [ \"$(git branch --show-current)\" = add/form ] && ! [ -e tests.txt ]; then
 else complete PASS 'It is good'; fi
 ";
 
-/// What the worker's agent does: on the second branch it waits until its crab has been killed.
+/// Script of the worker's agent: on the second branch it waits until its crab has been killed.
 const IMPLEMENT: &str = "\
 if [ \"$(git branch --show-current)\" = add/theme ]; then
   touch GO/implementing; until [ -e GO/implement ]; do sleep 0.05; done
@@ -40,7 +40,7 @@ fi
 commit; complete PASS 'It is written'
 ";
 
-/// What it does when a review has failed. It commits nothing: its crab does.
+/// Script of the worker's agent after a failed review. It commits nothing: its crab does.
 const FIX: &str = "echo 'one test' >tests.txt; complete PASS 'The test is there'\n";
 
 /// The fleet of the demo.
@@ -50,7 +50,7 @@ struct Fleet<'s> {
     processes: Processes<'s>,
     /// The missions with their branches, in the order in which they were started.
     missions: Vec<(String, &'static str)>,
-    /// What was printed of each run.
+    /// Last printed state of each run.
     shown: BTreeMap<String, String>,
     crabs: BTreeMap<String, String>,
 }

@@ -16,7 +16,7 @@ pub(super) struct Processes<'s> {
     scratch: &'s Scratch,
     program: PathBuf,
     running: BTreeMap<String, Child>,
-    /// Where the gateway listens: at the same address every time.
+    /// Address of the gateway, which stays the same.
     listen: String,
 }
 
@@ -60,7 +60,7 @@ impl<'s> Processes<'s> {
             .map_err(|error| format!("{} cannot be written: {error}", file.display()))
     }
 
-    /// What the agent of a step does on a crab.
+    /// Writes the script of a step's agent on a crab.
     pub(super) fn acts(&self, crab: &str, step: &str, script: &str) -> Result<()> {
         let folder = self.folder(crab).join("orange/agents");
         let file = folder.join(format!("{step}.sh"));
@@ -122,7 +122,7 @@ impl<'s> Processes<'s> {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// How many agents the crabs have started.
+    /// Number of agents that the crabs have started.
     pub(super) fn agents(&self) -> usize {
         let folders = fs::read_dir(self.scratch.path("crabs")).into_iter().flatten().flatten();
         let notes = folders.filter_map(|crab| fs::read_dir(crab.path().join("orange/agents")).ok());
@@ -143,7 +143,7 @@ impl<'s> Processes<'s> {
         }
     }
 
-    /// What the processes have logged, to go with a failure.
+    /// Logs of the processes, to go with a failure.
     pub(super) fn logs(&self) -> String {
         let files = fs::read_dir(self.scratch.path("logs")).into_iter().flatten().flatten();
         let texts = files.map(|it| {

@@ -145,7 +145,7 @@ fn to_be_picked(world: &World) -> Result<BTreeSet<String>> {
     Ok(ids(&world.git(&repository, &words)?))
 }
 
-/// Which of these texts are the content of a file below `ORANGE_HOME`, with everything else that repositories there have.
+/// Those of these texts that are the content of a file below `ORANGE_HOME`, with everything else that repositories there have.
 fn elsewhere(world: &World, wanted: &BTreeMap<String, &Text>) -> Result<BTreeSet<String>> {
     let ids: BTreeMap<&[u8], &String> = wanted.iter().map(|(id, one)| (one.text.as_bytes(), id)).collect();
     let lengths: BTreeSet<u64> = ids.keys().map(|text| text.len() as u64).collect();
@@ -172,7 +172,7 @@ fn elsewhere(world: &World, wanted: &BTreeMap<String, &Text>) -> Result<BTreeSet
     Ok(found)
 }
 
-/// What is staged, stashed and reachable in the repository of this folder or `.git` file; nothing without a repository.
+/// Objects that are staged, stashed and reachable in the repository of this folder or `.git` file; nothing without a repository.
 fn inside(world: &World, repository: &Path) -> BTreeSet<String> {
     let folder = if repository.is_file() { repository.with_file_name("") } else { repository.to_owned() };
     let git = |words: &[&str]| world.git(&folder, words).unwrap_or_default();
@@ -208,7 +208,7 @@ pub(super) fn census(world: &World) -> Result<Vec<(String, String)>> {
     Ok(alive)
 }
 
-/// What must not change: a person's own checkout with its uncommitted changes, and branches of the remote.
+/// State that must not change: a person's own checkout with its uncommitted changes, and branches of the remote.
 pub(super) fn others(world: &World) -> Result<String> {
     let own = world.path(PROJECT);
     let state = world.git(&own, &["status", "--porcelain", "--branch", "--untracked-files=all"])?;

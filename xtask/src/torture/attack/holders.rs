@@ -14,7 +14,7 @@ use super::super::world::{Role, World};
 use super::life::{Lived, come_to_an_end, nobody_is_left, start, under_kills};
 use crate::Result;
 
-/// What an agent does at its start. An agent that its wrapper has not recorded yet has no children.
+/// Commands of an agent at its start. An agent that its wrapper has not recorded yet has no children.
 const BEGINS: &str = r#"
 exec 9>>"$notes/$ORANGE_TASK.lock"
 flock -n 9 || echo "agent $ORANGE_SPAWN" >>"$notes/$ORANGE_TASK.doubles"

@@ -56,7 +56,7 @@ const MOST_APART: u64 = 200;
 /// The highest exit status that `orange` documents.
 const MOST: i32 = 6;
 
-/// How often a person repeats a request before it counts as failed.
+/// Number of times that a person repeats a request before it counts as failed.
 const PATIENCE: usize = 6;
 
 /// The address space of a process in KiB: far more than any needs, and far less than the size of a hostile file.

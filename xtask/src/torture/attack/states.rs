@@ -80,7 +80,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Whether this git command succeeds.
+    /// True if this git command succeeds.
     fn git(&self, words: &[&str]) -> bool {
         self.world.git(self.folder, words).is_ok()
     }
@@ -109,7 +109,7 @@ impl Site<'_> {
         Ok(self.git(&["switch", "--quiet", "--create", &mine, &here]) && self.commit(evidence, &name)?)
     }
 
-    /// Whether an unfinished operation of git has come to this commit.
+    /// True if an unfinished operation of git has come to this commit.
     fn stands_at(&self, name: &str, commit: &str) -> bool {
         let id = |name: &str| self.world.git(self.folder, &["rev-parse", "--verify", "--quiet", name]);
         id(name).is_ok_and(|found| id(commit).as_ref() == Ok(&found))

@@ -20,11 +20,11 @@ use crate::scratch::PROJECT;
 /// A second project with independent tasks.
 const NEXT: &str = "next";
 
-/// Whose work may fail while something else is at a path.
+/// Work that may fail while something else is at a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hits {
     Task,
-    /// What needs a lock or a record of the project.
+    /// Work that needs a lock or a record of the project.
     Project,
     /// Every start of an agent.
     Starts,
@@ -201,7 +201,7 @@ fn next_project(world: &World) -> Result<PathBuf> {
     Ok(own)
 }
 
-/// What must not change, in both projects.
+/// State that must not change, in both projects.
 fn untouched(world: &World, next: &Path) -> Result<String> {
     let state = world.git(next, &["status", "--porcelain", "--branch", "--untracked-files=all"])?;
     let mine = fs::read_to_string(next.join("mine")).unwrap_or_default();
@@ -288,7 +288,7 @@ impl Trap {
         if has_former { fs::rename(&self.away, &self.place) } else { Ok(()) }
     }
 
-    /// Whether what is there now is neither a file nor a folder, nor what a person may have put elsewhere.
+    /// True if the place now has neither a file nor a folder, nor anything that a person may have put elsewhere.
     fn is_never_opened(&self) -> bool {
         let Ok(found) = self.place.symlink_metadata() else { return false };
         let kind = found.file_type();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// How many random worktrees the attack takes: they take a few seconds.
+/// Number of random worktrees in the attack: they take a few seconds.
 const ROUNDS: u64 = 8;
 
 /// The bytes of every file of a worktree.

@@ -1,4 +1,4 @@
-//! Where a worktree stands: the files say what git says, or leave it to git.
+//! The commit of a worktree: its files agree with git, or leave the answer to git.
 
 use super::*;
 use crate::drive::git::head::{from_files, stands_on};

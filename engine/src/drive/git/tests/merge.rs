@@ -8,7 +8,7 @@ fn task_with_commit(lab: &Lab) -> String {
     lab.commit(&lab.pooled(1), "feature", "f\n")
 }
 
-/// What is said of a merge beforehand is what becomes of it.
+/// Checks that a merge does what is said of it beforehand.
 fn check_foretold(lab: &Lab) {
     let plan = |strategy| lab.git.plan_merge("fix", "main", strategy, Some(&lab.pooled(1)));
     let (forward, joined) = (plan(Strategy::FastForward), plan(Strategy::Merge));

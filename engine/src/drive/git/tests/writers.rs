@@ -6,7 +6,7 @@ use std::thread;
 use super::*;
 use crate::drive::process;
 
-/// How a writer saves a file.
+/// Method by which a writer saves a file.
 #[derive(Clone, Copy, Debug)]
 enum Saves {
     /// Writes it where it is.
