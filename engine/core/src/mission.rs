@@ -19,6 +19,7 @@ pub const MOST_ABANDONED: u16 = 5;
 
 /// One run of a plan. It holds everything that decisions read, and no time, path or name of the world.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mission {
     /// Status of the mission.
     pub status: MissionStatus,
@@ -27,8 +28,10 @@ pub struct Mission {
     /// By [`StepId`].
     pub steps: Vec<StepState>,
     /// The pause that waits for an answer; `Some` exactly while it is paused.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub pause: Option<Pause>,
     /// Number of pauses so far.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub pauses: u32,
 }
 
@@ -52,28 +55,39 @@ pub enum MissionStatus {
 
 /// A step of a mission.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepState {
     /// Status of the step.
     pub status: StepStatus,
     /// Its attempts, the first one first; the number of an attempt is its place here plus one. The last one is the current.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub attempts: Vec<Attempt>,
     /// The ends without a word in a row.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub lost: u16,
     /// Number of times in a row that its worker was lost.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub abandoned: u16,
     /// Number of completions of a loop step, its handled failures included.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub completions: u16,
     /// Number of further completions that a person has granted to a loop step.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub granted: u16,
     /// Its loop was exhausted, and nobody has granted another round.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub is_exhausted: bool,
     /// Reason for its failure; `Some` exactly while it is failed.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub failure: Option<Failure>,
     /// Its handler has completed: its failure no longer counts.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub is_handled: bool,
     /// Report of its latest completion, or of its handler's. Conditions and contexts read it.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub latest: Option<Report>,
     /// The loop step that sent it back last.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub sent_back_by: Option<StepId>,
 }
 
@@ -101,13 +115,16 @@ pub enum StepStatus {
 
 /// One try at a step. It gets its number when the step is queued.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Attempt {
     /// End of the attempt, once it has ended.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub end: Option<AttemptEnd>,
 }
 
 /// End of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum AttemptEnd {
     /// Its agent has reported a completion.
     Completed(Report),
@@ -126,17 +143,21 @@ pub enum AttemptEnd {
 
 /// Report of a completion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
     /// One word.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub result: Option<String>,
     /// Summary of the work.
     pub summary: String,
     /// Call for a person's attention.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub warning: Option<String>,
 }
 
 /// Reason for the failure of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Failure {
     /// Its attempt has failed.
     Reported(String),
@@ -152,6 +173,7 @@ pub enum Failure {
 
 /// Something that a paused mission asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pause {
     /// Counted from 1 in each mission.
     pub number: u32,
@@ -161,6 +183,7 @@ pub struct Pause {
 
 /// Reason for a pause of a mission.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum PauseReason {
     /// A step has ended; nothing is wrong.
     Boundary(StepId),
@@ -176,6 +199,7 @@ pub enum PauseReason {
 
 /// Something that happens to a mission.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Event {
     /// It has a slot.
     Begin,
@@ -279,6 +303,7 @@ pub enum Effect {
 
 /// Effect of the answer to a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Answered {
     /// The mission goes on.
     WentOn,
@@ -292,6 +317,7 @@ pub enum Answered {
 
 /// Reason for which an event is refused. A refused event changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Refusal {
     /// The mission has ended.
     Closed(MissionStatus),

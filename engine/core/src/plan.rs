@@ -12,6 +12,7 @@ use crate::Permissions;
 
 /// The number of a step, in source order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct StepId(pub u16);
 
 /// The number of a role, in the order of the workflow's list.
@@ -98,6 +99,7 @@ pub enum Field {
 
 /// Policy of a mission's pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Policy {
     /// Mode of execution: with or without a wait for a person after every step.
     pub execution: Execution,

@@ -39,6 +39,7 @@ pub const UNACCEPTED_SWEEPS: u8 = 2;
 
 /// The crabs and the leases of one colony. It holds everything that decisions read, and no time, address or file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scheduler {
     /// By crab.
     pub crabs: BTreeMap<String, Crab>,
@@ -50,19 +51,24 @@ pub struct Scheduler {
 
 /// A worker process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Crab {
     /// Its roles, each once, in order.
     pub roles: Vec<String>,
     /// It waits for work, and its connection stands. An offer ends that.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub is_parked: bool,
     /// The mission for which it has a lease.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub mission: Option<String>,
     /// Reason for which it gives steps back: it gets no more before it registers again.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub fault: Option<String>,
 }
 
 /// A step that a crab has.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Lease {
     /// The crab.
     pub crab: String,
@@ -71,19 +77,23 @@ pub struct Lease {
     /// The ticket of its mission.
     pub ticket: u64,
     /// The crab has sent a heartbeat for it, or has started its agent.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub is_accepted: bool,
     /// The mission says that the agent of this attempt runs: if the lease ends, the attempt is lost and does not wait again.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub is_running: bool,
     /// The sweeps since the last heartbeat.
     pub silent: u8,
     /// The version of the mission that wanted it.
     pub version: u64,
     /// The other steps of the mission that may start, the earliest first; none while the agent of this attempt runs.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub others: Vec<Waiting>,
 }
 
 /// A step of a mission that is to be run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Item {
     /// The mission.
     pub mission: String,
@@ -97,6 +107,7 @@ pub struct Item {
 
 /// A step that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Waiting {
     /// The step.
     pub item: Item,
@@ -120,6 +131,7 @@ pub type Heads = BTreeMap<String, Head>;
 
 /// Something that happens to a colony.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Event {
     /// A crab says which roles it has. A crab that is known changes its roles.
     Register {
@@ -226,6 +238,7 @@ pub enum Effect {
 
 /// Reason for which an event is refused. A refused event changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Refusal {
     /// Another crab of the colony has the role.
     RoleTaken {

@@ -76,7 +76,7 @@ fn row(app: &App, Listed { dir, task }: Listed, panes: &Panes<'_>, names: &Names
 }
 
 fn readable(dir: &TaskDir, observed: Observed, course: &Course, names: &Names<'_>) -> MissionRow {
-    let need = need::of_mission(dir, &observed, course).map(|need| names.in_need(need));
+    let need = Some(names.in_need(need::of_mission(dir, &observed, course)));
     let Observed { task, .. } = observed;
     MissionRow {
         need,

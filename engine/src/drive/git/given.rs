@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::{Git, REQUEST_FOLDER};
+use super::Git;
 use crate::files::{if_found, remove_folder};
 use crate::store::atomic;
 use crate::{Error, Kind, Result, nofollow};

@@ -147,12 +147,6 @@ impl Row {
         }
     }
 
-    /// Whether an agent of it is alive.
-    pub fn is_busy(&self) -> bool {
-        let is_mission_at_work = self.kind == Kind::Mission && self.group() == Group::Running;
-        !self.agents.is_empty() || self.session == SessionState::Active || is_mission_at_work
-    }
-
     /// A character that says what it needs.
     pub fn icon(&self) -> &'static str {
         let Some(need) = &self.need else { return if self.broken.is_some() { "✗" } else { "○" } };

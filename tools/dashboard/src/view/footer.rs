@@ -212,6 +212,6 @@ fn of_row(state: &State) -> (Vec<ShownKey>, Vec<ShownKey>) {
         None => offered.label.clone(),
     };
     let offered = offers::of(state, row);
-    let shown = offered.iter().map(|it| (keys::sign(it.key).to_owned(), label(it), it.refusal.is_none()));
+    let shown = offered.iter().map(|it| (keys::sign(&it.key).to_owned(), label(it), it.refusal.is_none()));
     shown.partition(|(_, _, is_allowed)| *is_allowed)
 }

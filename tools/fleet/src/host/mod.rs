@@ -17,6 +17,7 @@ use orange_core::mission::{Mission, StepState, StepStatus};
 use orange_core::plan::{Plan, StepId};
 use orange_core::scheduler::Scheduler;
 use orange_core::{mission, scheduler};
+use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
 /// Future answer of a host.
@@ -102,22 +103,18 @@ pub struct About {
 }
 
 /// An event and its actor.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "actor", rename_all = "snake_case")]
 pub enum Event {
     /// Something happens to a mission.
-    Mission {
-        id: String,
-        event: mission::Event,
-    },
+    Mission { id: String, event: mission::Event },
     /// Something happens to a colony.
-    Scheduler {
-        id: String,
-        event: scheduler::Event,
-    },
+    Scheduler { id: String, event: scheduler::Event },
 }
 
 /// Result of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reply", content = "of", rename_all = "snake_case")]
 pub enum Reply {
     /// The event has happened.
     Done {
@@ -390,7 +387,7 @@ pub struct Counts {
 }
 
 /// An instruction to a crab, with its address.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
     pub colony: String,
     pub crab: String,
@@ -398,7 +395,8 @@ pub struct Delivery {
 }
 
 /// An instruction to a crab.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Instruction {
     /// It has this step.
     Offer(scheduler::Item),

@@ -1,18 +1,15 @@
-//! The stored form of missions, schedulers, events and answers: JSON with a version, read whole or refused with the reason.
+//! Stored texts of missions, schedulers, events and answers: the JSON of their types, with a version.
 
-pub mod event;
 pub mod ids;
 pub mod mission;
-pub mod outcome;
 pub mod plan;
-pub mod scheduler;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use std::fmt;
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// The version of every form that this program writes.
 const VERSION: u32 = 1;
@@ -46,14 +43,25 @@ impl From<serde_json::Error> for Unreadable {
     }
 }
 
-/// The part that every stored text has, whatever its version.
+/// The version of a stored text, whatever it is.
 #[derive(Deserialize)]
 struct Versioned {
     v: u32,
 }
 
-/// Reads a text of version 1. The version is compared first, so that a newer text is not half read.
-fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, Unreadable> {
+/// A value with its version.
+#[derive(Serialize)]
+struct Stored<'t, T> {
+    v: u32,
+    #[serde(flatten)]
+    value: &'t T,
+}
+
+/// The value of a stored text. The version is compared first, so that a newer text is not half read.
+///
+/// # Errors
+/// It is of a newer version, or another text.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable> {
     let Versioned { v } = serde_json::from_str(text)?;
     match v {
         VERSION => Ok(serde_json::from_str(text)?),
@@ -62,7 +70,7 @@ fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, Unreadable> {
     }
 }
 
-/// Writes a form. Its maps have text as keys, so that it always can be written.
-fn write<T: serde::Serialize>(form: &T) -> String {
-    serde_json::to_string(form).unwrap_or_default()
+/// The text of a value. Its maps have text as keys, so that it always can be written.
+pub fn write<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(&Stored { v: VERSION, value }).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use orange_core::mission::{
 use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use orange_core::scheduler::{self, Crab, Event as SchedulerEvent, Item, Lease, Scheduler, Waiting};
 
-use super::{Unreadable, event, mission, outcome, scheduler as colony};
+use super::{Unreadable, mission, read, write};
 use crate::host::{Event, Reply};
 use crate::simulate::measure::FIVE;
 
@@ -63,14 +63,14 @@ fn full() -> Mission {
     }
 }
 
-const MISSION: &str = r#"{"v":1,"status":"paused","execution":"step","intervene":"on-warning","steps":[{"status":"completed","attempts":["lost",{"failed":"no"},"abandoned","withdrawn",{"completed":{"result":"PASS","summary":"it \"works\"\n","warning":"ä"}}],"lost":1,"abandoned":3,"completions":2,"granted":3,"exhausted":true,"handled":true,"latest":{"result":"PASS","summary":"it \"works\"\n","warning":"ä"},"sent_back_by":4},{"status":"running","attempts":["open"]},{"status":"failed","failure":{"stuck":2}},{"status":"failed","failure":{"because":2}},{"status":"failed","failure":{"reported":"no"}}],"pause":{"number":7,"reason":{"warning":1}},"pauses":7}"#;
+const MISSION: &str = r#"{"v":1,"status":"paused","policy":{"execution":"step","intervene":"on-warning"},"steps":[{"status":"completed","attempts":[{"end":"lost"},{"end":{"failed":{"reason":"no"}}},{"end":"abandoned"},{"end":"withdrawn"},{"end":{"completed":{"result":"PASS","summary":"it \"works\"\n","warning":"ä"}}}],"lost":1,"abandoned":3,"completions":2,"granted":3,"is_exhausted":true,"is_handled":true,"latest":{"result":"PASS","summary":"it \"works\"\n","warning":"ä"},"sent_back_by":4},{"status":"running","attempts":[{}]},{"status":"failed","failure":{"stuck":2}},{"status":"failed","failure":{"because":2}},{"status":"failed","failure":{"reported":"no"}}],"pause":{"number":7,"reason":{"warning":1}},"pauses":7}"#;
 
 #[test]
 fn a_mission_is_read_as_it_was_written() {
-    assert_eq!(mission::write(&full()), MISSION);
+    assert_eq!(write(&full()), MISSION);
     assert_eq!(mission::read(MISSION, PLAN).unwrap(), full());
     let new = Mission::new(PLAN, Policy::DEFAULT);
-    assert_eq!(mission::read(&mission::write(&new), PLAN).unwrap(), new);
+    assert_eq!(mission::read(&write(&new), PLAN).unwrap(), new);
     let reasons = [
         PauseReason::Boundary(StepId(0)),
         PauseReason::Error(StepId(1)),
@@ -79,13 +79,13 @@ fn a_mission_is_read_as_it_was_written() {
     ];
     for reason in reasons {
         let paused = Mission { pause: Some(Pause { number: 1, reason }), ..full() };
-        assert_eq!(mission::read(&mission::write(&paused), PLAN).unwrap(), paused);
+        assert_eq!(mission::read(&write(&paused), PLAN).unwrap(), paused);
     }
     for (status, step) in MissionStatus::ALL.into_iter().zip(StepStatus::ALL) {
         let mut other = Mission { status, ..full() };
         (other.steps[1].status, other.steps[2].failure) = (step, Some(Failure::Exhausted(3)));
         other.steps[4].failure = Some(Failure::Abandoned(5));
-        let text = mission::write(&other);
+        let text = write(&other);
         assert!(text.contains(&format!("\"status\":\"{}\"", status.as_str())), "{text}");
         assert_eq!(mission::read(&text, PLAN).unwrap(), other);
     }
@@ -105,7 +105,6 @@ fn a_damaged_mission_is_refused_with_the_reason() {
         ("\"v\":1", "\"v\":0"),
         ("\"v\":1", "\"v\":-1"),
         ("\"paused\"", "\"hopeful\""),
-        ("\"pauses\":7", "\"pauses\":7,\"more\":1"),
         ("\"because\":2", "\"because\":5"),
         ("\"warning\":1}", "\"warning\":5}"),
         ("\"sent_back_by\":4", "\"sent_back_by\":5"),
@@ -143,15 +142,11 @@ fn a_scheduler_is_read_as_it_was_written() {
         leases: [("m".to_owned(), lease)].into(),
         sweeps: 12,
     };
-    let text = r#"{"v":1,"crabs":{"c":{"roles":["worker","any"],"parked":true,"mission":"m","fault":"full"},"d":{"roles":[]}},"leases":{"m":{"crab":"c","step":3,"attempt":2,"role":"any","ticket":5,"accepted":true,"running":true,"silent":1,"version":9,"others":[{"step":4,"attempt":2,"role":"any","ticket":6}]}},"sweeps":12}"#;
-    assert_eq!(colony::write(&scheduler), text);
-    assert_eq!(colony::read(text).unwrap(), scheduler);
-    assert_eq!(colony::read(&text.replace(",\"sweeps\":12", "")).unwrap().sweeps, 0, "a store from before");
-    let (before, rest) = text.split_once(",\"others\"").unwrap();
-    let older = format!("{before}{}", rest.split_once(']').unwrap().1);
-    assert_eq!(colony::read(&older).unwrap().leases["m"].others, [], "a store from before");
-    assert_eq!(colony::read(&text.replacen("\"v\":1", "\"v\":3", 1)), Err(Unreadable::Newer(3)));
-    assert!(colony::read("{\"v\":1}").is_err());
+    let text = r#"{"v":1,"crabs":{"c":{"roles":["worker","any"],"is_parked":true,"mission":"m","fault":"full"},"d":{"roles":[]}},"leases":{"m":{"crab":"c","item":{"mission":"m","step":3,"attempt":2,"role":"any"},"ticket":5,"is_accepted":true,"is_running":true,"silent":1,"version":9,"others":[{"item":{"mission":"m","step":4,"attempt":2,"role":"any"},"ticket":6,"version":9}]}},"sweeps":12}"#;
+    assert_eq!(write(&scheduler), text);
+    assert_eq!(read::<Scheduler>(text).unwrap(), scheduler);
+    assert_eq!(read::<Scheduler>(&text.replacen("\"v\":1", "\"v\":3", 1)), Err(Unreadable::Newer(3)));
+    assert!(read::<Scheduler>("{\"v\":1}").is_err());
 }
 
 #[test]
@@ -209,12 +204,12 @@ fn events_are_read_as_they_were_written() {
     let events = missions.into_iter().map(|event| Event::Mission { id: id(), event });
     let events = events.chain(schedulers.into_iter().map(|event| Event::Scheduler { id: id(), event }));
     for written in events {
-        let text = event::write(&written);
-        assert_eq!(event::read(&text), Ok(written), "{text}");
+        let text = write(&written);
+        assert_eq!(read(&text), Ok(written), "{text}");
     }
-    let unknown = r#"{"v":1,"mission":{"id":"x","event":"Dance"}}"#;
-    assert!(matches!(event::read(unknown), Err(Unreadable::Broken(_))));
-    assert_eq!(event::read(&unknown.replace("\"v\":1", "\"v\":2")), Err(Unreadable::Newer(2)));
+    let unknown = r#"{"v":1,"actor":"mission","id":"x","event":"dance"}"#;
+    assert!(matches!(read::<Event>(unknown), Err(Unreadable::Broken(_))));
+    assert_eq!(read::<Event>(&unknown.replace("\"v\":1", "\"v\":2")), Err(Unreadable::Newer(2)));
 }
 
 #[test]
@@ -267,7 +262,7 @@ fn outcomes_are_read_as_they_were_written() {
     ];
     outcomes.extend(refusals.map(Reply::MissionRefused));
     for written in outcomes {
-        let text = outcome::write(&written);
-        assert_eq!(outcome::read(&text), Ok(written), "{text}");
+        let text = write(&written);
+        assert_eq!(read(&text), Ok(written), "{text}");
     }
 }

@@ -11,7 +11,7 @@ impl<R: Rows> Desk<R> {
     /// One call: remembered, or happening now.
     pub(super) fn call(&mut self, call: Call) -> Result<Result<Reply, HostError>, Failed> {
         let Some(key) = call.key.clone() else { return self.run(Turn::new(call)) };
-        let asked = model::event::write(&call.event);
+        let asked = model::write(&call.event);
         self.once(&key, &asked, |desk| desk.run(Turn::new(call)))
     }
 
@@ -29,14 +29,14 @@ impl<R: Rows> Desk<R> {
             if *known != hash.as_slice() {
                 return Ok(Ok(Reply::Conflict));
             }
-            let read = model::outcome::read(outcome);
+            let read = model::read(outcome);
             return Ok(read.map_err(|cause| HostError::Corrupt(format!("the answer to {key}: {cause}"))));
         }
         let answer = act(self)?;
         match &answer {
             Ok(Reply::NotFound) | Err(_) => {}
             Ok(outcome) => {
-                let (hash, outcome) = (hash.to_vec(), model::outcome::write(outcome));
+                let (hash, outcome) = (hash.to_vec(), model::write(outcome));
                 let answered = Answered { hash: hash.clone(), outcome: outcome.clone() };
                 self.calls.insert(key.to_owned(), answered);
                 self.writes.calls.push(CallRow { key: key.to_owned(), hash, outcome });

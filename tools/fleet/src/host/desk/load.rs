@@ -70,7 +70,7 @@ impl<R: Rows> Desk<R> {
         }
         let Some(ColonyFound { version, state, waiting }) = self.rows.colony(id)? else { return Ok(()) };
         let text = std::str::from_utf8(&state).map_err(|cause| cause.to_string());
-        let read = text.and_then(|it| model::scheduler::read(it).map_err(|cause| cause.to_string()));
+        let read = text.and_then(|it| model::read(it).map_err(|cause| cause.to_string()));
         let scheduler = match read {
             Ok(scheduler) => scheduler,
             Err(why) => {

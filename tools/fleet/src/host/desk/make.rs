@@ -1,6 +1,7 @@
 //! Making colonies and missions.
 
 use orange_core::mission::Mission;
+use orange_core::scheduler::Scheduler;
 use serde_json::json;
 
 use super::save::state_of;
@@ -27,7 +28,7 @@ impl<R: Rows> Desk<R> {
         }
         let colony = Colony { id: self.new_id()?, name, repository, base, created: self.now };
         let Colony { id, name, repository, base, created: _ } = &colony;
-        let state = ColonyState { state: model::scheduler::write(&Default::default()), ..Default::default() };
+        let state = ColonyState { state: model::write(&Scheduler::default()), ..Default::default() };
         self.writes.colony_states.insert(id.clone(), state);
         self.writes.colonies.push(colony.clone());
         let actor = SchedulerActor { colony: id.clone(), ..SchedulerActor::default() };

@@ -4,7 +4,6 @@
 
 mod alarm;
 mod attempt;
-mod delivery;
 mod forget;
 mod keys;
 mod load;
@@ -20,7 +19,6 @@ use std::collections::{BTreeMap, HashMap};
 use orange_core::plan::Plan;
 use orange_core::scheduler::Event as SchedulerEvent;
 
-pub use self::delivery::{read_delivery, write_delivery};
 use self::load::Loaded;
 use self::queue::Queue;
 pub use self::rows::*;

@@ -56,7 +56,7 @@ impl<R: Rows> Desk<R> {
                 count(|it| it.mission.is_some()),
                 count(|it| it.fault.is_some()),
             ];
-            let state = model::scheduler::write(&actor.scheduler);
+            let state = model::write(&actor.scheduler);
             let state = ColonyState { version: actor.version, state, crabs };
             self.writes.colony_states.insert(id.clone(), state);
             loaded.saved_version = actor.version;
@@ -127,7 +127,7 @@ pub(super) fn state_of(plan: &Plan<'static>, mission: &Mission, version: u64) ->
         step: current_step(plan, mission).map(Into::into),
         pause: mission.pause.as_ref().map(|it| it.number),
         version,
-        state: model::mission::write(mission),
+        state: model::write(mission),
     }
 }
 

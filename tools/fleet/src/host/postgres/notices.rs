@@ -1,15 +1,14 @@
 //! Notices between gateways on one database: hints, since a lost connection misses them.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use crate::host::Delivery;
-use crate::host::desk::{read_delivery, write_delivery};
 
 /// The most bytes of a notice; Postgres takes less than 8000.
 const ROOM: usize = 7000;
 
 /// Notice of another gateway.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Notice {
     pub(super) name: String,
     /// The number of its newest record.
@@ -22,8 +21,8 @@ pub(super) struct Notice {
 pub(super) fn write(name: &str, newest: u64, deliveries: &[Delivery]) -> Vec<String> {
     let mut texts = Vec::new();
     let (mut some, mut size) = (Vec::new(), 0);
-    for delivery in deliveries.iter().map(write_delivery) {
-        let length = delivery.to_string().len();
+    for delivery in deliveries {
+        let length = serde_json::to_string(delivery).map_or(0, |it| it.len());
         if size + length > ROOM {
             texts.push(text(name, newest, std::mem::take(&mut some)));
             size = 0;
@@ -31,22 +30,22 @@ pub(super) fn write(name: &str, newest: u64, deliveries: &[Delivery]) -> Vec<Str
         // A crab that asks again hears what has no room.
         if length <= ROOM {
             size += length + 1;
-            some.push(delivery);
+            some.push(delivery.clone());
         }
     }
     texts.push(text(name, newest, some));
     texts
 }
 
-fn text(name: &str, newest: u64, deliveries: Vec<Value>) -> String {
-    json!({"name": name, "newest": newest, "deliveries": deliveries}).to_string()
+fn text(name: &str, newest: u64, deliveries: Vec<Delivery>) -> String {
+    let notice = Notice { name: name.to_owned(), newest, deliveries };
+    // Its maps have text as keys, so that it always can be written.
+    serde_json::to_string(&notice).unwrap_or_default()
 }
 
 /// Reads a notice. One of a newer program may be another form, and is only a hint.
 pub(super) fn read(text: &str) -> Option<Notice> {
-    let whole: Value = serde_json::from_str(text).ok()?;
-    let deliveries = whole["deliveries"].as_array()?.iter().filter_map(read_delivery).collect();
-    Some(Notice { name: whole["name"].as_str()?.to_owned(), newest: whole["newest"].as_u64()?, deliveries })
+    serde_json::from_str(text).ok()
 }
 
 #[cfg(test)]

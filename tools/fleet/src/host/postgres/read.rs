@@ -149,7 +149,7 @@ impl Readers {
         let Some(row) = self.row(&select, &[&id]).await? else { return Ok(None) };
         let unreadable = |why: String| HostError::Corrupt(format!("the scheduler of colony {id}: {why}"));
         let state: String = row.get(5);
-        let scheduler = model::scheduler::read(&state).map_err(|cause| unreadable(cause.to_string()))?;
+        let scheduler = model::read(&state).map_err(|cause| unreadable(cause.to_string()))?;
         let crabs: Vec<(String, String, Millis)> =
             serde_json::from_str(&row.get::<_, String>(6)).map_err(|cause| unreadable(cause.to_string()))?;
         let waiting: Vec<(String, u64)> =

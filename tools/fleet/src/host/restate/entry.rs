@@ -12,16 +12,15 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use orange_core::plan::StepId;
-use orange_core::scheduler::{Item, Waiting};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::host::desk::{
     Alarm, AttemptKey, AttemptRow, CallRow, ColonyState, CrabRow, MissionState, NewMissionRow, Newest,
-    RecordRow, Waits, Writes, read_delivery, write_delivery,
+    RecordRow, Waits, Writes,
 };
 use crate::host::packed::Packed;
-use crate::host::{Colony, Millis, TextKind, TextOf};
+use crate::host::{Colony, Delivery, Millis, TextKind, TextOf};
 
 /// Version of the form of entries.
 const VERSION: u64 = 1;
@@ -60,13 +59,6 @@ pub(super) enum Op {
 pub(super) fn write(writes: &Writes) -> Value {
     let colonies =
         writes.colonies.iter().map(|it| json!([it.id, it.name, it.repository, it.base, it.created]));
-    let waiting = writes.waiting.iter().map(|(mission, (colony, steps))| {
-        let steps = steps.iter().map(|it| {
-            let Item { mission: _, step, attempt, role } = &it.item;
-            json!([step.0, attempt, role, it.ticket, it.version])
-        });
-        json!([mission, colony, steps.collect::<Vec<_>>()])
-    });
     json!({"write": {
         "plans": writes.plans,
         "colonies": colonies.collect::<Vec<_>>(),
@@ -75,12 +67,12 @@ pub(super) fn write(writes: &Writes) -> Value {
         "colony_states": writes.colony_states,
         "records": writes.records,
         "attempts": writes.attempts.iter().collect::<Vec<_>>(),
-        "waiting": waiting.collect::<Vec<_>>(),
+        "waiting": writes.waiting,
         "crabs": writes.crabs.iter().collect::<Vec<_>>(),
         "tallies": writes.tallies.iter().collect::<Vec<_>>(),
         "calls": writes.calls,
         "alarms": writes.alarms,
-        "deliveries": writes.deliveries.iter().map(write_delivery).collect::<Vec<_>>(),
+        "deliveries": writes.deliveries,
         "now": writes.now,
         "newest": writes.newest,
     }})
@@ -181,30 +173,14 @@ struct WritesForm {
     colony_states: BTreeMap<String, ColonyState>,
     records: Vec<RecordRow>,
     attempts: Vec<(AttemptKey, AttemptRow)>,
-    waiting: Vec<WaitsForm>,
+    waiting: BTreeMap<String, Waits>,
     crabs: Vec<((String, String), CrabRow)>,
     tallies: Vec<((String, String, String), i64)>,
     calls: Vec<CallRow>,
     alarms: Vec<Alarm>,
-    deliveries: Vec<Value>,
+    deliveries: Vec<Delivery>,
     now: Millis,
     newest: Newest,
-}
-
-/// The steps of a mission that wait: the mission, its colony, and the number, attempt, role, ticket and version of each step.
-#[derive(Serialize, Deserialize)]
-struct WaitsForm(String, String, Vec<(u16, u32, String, u64, u64)>);
-
-impl WaitsForm {
-    fn into_waits(self) -> (String, Waits) {
-        let WaitsForm(mission, colony, steps) = self;
-        let waiting = |(step, attempt, role, ticket, version)| {
-            let item = Item { mission: mission.clone(), step: StepId(step), attempt, role };
-            Waiting { item, ticket, version }
-        };
-        let steps = steps.into_iter().map(waiting).collect();
-        (mission, (colony, steps))
-    }
 }
 
 fn op(form: OpForm) -> Result<Op, String> {
@@ -233,7 +209,6 @@ fn writes(form: WritesForm) -> Result<Writes, String> {
         base,
         created,
     });
-    let waiting = form.waiting.into_iter().map(WaitsForm::into_waits);
     let tallies = form.tallies.into_iter().map(|((colony, kind, name), change)| {
         let kind = ["mission", "waiting"].into_iter().find(|it| *it == kind);
         kind.map(|kind| ((colony, kind, name), change)).ok_or("it counts what this program does not know")
@@ -246,12 +221,12 @@ fn writes(form: WritesForm) -> Result<Writes, String> {
         colony_states: form.colony_states,
         records: form.records,
         attempts: form.attempts.into_iter().collect(),
-        waiting: waiting.collect(),
+        waiting: form.waiting,
         crabs: form.crabs.into_iter().collect(),
         tallies: tallies.collect::<Result<_, _>>()?,
         calls: form.calls,
         alarms: form.alarms,
-        deliveries: form.deliveries.iter().filter_map(read_delivery).collect(),
+        deliveries: form.deliveries,
         now: form.now,
         newest: form.newest,
     })
@@ -260,7 +235,9 @@ fn writes(form: WritesForm) -> Result<Writes, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Delivery, Instruction};
+    use orange_core::scheduler::{Item, Waiting};
+
+    use crate::host::Instruction;
 
     fn everything() -> Writes {
         let key = || ("m".to_owned(), 3, 2);
@@ -374,8 +351,8 @@ mod tests {
     #[test]
     fn what_is_not_known_is_refused() {
         for wrong in [
-            json!({"v": 3, "by": "x", "ops": []}),
-            json!({"v": 1, "by": "x", "ops": [{"write": {"waiting": [["m", ["c", "m", 1]]]}}]}),
+            json!({"v": 2, "by": "x", "ops": []}),
+            json!({"v": 1, "by": "x", "ops": [{"write": {"waiting": {"m": ["c", ["m", 1]]}}}]}),
             json!({"v": 1, "by": "x", "ops": [], "more": 1}),
             json!({"v": 1, "by": "x", "ops": [{"more": 1}]}),
             json!({"v": 1, "by": "x", "ops": [{"write": {"more": 1}}]}),

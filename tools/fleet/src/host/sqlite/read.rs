@@ -152,7 +152,7 @@ pub(in crate::host) fn colony(connection: &Connection, id: &str) -> Result<Optio
         })
         .map_err(broken)?;
     let Some((colony, state)) = found else { return Ok(None) };
-    let scheduler = model::scheduler::read(&state)
+    let scheduler = model::read(&state)
         .map_err(|cause| HostError::Corrupt(format!("the scheduler of colony {id}: {cause}")))?;
     let crabs =
         list(&transaction, "select id, name, heard from crab where colony = ?1 order by id", id, |row| {
