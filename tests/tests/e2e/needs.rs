@@ -1,4 +1,4 @@
-//! What tasks and missions need: every state of the shipped workflows reached for real, its need, and that nothing is offered which
+//! Needs of tasks and missions: every state of the shipped workflows reached for real, its need, and that nothing is offered which
 //! the engine then refuses.
 
 use std::fs;
@@ -10,7 +10,7 @@ use crate::missions;
 use crate::task::{Task, kill};
 use crate::world::World;
 
-/// What a task needs, which is the same in every answer.
+/// Need of a task, which all answers give alike.
 #[track_caller]
 fn need(world: &World, task: &Task<'_>) -> Value {
     let shown = task.show()["need"].clone();
