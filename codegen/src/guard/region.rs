@@ -4,7 +4,7 @@ use super::cells::{Axis, Cell, Cells};
 use crate::diag::Witness;
 use crate::guard::Counter;
 
-/// Most separate ranges of one counter that are listed.
+/// Largest number of separate ranges of one counter that are listed.
 const MAX_RANGES: usize = 4;
 
 impl Cells {

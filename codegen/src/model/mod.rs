@@ -541,7 +541,7 @@ pub struct Step {
     pub condition: Option<StepCondition>,
     /// Results that an attempt may report; empty when any word may be.
     pub results: Vec<Spanned<String>>,
-    /// Most times that it may complete and send steps back, in 0..=1000.
+    /// Largest number of times that it may complete and send steps back, in 0..=1000.
     pub max_retries: Option<Spanned<u16>>,
     /// The steps that it sends back; where it names none, the one that its condition reads.
     pub requeue: Vec<Spanned<StepId>>,

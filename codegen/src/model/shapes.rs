@@ -23,7 +23,7 @@ pub(super) struct Writer<'s> {
 }
 
 impl Writer<'_> {
-    /// Text to write in the place of a value that is no mapping. `what` is the mapping's name in messages.
+    /// Text to write in the place of a value that is not a mapping. `what` is the mapping's name in messages.
     pub(super) fn mapping_instead(self, what: &str, node: &Node) -> Option<String> {
         let text = match (what, &node.kind) {
             ("a hook", Kind::Scalar(word)) => self.hook(&word.text.value, &[])?,
@@ -73,7 +73,7 @@ impl Writer<'_> {
         Some(format!("write `{}`", self.entry(key, &gate)))
     }
 
-    /// Text to write in the place of a value that is no list.
+    /// Text to write in the place of a value that is not a list.
     pub(super) fn list_instead(self, key: &str, node: &Node) -> Option<String> {
         let items: Vec<String> = match (key, &node.kind) {
             ("hooks", Kind::Scalar(word)) => vec![self.hook(&word.text.value, &[])?],

@@ -25,7 +25,7 @@ const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// Longest time until a report, where something is always written.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Most folders that are watched. Of the others, no change is noticed.
+/// Largest number of folders that are watched. Of the others, no change is noticed.
 const MOST: usize = 4096;
 
 /// The watch on one worktree.
