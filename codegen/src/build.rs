@@ -36,7 +36,7 @@ pub fn workflows(folder: impl Into<PathBuf>) -> Build {
     }
 }
 
-/// What a build script is going to do.
+/// The settings of a build script.
 #[derive(Clone, Debug)]
 pub struct Build {
     folder: PathBuf,
@@ -46,7 +46,7 @@ pub struct Build {
     compile: fn(&Source) -> Compilation,
 }
 
-/// What a build came to.
+/// The result of a build.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// The instructions to cargo: one line each.
@@ -66,7 +66,7 @@ impl Build {
         self
     }
 
-    /// Where the code finds `orange-core`; inside the engine unless said otherwise.
+    /// Sets the path under which the code finds `orange-core`; inside the engine unless said otherwise.
     pub fn core(mut self, core: CorePath) -> Self {
         self.core = core;
         self
@@ -109,7 +109,7 @@ impl Build {
     }
 }
 
-/// What one build has come to so far.
+/// The result of one build so far.
 struct BuildState {
     core: CorePath,
     instructions: Vec<String>,

@@ -11,7 +11,7 @@ pub struct Check {
     pub level: Level,
 }
 
-/// How much a finding matters, the worst first.
+/// Level of a finding, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// The workflow has no meaning and nothing can be emitted from it; no flag changes that.
@@ -116,7 +116,7 @@ catalogue! {
 }
 
 impl Check {
-    /// Whether it has this code, in any case, or this name.
+    /// True if it has this code, in any case, or this name.
     pub fn is(&self, code_or_name: &str) -> bool {
         self.code.eq_ignore_ascii_case(code_or_name) || self.name == code_or_name
     }

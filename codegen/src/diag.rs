@@ -12,7 +12,7 @@ use crate::span::Span;
 pub struct Diagnostic {
     /// The check that found it: its code, its name, its page.
     pub check: &'static Check,
-    /// How much it matters; the check's own level unless something said otherwise.
+    /// Its level; the check's own level unless something said otherwise.
     pub level: Level,
     /// One line that names the things involved.
     pub message: String,
@@ -21,7 +21,7 @@ pub struct Diagnostic {
     /// The places involved, in the order of the story. One of them may be the primary span, which
     /// then has that text; otherwise the primary span has none.
     pub labels: Vec<Label>,
-    /// What is missing or unknown, by name: findings about one name are about one fault.
+    /// Names that are missing or unknown: findings about one name are about one fault.
     pub about: Vec<String>,
     /// All findings of its fault, this one as it was found among them; nothing where it is the only one.
     pub fault: Vec<Diagnostic>,
@@ -29,7 +29,7 @@ pub struct Diagnostic {
     pub witness: Option<Witness>,
     /// The shortest run that leads there.
     pub trace: Option<Trace>,
-    /// What to write instead.
+    /// Help: the text to write instead.
     pub help: Option<String>,
     /// The edits that correct it, where one correction is obvious.
     pub fix: Option<Fix>,
@@ -38,7 +38,7 @@ pub struct Diagnostic {
 /// A place with a few words about its part in the story.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The place.
     pub span: Span,
     /// Its part in the story.
     pub message: String,
@@ -53,7 +53,7 @@ pub struct Witness {
     pub range: String,
 }
 
-/// How many steps readers see of each end of a long run.
+/// Number of steps that readers see of each end of a long run.
 const MAX_SHOWN: usize = 20;
 
 /// A run of the workflow, step by step.
@@ -61,22 +61,22 @@ const MAX_SHOWN: usize = 20;
 pub struct Trace {
     /// The state in which the task is created.
     pub start: String,
-    /// What happens then, in order.
+    /// The steps that follow, in order.
     pub steps: Vec<TraceStep>,
-    /// What is true at the end: "2 live agents".
+    /// A fact that is true at the end: "2 live agents".
     pub end: Option<String>,
 }
 
 /// One step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceStep {
-    /// Who acts: `person`, `worker`, `reviewer`, `engine`.
+    /// Actor of the step: `person`, `worker`, `reviewer`, `engine`.
     pub by: String,
-    /// What they do: `--status stuck`, `dies`, `respawn`.
+    /// The actor's act: `--status stuck`, `dies`, `respawn`.
     pub does: String,
     /// The state that the task is in afterwards.
     pub to: String,
-    /// What the engine then does, by the names of its hooks.
+    /// The hooks that the engine then runs, by name.
     pub hooks: Vec<String>,
     /// The declaration in the source that the step follows.
     pub span: Option<Span>,
@@ -87,20 +87,20 @@ pub struct TraceStep {
 /// Edits that mend a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What they do, as an imperative: "put `kill_session` before the spawn".
+    /// Effect of the edits, as an imperative: "put `kill_session` before the spawn".
     pub title: String,
     /// Replacements in the source; they do not overlap.
     pub edits: Vec<Edit>,
-    /// Whether they can only mean what the author meant. Others are made on request alone.
+    /// True if they can only mean what the author meant. Others are made on request alone.
     pub safe: bool,
 }
 
 /// One replacement in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// What is replaced; empty where text is only put in.
+    /// The replaced text; empty where text is only put in.
     pub span: Span,
-    /// What takes its place.
+    /// The text that takes its place.
     pub text: String,
 }
 

@@ -107,7 +107,7 @@ fn remove(start: usize, end: usize) -> Edit {
     Edit { span: Span::new(start as u32, end as u32), text: String::new() }
 }
 
-/// Whether a word can stand without quotes and be read as itself.
+/// True if a word can stand without quotes and be read as itself.
 fn is_plain_word(word: &str) -> bool {
     const OTHERWISE: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     word.starts_with(|it: char| it.is_ascii_alphabetic())
@@ -122,8 +122,8 @@ fn after_empty_value(source: &str, end: usize) -> usize {
     if rest[blanks..].starts_with(':') { end + blanks + 1 } else { end }
 }
 
-/// What ends an entry between brackets: a comma or a closing bracket, and where. Nothing of the kind can follow
-/// an entry that stands on lines of its own.
+/// The end of an entry between brackets: a comma or a closing bracket, and its place. Nothing of the kind can follow an entry that
+/// stands on lines of its own.
 fn follows_in_flow(source: &str, end: usize) -> Option<(usize, char)> {
     let mut rest = &source[end..];
     loop {
@@ -186,7 +186,7 @@ fn remove_lines(source: &str, start: usize, end: usize) -> Edit {
     }
 }
 
-/// Where the comments begin that stand directly above a line, at the same indentation; else where its text begins.
+/// Start of the comments that stand directly above a line, at the same indentation; else the start of its text.
 fn first_comment_above(source: &str, at: usize) -> usize {
     let column = column(source, at);
     let mut first = at;
@@ -209,7 +209,7 @@ fn dash_before(source: &str, start: usize) -> Option<usize> {
     (before.ends_with('-') && before.len() < start).then_some(dash)
 }
 
-/// Where the next line begins that has something else than a comment.
+/// Start of the text of the next line that has something else than a comment.
 fn next_content(source: &str, from: usize) -> Option<usize> {
     let mut at = from;
     for line in source[from..].split_inclusive('\n') {
@@ -226,7 +226,7 @@ fn blank_lines(text: &str) -> usize {
     text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum()
 }
 
-/// What stands before a place on its line.
+/// The text before a place on its line.
 fn indentation(source: &str, at: usize) -> &str {
     &source[line_start(source, at)..at]
 }

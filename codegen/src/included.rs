@@ -22,7 +22,7 @@ struct File {
     name: Spanned<String>,
     /// The span of its text.
     span: Span,
-    /// Where each of its lines but the first begins.
+    /// Start of each of its lines but the first.
     lines: Vec<u32>,
 }
 
@@ -64,7 +64,7 @@ impl Included {
         }
     }
 
-    /// Where the source names the file of a span, and the place in that file in words.
+    /// The place at which the source names the file of a span, and the place in that file in words.
     fn place(&self, span: Span) -> Option<(Span, String)> {
         let at = self.files.partition_point(|it| it.span.start <= span.start).checked_sub(1)?;
         let file = &self.files[at];

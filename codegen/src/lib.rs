@@ -34,7 +34,7 @@ pub use source::{Format, Source};
 pub use span::{LineIndex, Position, Span, Spanned};
 pub use suppress::Suppressions;
 
-/// What compiling one source gave: everything that was found, and the workflow when nothing was an error.
+/// The result of compiling one source: everything that was found, and the workflow when nothing was an error.
 #[derive(Clone, Debug, Default)]
 pub struct Compilation {
     /// Every finding, in the order of the source.
@@ -43,9 +43,9 @@ pub struct Compilation {
     pub checked: Option<Checked>,
     /// The workflow's name, as far as it could be read.
     pub name: Option<Spanned<String>>,
-    /// Whether the file is a workflow at all.
+    /// Likeness of the file to a workflow.
     pub likeness: Likeness,
-    /// What comments in the source allow. It is not among the diagnostics.
+    /// The findings that comments in the source allow. They are not among the diagnostics.
     pub suppressions: Suppressions,
 }
 

@@ -41,7 +41,7 @@ pub fn transition_variants<'n>(pairs: impl IntoIterator<Item = (&'n str, &'n str
     numbered(pairs.into_iter().map(|(from, to)| identifier(camel(from) + "To" + &camel(to))), "")
 }
 
-/// What transitions are called in text, given the states that each leads from and to; all different.
+/// The names of transitions in text, given the states that each leads from and to; all different.
 pub fn transition_texts<'n>(pairs: impl IntoIterator<Item = (&'n str, &'n str)>) -> Vec<String> {
     numbered(pairs.into_iter().map(|(from, to)| format!("{from} -> {to}")), " #")
 }

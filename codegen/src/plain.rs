@@ -5,7 +5,7 @@ use crate::{Diagnostic, Label, LineIndex, Position, Source, Span, Witness};
 /// The most characters of a line that are shown.
 const MAX_WIDTH: usize = 120;
 
-/// How many characters stay in front of a place when its line is cut.
+/// Number of characters that stay in front of a place when its line is cut.
 const CONTEXT: usize = 40;
 
 /// Renders the diagnostics of one source.
@@ -109,7 +109,7 @@ fn values(witness: &Witness) -> String {
     values.collect::<Vec<_>>().join(", ")
 }
 
-/// What a source says must not act on the terminal.
+/// The text of a source without control characters, which would act on the terminal.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }

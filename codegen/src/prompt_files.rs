@@ -10,7 +10,7 @@ use crate::suggest;
 /// Bytes in one prompt.
 pub const MAX_PROMPT_BYTES: usize = 1 << 20;
 
-/// Where the prompt files of a workflow are.
+/// Place of the prompt files of a workflow.
 #[derive(Clone, Debug, Default)]
 pub enum PromptFiles {
     /// Nowhere: the source is no file.
@@ -22,7 +22,7 @@ pub enum PromptFiles {
     Given(BTreeMap<String, String>),
 }
 
-/// Why there is no prompt.
+/// Reason for which there is no prompt.
 #[derive(Debug)]
 pub enum Fault {
     /// The name leads out of the folder.
@@ -49,7 +49,7 @@ impl PromptFiles {
         PromptFiles::Folder(folder_of(path))
     }
 
-    /// Where a prompt file stands that [`PromptFiles::read`] finds, for those who watch it.
+    /// Path of a prompt file that [`PromptFiles::read`] finds, for those who watch it.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         let PromptFiles::Folder(folder) = self else { return None };
         let parent = folder.parent().filter(|_| folder.ends_with("workflows"));

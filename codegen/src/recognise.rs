@@ -5,7 +5,7 @@ use crate::source::{Format, Source};
 use crate::suggest;
 use crate::syntax::{self, Kind as NodeKind, Node};
 
-/// What the keys at the top of a file say that it is.
+/// Likeness of a file to a workflow, by the keys at its top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Likeness {
     /// It has the keys of a workflow.
@@ -17,7 +17,7 @@ pub enum Likeness {
     Other,
 }
 
-/// What a file defines.
+/// Kind of workflow that a file defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// States and transitions.

@@ -22,7 +22,7 @@ pub struct Source {
     pub text: String,
     /// The language it is in.
     pub format: Format,
-    /// Where the files are that it names.
+    /// Place of the files that it names.
     pub prompt_files: PromptFiles,
 }
 
@@ -35,7 +35,7 @@ pub enum Format {
     Toml,
 }
 
-/// Whether a file holds scenarios and no workflow, which its name says.
+/// True if a file holds scenarios and no workflow, which its name says.
 pub fn is_scenario_file(path: &Path) -> bool {
     path.file_name().is_some_and(|it| it.to_string_lossy().ends_with(SCENARIOS))
 }

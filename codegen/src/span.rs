@@ -1,4 +1,4 @@
-//! Where something stands in a source: byte ranges, and the lines and columns people count in.
+//! Places in a source: byte ranges, and the lines and columns people count in.
 
 use std::ops::Range;
 
@@ -14,9 +14,9 @@ pub struct Span {
 /// A value and where it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// What was written.
+    /// The value.
     pub value: T,
-    /// Where it was written.
+    /// The place in the source at which it was written.
     pub span: Span,
 }
 
@@ -58,7 +58,7 @@ impl Span {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// Whether it covers no byte.
+    /// True if it covers no byte.
     pub const fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -118,7 +118,7 @@ impl<'text> LineIndex<'text> {
         Position { line: line as u32 + 1, column: column + 1 }
     }
 
-    /// How many characters end at this byte or before it.
+    /// Number of characters that end at this byte or before it.
     fn before(&self, offset: usize) -> u32 {
         let mark = offset / STRIDE;
         self.marks.get(mark).map_or_else(
@@ -128,7 +128,7 @@ impl<'text> LineIndex<'text> {
     }
 }
 
-/// How many characters begin in these bytes of UTF-8.
+/// Number of characters that begin in these bytes of UTF-8.
 fn characters(bytes: &[u8]) -> u32 {
     bytes.iter().filter(|byte| (**byte as i8) >= -0x40).count() as u32
 }

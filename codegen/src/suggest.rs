@@ -3,7 +3,7 @@
 /// Longer words are not compared: nobody mistypes them by two letters.
 const MAX_WORD: usize = 64;
 
-/// How many known words a message still lists.
+/// Largest number of known words that a message lists.
 const MAX_LIST: usize = 13;
 
 /// The known word at most two edits away (insert, delete, replace, swap), or equal but for case, `-` and `_`.

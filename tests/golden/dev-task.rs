@@ -91,7 +91,7 @@ pub mod dev_task {
             name.parse()
         }
     }
-    /// Who may take a step, in the order of the tables.
+    /// The roles that may take steps, in the order of the tables.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Role {
         /// `planner`
@@ -150,7 +150,7 @@ pub mod dev_task {
             name.parse()
         }
     }
-    /// What an attempt at `review` may report.
+    /// Possible results of an attempt at `review`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum ReviewResult {
         /// `PASS`
@@ -193,7 +193,7 @@ pub mod dev_task {
         }
     }
     impl Step {
-        /// Who may take it.
+        /// The role that may take it.
         pub const fn role(self) -> Role {
             match self {
                 Self::Plan => Role::Planner,
@@ -230,8 +230,8 @@ pub mod dev_task {
                 Self::Review => &ReviewResult::NAMES,
             }
         }
-        /// Whether its condition holds, given the part of a step's latest report that `latest` finds; a step
-        /// without a condition runs always.
+        /// True if its condition holds, given the part of a step's latest report that `latest` finds; a step without a
+        /// condition runs always.
         #[allow(unused_variables)]
         pub fn condition_holds<'r>(
             self,

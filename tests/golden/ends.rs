@@ -21,7 +21,7 @@ pub mod ends {
     pub const SOURCE_HASH: &str = "b8b19f3198ae0ffc";
     /// The hash of its prompts alone.
     pub const PROMPTS_HASH: &str = "685b96518d25fc0a";
-    /// How many exit rules it has.
+    /// Number of its exit rules.
     pub const EXIT_RULES: usize = 6;
     /// The states of the workflow, in the order of the source.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -245,7 +245,7 @@ pub mod ends {
     impl Counters {
         /// The names of all counters, in the order of the tables.
         pub const NAMES: [&'static str; 2] = ["review_round", "crash_count"];
-        /// What a new task has.
+        /// The values in a new task.
         pub const START: Self = Self {
             review_round: 0,
             crash_count: 0,
@@ -342,8 +342,8 @@ pub mod ends {
             to: to.id(),
         })
     }
-    /// What the exit rules of a state come to. `met` tells for each exit rule of the tables whether its artifact is
-    /// there, or the agent ended as it says; what it says of rules without either is not read.
+    /// The result of the exit rules of a state. `met` tells for each exit rule of the tables whether its artifact is there, or
+    /// the agent ended as it says; its entries for rules without either are not read.
     #[allow(
         unused_comparisons,
         unused_variables,

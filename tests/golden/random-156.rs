@@ -21,7 +21,7 @@ pub mod random_156 {
     pub const SOURCE_HASH: &str = "2f15099e27520481";
     /// The hash of its prompts alone.
     pub const PROMPTS_HASH: &str = "cbf29ce484222325";
-    /// How many exit rules it has.
+    /// Number of its exit rules.
     pub const EXIT_RULES: usize = 8;
     /// The states of the workflow, in the order of the source.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -295,7 +295,7 @@ pub mod random_156 {
             "fix_attempts",
             "tries",
         ];
-        /// What a new task has.
+        /// The values in a new task.
         pub const START: Self = Self {
             review_round: 0,
             crash_count: 0,
@@ -469,8 +469,8 @@ pub mod random_156 {
             to: to.id(),
         })
     }
-    /// What the exit rules of a state come to. `met` tells for each exit rule of the tables whether its artifact is
-    /// there, or the agent ended as it says; what it says of rules without either is not read.
+    /// The result of the exit rules of a state. `met` tells for each exit rule of the tables whether its artifact is there, or
+    /// the agent ended as it says; its entries for rules without either are not read.
     #[allow(
         unused_comparisons,
         unused_variables,

@@ -21,7 +21,7 @@ pub mod default {
     pub const SOURCE_HASH: &str = "82c7d5913ceda554";
     /// The hash of its prompts alone.
     pub const PROMPTS_HASH: &str = "8b34e680a4129a87";
-    /// How many exit rules it has.
+    /// Number of its exit rules.
     pub const EXIT_RULES: usize = 8;
     /// The states of the workflow, in the order of the source.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -336,7 +336,7 @@ pub mod default {
     impl Counters {
         /// The names of all counters, in the order of the tables.
         pub const NAMES: [&'static str; 2] = ["review_round", "crash_count"];
-        /// What a new task has.
+        /// The values in a new task.
         pub const START: Self = Self {
             review_round: 0,
             crash_count: 0,
@@ -484,8 +484,8 @@ pub mod default {
             to: to.id(),
         })
     }
-    /// What the exit rules of a state come to. `met` tells for each exit rule of the tables whether its artifact is
-    /// there, or the agent ended as it says; what it says of rules without either is not read.
+    /// The result of the exit rules of a state. `met` tells for each exit rule of the tables whether its artifact is there, or
+    /// the agent ended as it says; its entries for rules without either are not read.
     #[allow(
         unused_comparisons,
         unused_variables,

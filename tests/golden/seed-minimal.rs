@@ -21,7 +21,7 @@ pub mod minimal {
     pub const SOURCE_HASH: &str = "3eaf2eb7a794ef5c";
     /// The hash of its prompts alone.
     pub const PROMPTS_HASH: &str = "74558a6d9d6f7f49";
-    /// How many exit rules it has.
+    /// Number of its exit rules.
     pub const EXIT_RULES: usize = 3;
     /// The states of the workflow, in the order of the source.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -240,7 +240,7 @@ pub mod minimal {
     impl Counters {
         /// The names of all counters, in the order of the tables.
         pub const NAMES: [&'static str; 2] = ["review_round", "crash_count"];
-        /// What a new task has.
+        /// The values in a new task.
         pub const START: Self = Self {
             review_round: 0,
             crash_count: 0,
@@ -332,8 +332,8 @@ pub mod minimal {
             to: to.id(),
         })
     }
-    /// What the exit rules of a state come to. `met` tells for each exit rule of the tables whether its artifact is
-    /// there, or the agent ended as it says; what it says of rules without either is not read.
+    /// The result of the exit rules of a state. `met` tells for each exit rule of the tables whether its artifact is there, or
+    /// the agent ended as it says; its entries for rules without either are not read.
     #[allow(
         unused_comparisons,
         unused_variables,

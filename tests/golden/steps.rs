@@ -95,7 +95,7 @@ pub mod steps {
             name.parse()
         }
     }
-    /// Who may take a step, in the order of the tables.
+    /// The roles that may take steps, in the order of the tables.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Role {
         /// `self`
@@ -147,7 +147,7 @@ pub mod steps {
             name.parse()
         }
     }
-    /// What an attempt at `self` may report, and one at `rescue`, which handles its failure.
+    /// Possible results of an attempt at `self`, and one at `rescue`, which handles its failure.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum SelfResult {
         /// `GO`
@@ -191,7 +191,7 @@ pub mod steps {
             name.parse()
         }
     }
-    /// What an attempt at `code-review` may report.
+    /// Possible results of an attempt at `code-review`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum CodeReviewResult {
         /// `PASS`
@@ -233,7 +233,7 @@ pub mod steps {
             name.parse()
         }
     }
-    /// What an attempt at `fix` may report.
+    /// Possible results of an attempt at `fix`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum FixResult {
         /// `DONE`
@@ -273,7 +273,7 @@ pub mod steps {
             name.parse()
         }
     }
-    /// What an attempt at `stuck` may report.
+    /// Possible results of an attempt at `stuck`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum StuckResult {
         /// `NOTED`
@@ -314,7 +314,7 @@ pub mod steps {
         }
     }
     impl Step {
-        /// Who may take it.
+        /// The role that may take it.
         pub const fn role(self) -> Role {
             match self {
                 Self::Self_ => Role::Self_,
@@ -355,8 +355,8 @@ pub mod steps {
                 Self::Stuck => &StuckResult::NAMES,
             }
         }
-        /// Whether its condition holds, given the part of a step's latest report that `latest` finds; a step
-        /// without a condition runs always.
+        /// True if its condition holds, given the part of a step's latest report that `latest` finds; a step without a
+        /// condition runs always.
         #[allow(unused_variables)]
         pub fn condition_holds<'r>(
             self,

@@ -95,7 +95,7 @@ pub mod two_reviews {
             name.parse()
         }
     }
-    /// Who may take a step, in the order of the tables.
+    /// The roles that may take steps, in the order of the tables.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Role {
         /// `worker`
@@ -147,7 +147,7 @@ pub mod two_reviews {
             name.parse()
         }
     }
-    /// What an attempt at `second-review` may report.
+    /// Possible results of an attempt at `second-review`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum SecondReviewResult {
         /// `PASS`
@@ -190,7 +190,7 @@ pub mod two_reviews {
         }
     }
     impl Step {
-        /// Who may take it.
+        /// The role that may take it.
         pub const fn role(self) -> Role {
             match self {
                 Self::Implement
@@ -234,8 +234,8 @@ pub mod two_reviews {
                 Self::SecondReview => &SecondReviewResult::NAMES,
             }
         }
-        /// Whether its condition holds, given the part of a step's latest report that `latest` finds; a step
-        /// without a condition runs always.
+        /// True if its condition holds, given the part of a step's latest report that `latest` finds; a step without a
+        /// condition runs always.
         #[allow(unused_variables)]
         pub fn condition_holds<'r>(
             self,

@@ -9,7 +9,7 @@ use crate::plan::{
 };
 use crate::random::Random;
 
-/// What happens in a state.
+/// Kind of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Nobody is at work; a person decides.
@@ -49,10 +49,10 @@ pub fn flow(seed: u64) -> Plan {
     author.plan
 }
 
-/// Who writes a workflow.
+/// Author of a workflow.
 struct Author {
     random: Random,
-    /// How often in a hundred times nothing is forgotten.
+    /// Number of times in a hundred in which nothing is forgotten.
     care: usize,
     states: Vec<Role>,
     plan: Plan,
@@ -190,7 +190,7 @@ impl Author {
         }
     }
 
-    /// What nobody expects.
+    /// Adds unexpected transitions.
     fn surprises(&mut self) {
         for _ in 0..self.random.below(3) {
             let from = self.random.below(self.states.len() - 2);

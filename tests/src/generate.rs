@@ -70,7 +70,7 @@ pub fn timed_plan(seed: u64) -> Plan {
     plan
 }
 
-/// Whether a shorter deadline leads out of each state of a deadline, which would be an error then.
+/// True if a shorter deadline leads out of each state of a deadline, which would be an error then.
 fn may_be_hidden(plan: &Plan, at: usize) -> bool {
     let after = |at: usize| (plan.deadlines[at].after, at);
     let shorter = || (0..plan.deadlines.len()).filter(|other| after(*other) < after(at));
@@ -335,7 +335,7 @@ fn ending(random: &mut Random) -> PlannedEnding {
     }
 }
 
-/// How an agent ended: its exit status or the signal, and its last lines.
+/// End of an agent: its exit status or the signal, and its last lines.
 pub fn end(random: &mut Random) -> (Option<i32>, Option<i32>, String) {
     const PARTS: [&str; 9] = ["rate", "Rate", "RATE limit", "limit", " ", "\n", "\t  ", "try\nagain", "ok"];
     let output = (0..random.below(7)).map(|_| *random.pick(&PARTS)).collect();

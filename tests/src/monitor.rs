@@ -1,4 +1,4 @@
-//! What `orange-workflow prove` claims of a workflow, watched over one run: a reference that was written from the documents
+//! Claims of `orange-workflow prove` about a workflow, watched over one run: a reference that was written from the documents
 //! (`docs/workflow.md`, `docs/linting.md`, the pages of the checks) and uses nothing of the compiler, the core or the search.
 //!
 //! The test that takes the run says what happens, one thing after the other; the monitor has its own idea of the task's agents and
@@ -23,7 +23,7 @@ pub enum Who {
     Program,
 }
 
-/// Why a transition was taken.
+/// Cause of a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Somebody has asked.
@@ -57,12 +57,12 @@ pub enum Happening<'h> {
     Crashed(u32),
     /// Nothing further follows from what somebody has done.
     Done {
-        /// Whether hooks wait.
+        /// True if hooks wait.
         hooks_wait: bool,
     },
 }
 
-/// What decides about the end of an agent.
+/// The rule that decides about the end of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decides {
     /// The timeout of the state, or a deadline.
@@ -74,30 +74,30 @@ pub enum Decides {
 /// One agent that is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Whether it has worked on the task, or has the prompt of agents that do.
+    /// True if it has worked on the task, or has the prompt of agents that do.
     pub has_worked: bool,
-    /// Whether `spawn_reviewer` has started it, to run beside a worker.
+    /// True if `spawn_reviewer` has started it, to run beside a worker.
     pub is_beside: bool,
-    /// Whether it was started by the last transition.
+    /// True if it was started by the last transition.
     is_new: bool,
 }
 
 /// A breach of a property, by the property's name.
 pub type Breach = (&'static str, String);
 
-/// What is known of one run.
+/// Facts about one run.
 #[derive(Clone, Debug)]
 pub struct Monitor<'p> {
     plan: &'p Plan,
     /// The task's state.
     pub status: usize,
-    /// Whether it has a worktree.
+    /// True if it has a worktree.
     pub worktree: bool,
-    /// Whether it has a plain folder in the place of one.
+    /// True if it has a plain folder in the place of one.
     folder: bool,
-    /// Whether a hook of the last transition was to release what an agent is alive in.
+    /// True if a hook of the last transition was to release a place in which an agent is alive.
     is_kept: bool,
-    /// Whether the last hook has failed by itself, and those after it wait.
+    /// True if the last hook has failed by itself, and those after it wait.
     is_stopped: bool,
     agents: [Option<Agent>; 2],
     ended: Option<(Who, Option<Agent>)>,
@@ -106,7 +106,7 @@ pub struct Monitor<'p> {
     writers: BTreeMap<String, Option<Who>>,
     last: Option<usize>,
     hooks_wait: bool,
-    /// Whether a person has asked for something since an agent was last alive; before any agent, nobody needs to.
+    /// True if a person has asked for something since an agent was last alive; before any agent, a request is not needed.
     is_asked: bool,
     /// The transitions since a person last did something, the person's own included.
     pub unattended: u64,
@@ -117,12 +117,12 @@ pub struct Monitor<'p> {
     breaches: Vec<Breach>,
 }
 
-/// How an agent is started without a transition.
+/// Start of an agent without a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// A person starts the task, which gets a worktree first, or its agent again.
     ByPerson {
-        /// Whether it gets a worktree first.
+        /// True if it gets a worktree first.
         with_worktree: bool,
     },
     /// The engine does, after a crash.
@@ -160,7 +160,7 @@ impl<'p> Monitor<'p> {
         slot(who).and_then(|at| self.agents[at])
     }
 
-    /// Whether hooks wait because one of them can never work.
+    /// True if hooks wait because one of them can never work.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped
     }
@@ -175,7 +175,7 @@ impl<'p> Monitor<'p> {
         std::mem::take(&mut self.breaches)
     }
 
-    /// What the properties distinguish of the run so far, beside the task itself.
+    /// Key of the facts that the properties distinguish in the run so far, beside the task itself.
     pub fn key(&self) -> impl std::hash::Hash + Eq + use<> {
         let agents = self.agents.map(|it| it.map(|it| (it.has_worked, it.is_beside)));
         let writers: Vec<_> = self.writers.iter().map(|(section, who)| (section.clone(), *who)).collect();
@@ -283,7 +283,7 @@ impl<'p> Monitor<'p> {
         }
     }
 
-    /// Who passes a gate by a verdict has not worked, and neither has who wrote it, unless a person goes by it.
+    /// The actor that passes a gate by a verdict has not worked, and neither has its author, unless a person goes by it.
     fn judges(&mut self, it: &PlannedTransition, cause: Cause) {
         let of_rule: &[PlannedGate] = match (cause, self.decided) {
             (Cause::Ended, Some(Decides::Rule(rule))) if self.plan.rules[rule].status == it.from => {
@@ -321,7 +321,7 @@ impl<'p> Monitor<'p> {
         }
     }
 
-    /// What a hook does, by its row in `docs/workflow.md`.
+    /// Effect of a hook, by its row in `docs/workflow.md`.
     fn runs(&mut self, at: usize, has_failed: bool) {
         let Some(hook) = self.last.and_then(|last| hooks(&self.plan.transitions[last]).into_iter().nth(at))
         else {
@@ -354,7 +354,7 @@ impl<'p> Monitor<'p> {
         }
     }
 
-    /// Whether the engine refuses to do what a hook is for (`docs/workflow.md`, "Hooks").
+    /// True if the engine refuses the effect of a hook (`docs/workflow.md`, "Hooks").
     fn cannot(&self, hook: &PlannedHook) -> bool {
         let is_manned = self.agents != [None, None];
         match hook.action {
@@ -378,7 +378,7 @@ impl<'p> Monitor<'p> {
         }
     }
 
-    /// Whether the task has what the agents of its state work in, or can get it: a worktree, or a folder of its own.
+    /// True if the task has a place for the agents of its state, or can get it: a worktree, or a folder of its own.
     fn has_place(&self) -> bool {
         self.plan.states[self.status].in_folder != self.worktree
     }
@@ -499,8 +499,8 @@ fn respawn_hook(plan: &Plan, state: usize) -> Option<&PlannedHook> {
     into().find(same).or_else(|| all().find(same)).or_else(|| into().next())
 }
 
-/// Whose end the exit rules of a state judge: that of the agent that is started again there, else that of a reviewer where one is
-/// started on a transition there.
+/// The agent whose end the exit rules of a state judge: the agent that is started again there, else a reviewer where one is started
+/// on a transition there.
 pub fn own(plan: &Plan, state: usize) -> Who {
     let into = || plan.transitions.iter().filter(move |it| it.to == state).flat_map(spawns);
     let is_reviewer = match plan.states[state].respawn {
@@ -510,7 +510,8 @@ pub fn own(plan: &Plan, state: usize) -> Who {
     if is_reviewer { Who::Reviewer } else { Who::Worker }
 }
 
-/// Whether agents work in a state: no gate and no exit rule takes a verdict there, or it is where they begin (`docs/lints/judge-of-own-work.md`).
+/// True if agents work in a state: no gate and no exit rule takes a verdict there, or it is where they begin
+/// (`docs/lints/judge-of-own-work.md`).
 fn works(plan: &Plan, state: usize) -> bool {
     let judges = gates(plan, state).any(|it| it.verdict.is_some());
     let begins =
@@ -524,7 +525,7 @@ fn works(plan: &Plan, state: usize) -> bool {
     !judges || is_spawned || (begins && name != "agent-review")
 }
 
-/// Whether agents that work are started with a prompt.
+/// True if agents that work are started with a prompt.
 fn is_for_work(plan: &Plan, prompt: &str) -> bool {
     let by_transition = plan
         .transitions

@@ -46,7 +46,7 @@ pub struct PlannedDeadline {
 pub struct PlannedState {
     /// Its name.
     pub name: String,
-    /// Whether no transition leaves it.
+    /// True if no transition leaves it.
     pub terminal: bool,
     /// `respawn_prompt`
     pub respawn: Option<&'static str>,
@@ -67,7 +67,7 @@ pub struct PlannedTransition {
     pub from: usize,
     /// The state it enters.
     pub to: usize,
-    /// Who may ask; empty means anyone but declared actors.
+    /// The actors that may ask; empty means anyone but declared actors.
     pub by: Vec<&'static str>,
     /// Its guard.
     pub when: Option<Condition>,
@@ -103,7 +103,7 @@ pub struct PlannedHook {
 /// A gate: on a section, or on what is outside of the body.
 #[derive(Clone, Debug, Default)]
 pub struct PlannedGate {
-    /// What it asks outside of the body; then it has no other part.
+    /// Requirement outside of the body; then it has no other part.
     pub outside: Option<Outside>,
     /// The heading.
     pub section: &'static str,
@@ -111,19 +111,19 @@ pub struct PlannedGate {
     pub required: bool,
     /// `PASS` or `FAIL`.
     pub verdict: Option<&'static str>,
-    /// Whether the verdict must come first.
+    /// True if the verdict must come first.
     pub strict: bool,
     /// These fields must have a line: one of them, or each.
     pub fields: Vec<&'static str>,
-    /// Whether each of them must.
+    /// True if each of them must.
     pub every_field: bool,
-    /// Whether its content must be new.
+    /// True if its content must be new.
     pub fresh: bool,
     /// `written_by`; empty where nobody is declared.
     pub written_by: Vec<&'static str>,
 }
 
-/// What a gate asks outside of the body.
+/// Requirement of a gate outside of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
     /// `command`: that this program succeeds.
@@ -167,13 +167,13 @@ pub enum Operator {
 pub struct PlannedRule {
     /// The state that has the rule.
     pub status: usize,
-    /// When it applies.
+    /// Its condition.
     pub applies: Applies,
-    /// What it demands.
+    /// Its effect.
     pub outcome: PlannedOutcome,
 }
 
-/// When an exit rule applies.
+/// Condition of an exit rule.
 #[derive(Clone, Debug)]
 pub enum Applies {
     /// Always.
@@ -197,7 +197,7 @@ pub struct PlannedEnding {
     pub output: Option<&'static str>,
 }
 
-/// What an exit rule demands.
+/// Effect of an exit rule.
 #[derive(Clone, Debug)]
 pub enum PlannedOutcome {
     /// `then`
@@ -208,7 +208,7 @@ pub enum PlannedOutcome {
     Crash {
         /// The number of crashes that escalates, if it is given.
         stuck_after: Option<u32>,
-        /// Whether the agent is started again.
+        /// True if the agent is started again.
         respawn: bool,
     },
     /// `action: mark_dead`
@@ -376,7 +376,7 @@ impl PlannedTransition {
 }
 
 impl PlannedHook {
-    /// Whether the hooks after it wait when it fails: by default, those after `run_command` do.
+    /// True if the hooks after it wait when it fails: by default, those after `run_command` do.
     pub fn stops(&self) -> bool {
         self.on_failure.map_or(self.action == "run_command", |it| it == "stop")
     }

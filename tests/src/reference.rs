@@ -23,9 +23,9 @@ pub struct Task {
     pub seen: Vec<(&'static str, String)>,
     /// The programs that have been asked about what is in the worktree now, and whether they have succeeded.
     pub asked: Vec<(&'static [&'static str], bool)>,
-    /// Whether the checks of its pull request are green.
+    /// True if the checks of its pull request are green.
     pub is_green: bool,
-    /// Whether another agent is alive.
+    /// True if another agent is alive.
     pub beside: bool,
     /// The states in which it has been, its own last, and for how many seconds each time.
     pub course: Course,
@@ -45,7 +45,7 @@ pub enum Resolution {
     GuardFailed,
 }
 
-/// Why a request is refused.
+/// Reason for the refusal of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// No transition is declared.
@@ -60,7 +60,7 @@ pub enum Refusal {
     NotAsked,
 }
 
-/// What an artifact, a program or a pull request lacks.
+/// Lack of an artifact, a program or a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
     /// There is no such section.
@@ -94,7 +94,7 @@ pub struct Move {
     pub increments: Vec<(usize, u32)>,
 }
 
-/// What the exit rules of a state demand.
+/// Demand of the exit rules of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
     /// Take the transition to this state.
@@ -109,7 +109,7 @@ pub enum Says {
     Nothing,
 }
 
-/// What happens to a task whose agent ended.
+/// Fate of a task whose agent ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It goes to this state.
@@ -126,10 +126,10 @@ pub enum Fate {
     Ask,
 }
 
-/// How an agent ended: exit status, signal, last lines.
+/// End of an agent: exit status, signal, last lines.
 pub type End = (Option<i32>, Option<i32>, String);
 
-/// Whether a condition holds.
+/// True if a condition holds.
 pub fn holds(condition: &Condition, counters: &[u32]) -> bool {
     match condition {
         Condition::Compare(counter, operator, value) => compare(counters[*counter], *operator, *value),
@@ -187,7 +187,7 @@ pub fn request(plan: &Plan, task: &Task, to: usize, actor: &str) -> Result<Move,
     }
 }
 
-/// What the first of these gates lacks that does not hold. "The program is asked only when everything else holds."
+/// Lack of the first of these gates that does not hold. "The program is asked only when everything else holds."
 fn lack_of(gates: &[PlannedGate], task: &Task) -> Option<Lack> {
     let lacks: Vec<Lack> = gates.iter().filter_map(|gate| lack(gate, task)).collect();
     lacks.iter().find(|it| **it != Lack::Answer).or(lacks.first()).copied()
@@ -226,7 +226,7 @@ fn increments(transition: &PlannedTransition, task: &Task) -> Vec<(usize, u32)> 
     transition.increments.iter().map(count_up).collect()
 }
 
-/// What the exit rules of a state demand; `has` returns whether the nth rule's artifact exists, or the agent ended as it says.
+/// Demand of the exit rules of a state; `has` returns whether the nth rule's artifact exists, or the agent ended as it says.
 pub fn exit(plan: &Plan, status: usize, has: impl Fn(usize) -> bool, counters: &[u32]) -> Says {
     let Some(nth) = decides(plan, status, has) else { return Says::Nothing };
     match &rules_of(plan, status)[nth].outcome {
@@ -253,7 +253,7 @@ pub fn decides(plan: &Plan, status: usize, has: impl Fn(usize) -> bool) -> Optio
     (0..rules.len()).find(|nth| applies(*nth))
 }
 
-/// What happens to a task whose agent ended like this.
+/// Fate of a task whose agent ended like this.
 pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
     if let Some(to) = overdue(plan, &task.course) {
         return advance(plan, task, to, false);
@@ -279,7 +279,7 @@ pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
     }
 }
 
-/// Whether a rule's condition holds; `None` if a program has to answer first.
+/// True if a rule's condition holds; `None` if a program has to answer first.
 fn is_met(rules: &[&PlannedRule], rule: &PlannedRule, task: &Task, end: &End) -> Option<bool> {
     match &rule.applies {
         Applies::Always => Some(true),
@@ -296,7 +296,7 @@ fn is_met(rules: &[&PlannedRule], rule: &PlannedRule, task: &Task, end: &End) ->
     }
 }
 
-/// Where a task goes because a time is over (`docs/workflow.md`, "States"): a longer one comes before a shorter one.
+/// State to which a task goes because a time is over (`docs/workflow.md`, "States"): a longer one comes before a shorter one.
 pub fn overdue(plan: &Plan, course: &[(usize, u32)]) -> Option<usize> {
     let times = times_over(plan, course);
     let leading = times.iter().filter_map(|(after, then)| Some((*after, (*then)?)));
@@ -331,7 +331,7 @@ fn times(plan: &Plan, course: &[(usize, u32)]) -> Vec<(u32, u32, Option<usize>)>
     deadlines.chain(timeout).collect()
 }
 
-/// Whether an agent ended as a rule says (`docs/workflow.md`, "When an agent has ended").
+/// True if an agent ended as a rule says (`docs/workflow.md`, "When an agent has ended").
 pub fn ended_so(ending: &PlannedEnding, (code, signal, output): &End) -> bool {
     let PlannedEnding { codes, signals, output: wanted } = ending;
     let listed = |number: &Option<i32>, of: &[i32]| number.is_some_and(|it| of.contains(&it));
@@ -394,7 +394,7 @@ fn crash(plan: &Plan, task: &Task, stuck_after: u32, respawn: bool) -> Fate {
     Fate::Escalate(count, Move { nth, increments: increments(declared[nth], task) })
 }
 
-/// What the task's body, or what is outside of it, lacks for this gate.
+/// Lack of the task's body, or of something outside of it, for this gate.
 pub fn lack(gate: &PlannedGate, task: &Task) -> Option<Lack> {
     match gate.outside {
         Some(Outside::Command(argv)) => match task.asked.iter().find(|(program, _)| *program == argv) {
@@ -435,8 +435,8 @@ fn lack_of_section(gate: &PlannedGate, task: &Task) -> Option<Lack> {
     (gate.fresh && stood).then_some(Lack::Fresh)
 }
 
-/// Whether the verdicts of several reviewers are what a gate asks for: that of each, or that of one of them
-/// (`docs/workflow.md`, "Several reviewers").
+/// True if the verdicts of several reviewers meet a gate: that of each, or that of one of them (`docs/workflow.md`, "Several
+/// reviewers").
 pub fn verdicts(every: bool, own: &[PlannedGate], task: &Task) -> bool {
     let said = own.iter().filter(|gate| lack(gate, task).is_none()).count();
     if every { said == own.len() } else { said > 0 }
@@ -479,9 +479,9 @@ fn is_field(line: &str, wanted: &str) -> bool {
 #[derive(Clone, Debug)]
 struct Line {
     text: String,
-    /// Whether it belongs to a fenced code block, including the fences.
+    /// True if it belongs to a fenced code block, including the fences.
     code: bool,
-    /// Whether it belongs to an HTML comment that begins a line.
+    /// True if it belongs to an HTML comment that begins a line.
     comment: bool,
 }
 

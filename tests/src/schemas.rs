@@ -13,7 +13,7 @@ thread_local! {
     static COMPARED: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-/// Whether there is a schema of this name.
+/// True if there is a schema of this name.
 pub fn exists(name: &str) -> bool {
     file(name).is_file()
 }

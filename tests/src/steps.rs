@@ -17,7 +17,7 @@ const PLACEHOLDERS: [&str; 7] =
 pub struct PlannedSteps {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// `execution`
     pub execution: &'static str,
@@ -42,7 +42,7 @@ pub struct PlannedStep {
     pub prompt: String,
     /// The steps before it, in the order in which they are written.
     pub depends_on: Vec<usize>,
-    /// What `condition` reads: a step, `result` or `summary`, and the value that this is compared with.
+    /// Parts of `condition`: a step, `result` or `summary`, and the value that this is compared with.
     pub condition: Option<(usize, &'static str, String)>,
     /// `results`
     pub results: Vec<String>,
@@ -186,7 +186,7 @@ impl Display for PlannedSteps {
 }
 
 impl PlannedSteps {
-    /// Whether it is a last step: nothing waits for it but loops, and it is neither a loop nor a handler.
+    /// True if it is a last step: nothing waits for it but loops, and it is neither a loop nor a handler.
     pub fn is_last(&self, at: usize) -> bool {
         let is_part = |at: usize| {
             self.steps[at].requeue.is_empty() && self.steps.iter().all(|it| it.on_fail != Some(at))
@@ -194,7 +194,7 @@ impl PlannedSteps {
         is_part(at) && !(0..self.steps.len()).any(|other| is_part(other) && self.waits_for(other, at))
     }
 
-    /// Whether a step runs after another, at once or later.
+    /// True if a step runs after another, at once or later.
     fn waits_for(&self, step: usize, other: usize) -> bool {
         let before = &self.steps[step].depends_on;
         before.contains(&other) || before.iter().any(|it| self.waits_for(*it, other))

@@ -30,7 +30,7 @@ fn code(case: &str) -> String {
     case.split('-').next().unwrap_or(case).to_uppercase()
 }
 
-/// What is found in a case by its own check and by those that are no lints: a new lint changes no other's case.
+/// Findings in a case by its own check and by those that are not lints: a new lint changes no other's case.
 fn check(case: &str, format: &str) -> Answer {
     // Nothing lowers an error.
     let lowered =
@@ -48,7 +48,7 @@ fn lints() -> impl Iterator<Item = &'static str> {
     lint::lints().map(|it| it.page.0.code)
 }
 
-/// Whether a check needs a case: the pages of lints are theirs, and those of group D compare two workflows.
+/// True if a check needs a case: lints have cases in their pages, and the checks of group D compare two workflows.
 fn needs_case(check: &Check) -> bool {
     lints().all(|it| it != check.code) && !check.code.starts_with('D')
 }

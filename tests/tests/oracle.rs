@@ -326,7 +326,7 @@ fn gaps_are_found_exactly() {
     assert!(found.iter().all(|count| *count > 20), "{found:?}");
 }
 
-/// How often each answer was given, so that a test that no longer reaches one says so.
+/// Number of times that each answer was given, so that a test that no longer reaches one says so.
 #[derive(Default)]
 struct Answers(BTreeMap<String, usize>);
 
@@ -382,7 +382,7 @@ fn witness(text: &str, code: &str) -> Option<[u32; 3]> {
     Some(COUNTERS.map(value))
 }
 
-/// Whether it is so for some counters, each no larger than guards over constants below 5 can tell apart.
+/// True if it is so for some counters, each no larger than guards over constants below 5 can tell apart.
 fn some_values(is_so: impl Fn(&[u32]) -> bool) -> bool {
     (0..6_u32.pow(3)).any(|at| is_so(&[at % 6, at / 6 % 6, at / 36]))
 }
@@ -459,7 +459,7 @@ fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {
     Task { status, counters, body, seen, asked, is_green, beside, course: Vec::new() }
 }
 
-/// When a task was created, and left the states of its course but the last.
+/// Times at which a task was created, and left the states of its course but the last.
 fn left(course: &[(usize, u32)]) -> Vec<Left> {
     let mut left = Vec::new();
     let mut ago = 0;
@@ -518,7 +518,7 @@ fn id(state: usize) -> StateId {
     StateId(state as u16)
 }
 
-/// Which of the transitions of its pair it is.
+/// Number of a transition among those of its pair.
 fn nth(machine: &Machine<'_>, id: TransitionId) -> usize {
     let transition = machine.transition(id);
     machine.between(transition.from, transition.to).position(|it| it == id).unwrap()

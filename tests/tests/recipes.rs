@@ -375,7 +375,7 @@ fn a_recipe_touches_the_files_that_its_page_lists() {
     }
 }
 
-/// Whether a path is what `docs/lints/<name>.md` stands for.
+/// True if a pattern like `docs/lints/<name>.md` stands for a path.
 fn is_instance(pattern: &str, path: &str) -> bool {
     let ends = pattern.split_once('<').and_then(|(start, rest)| Some((start, rest.rsplit_once('>')?.1)));
     ends.is_some_and(|(start, end)| path.starts_with(start) && path.ends_with(end))
@@ -418,12 +418,12 @@ fn a_rule_of_life_that_was_added_is_checked_and_decides() {
     cargo(tree(), &["test", "--package", "orange-core", "--lib", "--quiet"]);
 }
 
-/// What the command of the tree says of a workflow, and whether it passes.
+/// Output of the tree's `check` for a workflow, and true if it passes.
 fn check(name: &str, text: &str) -> (String, bool) {
     run("check", &[(name, text)])
 }
 
-/// What a command of the tree says of the first of these files, and whether it passes.
+/// Output of a command of the tree for the first of these files, and true if it passes.
 fn run(command: &str, files: &[(&str, &str)]) -> (String, bool) {
     let program = target().join("debug/orange-workflow");
     tree();

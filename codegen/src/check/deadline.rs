@@ -106,12 +106,12 @@ fn timeout(context: &CheckContext<'_>, id: StateId) -> Option<u32> {
     }
 }
 
-/// Whether a deadline moves a task on from a state, and nothing can refuse its transition.
+/// True if a deadline moves a task on from a state, and nothing can refuse its transition.
 fn moves(context: &CheckContext<'_>, deadline: &Deadline, from: StateId) -> bool {
     has(deadline, from) && deadline.then.is_some_and(|then| is_open(context, from, then.value))
 }
 
-/// Whether a transition is declared, and no guard and no gate can refuse it.
+/// True if a transition is declared, and no guard and no gate can refuse it.
 fn is_open(context: &CheckContext<'_>, from: StateId, to: StateId) -> bool {
     let transitions = context.draft.workflow.transitions.iter();
     let mut between = transitions.filter(|it| (it.from.value, it.to.value) == (from, to)).peekable();

@@ -36,7 +36,7 @@ pub struct Checked {
     hash: String,
 }
 
-/// What the checks of one state machine look at, and what they found.
+/// The state machine that the checks look at, and their findings.
 struct CheckContext<'r> {
     draft: &'r MachineDraft,
     source: &'r str,
@@ -106,7 +106,7 @@ impl CheckContext<'_> {
 }
 
 impl Checked {
-    /// What the file defines.
+    /// The workflow that the file defines.
     pub fn definition(&self) -> &Definition {
         &self.definition
     }

@@ -25,7 +25,7 @@ fn timeouts(context: &mut CheckContext<'_>) {
     }
 }
 
-/// Where an agent can be: started there, or brought along from a state that has one.
+/// By state: true if an agent can be there, started there or brought along from a state that has one.
 fn staffed(context: &CheckContext<'_>) -> Vec<bool> {
     let workflow = &context.draft.workflow;
     let at = |id: StateId| usize::from(id.0);

@@ -22,7 +22,7 @@ pub(super) fn counters(emission: &Emission<'_>) -> TokenStream {
         impl Counters {
             /// The names of all counters, in the order of the tables.
             pub const NAMES: [&'static str; #count] = [#(#names),*];
-            /// What a new task has.
+            /// The values in a new task.
             pub const START: Self = Self { #(#fields: #starts),* };
 
             /// The counters with these values, in the order of [`Counters::NAMES`].

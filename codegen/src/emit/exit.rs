@@ -17,8 +17,8 @@ pub(super) fn exit(emission: &Emission<'_>) -> TokenStream {
     let ruleless = arm(&ruleless, quote!(orange::Exit::Unmatched));
     let as_written = as_written();
     quote! {
-        /// What the exit rules of a state come to. `met` tells for each exit rule of the tables whether its artifact is
-        /// there, or the agent ended as it says; what it says of rules without either is not read.
+        /// The result of the exit rules of a state. `met` tells for each exit rule of the tables whether its artifact is there, or
+        /// the agent ended as it says; its entries for rules without either are not read.
         #as_written
         pub const fn exit(
             state: State,

@@ -32,16 +32,16 @@ pub use pretty::{Header, pretty};
 /// The most states that can be emitted: an exhaustive `match` over pairs of states grows with their square.
 pub const MAX_STATES: usize = 500;
 
-/// What the one who emits decides.
+/// Options of the emitted module.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Where the emitted code finds `orange-core`.
+    /// Path under which the emitted code finds `orange-core`.
     pub core: CorePath,
-    /// What the module is called; as the workflow when absent.
+    /// Name of the module; the workflow's when absent.
     pub module: Option<String>,
 }
 
-/// Where the emitted code finds `orange-core`. It names no other crate of ours.
+/// Path under which the emitted code finds `orange-core`. It names no other crate of ours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CorePath {
     /// `::orange_core`: the macro's output.
@@ -70,7 +70,7 @@ pub fn emit(checked: &Checked, options: &Options) -> Result<TokenStream, Vec<Dia
     Ok(module(checked, options, &contents))
 }
 
-/// What the module of a workflow is called under these options.
+/// Name of the module of a workflow under these options.
 pub fn module_name(checked: &Checked, options: &Options) -> String {
     names::module(options.module.as_deref().unwrap_or(checked.name()))
 }
@@ -127,7 +127,7 @@ fn module(checked: &Checked, options: &Options, contents: &TokenStream) -> Token
     }
 }
 
-/// What stands in the module of a state machine workflow.
+/// Content of the module of a state machine workflow.
 fn contents(emission: &Emission<'_>) -> TokenStream {
     let Machine { prompts_hash, exit_rules, .. } = emission.machine;
     let exit_rules = text::number(exit_rules.len());
@@ -139,7 +139,7 @@ fn contents(emission: &Emission<'_>) -> TokenStream {
     quote! {
         /// The hash of its prompts alone.
         pub const PROMPTS_HASH: &str = #prompts_hash;
-        /// How many exit rules it has.
+        /// Number of its exit rules.
         pub const EXIT_RULES: usize = #exit_rules;
         #enums
         #counters

@@ -7,24 +7,24 @@ use super::text;
 
 /// One enum: a state, a step, a result.
 pub(super) struct NamedEnum<'e> {
-    /// What it is called in Rust.
+    /// Its name in Rust.
     pub(super) ident: Ident,
-    /// What one of its values is called in messages.
+    /// Name of one of its values in messages.
     pub(super) kind: &'e str,
-    /// What they are called together.
+    /// Plural of that name.
     pub(super) plural: &'e str,
-    /// What the enum is, in a sentence.
+    /// Doc of the enum, in a sentence.
     pub(super) doc: String,
     pub(super) number: Option<Number>,
     pub(super) names: Vec<&'e str>,
     pub(super) variants: &'e [Ident],
 }
 
-/// How the tables number the values of an enum.
+/// Numbers of the values of an enum in the tables.
 pub(super) struct Number {
     /// The type of a number, in `orange-core`.
     pub(super) id: TokenStream,
-    /// What it holds.
+    /// The integer type that it holds.
     pub(super) repr: &'static str,
 }
 

@@ -49,7 +49,7 @@ impl<'e> PlanEmission<'e> {
             ident: format_ident!("Role"),
             kind: "role",
             plural: "roles",
-            doc: "Who may take a step, in the order of the tables.".to_owned(),
+            doc: "The roles that may take steps, in the order of the tables.".to_owned(),
             number: Some(Number { id: quote!(plan::RoleId), repr: "u16" }),
             names: self.plan.roles.to_vec(),
             variants: &self.roles,
@@ -68,7 +68,7 @@ impl<'e> PlanEmission<'e> {
             ident: result(step),
             kind: &format!("result of `{}`", step.id),
             plural: "results",
-            doc: format!("What an attempt at `{}` may report{}.", step.id, handler.unwrap_or_default()),
+            doc: format!("Possible results of an attempt at `{}`{}.", step.id, handler.unwrap_or_default()),
             number: None,
             names: step.results.to_vec(),
             variants: &idents(step.results.iter().copied()),
@@ -76,7 +76,7 @@ impl<'e> PlanEmission<'e> {
         results.tokens()
     }
 
-    /// What is known of each step, as exhaustive matches.
+    /// The facts about each step, as exhaustive matches.
     fn functions(&self) -> TokenStream {
         let role = self.by_step(|_, step| {
             let role = &self.roles[usize::from(step.role.0)];
@@ -106,7 +106,7 @@ impl<'e> PlanEmission<'e> {
         let holds = self.by_step(|_, step| step.condition.as_ref().map_or(quote!(true), |it| self.holds(it)));
         quote! {
             impl Step {
-                /// Who may take it.
+                /// The role that may take it.
                 pub const fn role(self) -> Role {
                     #role
                 }
@@ -126,8 +126,8 @@ impl<'e> PlanEmission<'e> {
                     #results
                 }
 
-                /// Whether its condition holds, given the part of a step's latest report that `latest` finds; a step
-                /// without a condition runs always.
+                /// True if its condition holds, given the part of a step's latest report that `latest` finds; a step without a
+                /// condition runs always.
                 #[allow(unused_variables)]
                 pub fn condition_holds<'r>(
                     self,
@@ -253,7 +253,7 @@ fn idents<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Ident> {
     names.map(|name| format_ident!("{}", names::variant(name))).collect()
 }
 
-/// What the enum of a step's results is called.
+/// Name of the enum of a step's results.
 fn result(step: &Step<'_>) -> Ident {
     format_ident!("{}", names::result(step.id))
 }

@@ -3,7 +3,7 @@
 use super::{Options, emit};
 use crate::{Checked, Diagnostic};
 
-/// What the first lines of a generated file say.
+/// The first lines of a generated file.
 #[derive(Clone, Copy, Debug)]
 pub struct Header<'h> {
     /// The file that it was generated from.

@@ -69,7 +69,7 @@ fn pair_arm(emission: &Emission<'_>, pair: &[Named<'_>]) -> TokenStream {
     quote!(State::#to => #open,)
 }
 
-/// Whether no two guards hold at once of those that alone tell transitions of a pair apart. Where A10 leaves that open, they may.
+/// True if no two guards hold at once of those that alone tell transitions of a pair apart. Where A10 leaves that open, they may.
 fn guards_exclude(emission: &Emission<'_>, pair: &[Named<'_>]) -> bool {
     let guards: Vec<_> = pair.iter().map(|(it, _)| it.when.as_ref().map(|when| &when.expr)).collect();
     let matters = |first: usize, second: usize| !pair[first].0.is_distinct_from(pair[second].0);

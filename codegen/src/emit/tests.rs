@@ -1,4 +1,4 @@
-//! What is refused, and what the options change. What is emitted, the golden files show.
+//! Refusals, and the effects of the options. The golden files show what is emitted.
 
 use super::*;
 use crate::{Source, compile};

@@ -14,14 +14,14 @@ pub const MAX_CELLS: u64 = 1_000_000;
 /// Comparisons that may be evaluated for all questions about one file.
 const MAX_WORK: u64 = 200_000_000;
 
-/// What may still be spent on the questions about one file.
+/// Work that may still be spent on the questions about one file.
 #[derive(Clone, Copy, Debug)]
 pub struct Work(u64);
 
 /// A question with too many cells to answer, or one too many questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undecided {
-    /// How many cells there are.
+    /// Number of cells.
     pub cells: u64,
 }
 
@@ -35,7 +35,7 @@ pub struct Cells {
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     pub(super) counter: CounterId,
-    /// Where each part begins, ascending from 0.
+    /// Start of each part, ascending from 0.
     pub(super) starts: Vec<u32>,
 }
 
@@ -103,7 +103,7 @@ impl Cells {
         self.axes.iter().map(part).collect()
     }
 
-    /// Whether some values of a cell are all as large as these or larger.
+    /// True if some values of a cell are all as large as these or larger.
     pub(super) fn reaches(&self, cell: &Cell, least: &[u32]) -> bool {
         let least = |axis: &Axis| least.get(usize::from(axis.counter.0)).copied().unwrap_or(0);
         self.axes.iter().zip(cell).all(|(axis, part)| axis.end(*part) >= least(axis))
@@ -134,7 +134,7 @@ impl Axis {
     }
 }
 
-/// Where each comparison changes its mind: the first value on the other side.
+/// Collects the place where each comparison changes its result: the first value on the other side.
 fn collect(expr: &Expr, cuts: &mut Vec<(CounterId, u32)>) {
     match expr {
         Expr::Or(all) | Expr::And(all) => all.iter().for_each(|it| collect(it, cuts)),

@@ -14,7 +14,7 @@ pub struct Overlap {
     pub first: usize,
     /// The later one.
     pub second: usize,
-    /// Where both hold; absent when both are no guards at all.
+    /// Values for which both hold; absent when both are no guards at all.
     pub witness: Option<Witness>,
 }
 
@@ -64,12 +64,12 @@ pub fn overlaps_of(
     Ok(found)
 }
 
-/// Where none of the guards holds.
+/// Values for which none of the guards holds.
 pub fn gap(guards: &[&Expr], counters: &[Counter], work: &mut Work) -> Result<Option<Witness>, Undecided> {
     find(guards, |values| !guards.iter().any(|it| it.holds(values)), counters, work)
 }
 
-/// Where a condition holds and none of the guards does; no condition (`None`) always holds.
+/// Values for which a condition holds and none of the guards does; no condition (`None`) always holds.
 pub fn beyond(
     condition: Option<&Expr>,
     guards: &[&Expr],
@@ -83,13 +83,12 @@ pub fn beyond(
     find(&all, wanted, counters, work)
 }
 
-/// Where a guard holds.
+/// Values for which a guard holds.
 pub fn somewhere(guard: &Expr, counters: &[Counter], work: &mut Work) -> Result<Option<Witness>, Undecided> {
     find(&[guard], |values| guard.holds(values), counters, work)
 }
 
-/// Whether one of the guards holds for any values of which none is smaller than these, indexed by counter: counters only
-/// grow.
+/// True if one of the guards holds for any values of which none is smaller than these, indexed by counter: counters only grow.
 pub fn later(guards: &[&Expr], least: &[u32], work: &mut Work) -> Result<bool, Undecided> {
     let cells = Cells::of(guards, work)?;
     let found = cells.visit(|cell, values| {

@@ -18,7 +18,7 @@ pub struct Counter {
     pub name: String,
     /// Its value in a new task.
     pub start: u32,
-    /// Where `fields` declares it; absent for the two built-in ones.
+    /// Place of its declaration in `fields`; absent for the two built-in ones.
     pub declared: Option<Span>,
 }
 
@@ -31,7 +31,7 @@ pub struct Guard {
     pub span: Span,
     /// The clause inside the quotes.
     pub clause: Span,
-    /// What it says.
+    /// The condition.
     pub expr: Expr,
 }
 
@@ -53,11 +53,11 @@ pub enum Expr {
 pub struct Compare {
     /// The comparison, inside the string.
     pub span: Span,
-    /// What is compared.
+    /// The counter that is compared.
     pub counter: CounterId,
-    /// How.
+    /// The operator.
     pub op: Op,
-    /// With what.
+    /// The value that it is compared with.
     pub value: u32,
 }
 
@@ -88,7 +88,7 @@ impl Expr {
         }
     }
 
-    /// Whether it holds for these values, indexed by [`CounterId`]; a counter that is not given is 0.
+    /// True if it holds for these values, indexed by [`CounterId`]; a counter that is not given is 0.
     pub fn holds(&self, counters: &[u32]) -> bool {
         match self {
             Self::Or(any) => any.iter().any(|it| it.holds(counters)),
@@ -118,7 +118,7 @@ impl Op {
         }
     }
 
-    /// Whether `left op right`.
+    /// True if `left op right`.
     pub const fn holds(self, left: u32, right: u32) -> bool {
         match self {
             Self::Less => left < right,

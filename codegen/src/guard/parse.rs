@@ -11,25 +11,25 @@ use crate::syntax::Text;
 use crate::syntax::limits::{MAX_COMPARISONS, MAX_DEPTH};
 use orange_core::CounterId;
 
-/// What is wrong with a clause: where in the decoded text, and what to write instead.
+/// A mistake in a clause: its place in the decoded text, and the text to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Bytes of the decoded text.
     pub range: Range<usize>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: Option<String>,
     /// The one text that can have been meant in its place.
     pub instead: Option<String>,
 }
 
-/// What is wrong with the name of a counter, and what to write instead.
+/// A mistake in the name of a counter, and the text to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: Option<String>,
     /// The one name that can have been meant.
     pub instead: Option<String>,
@@ -228,7 +228,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether `sign` goes on here. `half` and `word` are what people write for it.
+    /// Reads `sign`; true if it stands here. `half` and `word` are what people write for it.
     fn joined_by(&mut self, sign: &str, half: char, word: &str) -> Parsed<bool> {
         let rest = self.rest();
         if rest.starts_with(sign) {
@@ -287,7 +287,7 @@ impl Parser<'_> {
         word
     }
 
-    /// What is left, without white space at its start.
+    /// The rest of the text, without white space at its start.
     fn rest(&mut self) -> &str {
         let rest = &self.text.value[self.at..];
         self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\r', '\n']).len();

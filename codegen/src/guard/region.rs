@@ -4,7 +4,7 @@ use super::cells::{Axis, Cell, Cells};
 use crate::diag::Witness;
 use crate::guard::Counter;
 
-/// How many separate ranges of one counter are still listed.
+/// Largest number of separate ranges of one counter that are listed.
 const MAX_RANGES: usize = 4;
 
 impl Cells {
@@ -72,7 +72,7 @@ impl Cells {
         values.collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether everything holds in the box when its side `at` is only `part`.
+    /// True if everything holds in the box when its side `at` is only `part`.
     fn slab_holds(
         &self,
         low: &Cell,

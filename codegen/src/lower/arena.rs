@@ -6,7 +6,7 @@ use orange_core::{
     Counter, ExitRule, Gate, Guard, Hook, Piece, Prompt, Range, SectionGate, State, StateId, Transition,
 };
 
-/// What a lowered machine borrows besides the workflow. It may hold several machines.
+/// The lists that a lowered machine borrows besides the workflow. It may hold several machines.
 #[derive(Debug, Default)]
 pub struct Arena<'a> {
     pub(super) ranges: Pool<Range>,

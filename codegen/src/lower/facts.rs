@@ -1,4 +1,4 @@
-//! What the tables say of a state and the workflow only implies: who works there, how it starts again, whether it waits.
+//! Facts about a state that the tables hold and the workflow only implies: who works there, how it starts again, whether it waits.
 
 use orange_core as core;
 use orange_core::{Action, Actor, Permissions, PromptId, Role, StateId};
@@ -49,8 +49,8 @@ impl<'w> Facts<'w> {
         facts
     }
 
-    /// Whether a person is waited for: no exit rule takes a transition out, but a deadline may end the wait. What the author
-    /// marks is a claim and decides nothing.
+    /// True if a person is waited for: no exit rule takes a transition out, but a deadline may end the wait. The author's mark is a
+    /// claim and decides nothing.
     pub(super) fn waits_for_human(&self, id: StateId) -> bool {
         let state = &self.workflow.states[usize::from(id.0)];
         !state.terminal && !self.advanced[usize::from(id.0)]
@@ -70,7 +70,7 @@ impl<'w> Facts<'w> {
         Some(again(prompt, model, settings_of(self.workflow, id)))
     }
 
-    /// Whose death the exit rules of the state are about.
+    /// The actor whose death the exit rules of the state are about.
     pub(super) fn agent(&self, id: StateId) -> Actor {
         let into = &self.spawns_into[usize::from(id.0)];
         let reviews = match self.respawn(id).as_ref().and_then(core::Hook::spawn) {

@@ -242,7 +242,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// What a state says about its agents.
+/// Settings of a state for its agents.
 fn settings_of(workflow: &Workflow, state: StateId) -> &AgentSettings {
     &workflow.states[usize::from(state.0)].agent
 }
@@ -281,7 +281,7 @@ fn piece(piece: &Piece) -> core::Piece<'_> {
     }
 }
 
-/// Where each state's transitions begin, and behind them where they end.
+/// Index of each state's first transition, and behind them the end of the last.
 fn rows(states: usize, sorted: &[&Transition]) -> Vec<u32> {
     let mut rows = Vec::with_capacity(states + 1);
     let mut next = 0;

@@ -24,9 +24,9 @@ type Cell = BTreeMap<CounterId, (u32, u32)>;
 
 const WHOLE: (u32, u32) = (0, u32::MAX);
 
-/// What a guard comes to: it holds when all ranges of any one conjunction hold. Conjunctions that touch are merged,
-/// so that a guard over one counter becomes its intervals, in order and apart. No conjunction at all: it never holds.
-/// An empty one: it always does.
+/// Conjunctions of a guard: it holds when all ranges of any one conjunction hold. Conjunctions that touch are merged, so that a
+/// guard over one counter becomes its intervals, in order and apart. No conjunction at all: it never holds. An empty one: it always
+/// does.
 ///
 /// # Errors
 /// It comes to more than [`MAX_CONJUNCTIONS`].

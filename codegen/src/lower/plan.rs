@@ -9,10 +9,10 @@ use super::arena::Pool;
 use crate::Checked;
 use crate::model::{Definition, Field, Step, StepCondition, StepPiece, Steps};
 
-/// What a step reports that declares no results, and of which conditions ask for nothing else.
+/// Results of a step that declares none, if conditions ask for nothing else of it.
 const VERDICTS: [&str; 2] = ["PASS", "FAIL"];
 
-/// What a lowered plan borrows besides its steps.
+/// The lists that a lowered plan borrows besides its steps.
 #[derive(Debug, Default)]
 pub struct PlanArena<'a> {
     steps: Pool<plan::Step<'a>>,

@@ -1,4 +1,4 @@
-//! What the tables say that the workflow only implies.
+//! Facts in the tables that the workflow only implies.
 
 use orange_core::{
     Action, Actor, HarnessOf, Hook, Machine, OnFailure, Permissions, Role, StateId, TransitionId,

@@ -1,4 +1,4 @@
-//! What runs an agent: the harness, the model and the effort that a hook or a state names, and where it works.
+//! Settings of agents: the harness, the model and the effort that a hook or a state names, and the workspace.
 
 use super::decoder::{Decoder, Field};
 use super::keys::{AGENT, NO_WORKSPACE};

@@ -1,4 +1,4 @@
-//! Which state each command drives to, and where nothing is said, which one it usually is.
+//! The state that each command drives to, and its usual state where nothing is said.
 
 use orange_core::action::Starts;
 
@@ -7,7 +7,7 @@ use super::keys::COMMANDS;
 use super::scope::Scope;
 use super::{Commands, StateId, Transition};
 
-/// What `commands` says; an absent command was not written, `Err` was not understood.
+/// The content of `commands`; an absent command was not written, `Err` was not understood.
 #[derive(Default)]
 pub(super) struct Written {
     spawn: Target,
@@ -65,7 +65,7 @@ impl Written {
         }
     }
 
-    /// Whether `crash` was written and names no state.
+    /// True if `crash` was written and names no state.
     pub(super) fn crash_is_unknown(&self) -> bool {
         matches!(self.crash, Target::Unknown)
     }
@@ -106,7 +106,7 @@ fn spawn(
 }
 
 impl Transition {
-    /// Whether a hook of it starts an agent.
+    /// True if a hook of it starts an agent.
     pub fn spawns(&self) -> bool {
         self.hooks
             .iter()

@@ -12,7 +12,7 @@ use crate::diag::Diagnostic;
 use crate::span::{Span, Spanned};
 use crate::syntax::Node;
 
-/// How long a task may be within some states.
+/// Limit for the time of a task within some states.
 #[derive(Clone, Debug)]
 pub struct Deadline {
     /// The whole mapping.

@@ -31,7 +31,7 @@ pub struct Decoder<'s> {
 pub struct Fields<'n> {
     /// Its keys.
     pub object: &'static Object,
-    /// Where the object stands.
+    /// Place of the object.
     pub span: Span,
     slots: Vec<Option<Field<'n>>>,
 }
@@ -41,9 +41,9 @@ pub struct Fields<'n> {
 pub struct Field<'n> {
     /// The key, or what a list item is called in messages.
     pub name: &'n str,
-    /// Where the key stands.
+    /// Place of the key.
     pub key: Span,
-    /// What stands there.
+    /// The value.
     pub value: &'n Node,
 }
 
@@ -51,7 +51,7 @@ pub struct Field<'n> {
 pub struct Entry<'n> {
     /// The key.
     pub name: Spanned<&'n str>,
-    /// What stands there.
+    /// The value.
     pub value: &'n Node,
 }
 
@@ -483,7 +483,7 @@ fn describe(node: &Node) -> String {
     }
 }
 
-/// What is said of a name that nothing has. Findings that are about it are about one fault.
+/// Message about an unknown name. Findings that are about one name are about one fault.
 pub fn unknown_name(kind: &str, name: &str) -> String {
     format!("unknown {kind} `{}`", shortened(name))
 }
@@ -522,7 +522,7 @@ fn reads_as_number(text: &str) -> bool {
     has_mantissa && !exponent.is_empty() && [whole, fraction, exponent].into_iter().all(digits)
 }
 
-/// What a word that is no boolean here was probably meant as.
+/// The boolean that the author probably meant by a word that is none here.
 fn meant_boolean(word: &str) -> Option<bool> {
     match word.to_ascii_lowercase().as_str() {
         "true" | "yes" | "y" | "on" => Some(true),

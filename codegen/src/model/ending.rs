@@ -7,13 +7,13 @@ use crate::catalogue::S04;
 use crate::diag::Diagnostic;
 use crate::span::Spanned;
 
-/// What the parent of a process gets: one byte of status.
+/// The largest exit status: the parent of a process gets one byte.
 const LAST_CODE: u32 = 255;
 
 /// The last signal that there is on Linux.
 const LAST_SIGNAL: u32 = 64;
 
-/// What a rule says of how the agent ended; nothing when a part of it was not understood.
+/// The end of an agent that a rule describes; nothing when a part of it was not understood.
 pub(super) fn ending(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Ending> {
     let (exit, output) = (fields.get("exit"), fields.get("on_output"));
     let first = exit.or(output)?;

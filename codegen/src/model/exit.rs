@@ -17,7 +17,7 @@ use crate::span::{Span, Spanned};
 use crate::syntax::{Kind, Node};
 
 impl ExitRule {
-    /// What it is to its author.
+    /// Its name in messages to the author.
     pub fn what(&self) -> &'static str {
         match &self.condition {
             Condition::Overdue(_) => "deadline",
@@ -30,7 +30,7 @@ impl ExitRule {
 }
 
 impl Condition {
-    /// What it asks of sections.
+    /// Its requirements on sections.
     pub fn section_gates(&self) -> impl Iterator<Item = &SectionGate> {
         self.gates().iter().flat_map(Gate::sections)
     }

@@ -144,7 +144,7 @@ fn section_gate(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>)
 }
 
 impl Gate {
-    /// Whether it asks for the same as another one.
+    /// True if both gates have equal requirements.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Section(one), Self::Section(other)) => one.asks() == other.asks(),
@@ -171,7 +171,7 @@ fn has_key(node: &Node, name: &str) -> bool {
     matches!(&node.kind, Kind::Mapping(entries) if entries.iter().any(|(key, _)| is_it(key)))
 }
 
-/// Why the second of two gates of one list has no meaning: it is the first once more, or excludes it.
+/// Reason for which the second of two gates of one list has no meaning: it is the first once more, or excludes it.
 fn in_vain(first: &Gate, second: &Gate) -> Option<Diagnostic> {
     if first.is_same(second) {
         let found = Diagnostic::new(&S04, second.place(), "`all` has this gate twice")

@@ -1,4 +1,4 @@
-//! What every workflow begins with: its name and version.
+//! The keys that every workflow begins with: its name and version.
 
 use super::decoder::{Decoder, Fields, shortened};
 use crate::catalogue::{S04, S05};
@@ -23,7 +23,7 @@ pub(super) fn name(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spa
     fits.then_some(name)
 }
 
-/// Whether this can name a workflow or an actor: `[a-z][a-z0-9-]*`.
+/// True if this can name a workflow or an actor: `[a-z][a-z0-9-]*`.
 pub(super) fn is_name(word: &str) -> bool {
     word.starts_with(|it: char| it.is_ascii_lowercase())
         && word.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-')

@@ -8,7 +8,7 @@ use super::Actor;
 /// A mapping with known keys.
 #[derive(Debug)]
 pub struct Object {
-    /// What it is, with its article: `a transition`.
+    /// Its name in messages, with an article: `a transition`.
     pub what: &'static str,
     /// Its keys, in the order that people write them in.
     pub keys: &'static [Key],
@@ -26,15 +26,15 @@ impl Object {
 pub struct Key {
     /// As it is written.
     pub name: &'static str,
-    /// Whether it must be there.
+    /// True if it must be there.
     pub required: bool,
-    /// What its value may be.
+    /// The values that it takes.
     pub takes: Takes,
-    /// What it means, in one sentence.
+    /// Its meaning, in one sentence.
     pub doc: &'static str,
 }
 
-/// What a value may be.
+/// The values that a key takes.
 #[derive(Debug)]
 pub enum Takes {
     /// Any text.
@@ -69,7 +69,7 @@ pub enum Takes {
     Map(&'static Takes),
 }
 
-/// What a workflow defines names for.
+/// The kinds of names that a workflow defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Names {
     /// `states`
@@ -198,7 +198,7 @@ pub static AGENT: Object = Object {
     ],
 };
 
-/// What a state says whose agents work without a worktree.
+/// Workspace of a state whose agents work without a worktree.
 pub const NO_WORKSPACE: &str = "none";
 
 /// A transition.
@@ -247,7 +247,7 @@ const GATES: Takes = Takes::OneOf(&[
     Takes::Object(&CHECKS_GATE),
 ]);
 
-/// What stands under a name in `gates`.
+/// The values that a name in `gates` takes.
 const NAMED_GATE: Takes =
     Takes::OneOf(&[Takes::Object(&GATE), Takes::Object(&COMMAND_GATE), Takes::Object(&CHECKS_GATE)]);
 
@@ -328,7 +328,7 @@ pub static CHECKS_GATE: Object = Object {
     keys: &[required("checks", Takes::Word(&[GREEN]), "The checks of the task's pull request are green.")],
 };
 
-/// What checks can be wanted to be.
+/// The one value that a gate on checks can ask for.
 pub const GREEN: &str = "green";
 
 /// The built-in actors that can write a section.
@@ -342,7 +342,7 @@ const ON_FAILURE: Key = key(
     Takes::Word(&["stop", "go-on"]),
     "Whether the hooks after it wait when it fails; stop by default for run_command, and go-on for the others.",
 );
-/// What every hook has, whatever it does.
+/// The keys that every hook has, whatever it does.
 pub static HOOK: Object = Object { what: "a hook", keys: &[ACTION, ON_FAILURE] };
 
 /// `increment` of `review_round`, in a word.

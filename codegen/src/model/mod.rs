@@ -46,7 +46,7 @@ use crate::included::Included;
 use crate::span::{Span, Spanned};
 use crate::syntax::Text;
 
-/// What one file defines.
+/// The workflow that one file defines.
 #[derive(Clone, Debug)]
 pub enum Definition {
     /// A state machine workflow: states and transitions.
@@ -72,17 +72,17 @@ pub struct Workflow {
     pub name: Spanned<String>,
     /// Its version, as the author counts: from 1, which is also the default. Without one the place is the whole file.
     pub version: Spanned<u32>,
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<String>,
-    /// Where a new task starts.
+    /// State in which a new task starts.
     pub initial: StateId,
     /// `review_round`, `crash_count`, then `fields` in source order; a [`CounterId`] is an index here.
     pub counters: Vec<Counter>,
     /// The actors that it declares, in source order; an [`ActorId`] is an index here.
     pub actors: Vec<Spanned<String>>,
-    /// Which state each command drives to.
+    /// The state that each command drives to.
     pub commands: Commands,
-    /// Whether it is meant that work is merged without a person.
+    /// True if work is meant to be merged without a person.
     pub unattended: bool,
     /// In source order; a [`StateId`] is an index here.
     pub states: Vec<State>,
@@ -90,9 +90,9 @@ pub struct Workflow {
     pub gates: Vec<NamedGate>,
     /// In source order; `from: [a, b]` and `to: [c, d]` are one transition for each two states, by `to`, then `from`.
     pub transitions: Vec<Transition>,
-    /// How long a task may be within some states, in source order.
+    /// Limits for the time of a task within some states, in source order.
     pub deadlines: Vec<Deadline>,
-    /// What happens when an agent has died, or when a time is over.
+    /// Rules for agents that have died, and for times that are over.
     pub exit_monitoring: ExitMonitoring,
     /// In source order; a [`PromptId`] is an index here.
     pub prompts: Vec<Prompt>,
@@ -105,24 +105,24 @@ pub struct Workflow {
 pub struct State {
     /// Its name, `[A-Za-z][A-Za-z0-9_-]*`, where it is declared.
     pub name: Spanned<String>,
-    /// Whether no transition leaves it.
+    /// True if no transition leaves it.
     pub terminal: bool,
     /// The prompt of a respawned agent; without it the state cannot be respawned.
     pub respawn_prompt: Option<Spanned<PromptId>>,
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<String>,
-    /// Who alone moves a task on from here: a claim, which the checks hold the workflow to.
+    /// The only actor that moves a task on from here: a claim, which the checks hold the workflow to.
     pub wait: Option<Spanned<Wait>>,
-    /// Whether a task may be created here: as marked; where nothing is marked, the initial state and
-    /// whichever of `clarification`, `agent-review`, `reviewing` exist.
+    /// True if a task may be created here: as marked; where nothing is marked, the initial state and whichever of `clarification`,
+    /// `agent-review`, `reviewing` exist.
     pub entry: bool,
-    /// What follows when a task has been here for too long; it stands before the other exit rules.
+    /// Rule for a task that has been here for too long; it stands before the other exit rules.
     pub timeout: Option<ExitRule>,
-    /// What runs the agents that are started for it, where their hooks do not say.
+    /// Settings of the agents that are started for it, where their hooks do not say.
     pub agent: AgentSettings,
 }
 
-/// Who alone moves a task on from a state.
+/// The only actor that moves a task on from a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// Nothing but a person.
@@ -134,21 +134,21 @@ pub enum Wait {
 pub struct Transition {
     /// The whole declaration; transitions of one `from: [a, b]` or `to: [a, b]` share it.
     pub span: Span,
-    /// Which entry of `transitions` declares it, from 0.
+    /// Index of the entry of `transitions` that declares it, from 0.
     pub declaration: u32,
     /// The state it leaves, and the name that says so.
     pub from: Spanned<StateId>,
     /// The state it leads to.
     pub to: Spanned<StateId>,
-    /// Who may ask.
+    /// The actors that may ask for it.
     pub by: Actors,
     /// Under which counter values.
     pub when: Option<Guard>,
-    /// What the body must contain; each of them must hold.
+    /// Its requirements; each of them must hold.
     pub gates: Vec<Gate>,
     /// The side effects of the transition, in order.
     pub hooks: Vec<Hook>,
-    /// Where the task goes when one of them fails and stops the others.
+    /// State to which the task goes when one of the hooks fails and stops the others.
     pub on_hook_failure: Option<Spanned<StateId>>,
 }
 
@@ -168,20 +168,20 @@ pub enum Gate {
 /// A program that must succeed.
 #[derive(Clone, Debug)]
 pub struct CommandGate {
-    /// Where a transition or a rule has it: the whole mapping, or the name of a gate under `gates`.
+    /// Place in a transition or a rule: the whole mapping, or the name of a gate under `gates`.
     pub place: Span,
     /// The whole mapping.
     pub span: Span,
     /// The program and its arguments; at least one word.
     pub argv: Vec<String>,
-    /// How many seconds it has; at least 1.
+    /// Limit for its run, in seconds; at least 1.
     pub timeout: u32,
 }
 
 /// Checks that must be green.
 #[derive(Clone, Copy, Debug)]
 pub struct ChecksGate {
-    /// Where a transition or a rule has it: the whole mapping, or the name of a gate under `gates`.
+    /// Place in a transition or a rule: the whole mapping, or the name of a gate under `gates`.
     pub place: Span,
     /// The whole mapping.
     pub span: Span,
@@ -196,10 +196,10 @@ pub struct NamedGate {
     pub gate: Option<Gate>,
 }
 
-/// What one section of the body must say. All parts that are asked for must hold.
+/// Requirements on one section of the body. All parts that are asked for must hold.
 #[derive(Clone, Debug)]
 pub struct SectionGate {
-    /// Where a transition or a rule has it: the whole mapping, or the name of a gate under `gates`.
+    /// Place in a transition or a rule: the whole mapping, or the name of a gate under `gates`.
     pub place: Span,
     /// The whole mapping.
     pub span: Span,
@@ -213,9 +213,9 @@ pub struct SectionGate {
     pub strict: bool,
     /// Its content must be new.
     pub fresh: bool,
-    /// Who writes it, as the author declares; the checks of authority read this.
+    /// The authors of the section, as the workflow declares; the checks of authority read this.
     pub written_by: Option<Actors>,
-    /// Whose verdicts it asks for, where reviewers with names write a section each.
+    /// The reviewers whose verdicts it asks for, where reviewers with names write a section each.
     pub verdicts: Option<Spanned<Verdicts>>,
     /// The reviewer with a name that writes the section.
     pub reviewer: Option<String>,
@@ -233,7 +233,7 @@ pub enum Fields {
 }
 
 impl Gate {
-    /// What it asks of sections: of the one that it reads, or of those of which one is enough.
+    /// Its requirements on sections: on the one that it reads, or on those of which one is enough.
     pub fn sections(&self) -> &[SectionGate] {
         match self {
             Self::Section(gate) => std::slice::from_ref(gate),
@@ -242,7 +242,7 @@ impl Gate {
         }
     }
 
-    /// Where a transition or a rule has it.
+    /// Its place in a transition or a rule.
     pub fn place(&self) -> Span {
         match self {
             Self::Section(gate) => gate.place,
@@ -252,7 +252,7 @@ impl Gate {
         }
     }
 
-    /// Where it says what it asks for.
+    /// Place of its requirements.
     pub fn span(&self) -> Span {
         match self {
             Self::Section(gate) => gate.span,
@@ -286,7 +286,7 @@ impl Fields {
         }
     }
 
-    /// Whether a line is missing, where `has` returns which names have one.
+    /// True if a line is missing, where `has` returns which names have one.
     pub fn is_lacking(&self, has: impl Fn(&str) -> bool) -> bool {
         match self {
             Self::Any(names) => !names.iter().any(|name| has(&name.value)),
@@ -300,25 +300,25 @@ impl Fields {
 pub struct Hook {
     /// The whole mapping.
     pub span: Span,
-    /// Where the action is named.
+    /// Place of the name of the action.
     pub named: Span,
-    /// What it does.
+    /// The action.
     pub action: Action,
-    /// How it starts an agent: always, or where none is alive.
+    /// The start of an agent: always, or if none is alive.
     pub spawn: Option<Spawn>,
     /// The counter that changes before it acts: `reset` sets it back, every other action raises it by one.
     pub counter: Option<Spanned<CounterId>>,
-    /// What somebody reads.
+    /// Text of the message that it sends.
     pub message: Option<Text>,
     /// The key of the frontmatter that it writes.
     pub field: String,
-    /// What is written there.
+    /// The value that is written there.
     pub value: String,
     /// The program that it runs, and its arguments.
     pub argv: Vec<String>,
     /// Seconds after which the program is ended.
     pub timeout: u32,
-    /// What its transition does when it fails.
+    /// Effect of its failure on the transition.
     pub on_failure: OnFailure,
 }
 
@@ -341,22 +341,22 @@ impl Hook {
     }
 }
 
-/// How a hook starts an agent.
+/// The agent that a hook starts.
 #[derive(Clone, Debug)]
 pub struct Spawn {
     /// The prompt of the agent.
     pub prompt: Spanned<PromptId>,
-    /// Which of the task's agents it is.
+    /// Role of the agent in its task.
     pub role: Role,
-    /// What runs it, as far as the hook says.
+    /// Settings of the agent, as far as the hook says.
     pub agent: AgentSettings,
-    /// What it may do without asking.
+    /// Permissions that it has without asking.
     pub permissions: Permissions,
     /// The name of a reviewer beside which others can be alive.
     pub reviewer: Option<Spanned<String>>,
 }
 
-/// What runs an agent, as far as a hook or a state says.
+/// Settings of an agent, as far as a hook or a state says.
 #[derive(Clone, Debug, Default)]
 pub struct AgentSettings {
     /// The harness.
@@ -365,7 +365,7 @@ pub struct AgentSettings {
     pub model: Option<String>,
     /// The effort, likewise.
     pub effort: Option<String>,
-    /// Where it works, which only a state says.
+    /// Its workspace, which only a state says.
     pub workspace: Option<Spanned<Workspace>>,
 }
 
@@ -391,7 +391,7 @@ impl HarnessName {
     }
 }
 
-/// What happens when an agent has died.
+/// Rules for agents that have died.
 #[derive(Clone, Debug)]
 pub struct ExitMonitoring {
     /// Seconds between two looks, at least 1.
@@ -400,20 +400,20 @@ pub struct ExitMonitoring {
     pub rules: Vec<ExitRule>,
 }
 
-/// What to do about a dead agent in one state.
+/// Rule for a dead agent in one state.
 #[derive(Clone, Debug)]
 pub struct ExitRule {
     /// The whole mapping.
     pub span: Span,
     /// The state it is for.
     pub status: Spanned<StateId>,
-    /// When it applies.
+    /// The condition under which it applies.
     pub condition: Condition,
-    /// What then happens.
+    /// Its effect.
     pub outcome: Outcome,
 }
 
-/// When an exit rule applies.
+/// The condition under which an exit rule applies.
 #[derive(Clone, Debug)]
 pub enum Condition {
     /// Each of these gates holds; there is at least one.
@@ -431,19 +431,19 @@ pub enum Condition {
 /// `exit` and `on_output`: how an agent ended. A part that is empty is for every end.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// What is written, from the first of the two keys on.
+    /// The text in the source, from the first of the two keys on.
     pub span: Span,
     /// Exit statuses, 0 to 255.
     pub codes: Vec<i32>,
     /// Signals that end it, 1 to 64; one of these or one of `codes`.
     pub signals: Vec<i32>,
-    /// What stands in its last lines; not blank.
+    /// Text in its last lines; not blank.
     pub output: Option<Spanned<String>>,
     /// For how many seconds its task had been in its state; 1 to a week.
     pub after: Option<u32>,
 }
 
-/// What an exit rule does.
+/// Effect of an exit rule.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// `then`: takes the transition to this state.
@@ -452,18 +452,18 @@ pub enum Outcome {
     ThenWhen(Vec<Clause>),
     /// `action: crash`
     Crash {
-        /// Where `crash` is written.
+        /// Place of `crash`.
         named: Span,
         /// The number of crashes that escalates, at least 1.
         stuck_after: u32,
-        /// Whether an agent is started again before that.
+        /// True if an agent is started again before that.
         respawn: bool,
     },
     /// `action: mark_dead`
     MarkDead,
     /// `action: wait`
     Wait {
-        /// Where `wait` is written.
+        /// Place of `wait`.
         named: Span,
         /// Seconds until the agent is started again, 1 to [`MAX_RESUME_AFTER`].
         resume_after: u32,
@@ -510,11 +510,11 @@ pub struct Steps {
     pub name: Spanned<String>,
     /// The author's own version of it.
     pub version: Option<String>,
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<String>,
-    /// When a mission pauses.
+    /// Policy for the pauses of a mission.
     pub policy: Policy,
-    /// Whether the person or agent that starts a mission gets messages.
+    /// True if the person or agent that starts a mission gets messages.
     pub notices: bool,
     /// The declared roles, or those that steps name, and `any`; a [`RoleId`] is an index here.
     pub roles: Vec<Spanned<String>>,
@@ -531,17 +531,17 @@ pub struct Step {
     pub id: Spanned<String>,
     /// A line for people.
     pub title: Option<String>,
-    /// Who may take it.
+    /// Role of the agents that may take it.
     pub role: Spanned<RoleId>,
-    /// What its agent is asked to do.
+    /// Prompt of its agent.
     pub prompt: StepPrompt,
     /// The steps that end before it is decided.
     pub depends_on: Vec<Spanned<StepId>>,
-    /// When it runs.
+    /// Condition under which it runs; without one it runs always.
     pub condition: Option<StepCondition>,
-    /// What an attempt may report; empty when any word may be.
+    /// Results that an attempt may report; empty when any word may be.
     pub results: Vec<Spanned<String>>,
-    /// How often it may complete and send steps back, in 0..=1000.
+    /// Largest number of times that it may complete and send steps back, in 0..=1000.
     pub max_retries: Option<Spanned<u16>>,
     /// The steps that it sends back; where it names none, the one that its condition reads.
     pub requeue: Vec<Spanned<StepId>>,
@@ -549,13 +549,13 @@ pub struct Step {
     pub on_fail: Option<Spanned<StepId>>,
     /// The harness of its agent.
     pub harness: Option<Spanned<String>>,
-    /// What its agent may do without asking.
+    /// Permissions that its agent has without asking.
     pub permissions: Permissions,
     /// The seconds that an attempt may take.
     pub timeout: Option<u32>,
-    /// How many ends without a word in a row fail it, in 1..=1000.
+    /// Number of ends without a word in a row that fail it, in 1..=1000.
     pub stuck_after: u16,
-    /// Whether it is meant to have no edges.
+    /// True if it is meant to have no edges.
     pub independent: bool,
 }
 
@@ -564,20 +564,20 @@ pub struct Step {
 pub struct StepCondition {
     /// As it is written.
     pub text: String,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
     /// The step whose report it reads.
     pub step: Spanned<StepId>,
     /// The part of the report.
     pub field: Field,
-    /// What that is compared with.
+    /// The value that the part is compared with.
     pub value: Spanned<String>,
 }
 
 /// The prompt of a step.
 #[derive(Clone, Debug)]
 pub struct StepPrompt {
-    /// Where the workflow has it, or names its file.
+    /// Place at which the workflow has it, or names its file.
     pub span: Span,
     /// The file; absent where the workflow has the text itself.
     pub file: Option<String>,

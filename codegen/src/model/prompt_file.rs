@@ -8,7 +8,7 @@ use crate::prompt_files::{Fault, MAX_PROMPT_BYTES, PromptFiles};
 use crate::span::Spanned;
 use crate::syntax::Text;
 
-/// What an empty prompt lacks.
+/// Help for an empty prompt.
 pub(super) const WRITE: &str = "write what the agent is to do";
 
 /// The text of the file with this name, or a finding that says why there is none.

@@ -107,13 +107,13 @@ fn look_alikes(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) {
     }
 }
 
-/// Whether `<word>` is an argument of a command that the reader fills in, or a tag with an end.
+/// True if `<word>` is an argument of a command that the reader fills in, or a tag with an end.
 fn is_for_readers(text: &str, at: usize, word: &str) -> bool {
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
     line.contains("orange") || text.contains(&format!("</{word}>"))
 }
 
-/// What a text begins with, and the word in it, if it is written like a placeholder and is none.
+/// The start of a text, and the word in it, if it is written like a placeholder and is none.
 fn look_alike(text: &str) -> Option<(&str, &str)> {
     const FORMS: [(&str, &str); 5] = [("{{", "}}"), ("${", "}"), ("$", ""), ("<", ">"), ("{", "}")];
     FORMS.iter().find_map(|(open, close)| {

@@ -29,13 +29,13 @@ pub enum Draft {
 
 /// A state machine workflow as far as it could be understood, and what the checks must know about the rest.
 pub struct MachineDraft {
-    /// What was understood.
+    /// The workflow, as far as it was understood.
     pub workflow: Workflow,
-    /// Which states transitions are declared between.
+    /// The states between which transitions are declared.
     pub ends: Ends,
     /// The guards of every `then_when` whose clauses were understood, wherever they lead.
     pub choices: Vec<Vec<Guard>>,
-    /// Whether `commands` names a crash state that does not exist.
+    /// True if `commands` names a crash state that does not exist.
     pub crash_is_unknown: bool,
 }
 

@@ -30,7 +30,7 @@ impl Verdicts {
 /// Sections of which one must say what its gate asks for.
 #[derive(Clone, Debug)]
 pub struct AnySection {
-    /// Where a transition or a rule has it.
+    /// Its place in a transition or a rule.
     pub place: Span,
     /// The gates, which ask for the same; there is at least one.
     pub sections: Vec<SectionGate>,

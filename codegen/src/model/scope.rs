@@ -42,7 +42,7 @@ impl<'n> Table<'n> {
         self.ids.get(name).copied()
     }
 
-    /// Where the name stands, if there is one.
+    /// Place of the name, if there is one.
     pub(crate) fn span(&self, name: &str) -> Option<Span> {
         self.id(name).map(|id| self.names[usize::from(id)].span)
     }

@@ -23,7 +23,7 @@ pub(super) struct Writer<'s> {
 }
 
 impl Writer<'_> {
-    /// What to write in the place of a value that is no mapping. `what` is what the mapping is called in messages.
+    /// Text to write in the place of a value that is not a mapping. `what` is the mapping's name in messages.
     pub(super) fn mapping_instead(self, what: &str, node: &Node) -> Option<String> {
         let text = match (what, &node.kind) {
             ("a hook", Kind::Scalar(word)) => self.hook(&word.text.value, &[])?,
@@ -73,7 +73,7 @@ impl Writer<'_> {
         Some(format!("write `{}`", self.entry(key, &gate)))
     }
 
-    /// What to write in the place of a value that is no list.
+    /// Text to write in the place of a value that is not a list.
     pub(super) fn list_instead(self, key: &str, node: &Node) -> Option<String> {
         let items: Vec<String> = match (key, &node.kind) {
             ("hooks", Kind::Scalar(word)) => vec![self.hook(&word.text.value, &[])?],
@@ -260,7 +260,7 @@ impl Writer<'_> {
     }
 }
 
-/// What a file of another program should be instead, as the keys at its top say.
+/// Help for a file of another program, recognised by the keys at its top.
 pub(super) fn of_another_program(tree: &Node) -> Option<String> {
     let Kind::Mapping(entries) = &tree.kind else { return None };
     let jobs = entries.iter().find(|(key, _)| word(key) == Some("jobs")).map(|(_, jobs)| jobs)?;

@@ -55,7 +55,7 @@ fn timeout(
     Some(ExitRule { span, status, condition: Condition::Ended(ending), outcome })
 }
 
-/// Whether a value asks for a notice in the place of a state.
+/// True if a value asks for a notice in the place of a state.
 pub(super) fn is_notify(field: &Field<'_>) -> bool {
     matches!(&field.value.kind, Kind::Scalar(it) if it.text.value == "notify")
 }

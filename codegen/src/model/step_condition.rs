@@ -10,7 +10,7 @@ use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::syntax::Text;
 
-/// What people and their editors write around a word.
+/// Quotes that people and their editors write around a word.
 const QUOTES: [char; 7] = ['\'', '"', '`', '‘', '’', '“', '”'];
 
 const FIELDS: [Field; 2] = [Field::Result, Field::Summary];
@@ -22,7 +22,7 @@ struct Parts {
     value: Range<usize>,
 }
 
-/// What keeps a text from being a condition.
+/// A mistake that keeps a text from being a condition.
 struct Fault {
     range: Range<usize>,
     message: String,

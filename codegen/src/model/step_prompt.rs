@@ -84,7 +84,7 @@ fn pieces(decoder: &mut Decoder<'_>, source: &Text) -> Vec<StepPiece> {
     pieces
 }
 
-/// What stands between double braces at the start of a text, if that is one word.
+/// The text between double braces at the start of a text, if that is one word.
 fn placeholder(text: &str) -> Option<&str> {
     let (word, _) = text.strip_prefix("{{")?.split_once("}}")?;
     let name = word.trim();

@@ -20,11 +20,11 @@ use crate::syntax::limits::{MAX_ALL_HOOKS, MAX_TRANSITIONS, exceeded};
 pub(super) struct Declared {
     pub(super) transitions: Vec<Transition>,
     pub(super) ends: Ends,
-    /// How many hooks they have together.
+    /// Number of their hooks together.
     hooks: usize,
 }
 
-/// Which states transitions are declared between, those included that were not understood otherwise.
+/// The states between which transitions are declared, those included that were not understood otherwise.
 #[derive(Clone, Debug, Default)]
 pub struct Ends {
     count: usize,
@@ -32,20 +32,20 @@ pub struct Ends {
     /// The known end of declarations whose other end names no state.
     from: HashSet<StateId>,
     to: HashSet<StateId>,
-    /// Whether neither end of some declaration names a state.
+    /// True if neither end of some declaration names a state.
     anywhere: bool,
-    /// Where transitions begin whose target or guard was not understood.
+    /// The start states of transitions whose target or guard was not understood.
     unfinished: Vec<Spanned<StateId>>,
 }
 
 impl Transition {
-    /// What it asks of sections.
+    /// Its requirements on sections.
     pub fn section_gates(&self) -> impl Iterator<Item = &SectionGate> {
         self.gates.iter().flat_map(Gate::sections)
     }
 
-    /// Whether two transitions of one pair never fire at once, whatever the counters: nobody may ask for both, or their gates ask for
-    /// different verdicts of one section.
+    /// True if two transitions of one pair never fire at once, whatever the counters: no actor may ask for both, or their gates ask
+    /// for different verdicts of one section.
     pub fn is_distinct_from(&self, other: &Transition) -> bool {
         let excludes =
             |one: &Self, other: &Self| one.gates.iter().any(|gate| gate.is_excluded_by(&other.gates));
@@ -54,7 +54,7 @@ impl Transition {
 }
 
 impl Gate {
-    /// Whether it cannot hold where all of these do: each of its sections contradicts one of them.
+    /// True if it cannot hold where all of these do: each of its sections contradicts one of them.
     fn is_excluded_by(&self, gates: &[Gate]) -> bool {
         let sections = self.sections();
         let contradicts = |one: &SectionGate, gate: &Gate| {
@@ -65,7 +65,7 @@ impl Gate {
 }
 
 impl SectionGate {
-    /// Whether no content can pass both, since a section has one verdict at most where both read it alike.
+    /// True if no content can pass both, since a section has one verdict at most where both read it alike.
     fn excludes(&self, other: &SectionGate) -> bool {
         let verdicts = self.verdict.zip(other.verdict);
         self.section.value == other.section.value
@@ -75,7 +75,7 @@ impl SectionGate {
 }
 
 impl Ends {
-    /// Whether a transition between the two is declared, or might be where an end was not understood.
+    /// True if a transition between the two is declared, or might be where an end was not understood.
     pub fn may_connect(&self, from: StateId, to: StateId) -> bool {
         self.anywhere
             || self.pairs.contains(&(from, to))
@@ -83,7 +83,7 @@ impl Ends {
             || self.to.contains(&to)
     }
 
-    /// Where transitions begin that are no part of the workflow, since their target or guard was not understood.
+    /// The start states of transitions that are not part of the workflow, since their target or guard was not understood.
     pub fn unfinished(&self) -> &[Spanned<StateId>] {
         &self.unfinished
     }

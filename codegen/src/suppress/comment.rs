@@ -9,9 +9,9 @@ use crate::span::Span;
 pub(super) struct Comment<'t> {
     /// From its `#` to its end.
     pub span: Span,
-    /// What stands between the parentheses.
+    /// The names between the parentheses.
     pub names: Vec<Name<'t>>,
-    /// Whether there is a word behind them.
+    /// True if there is a word behind them.
     pub has_reason: bool,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Lines {
 #[derive(Clone, Debug)]
 struct Line {
     start: usize,
-    /// Where its comment begins.
+    /// Start of its comment.
     comment: Option<usize>,
     /// The line that a comment on this one is about: the line itself; if it has nothing else, the one that its block
     /// of comments stands directly above.
@@ -97,7 +97,7 @@ fn split(source: &Source, scalars: &[Span]) -> Vec<Line> {
     lines.collect()
 }
 
-/// Where the comment of a line begins: at the first `#` that is in no scalar. In YAML there is white space before it.
+/// Start of the comment of a line: the first `#` that is in no scalar. In YAML there is white space before it.
 fn comment_in(source: &Source, line: Range<usize>, scalars: &[Span]) -> Option<usize> {
     let before = |at: usize| source.text[line.start..at].chars().next_back();
     let may_begin = |at: &usize| match source.format {

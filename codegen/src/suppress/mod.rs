@@ -17,13 +17,13 @@ use crate::syntax::Node;
 use comment::Comment;
 use lines::Lines;
 
-/// What every comment begins with that allows something.
+/// Start of every comment that allows something.
 const MARK: &str = "orange:";
 
 /// Suggestions given for the names in one file.
 const MAX_SUGGESTIONS: usize = 200;
 
-/// What the comments of one source allow, and what is wrong with them.
+/// The findings that the comments of one source allow, and the faults of the comments.
 ///
 /// Which names there are, the caller of [`Self::faults`] says: most checks belong to packages that build on this one.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +45,7 @@ struct Allowed {
     line: usize,
     /// Its name in the comment.
     span: Span,
-    /// What takes it out of the source.
+    /// Edit that takes it out of the source.
     removal: Edit,
 }
 
@@ -76,8 +76,8 @@ impl Suppressions {
         }
     }
 
-    /// What is wrong with the comments themselves, where these are all the checks there are. Once everything was
-    /// looked for, those that allowed nothing are among it.
+    /// Faults of the comments themselves, where these are all the checks there are. Once everything was looked for, comments that
+    /// allowed nothing are among the faults.
     pub fn faults(&self, checks: &[&'static Check], all_was_looked_for: bool) -> Vec<Diagnostic> {
         let mut faults = self.faults.clone();
         for allowed in &self.allowed {

@@ -1,4 +1,4 @@
-//! How a YAML text is written: every node with its style and its place, and the comments between them.
+//! Layout of a YAML text: every node with its style and its place, and the comments between them.
 //!
 //! The syntax tree says what a text means and forgets this; the formatter needs it.
 
@@ -31,11 +31,11 @@ pub struct Written {
     pub span: Span,
     /// `&name` before it.
     pub anchor: Option<Span>,
-    /// How it is written.
+    /// Its written form.
     pub form: Form,
 }
 
-/// How a node is written.
+/// Written form of a node.
 #[derive(Clone, Debug)]
 pub enum Form {
     /// Nothing at all.
@@ -46,26 +46,26 @@ pub enum Form {
     Scalar {
         /// The quotes around it.
         quotes: Quotes,
-        /// What it says.
+        /// Its text.
         text: String,
     },
     /// A scalar on lines of its own, below `|` or `>`.
     Block {
         /// The header: `|`, `>-`, `|2+`.
         header: Span,
-        /// How many spaces each of its lines begins with that are no part of what it says.
+        /// Number of spaces at the start of each line that are not part of the text.
         indent: usize,
     },
     /// A list.
     Sequence {
-        /// Whether brackets are around it.
+        /// True if brackets are around it.
         flow: bool,
         /// Its items.
         items: Vec<Written>,
     },
     /// A mapping.
     Mapping {
-        /// Whether braces are around it.
+        /// True if braces are around it.
         flow: bool,
         /// Its keys and values.
         entries: Vec<(Written, Written)>,

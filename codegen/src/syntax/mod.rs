@@ -26,11 +26,11 @@ pub use text::Text;
 pub struct Node {
     /// The whole node; a quoted scalar's quotes included. Where nothing was written, the key it is missing from.
     pub span: Span,
-    /// What it is.
+    /// Its kind and content.
     pub kind: Kind,
 }
 
-/// What a node is.
+/// Kind and content of a node.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// Anything without children.
@@ -46,11 +46,11 @@ pub enum Kind {
 pub struct Scalar {
     /// The decoded text.
     pub text: Text,
-    /// How it was written, which decides what it may be read as.
+    /// Its style in the source, which decides what it may be read as.
     pub style: Style,
 }
 
-/// How a scalar was written.
+/// Style of a scalar in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Without quotes: may be a boolean, an integer, nothing at all, or a string.
@@ -74,7 +74,7 @@ pub fn parse(source: &Source) -> (Option<Node>, Vec<Diagnostic>) {
 }
 
 impl Scalar {
-    /// Whether it says nothing: an empty value, `~` or `null` without quotes.
+    /// True if it says nothing: an empty value, `~` or `null` without quotes.
     pub fn is_null(&self) -> bool {
         match self.style {
             Style::Plain => matches!(self.text.value.as_str(), "" | "~" | "null" | "Null" | "NULL"),

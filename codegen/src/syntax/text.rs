@@ -16,7 +16,7 @@ pub struct Text {
     map: Vec<(u32, u32)>,
 }
 
-/// How a token turns into text.
+/// Notation of a token, by which it turns into text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notation {
     /// Characters stand for themselves; line breaks may fold.
@@ -77,7 +77,7 @@ struct Aligner<'t> {
     text: &'t [u8],
     base: u32,
     notation: Notation,
-    /// Where each of the two walks stands.
+    /// Place of each of the two walks.
     from: usize,
     to: usize,
     map: Vec<(u32, u32)>,

@@ -47,7 +47,7 @@ struct Reader<'t> {
     alias_nodes: usize,
     alias_bytes: usize,
     anchor_bytes: usize,
-    /// What [`yaml_error`] needs to know of what comes before a fault.
+    /// Facts about the text before a fault, for [`yaml_error`].
     read: yaml_error::ReadSoFar,
 }
 
@@ -59,7 +59,7 @@ struct Anchor {
     node: Option<(Node, Measure)>,
 }
 
-/// How much a subtree is.
+/// Size of a subtree.
 #[derive(Clone, Copy, Default)]
 struct Measure {
     nodes: usize,

@@ -1,4 +1,4 @@
-//! What a person needs to hear about broken YAML, where the parser's own words say too little.
+//! Messages about broken YAML, where the parser's own words say too little.
 
 use granit_parser::ErrorKind;
 
@@ -8,7 +8,7 @@ use crate::catalogue::S01;
 use crate::diag::Diagnostic;
 use crate::span::Span;
 
-/// What was read before the fault: the end of the last piece, and the collections that are still open.
+/// The text read before the fault: the end of the last piece, and the collections that are still open.
 #[derive(Default)]
 pub(super) struct ReadSoFar {
     last: u32,

@@ -19,7 +19,7 @@ pub struct Exchange {
     pub input: Value,
     /// Its answer; `None` if the model never got one.
     pub answer: Option<String>,
-    /// Whether the harness says that it failed.
+    /// True if the harness says that it failed.
     pub is_error: bool,
 }
 
@@ -36,7 +36,7 @@ pub struct Report {
     pub prompt: String,
     /// The person's messages in the same conversation before that message.
     pub earlier: Vec<String>,
-    /// Whether every act is done.
+    /// True if every act is done.
     pub is_over: bool,
 }
 

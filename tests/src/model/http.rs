@@ -18,7 +18,7 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: String,
-    /// Whether the connection ends before the body does.
+    /// True if the connection ends before the body does.
     pub(super) cut: bool,
 }
 

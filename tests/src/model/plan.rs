@@ -60,7 +60,7 @@ pub enum Act {
     Fail(Fault, u32),
 }
 
-/// How a request fails.
+/// Failure of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// 429, with the seconds of `retry-after`.
@@ -193,7 +193,7 @@ impl Act {
     }
 }
 
-/// How a prompt calls `orange`: by its name, or by its path.
+/// Command by which a prompt calls `orange`: its name, or its path.
 fn orange_of(prompt: &str) -> &str {
     let is_over = |letter: char| letter.is_whitespace() || "`'\"(".contains(letter);
     let before = prompt.rmatch_indices(" task update").map(|(place, _)| &prompt[..place]);

@@ -77,7 +77,7 @@ impl Model {
         self.shared.changed.notify_all();
     }
 
-    /// Whether a conversation has come to this gate.
+    /// True if a conversation has come to this gate.
     pub fn is_reached(&self, gate: &str) -> bool {
         self.shared.lock().book.reached.iter().any(|reached| reached == gate)
     }

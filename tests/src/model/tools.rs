@@ -19,7 +19,7 @@ pub(super) struct Tool {
     pub(super) group: Option<String>,
     /// The names of its inputs; empty for a tool that takes plain text.
     pub(super) fields: Vec<String>,
-    /// Whether it takes plain text.
+    /// True if it takes plain text.
     pub(super) is_plain: bool,
 }
 

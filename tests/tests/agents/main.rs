@@ -24,7 +24,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use crate::lives::{LIVES, Life};
 
-/// How many lives go on at once: each is several processes that want a processor.
+/// Number of lives that go on at once: each is several processes that want a processor.
 const AT_ONCE: usize = 2;
 
 fn main() -> ExitCode {

@@ -1,11 +1,11 @@
-//! What agents do with a task when all goes well, and what must be on record of it then.
+//! Plans of agents for a task when all goes well, and the record that must be there of it then.
 
 use orange_tests::model::{Act, Exchange, Plan};
 
 use crate::task::Task;
 use crate::world::World;
 
-/// What a worker hands over.
+/// Handoff of a worker.
 const HANDOFF: &str =
     "## Handoff\n\nDONE: the door is painted\nREMAINING: nothing\nDECISIONS: green\nUNCERTAIN: nothing";
 

@@ -1,4 +1,4 @@
-//! How each life came out, as a file of JSON lines that `cargo xtask agents` makes a table of.
+//! Results of all lives, as a file of JSON lines that `cargo xtask agents` makes a table of.
 
 use std::fs::OpenOptions;
 use std::io::Write;

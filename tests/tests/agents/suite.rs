@@ -1,4 +1,4 @@
-//! What all lives share: the agents, the user that runs them, the `orange` of this build; and what cannot be had.
+//! Things that all lives share: the agents, the user that runs them, the `orange` of this build; and things that cannot be had.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::record;
 use crate::user::User;
 
-/// What all lives share.
+/// Things that all lives share.
 #[derive(Debug)]
 pub(crate) struct Suite {
     pub(crate) installed: Installed,
@@ -24,7 +24,7 @@ pub(crate) struct Suite {
     pub(crate) bin: PathBuf,
     /// A folder with `orange` and, beside it, `orange-mcp`.
     pub(crate) bin_with_server: PathBuf,
-    /// Why a harness cannot be run, for those that cannot.
+    /// Reasons for which harnesses cannot be run, by harness.
     missing: Vec<(&'static str, String)>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn skip(life: &str, why: &str) {
     eprintln!("SKIPPED: {life}: {why}");
 }
 
-/// Why a life that has begun is skipped all the same.
+/// Reason for which a life that has begun is skipped all the same.
 #[derive(Debug)]
 pub(crate) struct Lacking(pub(crate) String);
 
@@ -54,7 +54,7 @@ pub(crate) fn give_up(why: String) -> ! {
     std::panic::resume_unwind(Box::new(Lacking(why)))
 }
 
-/// How many lives were skipped.
+/// Number of skipped lives.
 pub(crate) fn skipped() -> usize {
     SKIPPED.load(Ordering::Relaxed)
 }
@@ -87,7 +87,7 @@ fn make() -> Result<Suite, String> {
 }
 
 impl Suite {
-    /// Why this harness does not even say its version.
+    /// Reason for which this harness does not even say its version.
     fn lacks(&self, harness: Harness) -> Option<String> {
         let mut command = Command::new(self.installed.programs().join(harness.name));
         command.arg("--version").env("HOME", self.bin.join("home")).current_dir("/");
@@ -126,5 +126,5 @@ fn build_orange() -> PathBuf {
     built(&["--package", "orange", "--package", "orange-mcp", "--package", "orange-fleet"])
 }
 
-/// How long anything may take before a life is given up.
+/// Limit for anything before a life is given up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(600);

@@ -30,7 +30,7 @@ impl<'w> Task<'w> {
         self.world.home().join(self.place).join(PROJECT).join(&self.id)
     }
 
-    /// Where the `TASK.md` of the store is.
+    /// Path of the `TASK.md` of the store.
     pub(crate) fn file(&self) -> PathBuf {
         self.folder().join("TASK.md")
     }
@@ -88,13 +88,13 @@ impl<'w> Task<'w> {
         self.world.ok(&[&["task", verb, &self.id], more].concat())
     }
 
-    /// What `orange task list` says of it.
+    /// Its row in `orange task list`.
     #[track_caller]
     pub(crate) fn row(&self) -> Value {
         self.world.tasks().into_iter().find(|row| row["id"] == self.id.as_str()).unwrap_or_default()
     }
 
-    /// What `orange task list` says of its agent that needs somebody most.
+    /// Its agent that needs a person most, in `orange task list`.
     #[track_caller]
     pub(crate) fn agent(&self) -> Value {
         self.row()["agents"][0].clone()

@@ -17,8 +17,8 @@ use crate::task::Task;
 /// The name of the project.
 pub(crate) const PROJECT: &str = "toy";
 
-/// Where worlds are: no folder for temporary files of the agents' own. Codex may write to all of `/tmp` from its sandbox, and has
-/// no sandbox at all for a home below it.
+/// Folder of all worlds: no folder for temporary files of the agents' own. Codex may write to all of `/tmp` from its sandbox, and
+/// has no sandbox at all for a home below it.
 const OUTSIDE: &str = "/var/tmp";
 
 /// Everything that one life touches. It goes away with its end, whether that is good or bad.
@@ -196,7 +196,7 @@ impl World {
         self.tmux_at("tmux", args)
     }
 
-    /// What a pane shows.
+    /// Text on a pane.
     pub(crate) fn screen(&self, socket: &str, pane: &str) -> String {
         text(&self.tmux_at(socket, &["capture-pane", "-p", "-t", pane]).stdout)
     }
@@ -207,7 +207,7 @@ impl World {
         self.model.add(plan)
     }
 
-    /// How a plan was followed.
+    /// Report on the execution of a plan.
     pub(crate) fn report(&self, plan: usize) -> Report {
         self.model.report(plan)
     }
@@ -314,7 +314,7 @@ impl World {
         self.until("one's own agent waits for words", || self.is_ready("own"));
     }
 
-    /// Whether an agent of a person's own shows where to type, and nothing else to answer.
+    /// True if an agent of a person's own shows a prompt to type at, and nothing else to answer.
     fn is_ready(&self, pane: &str) -> bool {
         let screen = self.screen("own", pane);
         if screen.contains("rust this folder") || screen.contains("Trust and continue") {

@@ -7,7 +7,7 @@ use crate::given::{Given, Setting};
 use crate::programs::Program;
 use crate::scripts::parse;
 
-/// How a command is run; of several beginnings that fit, the longest decides.
+/// Rules for running commands; of several beginnings that fit, the longest decides.
 const RULES: &[(&str, Given)] = &[
     (
         "cargo xtask",

@@ -1,4 +1,4 @@
-//! What commands find when they begin: a world in which somebody is at work on the project `coffee`.
+//! Worlds in which commands begin: an agent or a person is at work on the project `coffee`.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use crate::page::root;
 use crate::programs::others;
 use crate::world::{World, write_program};
 
-/// What there is before a command runs.
+/// World before a command runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Given {
     /// A repository at `~/code/coffee`, where one stands.
@@ -140,7 +140,7 @@ impl Setting {
         assert_eq!(said.status, 0, "{what}\n{}{}", said.out, said.err);
     }
 
-    /// What the first agent is known by, which is made before it begins.
+    /// Secret of the first agent, which is made before it begins.
     fn secret(&self, folder: &Path) -> String {
         let file = folder.join("agents/1.secret");
         self.world.until("the agent begins", || file.exists());

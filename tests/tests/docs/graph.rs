@@ -9,15 +9,15 @@ use crate::page::{self, Page, root};
 use crate::programs::others;
 use crate::world::text;
 
-/// What stands before a picture, with the file that it shows.
+/// Mark before a picture, with the file that it shows.
 const MARK: &str = "<!-- graph: ";
 
-/// Where a picture is.
+/// A picture and its place.
 struct Picture {
     /// The workflow that it shows.
     file: String,
     format: &'static str,
-    /// What is there now.
+    /// Its present content.
     now: String,
     place: DrawingTarget,
 }
@@ -62,7 +62,7 @@ fn check(page: &Page, picture: &Picture) {
     }
 }
 
-/// What follows each mark: a block of Mermaid, or a link to an SVG file.
+/// Pictures behind the marks: blocks of Mermaid, or links to SVG files.
 fn pictures(page: &Page) -> Vec<Picture> {
     let marks = page.text.match_indices(MARK).map(|(at, _)| at + MARK.len());
     marks.map(|at| picture(page, at)).collect()

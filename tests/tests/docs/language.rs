@@ -64,7 +64,7 @@ fn actions() -> String {
     Action::ALL.iter().map(row).collect()
 }
 
-/// What an action cannot do without.
+/// Needs of an action.
 fn needs(action: Action) -> &'static str {
     let Traits { starts, worktree, remote, .. } = *action.traits();
     match (starts, worktree, remote) {

@@ -1,4 +1,4 @@
-//! What the pages and the help texts say is true: commands run, links lead somewhere, workflows compile, names exist.
+//! The pages and the help texts are true: commands run, links lead somewhere, workflows compile, names exist.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests may fail where they stand, and say why")]
 

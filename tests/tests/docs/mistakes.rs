@@ -241,7 +241,7 @@ fn row(file: &str, mistake: &Mistake) -> String {
     format!("| {}, in `{file}` | {by} | {} |\n", mistake.0, of(|it| &it.1))
 }
 
-/// What is found, by whom, and at which line, counted from the mistake's first one.
+/// Findings, as the check and the line, counted from the mistake's first one.
 fn found(file: &str, (what, old, new): &Mistake) -> Vec<(String, String)> {
     let source = Source::read(&root().join("workflows").join(file)).unwrap();
     let (before, after) = source.text.split_once(old).unwrap_or_else(|| panic!("{file}, {what}: {old}"));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::page::{self, root};
 use crate::programs::Program;
 
-/// Where messages and comments are that tell somebody what to run.
+/// Folders of the messages and comments that name a command to run.
 const SOURCES: &[&str] = &[
     "analysis/src",
     "codegen/src",
@@ -72,7 +72,7 @@ fn the_glossary_has_at_most_forty_words_each_once() {
     assert!((20..=40).contains(&words.len()), "{} words", words.len());
 }
 
-/// What stands for a word that a message fills in: a number for the options that want one, and written as nobody writes it.
+/// Text in the place of a word that a message fills in: a number for the options that want one, in a form that people do not write.
 const FILLED: &str = "01";
 
 /// A name in passing may leave out what stands behind an option, have a placeholder there, and a message may fill in the value or

@@ -72,7 +72,7 @@ impl Page {
         self.lines().filter(is_prose).collect()
     }
 
-    /// What stands between backticks within one line.
+    /// The texts between backticks within one line.
     pub(crate) fn code(&self) -> Vec<(usize, &str)> {
         let in_line = |(line, text)| code_in(text).into_iter().map(move |code| (line, code));
         self.prose().into_iter().flat_map(in_line).collect()
@@ -84,7 +84,7 @@ impl Page {
         self.prose().into_iter().flat_map(in_line).collect()
     }
 
-    /// Whether a heading has this anchor.
+    /// True if a heading has this anchor.
     pub(crate) fn has_anchor(&self, anchor: &str) -> bool {
         let anchor_of = |heading: &str| {
             let kept = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);

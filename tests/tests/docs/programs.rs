@@ -31,12 +31,11 @@ impl Program {
         Program::ALL.into_iter().find_map(of_one)
     }
 
-    /// What it is called.
     pub(crate) fn name(self) -> &'static str {
         self.typed()[0]
     }
 
-    /// How people call it.
+    /// Commands by which people call it.
     fn typed(self) -> &'static [&'static str] {
         match self {
             Program::Orange => &["orange", "dist/orange"],
@@ -46,7 +45,7 @@ impl Program {
         }
     }
 
-    /// What `--help` says behind these arguments, but before a `--`; `Err` with the complaint when they make no sense.
+    /// Output of `--help` behind these arguments, but before a `--`; `Err` with the complaint when they make no sense.
     pub(crate) fn help(self, args: &[String]) -> Result<String, String> {
         let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
         let (before, behind) = args.split_at(end);

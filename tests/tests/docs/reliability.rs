@@ -2,7 +2,7 @@
 
 use crate::page::Page;
 
-/// How many failure modes are collected.
+/// Number of the failure modes that are collected.
 const LAST: u32 = 55;
 
 #[test]

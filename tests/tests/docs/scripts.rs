@@ -5,7 +5,7 @@ use crate::given::{Given, Setting};
 use crate::page::{self, Block, Page};
 use crate::programs::Program;
 
-/// What the commands of a page find when they begin.
+/// World in which the commands of each page begin.
 const PAGES: &[(&str, Given)] = &[
     ("README.md", Given::Repository),
     ("docs/agents.md", Given::Project),

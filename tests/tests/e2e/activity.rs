@@ -1,4 +1,4 @@
-//! What harnesses report of their agents, and what comes of it: what is shown, answers to permissions, limits.
+//! Reports of harnesses about their agents, and their effects: the shown state, answers to permissions, limits.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -44,7 +44,7 @@ pub(crate) fn tool(name: &str, command: &str) -> Value {
     event
 }
 
-/// What the only agent of a task is said to do: its state and why.
+/// State of the only agent of a task, and the reason for it.
 pub(crate) fn doing(task: &Task<'_>) -> (String, String) {
     let show = task.show();
     let [agent] = &show["agents"].as_array().unwrap()[..] else { panic!("one agent: {show}") };

@@ -1,4 +1,4 @@
-//! What people and agents get wrong: each is an error that says what to do, and nothing is half-done.
+//! Mistakes of people and agents: each is an error that says what to do, and nothing is half-done.
 
 use std::fs;
 use std::path::Path;

@@ -16,13 +16,13 @@ use crate::world::{World, text};
 /// By how much the clock is set, in seconds: an hour, and years that each have the days of this one.
 const JUMPS: [i64; 4] = [3600, -3600, 4 * 1461 * 86_400, -4 * 1461 * 86_400];
 
-/// What an agent's harness reports.
+/// File of the reports of an agent's harness.
 const ACTIVITY: &str = "activity.jsonl";
 
-/// What has happened to a task.
+/// File of the events of a task.
 pub(crate) const JOURNAL: &str = "history.jsonl";
 
-/// How long no test takes.
+/// Seconds that no test takes.
 const LONG: u64 = 1800;
 
 /// Sets the clock by so many seconds, as far as a task can tell by this file, to which nobody writes now, and by the times of all:
@@ -83,7 +83,7 @@ fn working(world: &World) -> Task<'_> {
     task
 }
 
-/// What these checks of `orange doctor` have found that is not as it should be.
+/// Findings of these checks of `orange doctor` that are not as they should be.
 fn found(world: &World, checks: &[&str]) -> Vec<Value> {
     let answer = world.orange(&["doctor", "--json"]).json();
     let findings = answer["findings"].as_array().unwrap().clone();

@@ -1,4 +1,4 @@
-//! Who may give each command: a table of all of them, and the refusals that it promises.
+//! Consent to each command: a table of all of them, and the refusals that it promises.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use orange_engine::Cli;
 use crate::task::Task;
 use crate::world::World;
 
-/// Who may give a command.
+/// Actors that may give a command.
 #[derive(Clone, Copy)]
 enum May {
     /// Everybody; what an agent may ask of which task, the task's journal and workflow say.
@@ -157,7 +157,7 @@ fn refused(names: &BTreeMap<&str, String>) -> Vec<Vec<String>> {
     calls
 }
 
-/// What an agent could have changed: the projects, the consent of a person, and the files of coding agents.
+/// Content of all that an agent could have changed: the projects, the consent of a person, and the files of coding agents.
 fn kept(world: &World, tasks: &[&Task<'_>]) -> Vec<Option<Vec<u8>>> {
     let of_home =
         ["projects.json", "setup.json", "trusted.json", "tokens.json"].map(|it| world.home().join(it));

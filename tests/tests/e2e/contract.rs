@@ -48,7 +48,7 @@ fn ask(
     machine.decide(&view, transition.to, actor).map(|decision| decision.to)
 }
 
-/// What the text says about a status.
+/// Paragraph of the text about a status.
 fn paragraph<'t>(text: &'t str, status: &str) -> &'t str {
     let begin = text.find(&format!("In {status}:\n")).unwrap_or_else(|| panic!("nothing about {status}"));
     let rest = &text[begin..];

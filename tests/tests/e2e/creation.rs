@@ -1,4 +1,4 @@
-//! How tasks come to be, with every status, and what respawns and hooks do with them then.
+//! Creation of tasks with every status, and the effects of respawns and hooks on them then.
 
 use std::fs;
 

@@ -190,7 +190,7 @@ fn comments_never_approve_work_of_a_custom_workflow() {
     assert!(text.contains("bad code"), "{text}");
 }
 
-/// What leads to a judgement of work that a person has reviewed, and back.
+/// Transitions to a judgement of work that a person has reviewed, and back.
 const STEPS: &str = "
   - from: reviewing
     to: approved

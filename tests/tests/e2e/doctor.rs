@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::said::Said;
 use crate::world::World;
 
-/// What it finds that is not fine, as `check level`.
+/// Its findings that are not fine, as `check level`.
 #[track_caller]
 fn found(said: &Said) -> Vec<String> {
     let answer = said.json();

@@ -220,7 +220,7 @@ fn an_ender_that_is_killed_loses_no_process() {
     second_was_alone(&world);
 }
 
-/// Whether a process that tries the lock gets it.
+/// True if a process that tries the lock gets it.
 fn is_free(world: &World) -> bool {
     let lock = world.home().join("lock");
     Command::new("flock").arg("--nonblock").arg(lock).arg("true").status().unwrap().success()

@@ -56,7 +56,7 @@ fn check_broken(world: &World, task: &Task<'_>, contents: &[u8], expect: &str) {
     assert_eq!(world.ok(&["task", "list"])[0]["status"], "working");
 }
 
-/// How many bytes there are in a folder.
+/// Number of bytes in a folder.
 fn bytes_in(folder: &std::path::Path) -> u64 {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let sizes = entries.map(|entry| match entry.file_type().unwrap().is_dir() {

@@ -13,7 +13,7 @@ use crate::folders::TRIAGE;
 use crate::task::{Task, is_alive, kill};
 use crate::world::{World, write_program};
 
-/// When the finisher is killed: before a program has done its work, or after.
+/// Time at which the finisher is killed: before a program has done its work, or after.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moment {
     Before,

@@ -1,4 +1,4 @@
-//! Why agents end, and what comes of it: waiting for a rate limit, coming back once, and an end to it.
+//! Reasons for the ends of agents, and their effects: waiting for a rate limit, coming back once, and an end to it.
 
 use std::fs;
 use std::path::Path;

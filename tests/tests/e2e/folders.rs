@@ -49,7 +49,7 @@ fn folder(world: &World, task: &Task<'_>) -> PathBuf {
     world.home().join("workspaces").join(&task.id)
 }
 
-/// Where the task has set something aside.
+/// Paths of everything that the task has set aside.
 fn set_aside(task: &Task<'_>) -> Vec<PathBuf> {
     let events = task.events_of("work.set_aside");
     events.iter().map(|event| PathBuf::from(event["folder"].as_str().unwrap())).collect()

@@ -1,4 +1,4 @@
-//! What scripts and people look on with: wait, watch, log, lists on a terminal, completions.
+//! Commands with which scripts and people look on: wait, watch, log, lists on a terminal, completions.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! What tasks that are over have left: what is merged may go when it is old, and nothing else does.
+//! Remains of tasks that are over: merged ones may go when they are old, and nothing else does.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -16,7 +16,7 @@ fn age(path: &Path, days: u64) {
     File::open(path).unwrap().set_modified(then).unwrap();
 }
 
-/// What could go, as `kind name`, with the ids of tasks replaced by their branches.
+/// Remains that could go, as `kind name`, with the ids of tasks replaced by their branches.
 fn kinds(found: &Value, tasks: &[&Task<'_>]) -> Vec<String> {
     let removed = |one: &Value| {
         let name = one["name"].as_str().unwrap().rsplit("orange/").next().unwrap();

@@ -1,4 +1,4 @@
-//! What has passed a gate: journaled with its hash and its commit, reported, and not let through again.
+//! Artifacts that have passed a gate: journaled with hash and commit, reported, and not let through again.
 
 use serde_json::json;
 

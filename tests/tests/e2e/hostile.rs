@@ -10,10 +10,10 @@ use crate::said::Said;
 use crate::task::{Task, is_alive};
 use crate::world::World;
 
-/// Where the engine has the names of all its files.
+/// Source of the engine with the names of all its files.
 const PLACES: &str = include_str!("../../../engine/src/store/home.rs");
 
-/// What is put there.
+/// Kinds of files that are put there.
 const KINDS: [&str; 6] =
     ["pipe", "link to a file", "link to a folder", "link to nothing", "folder", "huge file"];
 

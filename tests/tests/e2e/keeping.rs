@@ -17,7 +17,7 @@ fn at_work<'w>(world: &'w World, branch: &str) -> Task<'w> {
     task
 }
 
-/// What became of each worktree, as `name fate`.
+/// Fate of each worktree, as `name fate`.
 fn fates(collected: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     collected

@@ -14,7 +14,8 @@ use crate::said::Said;
 use crate::task::{Task, is_alive, kill};
 use crate::world::{PROJECT, World, binary, write_program};
 
-/// When a held program stops: before it has done its work, or after; then it fails. Or it stops first and does its work then.
+/// Time at which a held program stops: before it has done its work, or after; then it fails. Or it stops first and does its work
+/// then.
 #[derive(PartialEq)]
 enum Moment {
     Before,

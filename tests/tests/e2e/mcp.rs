@@ -16,7 +16,7 @@ struct Talk {
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     asked: u64,
-    /// Whether it ends with the agent to which it belongs.
+    /// True if it ends with the agent to which it belongs.
     ends_with_agent: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::missions::{TOY, ends, world};
 use crate::task::{Task, is_alive, kill};
 use crate::world::World;
 
-/// What an agent does that ends at a limit, of which nobody hears before: the first one of the mission alone.
+/// Script of an agent that ends at a limit, which was not reported before: the first one of the mission alone.
 const LIMITED: &str = r#"
 if [ "$ORANGE_SPAWN" = 1 ]; then
   printf '{"time":"2026-01-01T00:00:00.000Z","spawn":1,"kind":"limit","text":"429, try again in %s"}\n' "$UNTIL" \

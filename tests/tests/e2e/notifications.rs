@@ -13,7 +13,7 @@ use crate::following::begin;
 use crate::task::{Task, kill};
 use crate::world::{World, write_program};
 
-/// What a server does with a request.
+/// Reaction of a server to a request.
 #[derive(Clone, Copy)]
 enum Does {
     Answers(&'static str),

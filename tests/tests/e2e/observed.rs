@@ -1,4 +1,4 @@
-//! What is said of agents is true while they begin and end, and where nothing shows whether they are alive.
+//! Statements about agents are true while they begin and end, and where nothing shows whether they are alive.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use crate::said::Said;
 use crate::task::{Task, is_alive};
 use crate::world::{World, binary};
 
-/// How agents end, beside those that ask on: their wrappers report it.
+/// Ends of agents, beside those that ask on: their wrappers report them.
 const LIVES: [&str; 4] = [
     "",
     "[agents: work-die fail-die work-die pass-die]",

@@ -1,4 +1,4 @@
-//! What an end leaves alone: other tasks' agents with their tools, and what people run themselves.
+//! Processes that an end leaves alone: other tasks' agents with their tools, and programs that people run themselves.
 
 use std::process::{Child, Stdio};
 

@@ -1,4 +1,4 @@
-//! What `orange task pane` and `orange mission pane` show of an agent's terminal.
+//! Views of an agent's terminal in `orange task pane` and `orange mission pane`.
 
 use std::io::{BufRead, BufReader};
 

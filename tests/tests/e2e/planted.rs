@@ -1,5 +1,5 @@
-//! What an agent leaves for git to run: filters, hooks, monitors, external programs, in each place in which an agent writes. No command
-//! of ours makes git run any of it.
+//! Programs that an agent leaves for git to run: filters, hooks, monitors, external programs, in each place in which an agent
+//! writes. No command of ours makes git run any of it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -78,7 +78,7 @@ impl Marker {
         )
     }
 
-    /// What has run; it is forgotten.
+    /// Names of the programs that have run; they are forgotten.
     fn taken(&self) -> String {
         let text = fs::read_to_string(&self.runs).unwrap_or_default();
         fs::remove_file(&self.runs).unwrap_or_default();

@@ -29,7 +29,7 @@ fn calls(world: &World) -> String {
     fs::read_to_string(world.path("home/gh/calls")).unwrap_or_default()
 }
 
-/// What one look of the monitor found: its events, its errors.
+/// Result of one look of the monitor: its events, its errors.
 fn look(world: &World) -> (Value, Value) {
     let found = world.ok(&["monitor", "--once"]);
     (found["events"].clone(), found["errors"].clone())
@@ -185,7 +185,7 @@ fn what_is_no_address_never_reaches_github() {
     assert_eq!(calls(&world), "");
 }
 
-/// What a person does on GitHub for a branch: no command of ours hears of it.
+/// Opens a pull request for a branch as a person does on GitHub: no command of ours hears of it.
 fn open_by_hand(world: &World, state: &str) {
     fs::create_dir_all(world.path("home/gh")).unwrap();
     set_state(world, state);

@@ -1,4 +1,4 @@
-//! What runs on this machine, as `/proc` has it.
+//! Processes of this machine, as `/proc` has them.
 
 use std::fs;
 use std::path::Path;
@@ -16,14 +16,14 @@ pub(crate) fn that(is_wanted: impl Fn(&Path) -> bool) -> Vec<i32> {
     wanted.iter().filter(|(_, parent)| !is_a_fork(*parent)).map(|(pid, _)| *pid).collect()
 }
 
-/// Whether these are the first arguments of a process.
+/// True if these are the first arguments of a process.
 pub(crate) fn runs(folder: &Path, arguments: &[&str]) -> bool {
     let line = fs::read(folder.join("cmdline")).unwrap_or_default();
     let mut words = line.split(|byte| *byte == 0).skip(1);
     arguments.iter().all(|argument| words.next() == Some(argument.as_bytes()))
 }
 
-/// Whether a process works for the task with this id: it has the id in its arguments or its environment, and is no tmux
+/// True if a process works for the task with this id: it has the id in its arguments or its environment, and is not the tmux
 /// server, which has both from the process that asked for its first session.
 pub(crate) fn is_about(folder: &Path, id: &str) -> bool {
     let has = |file: &str| {

@@ -1,4 +1,4 @@
-//! Who records the panes of a task's agents.
+//! Recorders of the panes of a task's agents.
 
 use std::fs;
 use std::path::Path;

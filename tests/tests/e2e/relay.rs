@@ -18,7 +18,7 @@ fn folder(task: &Task<'_>, spawn: u32) -> PathBuf {
     task.worktree().join(".orange").join(spawn.to_string())
 }
 
-/// Whether somebody answers requests in this folder.
+/// True if a process answers requests in this folder.
 fn is_answered(folder: &Path) -> bool {
     File::open(folder.join("lock"))
         .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -284,7 +284,7 @@ fn a_sandboxed_agent_is_refused_anything_else() {
     );
 }
 
-/// What an agent in a sandbox writes.
+/// Request that an agent in a sandbox writes.
 fn request(task: &Task<'_>, secret: Option<&str>, words: &[&str]) -> Vec<u8> {
     let folder = task.worktree();
     json!({ "task": task.id, "spawn": 1, "secret": secret, "folder": folder, "words": words })

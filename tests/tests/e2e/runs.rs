@@ -1,5 +1,5 @@
-//! What the compiler's search says of an abstract task, held against real ones: the same steps, taken with the real
-//! `orange` on real agents, come to the same.
+//! Results of the compiler's search about an abstract task, held against real ones: equal steps, taken with the real `orange` on
+//! real agents, have equal results.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -76,7 +76,7 @@ fn take(world: &World, search: &Search<'_>, run: &[EdgeId]) {
     }
 }
 
-/// What can be seen of a task, abstract or real.
+/// Visible state of a task, abstract or real.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     status: String,
@@ -97,7 +97,7 @@ struct Real<'r> {
     search: &'r Search<'r>,
     task: Task<'r>,
     story: Vec<String>,
-    /// How many events there were before the last step.
+    /// Number of events before the last step.
     before: usize,
     /// The hooks that are to have failed since.
     failing: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a run of `orange` says.
+//! Output of a run of `orange`.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -17,7 +17,7 @@ pub(crate) struct Said {
     pub out: String,
     /// Its standard error.
     pub err: String,
-    /// What `orange` was asked, where that is known.
+    /// Arguments of `orange`, where they are known.
     asked: Option<Vec<String>>,
 }
 
@@ -27,7 +27,7 @@ impl Said {
         Said { status, out: text(&output.stdout), err: text(&output.stderr), asked: None }
     }
 
-    /// What this command says.
+    /// Output of this command.
     pub(crate) fn of(command: &mut Command) -> Said {
         let said = Said::from(command.output().unwrap());
         let is_ours = Path::new(command.get_program()).file_name().is_some_and(|name| name == "orange");

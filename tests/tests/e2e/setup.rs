@@ -24,7 +24,7 @@ fn with_token(world: &World, args: &[&str]) -> crate::said::Said {
     world.said(&mut command)
 }
 
-/// What is open for a harness, by name.
+/// Names of the open matters of a harness.
 fn open(answer: &Value, harness: &str) -> Vec<String> {
     let plans = answer["harnesses"].as_array().unwrap().iter().filter(|plan| plan["harness"] == harness);
     let matters = plans.flat_map(|plan| plan["matters"].as_array().unwrap());
@@ -117,7 +117,7 @@ fn asked(world: &World) -> Terminal<'_> {
     terminal
 }
 
-/// Whether there is: what was agreed to, the file of claude, its skill.
+/// True for each file that exists: the agreements, the file of claude, its skill.
 fn written(world: &World) -> [bool; 3] {
     let claude =
         ["home/.claude.json", "home/.claude/skills/orange/SKILL.md"].map(|file| world.path(file).exists());

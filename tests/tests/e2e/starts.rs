@@ -1,4 +1,4 @@
-//! How tasks and agents are started: in which state, in which worktree, and which error they give when they cannot be.
+//! Starts of tasks and agents: the state, the worktree, and the error when they cannot be started.
 
 use std::fs;
 use std::process::Stdio;

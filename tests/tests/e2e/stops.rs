@@ -15,7 +15,7 @@ fn hanging<'w>(world: &'w World, agents: &str) -> (Task<'w>, i32) {
     (task, agent)
 }
 
-/// How many agents were started, stopped, ended, and have crashed.
+/// Number of agents that were started, stopped, ended, and have crashed.
 fn counted(task: &Task<'_>) -> [usize; 4] {
     let count = |kind| task.events_of(kind).len();
     [
@@ -262,7 +262,7 @@ fn a_stop_that_was_killed_is_finished_by_the_monitor() {
     assert_eq!(world.ok(&["monitor", "--once"])["events"], json!([]));
 }
 
-/// What a restart journals before it ends the agent.
+/// Events that a restart journals before it ends the agent.
 fn restarting() -> [Value; 2] {
     let until = "2026-01-01T00:00:00.000Z";
     [

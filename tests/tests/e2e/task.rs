@@ -129,13 +129,13 @@ impl<'w> Task<'w> {
         self.world.until("it is recorded", || recorder::of(&self.folder()).len() == 1);
     }
 
-    /// How commands name it: by its branch.
+    /// Its name in commands: its branch.
     #[track_caller]
     pub(crate) fn name(&self) -> String {
         self.show()["branch"].as_str().unwrap().to_owned()
     }
 
-    /// What `orange task show` says.
+    /// Answer of `orange task show`.
     #[track_caller]
     pub(crate) fn show(&self) -> Value {
         self.world.ok(&[self.word, "show", &self.id])
@@ -167,7 +167,7 @@ impl<'w> Task<'w> {
         command
     }
 
-    /// What the agent of this spawn was given to be known by, while it is alive.
+    /// Secret of the agent of this spawn, while it is alive.
     pub(crate) fn secret(&self, spawn: &str) -> Option<String> {
         fs::read_to_string(self.folder().join("agents").join(format!("{spawn}.secret"))).ok()
     }
@@ -208,7 +208,7 @@ impl<'w> Task<'w> {
 pub(crate) struct Agent<'w> {
     world: &'w World,
     notes: PathBuf,
-    /// Where its wrapper notes which process it is.
+    /// File in which its wrapper notes its process.
     attended: PathBuf,
 }
 
@@ -238,7 +238,7 @@ impl Agent<'_> {
         fs::rename(self.note("end.new"), self.note("end")).unwrap();
     }
 
-    /// What was typed at it.
+    /// Text that was typed at it.
     pub(crate) fn heard(&self) -> String {
         fs::read_to_string(self.note("heard")).unwrap_or_default()
     }
@@ -255,7 +255,7 @@ fn newest(events: &[Value], key: &str) -> Value {
     events.iter().rev().find_map(|event| event["set"].get(key).cloned()).unwrap_or_default()
 }
 
-/// Whether a process is alive; a zombie is not.
+/// True if a process is alive; a zombie is not.
 pub(crate) fn is_alive(pid: i32) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))

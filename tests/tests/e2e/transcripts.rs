@@ -1,4 +1,4 @@
-//! What agents did: kept when they end, also by a command, and shown afterwards.
+//! Transcripts of agents: kept when they end, also by a command, and shown afterwards.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -234,7 +234,7 @@ impl<'w> Talk<'w> {
         talk
     }
 
-    /// How the harness was called, without the path of the prompt.
+    /// Calls of the harness, without the path of the prompt.
     fn calls(&self) -> Vec<String> {
         let calls = fs::read_to_string(self.world.home().join("calls")).unwrap_or_default();
         let short = |line: &str| {

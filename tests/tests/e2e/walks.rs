@@ -1,5 +1,5 @@
-//! What `simulate` says of a task, held against real ones: random workflows are followed by real agents, random acts are done to
-//! both, and both come to the same.
+//! Answers of `simulate` about a task, held against real ones: random workflows are followed by real agents, random acts are done
+//! to both, and both end alike.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -79,7 +79,7 @@ fn plan(seed: u64) -> Plan {
 
 const HOUR: u32 = 3600;
 
-/// What can be seen of a task, walked or real.
+/// Visible state of a task, walked or real.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     status: String,
@@ -99,7 +99,7 @@ struct Both<'b> {
     walk: Walk<'b>,
     story: Vec<String>,
     walked: BTreeMap<&'static str, u32>,
-    /// Whether the real agent starts again after a while.
+    /// True if the real agent starts again after a while.
     is_delayed: bool,
 }
 
@@ -206,7 +206,7 @@ impl<'b> Both<'b> {
         acts
     }
 
-    /// Whether some hook that stops the others can be made to fail, and no other one is.
+    /// True if some hook that stops the others can be made to fail, and no other one is.
     fn may_fail(&self, act: &Act) -> bool {
         let Act::Request { to, .. } = act else { return false };
         let is_meant = |it: &&PlannedTransition| {
@@ -237,7 +237,7 @@ impl<'b> Both<'b> {
         story.is_ok_and(|story| story.iter().any(|it| matches!(it, Happened::Transitioned { .. })))
     }
 
-    /// How many transitions are over, or have hooks that wait.
+    /// Number of transitions that are over, or have hooks that wait.
     fn decided(&self) -> usize {
         self.task.events_of("status.changed").len() + self.task.events_of("hooks.waiting").len()
     }
@@ -327,7 +327,7 @@ impl<'b> Both<'b> {
         agents.into_iter().collect()
     }
 
-    /// What follows from an end may be written a moment after the end itself.
+    /// Compares both. The effects of an end may be written a moment after the end itself.
     fn compare(&self) {
         let (real, walked) = (self.real(), self.walked());
         if real != walked {

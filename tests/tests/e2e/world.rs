@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::said::Said;
 use crate::task::{Task, try_kill};
 
-/// How long anything may take before a test gives up: far more than it ever does, on a busy machine too.
+/// Limit for anything before a test gives up: far more than it ever takes, on a busy machine too.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The name of the project that every world begins with.
@@ -157,14 +157,14 @@ impl World {
         command
     }
 
-    /// Where a program of this world is.
+    /// Path of a program of this world.
     pub(crate) fn find(&self, program: &str) -> PathBuf {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = [self.path("agents")].into_iter().chain(std::env::split_paths(&path));
         folders.map(|folder| folder.join(program)).find(|file| file.exists()).unwrap()
     }
 
-    /// What a command says.
+    /// Output of a command.
     pub(crate) fn said(&self, command: &mut Command) -> Said {
         Said::of(command)
     }
@@ -235,7 +235,7 @@ impl World {
         Task::mission(self, answer["id"].as_str().unwrap())
     }
 
-    /// What the agent of this step does: a script of the scripted agent.
+    /// Gives the agent of this step its acts: a script of the scripted agent.
     pub(crate) fn acts(&self, step: &str, script: &str) {
         let folder = self.home().join("agents");
         fs::create_dir_all(&folder).unwrap();

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 /// Made-up workflows.
 const WORKFLOWS: u64 = 30;
 
-/// How often each text that people wrote is scrawled.
+/// Number of times that each text that people wrote is scrawled.
 const TIMES: u64 = 12;
 
 #[test]

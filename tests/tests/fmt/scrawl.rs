@@ -17,11 +17,11 @@ pub(crate) struct Scrawl {
 pub(crate) struct Note {
     /// From its `#` on.
     pub text: String,
-    /// What it is about.
+    /// Its subject.
     pub about: About,
 }
 
-/// What a comment is about.
+/// Subject of a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// The entry with this key, which it stands above.
@@ -30,7 +30,7 @@ pub(crate) enum About {
     Item,
     /// The item between brackets that it stands behind. It may come to stand above it.
     Bracketed,
-    /// What stands before it on its line, where this word is.
+    /// The text before it on its line, where this word is.
     Line(String),
     /// Nothing that a test could tell.
     Nothing,

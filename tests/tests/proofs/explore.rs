@@ -72,7 +72,7 @@ pub(crate) fn deeds(plan: &Plan, run: &Watched<'_>) -> Vec<Deed> {
     deeds
 }
 
-/// Whether a gate or a rule of a state reads a section.
+/// True if a gate or a rule of a state reads a section.
 fn is_read(plan: &Plan, status: usize, section: &str) -> bool {
     monitor::gates(plan, status).any(|it| it.section == section)
 }
@@ -107,7 +107,7 @@ pub(crate) fn perform(run: &mut Watched<'_>, deed: &Deed, again: bool) -> bool {
     run.act(&act, deed.author, deed.by_engine).is_ok()
 }
 
-/// What was done, and the action that was made to fail meanwhile.
+/// A deed, and the action that was made to fail meanwhile.
 type Done = (Deed, Option<String>);
 
 /// A graph of what a task came to.
@@ -117,17 +117,17 @@ pub(crate) struct Explored<'r> {
     pub led: BTreeMap<usize, [u32; 2]>,
     /// By run: where its deeds led.
     next: Vec<Option<Vec<(usize, Done)>>>,
-    /// Whether no person does anything.
+    /// True if no person does anything.
     is_unattended: bool,
 }
 
 impl<'r> Explored<'r> {
-    /// What comes of everything that can be done, up to so many different tasks.
+    /// Explores everything that can be done, up to so many different tasks.
     pub(crate) fn from(plan: &'r Plan, starts: Vec<Watched<'r>>, most: usize, random: &mut Random) -> Self {
         Self::explore(plan, starts, most, random, false)
     }
 
-    /// What comes of it without a person, from tasks in every state that was come to.
+    /// Explores it without a person, from tasks in every state that was come to.
     pub(crate) fn unattended(&self, plan: &'r Plan, most: usize, random: &mut Random) -> Self {
         let by_state: BTreeMap<_, _> =
             self.runs.iter().map(|run| ((run.monitor.status, run.is_manned()), run)).collect();
@@ -196,7 +196,7 @@ impl<'r> Explored<'r> {
         steps
     }
 
-    /// Whether a gate lets through what an exit rule leads to, if agents write this or that before they end.
+    /// True if a gate lets through what an exit rule leads to, if agents write this or that before they end.
     pub(crate) fn is_let_through(&self, plan: &'r Plan, rule: usize) -> bool {
         if self.led.get(&rule).is_some_and(|[_, met]| *met > 0) {
             return true;
@@ -304,7 +304,7 @@ impl<'r> Explored<'r> {
     }
 }
 
-/// What comes of each such act.
+/// The runs after each such act.
 fn after<'r>(plan: &'r Plan, run: &Watched<'r>, is_meant: fn(&Act) -> bool) -> Vec<Watched<'r>> {
     let deeds = deeds(plan, run).into_iter().filter(|it| is_meant(&it.act));
     let next = |deed: Deed| {
@@ -340,7 +340,7 @@ pub(crate) fn failing(plan: &Plan, run: &Watched<'_>, deed: &Deed) -> Vec<String
     actions
 }
 
-/// What is different in tasks that are looked at apart.
+/// Key of the differences for which tasks are looked at apart.
 fn key(plan: &Plan, run: &Watched<'_>) -> u64 {
     let mut hash = DefaultHasher::new();
     run.monitor.status.hash(&mut hash);

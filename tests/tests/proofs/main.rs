@@ -1,5 +1,5 @@
-//! What `prove` says is attacked: whatever it calls proved is looked for a breach in real walks, and whatever it refutes must be
-//! a breach that can be walked. The reference for each property is `orange_tests::monitor`.
+//! Attacks on `prove`: whatever it calls proved is looked for a breach in real walks, and whatever it refutes must be a breach that
+//! can be walked. The reference for each property is `orange_tests::monitor`.
 #![allow(clippy::unwrap_used)]
 
 mod explore;
@@ -20,12 +20,12 @@ use orange_tests::random::Random;
 use explore::{Explored, deeds, perform};
 use run::{Watched, places};
 
-/// What an environment variable says, for a longer attack.
+/// Value of an environment variable, for a longer attack.
 fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
 
-/// How many tasks of a workflow are looked at.
+/// Number of tasks of a workflow that are looked at.
 fn size() -> usize {
     number("ORANGE_PROOFS_SIZE", 120) as usize
 }

@@ -1,4 +1,4 @@
-//! What `prove` says of step workflows is attacked: random ones are walked, and no walk breaks what is proved.
+//! Attacks on the verdicts of `prove` about step workflows: random ones are walked, and no walk breaks a property that is proved.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ impl<'p> Attack<'p> {
         })
     }
 
-    /// What an agent could say: a result that the step declares, or any word that something reads, and others.
+    /// A report that an agent could give: a result that the step declares, or any word that something reads, and others.
     fn report(&self, random: &mut Random, step: usize) -> Report {
         let declared = &self.planned.steps[step].results;
         let handled = self.planned.steps.iter().position(|it| it.on_fail == Some(step)).unwrap_or(step);
@@ -148,7 +148,7 @@ impl<'p> Attack<'p> {
         }
     }
 
-    /// Why a completed mission has not done what it is for (`docs/steps.md`).
+    /// Reason for which a completed mission has not reached its aim (`docs/steps.md`).
     fn silence(&self) -> Option<String> {
         let steps = || self.planned.steps.iter().zip(&self.walk.mission.steps);
         let is_open = |(_, it): &(_, &StepState)| {

@@ -51,7 +51,7 @@ pub(crate) fn replay(run: &mut Watched<'_>, steps: &[TraceStep], turn: Option<u3
     Ok(())
 }
 
-/// Who acts next writes, else an agent that is alive; without one, a person.
+/// Author of an act that writes: the actor that acts next, else an agent that is alive; without one, a person.
 fn author(run: &Watched<'_>, act: &Act, script: &[String]) -> Who {
     let parsed = script.iter().filter_map(|line| Command::parse(line).ok().flatten());
     let actors = parsed.filter_map(|it| {
@@ -75,7 +75,7 @@ fn author(run: &Watched<'_>, act: &Act, script: &[String]) -> Who {
     all.next().filter(|_| is_write).unwrap_or(Who::Person)
 }
 
-/// Whether the last steps of a run can be taken again and again, without a person, and each time some transition.
+/// True if the last steps of a run can be taken again and again, without a person, and each time some transition.
 pub(crate) fn goes_round(run: &Watched<'_>, steps: &[TraceStep]) -> bool {
     (1..=steps.len()).any(|length| {
         let (mut again, turn) = (run.clone(), &steps[steps.len() - length..]);

@@ -16,29 +16,29 @@ pub(crate) struct Watched<'r> {
     places: &'r [usize],
     pub walk: Walk<'r>,
     pub monitor: Monitor<'r>,
-    /// What was done, as a script of `simulate`.
+    /// The acts so far, as a script of `simulate`.
     pub script: Vec<String>,
-    /// How often a person has done something.
+    /// Number of acts of a person.
     pub by_person: u32,
-    /// What was broken so far.
+    /// The breaches so far.
     pub breaches: Vec<Breach>,
     /// The exit rule that the last act has led by, by its place in the plan, and whether a gate let it through.
     pub led: Option<(usize, bool)>,
     /// The hook that waits, by its place in its transition.
     waiting: Option<usize>,
-    /// Whether the engine is to start the agent again after a while.
+    /// True if the engine is to start the agent again after a while.
     pub is_awaited: bool,
-    /// Whether the next hook of some kind is still to fail, or one has failed that lets the others run.
+    /// True if the next hook of some kind is still to fail, or one has failed that lets the others run.
     is_armed: bool,
     has_failed_softly: bool,
-    /// Whether the time in the state is over, and no agent is ended for that.
+    /// True if the time in the state is over, and no agent is ended for that.
     has_elapsed: bool,
     /// The content of sections when a gate passed, and since the task came to its state.
     passed: Vec<(&'static str, String)>,
     entered: Vec<(&'static str, String)>,
     /// The content at the start of agents, for gates with a verdict.
     started: Vec<(&'static str, String)>,
-    /// How the time has passed.
+    /// The time in each state.
     course: Course,
 }
 
@@ -92,7 +92,7 @@ impl<'r> Watched<'r> {
         self.plan.states[self.monitor.status].terminal
     }
 
-    /// Whether an agent is alive.
+    /// True if an agent is alive.
     pub(crate) fn is_manned(&self) -> bool {
         AGENTS.iter().any(|it| self.is_alive(*it))
     }
@@ -158,7 +158,7 @@ impl<'r> Watched<'r> {
         }
     }
 
-    /// Whether hooks may be run again by a declared actor, or by an agent that is alive.
+    /// True if hooks may be run again by a declared actor, or by an agent that is alive.
     fn may_retry_alone(&self) -> bool {
         let Some(last) = self.monitor.last() else { return false };
         let by = &self.plan.transitions[last].by;
@@ -302,7 +302,7 @@ impl<'r> Watched<'r> {
         self.started = Vec::new();
     }
 
-    /// What stands there now is no verdict of an agent that may have been started.
+    /// Notes the present content, which is not a verdict of an agent that may have been started.
     fn note_start(&mut self) {
         let now: Vec<_> = self.sections().filter_map(|it| self.content(it)).collect();
         self.started.extend(now);
@@ -325,7 +325,7 @@ impl<'r> Watched<'r> {
         reference::lack(gate, &task).is_some()
     }
 
-    /// What decides about this end of an agent of the task's state, by the documents.
+    /// The rule that decides about this end of an agent of the task's state, by the documents.
     fn decides(&self, agent: Actor, ended: &Ended, course: &Course) -> Option<Decides> {
         let status = self.monitor.status;
         if monitor::own(self.plan, status) != who(agent) {

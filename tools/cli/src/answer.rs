@@ -25,7 +25,7 @@ pub enum Exit {
     Failed,
 }
 
-/// Why a command could not do its work, and what to do about it.
+/// Reason for which a command could not do its work, and the remedy.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
@@ -73,7 +73,7 @@ impl Failure {
         Self { message: message.into(), help: help.into() }
     }
 
-    /// What went wrong.
+    /// The error, without the remedy.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

@@ -24,12 +24,12 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// When output for people has colour
+    /// Use of colour in output for people
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
     pub color: Colour,
 }
 
-/// What to do.
+/// The subcommand to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(Check),
@@ -74,7 +74,7 @@ pub(crate) struct Check {
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
-    /// How findings are written
+    /// Format of the findings
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
     pub format: Format,
 
@@ -135,7 +135,7 @@ pub(crate) struct Check {
     pub stdin_name: Option<String>,
 }
 
-/// How findings are written.
+/// Format of the findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people: drawn on a terminal, in sentences elsewhere
@@ -230,7 +230,7 @@ pub(crate) struct Init {
     #[arg(value_name = "NAME")]
     pub name: Option<PathBuf>,
 
-    /// What to begin with
+    /// Template to begin with
     #[arg(long, value_enum, value_name = "TEMPLATE", default_value = "states")]
     pub template: Template,
 
@@ -243,7 +243,7 @@ pub(crate) struct Init {
     pub stdout: bool,
 }
 
-/// What a new workflow begins with.
+/// Template of a new workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Template {
     /// States and transitions of a task: a worker, and a person who accepts the work

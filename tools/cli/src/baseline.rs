@@ -16,7 +16,7 @@ use crate::whole;
 /// The form of the file.
 const VERSION: u32 = 1;
 
-/// How often each finding is known, file by file.
+/// The known findings and their numbers, file by file.
 #[derive(Debug)]
 pub(crate) struct Baseline {
     /// The folder of the baseline, which its paths begin at.

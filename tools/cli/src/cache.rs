@@ -1,4 +1,4 @@
-//! What `check` has found in texts, so that it does not check them again.
+//! Findings of `check` by text, so that it does not check a text again.
 //!
 //! Each text is a line `KEY JSON` in the file that is named like the first digit of its key. The key is a hash of this program, of the file's name and of its whole text, so that no
 //! line ever becomes wrong. The files may be deleted at any time, and a run that cannot read or write them checks everything.
@@ -20,22 +20,22 @@ use sha2::{Digest, Sha256};
 
 use self::entry::Entry;
 
-/// How many files there are: a run that checks a few texts reads a few of them.
+/// Number of files: a run that checks a few texts reads a few of them.
 const FILES: usize = 16;
 
 /// The length at which a run empties a file.
 const LONGEST: u64 = 512 * 1024;
 
-/// What is known of texts, and what becomes known in this run.
+/// Known findings of texts, and those that become known in this run.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     place: Option<CachePlace>,
-    /// What each file says, by the first digit of its keys, once it is asked for.
+    /// Content of each file, by the first digit of its keys, once it is asked for.
     known: [OnceLock<HashMap<Key, String>>; FILES],
     new: Mutex<BTreeMap<Key, String>>,
 }
 
-/// Where the cache is, and which program it is for.
+/// Folder of the cache, and the program that it is for.
 #[derive(Debug)]
 struct CachePlace {
     folder: PathBuf,

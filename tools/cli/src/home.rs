@@ -9,7 +9,7 @@ use orange_codegen::syntax::{self, Kind, Node, limits};
 
 use crate::answer::Failure;
 
-/// What was found in a home.
+/// The tasks in a home, and its broken files.
 #[derive(Debug, Default)]
 pub(crate) struct Home {
     /// The tasks, by project and id.

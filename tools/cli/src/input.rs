@@ -18,11 +18,11 @@ use crate::answer::Failure;
 pub(crate) struct Input {
     /// Its name in every message.
     pub shown: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
 }
 
-/// Where an input comes from.
+/// Origin of an input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Origin {
     /// The user named the file: it has to be a workflow.
@@ -309,7 +309,7 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Whether a program marked the folder as its cache: <https://bford.info/cachedir/>. Cargo does.
+/// True if a program marked the folder as its cache: <https://bford.info/cachedir/>. Cargo does.
 fn is_cache(path: &Path) -> bool {
     path.join("CACHEDIR.TAG").exists()
 }

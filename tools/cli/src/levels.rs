@@ -17,7 +17,7 @@ pub(crate) struct Levels {
     named: Vec<(Selector, Level)>,
 }
 
-/// What a name in a flag or a configuration stands for.
+/// The checks that a name in a flag or a configuration stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Selector {
     One(&'static Check),
@@ -25,12 +25,12 @@ enum Selector {
     Prefix(&'static Check, usize),
 }
 
-/// Why a check cannot be given a level, and what to do about it.
+/// Reason for which a check cannot be given a level, and the remedy.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     /// The error, with the check's name.
     pub message: String,
-    /// What to write instead.
+    /// Text to write instead.
     pub help: String,
 }
 

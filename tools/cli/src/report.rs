@@ -15,16 +15,16 @@ use crate::json::Counts;
 /// Fewer files than this are not worth a thread.
 const FILES_PER_THREAD: usize = 4;
 
-/// What was found in a run, sorted by file and then by place.
+/// The findings of a run, sorted by file and then by place.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     /// The files that were looked at as workflows.
     pub files: Vec<File>,
     /// Files of a searched folder that are no workflows.
     pub skipped: Vec<Skipped>,
-    /// How many findings a baseline knows and are left out.
+    /// Number of findings that a baseline knows and that are left out.
     pub known: usize,
-    /// What it knows of these files and is no longer found, a line each.
+    /// Findings that the baseline knows of these files and that are gone, a line each.
     pub gone: Vec<String>,
 }
 
@@ -32,18 +32,18 @@ pub(crate) struct Report {
 #[derive(Debug)]
 pub(crate) struct Skipped {
     pub path: String,
-    /// Whether it has something spelled almost like a workflow's keys.
+    /// True if it has something spelled almost like a workflow's keys.
     pub almost: bool,
 }
 
-/// What was found in one file.
+/// The findings in one file.
 #[derive(Debug)]
 pub(crate) struct File {
     /// Its path and as much of its text as could be read.
     pub source: Source,
-    /// What is wrong with it, and the workflow when nothing is at level `error`.
+    /// Its findings, and the workflow when nothing is at level `error`.
     pub compilation: Compilation,
-    /// Where the pages of checks are published, if its configuration says that.
+    /// Address of the published pages of checks, if its configuration has one.
     pub docs: Option<PageUrl>,
 }
 
@@ -66,12 +66,12 @@ impl Report {
         report
     }
 
-    /// Whether anything is at `deny` or above.
+    /// True if anything is at `deny` or above.
     pub(crate) fn fails(&self) -> bool {
         self.files.iter().flat_map(File::findings).any(|it| it.level <= Level::Deny)
     }
 
-    /// How many findings there are of each level.
+    /// Number of findings of each level.
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for finding in self.files.iter().flat_map(File::findings) {

@@ -50,11 +50,11 @@ pub(crate) fn scenarios() -> Schema {
     }
 }
 
-/// What is defined once and referred to by name.
+/// Schemas that are defined once and referred to by name.
 #[derive(Default)]
 struct Defs {
     known: BTreeMap<String, Schema>,
-    /// What the names begin with.
+    /// Prefix of the names.
     prefix: &'static str,
     /// The keys of which an object that has them has exactly one.
     acts: &'static [&'static str],
@@ -174,7 +174,7 @@ impl Defs {
     }
 }
 
-/// What tells a value from others: its kind, and of an object a key that it must have.
+/// Shape that tells a value from others: its kind, and of an object a key that it must have.
 fn shape(takes: &Takes) -> Schema {
     match takes {
         Takes::Object(object) => {
@@ -196,7 +196,7 @@ fn boxed(schema: Schema) -> Option<Box<Schema>> {
     Some(Box::new(schema))
 }
 
-/// What an object is called: `exit-rule` for "an exit rule".
+/// Name of an object: `exit-rule` for "an exit rule".
 fn name(what: &str) -> String {
     let bare = what.trim_start_matches("a ").trim_start_matches("an ");
     bare.replace('`', "").replace(' ', "-")

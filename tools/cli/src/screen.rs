@@ -1,4 +1,4 @@
-//! What the two output streams are, and how findings look there.
+//! Properties of the two output streams, and the style of findings there.
 
 use std::env;
 use std::os::fd::AsFd;
@@ -26,22 +26,22 @@ pub struct Screens {
 /// One output stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Whether it is a terminal.
+    /// True if it is a terminal.
     pub is_terminal: bool,
     /// The columns that a line may have.
     pub width: usize,
 }
 
-/// What the environment says about the output.
+/// Wishes of the environment about the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wishes {
     /// Colour in any case, or in no case.
     pub colour: Option<bool>,
-    /// Whether drawings may be used.
+    /// True if drawings may be used.
     pub drawings: bool,
 }
 
-/// When output has colour.
+/// Use of colour in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colour {
     /// On a terminal, unless the environment says otherwise
@@ -53,7 +53,7 @@ pub(crate) enum Colour {
     Never,
 }
 
-/// How both streams show findings to people.
+/// Style of both streams, for people.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Styles {
     /// Standard output.
@@ -62,7 +62,7 @@ pub(crate) struct Styles {
     pub err: Style,
 }
 
-/// How findings are shown to people.
+/// Style of findings for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
     /// Drawn with the lines of the file; otherwise in sentences without a drawing character, for screen readers, files and pipes.
@@ -71,7 +71,7 @@ pub(crate) struct Style {
     pub colour: bool,
     /// The columns that a line may have, as far as words and the place of a label allow.
     pub width: usize,
-    /// Whether the stream is a terminal.
+    /// True if the stream is a terminal.
     pub is_terminal: bool,
 }
 
@@ -94,7 +94,7 @@ impl Screens {
         Self { out: screen, err: screen, wishes: Wishes { colour: Some(false), drawings: true } }
     }
 
-    /// How both streams look; the flag has precedence over the environment.
+    /// Style of both streams; the flag has precedence over the environment.
     pub(crate) fn styles(self, flag: Colour) -> Styles {
         let colour = match flag {
             Colour::Auto => self.wishes.colour,

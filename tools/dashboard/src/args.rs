@@ -30,7 +30,7 @@ struct Cli {
     exit_on_attach: bool,
 }
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Parsed {
     /// The dashboard.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::model::{StepId, Steps};
 
-/// Which steps wait for which.
+/// The steps for which each step waits, and those that wait for it.
 pub(super) struct StepGraph {
     /// For each step, those for which it waits.
     before: Vec<Vec<StepId>>,
@@ -27,12 +27,12 @@ impl StepGraph {
         &self.after[id.index()]
     }
 
-    /// Whether each step is upstream of this one.
+    /// By step: true if it is upstream of this one.
     pub(super) fn upstream(&self, of: StepId) -> Vec<bool> {
         reach(&self.before, of)
     }
 
-    /// Whether each step is downstream of this one.
+    /// By step: true if it is downstream of this one.
     pub(super) fn downstream(&self, of: StepId) -> Vec<bool> {
         reach(&self.after, of)
     }
@@ -61,7 +61,7 @@ impl StepGraph {
     }
 }
 
-/// Whether each step can be reached by at least one edge.
+/// By step: true if it can be reached by at least one edge.
 fn reach(edges: &[Vec<StepId>], from: StepId) -> Vec<bool> {
     let mut found = vec![false; edges.len()];
     let mut open = vec![from];

@@ -32,7 +32,7 @@ pub(super) fn check(context: &mut StepsContext<'_>) {
     }
 }
 
-/// What else would start a handler, or wait for it.
+/// Reports everything else that would start a handler, or wait for it.
 fn faults(context: &mut StepsContext<'_>, handler: StepId, failed: &str) {
     let step = context.step(handler);
     let name = step.id.value.clone();

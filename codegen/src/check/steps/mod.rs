@@ -13,7 +13,7 @@ use crate::model::{Step, StepId, Steps};
 use crate::names;
 use crate::span::{Span, Spanned};
 
-/// What the checks of one step workflow look at, and what they found.
+/// The step workflow that the checks look at, and their findings.
 struct StepsContext<'r> {
     steps: &'r Steps,
     graph: StepGraph,

@@ -32,7 +32,7 @@ pub(super) struct Asked {
     pub(super) results: Vec<(String, ToolAnswer)>,
     /// The tools that are offered.
     pub(super) tools: Vec<Tool>,
-    /// Whether the answer is to be a stream.
+    /// True if the answer is to be a stream.
     pub(super) stream: bool,
     /// The request as text.
     pub(super) raw: String,
@@ -42,7 +42,7 @@ pub(super) struct Asked {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ToolAnswer {
     pub(super) text: String,
-    /// Whether the harness says that the call has failed or was refused.
+    /// True if the harness says that the call has failed or was refused.
     pub(super) is_error: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What agents do, as their harnesses report it, and how what they ask is answered.
+//! Acts of agents, as their harnesses report them, and the answers to their requests.
 
 use std::fs;
 

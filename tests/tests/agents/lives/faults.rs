@@ -1,4 +1,4 @@
-//! What goes wrong with agents and with the models behind them.
+//! Faults of agents and of the models behind them.
 
 use std::process::Command;
 
@@ -110,7 +110,7 @@ fn prompt() -> String {
     format!("# Task: {SUMMARY}")
 }
 
-/// What is left to do when the door is painted.
+/// Acts that are left to do when the door is painted.
 fn rest() -> Vec<Act> {
     vec![
         Act::read("TASK.md"),

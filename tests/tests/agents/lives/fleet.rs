@@ -113,7 +113,7 @@ impl<'w> Fleet<'w> {
         self.world.path("fleet/crabs").join(format!("{role}-{number}"))
     }
 
-    /// How many attempts have a transcript in the home of this role's crab.
+    /// Number of attempts that have a transcript in the home of this role's crab.
     fn transcripts(&self, role: &str) -> usize {
         let kept = files_in(&self.crab(role).join("orange/missions"));
         let folders = kept.iter().filter_map(|it| it.parent()).filter(|it| it.ends_with("transcripts"));

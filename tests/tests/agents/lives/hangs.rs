@@ -47,7 +47,7 @@ pub(super) fn says_why(suite: &'static Suite, Pair(works, _): Pair) {
     }
 }
 
-/// What the list says of a task: what it needs and why, and the state of its agent and the reason.
+/// A task in the list: its need with the reason, and the state of its agent with the reason.
 struct Listed {
     need: String,
     why: String,

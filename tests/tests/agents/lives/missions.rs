@@ -11,7 +11,7 @@ use crate::world::World;
 
 pub(super) const PROMPT: &str = "Paint the garden door";
 
-/// What the first message of each step's agent says, and of no other's.
+/// Text in the first message of each step's agent, and of no other's.
 const PLANS: &str = "You plan a change";
 const IMPLEMENTS: &str = "You carry out a plan";
 const REVIEWS: &str = "You review a change";
@@ -84,7 +84,7 @@ pub(super) fn exhausted(suite: &'static Suite, pair: Pair) {
     assert!(shown["worktree"].is_string(), "it keeps its worktree");
 }
 
-/// How many attempts at each step have started.
+/// Number of started attempts at each step.
 fn ran(world: &World, mission: &Task) -> [usize; 6] {
     let shown = world.ok(&["mission", "show", &mission.id]);
     let steps = shown["steps"].as_array().unwrap();

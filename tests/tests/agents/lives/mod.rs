@@ -19,7 +19,7 @@ use crate::suite::Suite;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pair(pub(crate) &'static str, pub(crate) &'static str);
 
-/// What is tried.
+/// A life that is tried.
 pub(crate) struct Life {
     name: &'static str,
     pub(crate) pairs: &'static [Pair],

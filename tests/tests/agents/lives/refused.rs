@@ -1,4 +1,4 @@
-//! What an agent may not do until somebody has said so: start on a fresh home.
+//! An act that an agent may not do until a person has allowed it: a start on a fresh home.
 
 use super::Pair;
 use crate::plans::{came_through, is_written, worker};

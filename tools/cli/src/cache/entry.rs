@@ -1,4 +1,4 @@
-//! What the cache keeps of a text, as JSON: the name and the kind of the workflow, and everything that was found in it.
+//! Entry of the cache for a text, as JSON: the name and the kind of the workflow, and everything that was found in it.
 
 use orange_analysis::catalogue;
 use orange_codegen::diag::{Edit, Fix, Label, Trace, TraceStep, Witness};
@@ -11,7 +11,7 @@ const LEVELS: [Level; 5] = [Level::Error, Level::Deny, Level::Warn, Level::Info,
 /// A workflow, and what was found in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
-    /// Whether it is a step workflow.
+    /// True if it is a step workflow.
     steps: bool,
     name: (Range, String),
     found: Vec<Found>,
@@ -36,7 +36,7 @@ struct Found {
     fix: Option<Mend>,
 }
 
-/// What edits do, the edits, and whether they can only mean what the author meant.
+/// Title of a fix, its edits, and true if they can only mean what the author meant.
 type Mend = (String, Vec<(Range, String)>, bool);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ struct RunStep {
 }
 
 impl Entry {
-    /// What is kept of a workflow that can be compiled. What is found in one that names other files depends on these, too.
+    /// Entry for a workflow that can be compiled; none if it names other files, on which its findings depend, too.
     pub(super) fn of(compilation: &Compilation) -> Option<Self> {
         let checked = compilation.checked.as_ref().filter(|it| it.prompt_files().is_empty());
         let (Some(_), Some(name), Likeness::Workflow(kind)) =

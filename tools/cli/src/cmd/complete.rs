@@ -41,7 +41,7 @@ pub(crate) struct Complete {
     pub words: Vec<String>,
 }
 
-/// What a value names, read from its placeholder in the help.
+/// Kind of a value's names, read from its placeholder in the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     Checks,

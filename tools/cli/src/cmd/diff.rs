@@ -44,12 +44,12 @@ pub(crate) struct Diff {
     #[arg(long, value_name = "DIR")]
     pub home: Option<PathBuf>,
 
-    /// How it is written
+    /// Format of the changes
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
     pub format: Format,
 }
 
-/// How changes are written.
+/// Format of the changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// With the lines of both files that they are about
@@ -96,7 +96,7 @@ fn workflow(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
     one::load(path, styles).map_err(|answer| Answer { exit: Exit::Failed, ..answer })
 }
 
-/// Why a workflow of states and one of steps are not compared.
+/// Failure for a workflow of states and one of steps, which are not compared.
 fn of_two_kinds(old: (&File, &Checked), new: (&File, &Checked)) -> Option<Failure> {
     let (steps, states) = match (old.1.definition(), new.1.definition()) {
         (Definition::Steps(_), Definition::Machine(_)) => (old.0, new.0),

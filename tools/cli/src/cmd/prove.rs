@@ -26,12 +26,12 @@ pub(crate) struct Prove {
     /// The workflow; `-` reads standard input
     pub file: PathBuf,
 
-    /// How the proof is written
+    /// Format of the proof
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
     pub format: Format,
 }
 
-/// How a proof is written.
+/// Format of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people

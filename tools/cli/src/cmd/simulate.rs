@@ -61,7 +61,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "CODE|NAME", conflicts_with = "script")]
     pub trace: Option<String>,
 
-    /// How far a mission goes by itself, instead of what its workflow says: step, auto
+    /// Execution of a mission, instead of that of its workflow: step, auto
     #[arg(long, value_name = "EXECUTION", value_parser = execution)]
     pub execution: Option<Execution>,
 

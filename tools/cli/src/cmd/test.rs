@@ -60,12 +60,12 @@ pub(crate) struct Test {
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
-    /// How results are written
+    /// Format of the results
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human")]
     format: Format,
 }
 
-/// How results are written.
+/// Format of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people

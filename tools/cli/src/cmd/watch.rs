@@ -27,7 +27,7 @@ const MOST_WAITS: usize = 20;
 /// Moves the cursor to the top, and empties the screen and what was scrolled away.
 const CLEAR: &str = "\u{1b}[H\u{1b}[2J\u{1b}[3J";
 
-/// Which files of a folder matter.
+/// The files of a folder that matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Of {
     /// The configuration.
@@ -42,7 +42,7 @@ struct Watch {
     folders: BTreeMap<i32, Of>,
 }
 
-/// What a watch has waited for.
+/// Reason for the end of a wait.
 #[derive(Debug, PartialEq, Eq)]
 enum Woken {
     Changed,
@@ -77,7 +77,7 @@ pub(super) fn run(
     }
 }
 
-/// Whether somebody still reads.
+/// Prints both texts; false if standard output has no reader any longer.
 fn print(out: &str, err: &str, is_terminal: bool) -> Result<bool, Failure> {
     let clear = if is_terminal { CLEAR } else { "" };
     let mut stdout = io::stdout().lock();

@@ -20,7 +20,7 @@ impl Glob {
         Ok(Self { names })
     }
 
-    /// Whether a path with `/` between its names fits, or lies in a folder that does.
+    /// True if a path with `/` between its names fits, or lies in a folder that does.
     pub(crate) fn fits(&self, path: &str) -> bool {
         let path: Vec<&str> = path.split('/').collect();
         // The lengths, in names, of the beginnings of the path that the pattern so far matches.

@@ -30,7 +30,7 @@ pub(crate) struct Config {
     lints: Levels,
     /// For some of them; later ones win.
     paths: Vec<ForPaths>,
-    /// Where the pages of checks are published.
+    /// Address of the published pages of checks.
     docs: Option<PageUrl>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Configs {
     configs: HashMap<PathBuf, Config>,
     /// For every folder that was looked at, the nearest folder with a configuration.
     nearest: HashMap<PathBuf, Option<PathBuf>>,
-    /// Where each file is.
+    /// Folder of each file.
     places: HashMap<String, PathBuf>,
     failures: Vec<Failure>,
 }
@@ -71,7 +71,7 @@ impl Configs {
         std::mem::take(&mut self.failures)
     }
 
-    /// Where the pages of the checks of a file are published.
+    /// Address of the published pages of checks, for a file.
     pub(crate) fn docs(&self, file: &str) -> Option<&PageUrl> {
         let (_, _, config) = self.config(file)?;
         config.docs.as_ref()

@@ -1,8 +1,8 @@
-//! Where the pages of checks are published.
+//! Address of the published pages of checks.
 
 use orange_analysis::catalogue::Check;
 
-/// What a URL has in the place of the name of a check.
+/// Placeholder in a URL for the name of a check.
 const NAME: &str = "{name}";
 
 /// A URL of the web with `{name}` in it.

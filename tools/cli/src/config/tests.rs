@@ -1,4 +1,4 @@
-//! What a configuration may say, and what is said about one that is wrong.
+//! Valid contents of a configuration, and the messages about a wrong one.
 
 use orange_codegen::{Level, catalogue};
 

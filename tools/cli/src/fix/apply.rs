@@ -17,7 +17,7 @@ pub(super) fn apply<'f>(text: &str, fixes: impl Iterator<Item = &'f Fix>) -> Str
     out
 }
 
-/// Whether two fixes cannot be made at once: they touch the same bytes, or put something at the same place.
+/// True if two fixes cannot be made at once: they touch the same bytes, or put something at the same place.
 pub(super) fn overlap(a: &Fix, b: &Fix) -> bool {
     let meet = |a: &Edit, b: &Edit| a.span.start <= b.span.end && b.span.start <= a.span.end;
     a.edits.iter().any(|a| b.edits.iter().any(|b| meet(a, b)))

@@ -22,7 +22,7 @@ const MAX_CHECKS: usize = 200;
 /// The number of fixes between two checks.
 const MAX_AT_ONCE: usize = 500;
 
-/// Which fixes are made.
+/// The fixes that are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// The fixes with one possible meaning.

@@ -1,4 +1,4 @@
-//! Which comment belongs to what, and where the author left a blank line.
+//! Comments with the nodes that they belong to, and the author's blank lines.
 
 use orange_codegen::Span;
 use orange_codegen::syntax::layout::{Form, Layout, Written};
@@ -8,7 +8,7 @@ use orange_codegen::syntax::layout::{Form, Layout, Written};
 pub(super) struct Document<'t> {
     /// Comments before the `---`.
     pub before: Vec<Line<'t>>,
-    /// Whether there is a `---`.
+    /// True if there is a `---`.
     pub starts: bool,
     /// Everything else.
     pub root: Collection<'t>,
@@ -17,11 +17,10 @@ pub(super) struct Document<'t> {
 /// A list or a mapping.
 #[derive(Debug)]
 pub(super) struct Collection<'t> {
-    /// Whether brackets are around it.
+    /// True if brackets are around it.
     pub flow: bool,
-    /// Whether it is a mapping.
     pub is_mapping: bool,
-    /// Whether a comment stands between its brackets.
+    /// True if a comment stands between its brackets.
     pub commented: bool,
     /// Its entries or items.
     pub pieces: Vec<Piece<'t>>,
@@ -34,9 +33,9 @@ pub(super) struct Collection<'t> {
 pub(super) struct Piece<'t> {
     /// Comments on lines of their own before it.
     pub leading: Vec<Line<'t>>,
-    /// Whether a blank line is before it and its comments.
+    /// True if a blank line is before it and its comments.
     pub blank: bool,
-    /// Whether a blank line is between its comments and it.
+    /// True if a blank line is between its comments and it.
     pub apart: bool,
     /// The key, if it is an entry.
     pub key: Option<&'t Written>,
@@ -47,14 +46,13 @@ pub(super) struct Piece<'t> {
     pub trailing: Option<Trailing<'t>>,
 }
 
-/// What stands behind a key or a dash.
+/// The value behind a key or a dash.
 #[derive(Debug)]
 pub(super) enum Value<'t> {
     /// A scalar, an alias, or nothing.
     Leaf {
         /// As it is written.
         written: &'t Written,
-        /// Whether it is a guard.
         is_guard: bool,
     },
     /// A list or a mapping.
@@ -64,7 +62,7 @@ pub(super) enum Value<'t> {
 /// A comment on a line of its own.
 #[derive(Debug)]
 pub(super) struct Line<'t> {
-    /// Whether a blank line is before it.
+    /// True if a blank line is before it.
     pub blank: bool,
     /// From its `#` on.
     pub text: &'t str,
@@ -73,7 +71,7 @@ pub(super) struct Line<'t> {
 /// A comment behind something else on the line.
 #[derive(Debug)]
 pub(super) struct Trailing<'t> {
-    /// How far it is from that.
+    /// Distance from that, in characters.
     pub gap: usize,
     /// From its `#` on.
     pub text: &'t str,
@@ -232,7 +230,7 @@ impl<'t> Attacher<'t> {
         self.line_before(at).trim_start_matches('\u{feff}').chars().count()
     }
 
-    /// Where the text of the next line begins that has something other than a comment.
+    /// Start of the text of the next line that has something other than a comment.
     fn next_content(&self, from: u32) -> Option<u32> {
         let mut at = from as usize + self.text[from as usize..].find('\n')? + 1;
         for line in self.text[at..].split_inclusive('\n') {

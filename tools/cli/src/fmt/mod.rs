@@ -21,7 +21,7 @@ use same::difference;
 /// The widest line that a list or a mapping between brackets may make.
 const MAX_WIDTH: usize = 100;
 
-/// Why a text is not formatted.
+/// Reason for which a text is not formatted.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Left {
     /// It cannot be read, or has syntax that no workflow has.

@@ -34,7 +34,7 @@ fn put_header<'t>(root: &mut Collection<'t>, (mut header, apart): Header<'t>) {
     first.leading = header;
 }
 
-/// What is said about the first entry of an item stands before the item: there is no line of its own behind the dash.
+/// Moves the comments on the first entry of an item before the item: there is no line of its own behind the dash.
 fn comments_before_dashes(collection: &mut Collection<'_>) {
     for piece in &mut collection.pieces {
         let Value::Collection(inner) = &mut piece.value else { continue };
@@ -82,7 +82,7 @@ fn value(it: &mut Value<'_>, takes: &'static Takes, sort: bool) {
     }
 }
 
-/// Whether a list, or an object with a key that it must have, is one of these.
+/// True if a list, or an object with a key that it must have, is one of these.
 fn has_shape(it: &Value<'_>, takes: &Takes) -> bool {
     let Value::Collection(it) = it else { return false };
     match takes {

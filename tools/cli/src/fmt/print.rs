@@ -33,9 +33,9 @@ pub(super) fn print(text: &str, document: &Document<'_>) -> String {
 struct Printer<'t> {
     text: &'t str,
     out: String,
-    /// What the next line begins with in the place of its indentation.
+    /// Start of the next line, in the place of its indentation.
     dash: Option<String>,
-    /// Whether the last scalar keeps the blank lines behind it, so that none may be added.
+    /// True if the last scalar keeps the blank lines behind it, so that none may be added.
     open: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Whether two texts have the same meaning: one tree, one machine, the same findings, the same comments.
+//! Comparison of the meanings of two texts: one tree, one machine, the same findings, the same comments.
 
 use orange_codegen::emit::{self, Options};
 use orange_codegen::syntax::layout::layout;
@@ -22,7 +22,7 @@ pub(super) fn difference(before: &Source, after: &Source) -> Option<String> {
     differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what.to_owned())
 }
 
-/// Whether two nodes have the same meaning, with keys in any order.
+/// True if two nodes have the same meaning, with keys in any order.
 fn same(old: &Node, new: &Node) -> bool {
     match (&old.kind, &new.kind) {
         (Kind::Scalar(old), Kind::Scalar(new)) => same_scalar(old, new),

@@ -22,7 +22,7 @@ pub(super) fn lines(text: &str, written: &Written, is_guard: bool, in_flow: bool
     vec![written]
 }
 
-/// Whether a text needs no quotes, to any reader of YAML.
+/// True if a text needs no quotes, to any reader of YAML.
 pub(super) fn is_plain(text: &str, in_flow: bool) -> bool {
     const OTHERWISE: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     let is_harmless =

@@ -60,7 +60,7 @@ impl Graph {
         self.nodes.iter().map(|it| it.name.as_str())
     }
 
-    /// Whether a mission has ended where a run of steps says this.
+    /// True if a mission has ended where a run of steps says this.
     fn is_end_of_mission(&self, name: &str) -> bool {
         let is_end = MissionStatus::from_name(name).is_some_and(MissionStatus::is_terminal);
         self.has_steps && is_end && self.node(name).is_none()
@@ -120,7 +120,7 @@ impl Graph {
 }
 
 impl Edge {
-    /// Whether a declaration of it covers this line.
+    /// True if a declaration of it covers this line.
     fn stands_in(&self, line: u32, index: &LineIndex<'_>) -> bool {
         let covers =
             |it: &Span| (index.position(it.start).line..=index.position(it.end).line).contains(&line);

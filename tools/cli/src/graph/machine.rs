@@ -54,7 +54,7 @@ fn kind(workflow: &Workflow, id: StateId) -> Kind {
     }
 }
 
-/// Whether an exit rule moves a task on from this state.
+/// True if an exit rule moves a task on from this state.
 fn advances(exits: &ExitMonitoring, state: StateId) -> bool {
     exits.rules.iter().any(|rule| {
         rule.status.value == state
@@ -78,7 +78,7 @@ impl Edge {
         }
     }
 
-    /// Where a task goes when a hook of a transition fails.
+    /// Edge that a task takes when a hook of a transition fails.
     fn of_failed_hook(transition: &Transition) -> Option<Self> {
         let target = transition.on_hook_failure.as_ref()?;
         let stops = transition.hooks.iter().filter(|hook| hook.on_failure == OnFailure::Stop);
@@ -144,7 +144,7 @@ fn overdue(deadline: &Deadline) -> String {
     orange_core::Deadline { states: &[], after: deadline.after }.to_string()
 }
 
-/// Whether the engine has a transition to take: without a declared one a task stays in the state in which it crashes.
+/// True if the engine has a transition to take: without a declared one a task stays in the state in which it crashes.
 fn is_declared(workflow: &Workflow, from: StateId, to: StateId) -> bool {
     workflow.transitions.iter().any(|it| it.from.value == from && it.to.value == to)
 }

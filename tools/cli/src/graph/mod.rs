@@ -24,7 +24,7 @@ pub(crate) struct Graph {
     edges: Vec<Edge>,
     /// The description of the highlights, line by line; empty if there is none.
     caption: Vec<String>,
-    /// Whether the nodes are steps; else they are states.
+    /// True if the nodes are steps; else they are states.
     has_steps: bool,
 }
 
@@ -35,9 +35,9 @@ struct Node {
     /// More text about it.
     lines: Vec<String>,
     kind: Kind,
-    /// Whether a task may be created here.
+    /// True if a task may be created here.
     entry: bool,
-    /// Where the source declares it.
+    /// Places of its declarations in the source.
     spans: Vec<Span>,
     mark: Mark,
 }
@@ -45,7 +45,7 @@ struct Node {
 /// The kind of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// Where it begins.
+    /// A task or a mission begins here.
     Start,
     /// An agent works here, and exit rules move the task on after its end.
     #[default]
@@ -56,7 +56,7 @@ enum Kind {
     Crash,
     /// A step that runs when another one has failed.
     Handler,
-    /// Where it ends.
+    /// A task or a mission ends here.
     End,
 }
 
@@ -70,14 +70,14 @@ struct Edge {
     /// The actors who may ask for it, if not all may.
     by: Option<String>,
     taker: Taker,
-    /// When the engine takes it without that gate and that guard.
+    /// Condition under which the engine takes it without that gate and that guard.
     after: Option<String>,
-    /// Where the source declares it.
+    /// Places of its declarations in the source.
     spans: Vec<Span>,
     mark: Mark,
 }
 
-/// Who takes an edge.
+/// Taker of an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Taker {
     /// The actors who ask for it.
@@ -93,7 +93,7 @@ enum Taker {
     Failure,
 }
 
-/// Whether something is highlighted, and as which steps of a run, counted from 1.
+/// Highlight of a node or an edge, with the numbers of its steps in a run, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Mark {
     on: bool,
@@ -109,12 +109,12 @@ impl Graph {
         }
     }
 
-    /// What is highlighted, in one line.
+    /// Description of the highlights, in one line.
     fn headline(&self) -> Option<&str> {
         self.caption.first().map(String::as_str)
     }
 
-    /// Whether anything is highlighted.
+    /// True if anything is highlighted.
     fn is_marked(&self) -> bool {
         self.nodes.iter().any(|it| it.mark.on) || self.edges.iter().any(|it| it.mark.on)
     }
@@ -133,7 +133,7 @@ impl Edge {
         self.lines.iter().chain(&self.by).cloned().collect()
     }
 
-    /// Whether the engine takes it at a deadline: that ends a task's time in its states, whether an agent is there or not.
+    /// True if the engine takes it at a deadline: that ends a task's time in its states, whether an agent is there or not.
     fn is_overdue(&self) -> bool {
         self.after.as_ref().is_some_and(|it| it.starts_with("at the deadline"))
     }
@@ -161,7 +161,7 @@ impl Kind {
         }
     }
 
-    /// What it means.
+    /// Its meaning, in a legend.
     const fn meaning(self) -> &'static str {
         match self {
             Self::Start => "begins here",

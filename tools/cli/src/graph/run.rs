@@ -25,7 +25,7 @@ pub(crate) struct Run {
 /// One step of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RunStep {
-    /// Who does what, if that is known.
+    /// The actor and its act, if they are known.
     pub label: Option<String>,
     /// The state that the task is in afterwards.
     pub to: String,

@@ -58,7 +58,7 @@ impl Edge {
     }
 }
 
-/// Whether a condition reads a step for which its own step waits directly: then it stands on the edge between them.
+/// True if a condition reads a step for which its own step waits directly: then it stands on the edge between them.
 fn is_direct(step: &Step, condition: &StepCondition) -> bool {
     step.depends_on.iter().any(|it| it.value == condition.step.value)
 }

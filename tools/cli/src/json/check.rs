@@ -6,24 +6,24 @@ use serde::Serialize;
 use super::{Finding, VERSION};
 use crate::report::{File, Report};
 
-/// What `orange-workflow check` answers.
+/// Answer of `orange-workflow check`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct CheckAnswer<'l> {
     /// The version of this form: 1.
     pub version: u32,
-    /// How many files were checked.
+    /// Number of checked files.
     pub files: usize,
-    /// What was found, by file and place.
+    /// The findings, by file and place.
     pub diagnostics: Vec<Finding<'l>>,
-    /// How many findings there are.
+    /// Number of findings of each level.
     pub summary: Counts,
     /// With `--statistics`: how often each check found something, the most frequent first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Vec<Statistic>>,
 }
 
-/// How often a check found something.
+/// Number of findings of one check.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Statistic {
@@ -33,11 +33,11 @@ pub(crate) struct Statistic {
     pub name: &'static str,
     /// The worst level of its findings.
     pub level: &'static str,
-    /// How many findings it has.
+    /// Number of its findings.
     pub count: usize,
 }
 
-/// How many findings there are of each level.
+/// Number of findings of each level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Counts {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Finding, SpanLocation, VERSION};
 
-/// What `orange-workflow diff` answers.
+/// Answer of `orange-workflow diff`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct DiffAnswer<'l> {
@@ -17,15 +17,15 @@ pub(crate) struct DiffAnswer<'l> {
     pub old: &'l str,
     /// The file of the new workflow.
     pub new: &'l str,
-    /// Whether a change is breaking.
+    /// True if a change is breaking.
     pub breaking: bool,
-    /// What has changed for running tasks.
+    /// The changes for running tasks.
     pub diagnostics: Vec<Change<'l>>,
     /// The tasks of `--home` that the new workflow would strand.
     pub tasks: Vec<StrandedTask<'l>>,
-    /// What could not be read in `--home`.
+    /// Files and folders in `--home` that could not be read.
     pub unreadable: Vec<UnreadableFile<'l>>,
-    /// What has changed between two step workflows, for missions that start later.
+    /// The changes between two step workflows, for missions that start later.
     pub steps: Vec<ChangedStep<'l>>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct ChangedStep<'l> {
 pub(crate) struct Change<'l> {
     #[serde(flatten)]
     pub finding: Finding<'l>,
-    /// Whether a running task may be refused what it was allowed, or stay where it is for ever.
+    /// True if a running task may be refused what it was allowed, or stay where it is for ever.
     pub breaking: bool,
     /// The place in the other file.
     pub counterpart: Option<Counterpart<'l>>,
@@ -67,7 +67,7 @@ pub(crate) struct Counterpart<'l> {
     pub file: &'l str,
     #[serde(flatten)]
     pub location: SpanLocation,
-    /// What is there.
+    /// Text about the place.
     pub message: &'l str,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct StrandedTask<'l> {
     pub id: &'l str,
     /// Its status.
     pub status: &'l str,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -91,12 +91,12 @@ pub(crate) struct StrandedTask<'l> {
 pub(crate) struct UnreadableFile<'l> {
     /// Its path.
     pub file: &'l str,
-    /// Why.
+    /// The reason.
     pub why: &'l str,
 }
 
 impl<'l> DiffAnswer<'l> {
-    /// What has changed between two workflows, the tasks that this strands, and what was not readable.
+    /// The changes between two workflows, the tasks that they strand, and the files that could not be read.
     pub(crate) fn new(
         (old, new): (&'l Source, &'l Source),
         comparison: &'l Comparison,
@@ -116,7 +116,7 @@ impl<'l> DiffAnswer<'l> {
         }
     }
 
-    /// What has changed between two step workflows. Nothing of that breaks a mission, which keeps its own plan.
+    /// The changes between two step workflows. None of them breaks a mission, which keeps its own plan.
     pub(crate) fn of_steps((old, new): (&'l Source, &'l Source), changes: &'l [StepChange]) -> Self {
         let (old_index, new_index) = (LineIndex::new(&old.text), LineIndex::new(&new.text));
         let steps = changes.iter().map(|it| ChangedStep::new(it, &old_index, &new_index));

@@ -15,7 +15,7 @@ pub(crate) struct Finding<'l> {
     pub name: &'static str,
     /// `error`, `deny`, `warn` or `info`.
     pub level: &'static str,
-    /// What is wrong.
+    /// The problem, in a sentence.
     pub message: &'l str,
     /// The file.
     pub file: &'l str,
@@ -32,15 +32,15 @@ pub(crate) struct Finding<'l> {
     /// That run.
     #[serde(skip)]
     pub run: Option<&'l Trace>,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<&'l str>,
-    /// Edits that do it.
+    /// Edits that apply it.
     pub fix: Option<Fix<'l>>,
     /// The published page of its check, if `docs` in `orange-workflow.toml` says where pages are published.
     pub url: Option<String>,
 }
 
-/// Where something begins and ends in a file. Lines and columns count from 1, and columns are characters.
+/// Begin and end of something in a file. Lines and columns count from 1, and columns are characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct SpanLocation {
@@ -60,7 +60,7 @@ pub(crate) struct SpanLocation {
 pub(crate) struct Label<'l> {
     #[serde(flatten)]
     pub location: SpanLocation,
-    /// What is there.
+    /// Text about the place.
     pub message: &'l str,
 }
 
@@ -68,9 +68,9 @@ pub(crate) struct Label<'l> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct FindingStep<'l> {
-    /// Who acts: `person`, `worker`, `reviewer` or `engine`.
+    /// Actor of the step: `person`, `worker`, `reviewer` or `engine`.
     pub by: &'l str,
-    /// What they do.
+    /// The actor's act.
     pub does: &'l str,
     /// The state of the task afterwards.
     pub to: &'l str,
@@ -86,9 +86,9 @@ pub(crate) struct FindingStep<'l> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Fix<'l> {
-    /// What they do.
+    /// Effect of the edits, as an imperative.
     pub title: &'l str,
-    /// Whether `--fix` makes them; otherwise only `--unsafe-fixes` does.
+    /// True if `--fix` makes them; otherwise only `--unsafe-fixes` does.
     pub safe: bool,
     /// The edits, which do not overlap.
     pub edits: Vec<Edit<'l>>,
@@ -100,7 +100,7 @@ pub(crate) struct Fix<'l> {
 pub(crate) struct Edit<'l> {
     #[serde(flatten)]
     pub location: SpanLocation,
-    /// What stands there afterwards.
+    /// The new text.
     pub text: &'l str,
 }
 

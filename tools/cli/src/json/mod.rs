@@ -1,4 +1,4 @@
-//! What commands print with `--format json`, as types. `docs/json` has their schemas; a later version may add keys.
+//! Types of the JSON that commands print with `--format json`. `docs/json` has their schemas; a later version may add keys.
 
 mod check;
 mod diff;

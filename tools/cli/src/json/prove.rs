@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Finding, VERSION};
 
-/// What `orange-workflow prove` answers.
+/// Answer of `orange-workflow prove`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct ProveAnswer<'l> {
@@ -19,9 +19,9 @@ pub(crate) struct ProveAnswer<'l> {
     pub workflow: &'l str,
     /// Every property, with its verdict.
     pub properties: Vec<Property<'l>>,
-    /// How large the workflow is, and how far it goes by itself; those of a step workflow have other keys.
+    /// Size of the workflow, and its longest runs without a person; those of a step workflow have other keys.
     pub figures: Figures<'l>,
-    /// What the verdicts take for granted, and what they leave out.
+    /// Assumptions of the verdicts, and facts that they leave out.
     pub rests_on: &'static [&'static str],
 }
 
@@ -31,11 +31,11 @@ pub(crate) struct ProveAnswer<'l> {
 pub(crate) struct Property<'l> {
     /// Its name.
     pub name: &'static str,
-    /// What it says.
+    /// The claim, in a sentence.
     pub claim: &'static str,
-    /// Whether it holds.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why it holds; null unless it is proved.
+    /// Argument for it; null unless it is proved.
     pub argument: Option<&'l str>,
     /// The bound that cut the search, or what the workflow does not say; null unless it is undecided.
     pub cut: Option<&'l str>,
@@ -48,7 +48,7 @@ pub(crate) struct Property<'l> {
     pub findings: Vec<Finding<'l>>,
 }
 
-/// What is known of a property.
+/// Verdict on a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -72,13 +72,13 @@ pub(crate) enum Figures<'l> {
     Steps(StepFigures<'l>),
 }
 
-/// How often the steps of a workflow can run, and how its missions end.
+/// Numbers of attempts at the steps of a workflow, and the ends of its missions.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct StepFigures<'l> {
-    /// How many configurations a mission can come to.
+    /// Number of configurations that a mission can come to.
     pub configurations: usize,
-    /// How many acts lead from one to another.
+    /// Number of acts that lead from one to another.
     pub acts: usize,
     /// The most attempts of one mission, beside retries by hand; null when there is no bound.
     pub attempts: Option<u32>,
@@ -86,11 +86,11 @@ pub(crate) struct StepFigures<'l> {
     pub by_step: Vec<Attempts<'l>>,
     /// Every end, beside retries by hand.
     pub ends: Vec<End<'l>>,
-    /// Whether the search was cut, so that there may be more than was found.
+    /// True if the search was cut, so that there may be more than was found.
     pub is_cut: bool,
 }
 
-/// How often one step can run.
+/// Number of attempts at one step.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Attempts<'l> {
@@ -102,7 +102,7 @@ pub(crate) struct Attempts<'l> {
     pub agents: u32,
 }
 
-/// How a mission can end.
+/// A possible end of a mission.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct End<'l> {
@@ -118,13 +118,13 @@ pub(crate) struct End<'l> {
     pub script: Vec<&'l str>,
 }
 
-/// How large a workflow is, and how far it goes by itself.
+/// Size of a workflow, and its longest runs without a person.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct MachineFigures<'l> {
-    /// How many configurations a task can come to.
+    /// Number of configurations that a task can come to.
     pub configurations: usize,
-    /// How many steps lead from one to another.
+    /// Number of steps that lead from one to another.
     pub steps: usize,
     /// The longest run without a person; null when it has no end.
     pub longest_run: Option<CountedRun<'l>>,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{SpanLocation, VERSION};
 
-/// What `orange-workflow test` answers.
+/// Answer of `orange-workflow test`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct TestAnswer {
@@ -12,9 +12,9 @@ pub(crate) struct TestAnswer {
     pub version: u32,
     /// The files whose scenarios ran.
     pub files: Vec<ScenarioFile>,
-    /// How many scenarios passed.
+    /// Number of scenarios that passed.
     pub passed: usize,
-    /// How many scenarios failed.
+    /// Number of scenarios that failed.
     pub failed: usize,
 }
 
@@ -30,17 +30,17 @@ pub(crate) struct ScenarioFile {
     pub coverage: CoverageAnswer,
 }
 
-/// How a scenario ended.
+/// Result of a scenario.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct ScenarioAnswer {
     /// The claim that it tests.
     pub name: String,
-    /// Whether everything was as expected.
+    /// True if everything was as expected.
     pub passed: bool,
     #[serde(flatten)]
     pub location: SpanLocation,
-    /// What was not as expected.
+    /// Failures: everything that was not as expected.
     pub failures: Vec<ScenarioFailure>,
 }
 
@@ -48,21 +48,21 @@ pub(crate) struct ScenarioAnswer {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct ScenarioFailure {
-    /// What it is.
+    /// The failure, in a sentence.
     pub message: String,
     #[serde(flatten)]
     pub location: SpanLocation,
 }
 
-/// How much of a workflow scenarios have seen.
+/// Coverage of a workflow by scenarios.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct CoverageAnswer {
-    /// What is counted: `transitions`, or `parts`, the steps, conditions and loops of a step workflow.
+    /// The counted parts: `transitions`, or `parts`, the steps, conditions and loops of a step workflow.
     pub counted: &'static str,
-    /// How many there are.
+    /// Number of all parts.
     pub all: usize,
-    /// How many a scenario has seen.
+    /// Number of parts that a scenario has seen.
     pub seen: usize,
     /// The others.
     pub missed: Vec<String>,

@@ -1,4 +1,4 @@
-//! What changed between two step workflows.
+//! Changes between two step workflows.
 
 use super::{printable, put, wrap};
 use crate::json::{ChangedStep, DiffAnswer};

@@ -1,4 +1,4 @@
-//! What changed between two workflows, and which tasks are the worse for it.
+//! Changes between two workflows, and the tasks that are the worse for them.
 
 use orange_analysis::evolution::{Change, Comparison, Side};
 use orange_codegen::plain::Renderer;
@@ -18,7 +18,7 @@ pub(crate) struct Changes<'c> {
     pub old: &'c Source,
     /// The workflow that replaces it.
     pub new: &'c Source,
-    /// What was found.
+    /// The changes.
     pub comparison: &'c Comparison,
     /// The same for programs, and the tasks that no transition leads on.
     pub answer: &'c DiffAnswer<'c>,

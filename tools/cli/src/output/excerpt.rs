@@ -17,7 +17,7 @@ const MAX_QUOTE: usize = 64;
 /// Columns of a tab, at most.
 pub(super) const TAB: usize = 4;
 
-/// What stays of a cut line before the first place it is shown for, in characters.
+/// Length of the part of a cut line that stays before the first place it is shown for, in characters.
 const BEFORE: usize = 30;
 
 /// Lines of a source, copied into a text of their own with the places that they are shown for.
@@ -26,7 +26,7 @@ pub(super) struct Excerpt {
     name: String,
     text: String,
     blocks: Vec<Block>,
-    /// Where each shown place is in `text`, and in the source.
+    /// Place of each shown span in `text`, and in the source.
     places: Vec<(SourceSpan, Position)>,
 }
 
@@ -94,12 +94,12 @@ impl Excerpt {
         excerpt
     }
 
-    /// Where the span of this number is in the excerpt.
+    /// Place of the span of this number in the excerpt.
     pub(super) fn place(&self, number: usize) -> SourceSpan {
         self.places.get(number).map_or((0, 0).into(), |(span, _)| *span)
     }
 
-    /// Whether the lines of two places of the excerpt are neighbours.
+    /// True if the lines of two places of the excerpt are neighbours.
     pub(super) fn are_neighbours(&self, a: &SourceSpan, b: &SourceSpan) -> bool {
         self.blocks.iter().any(|it| it.text.contains(&a.offset()) && it.text.contains(&b.offset()))
     }
@@ -225,7 +225,7 @@ fn line_around(text: &str, at: usize) -> Range<usize> {
     start..end
 }
 
-/// Where the line after one that ends at `end` begins, if there is anything in the text after it.
+/// Start of the line after one that ends at `end`, if there is anything in the text after it.
 fn next_line(text: &str, end: usize) -> Option<usize> {
     let rest = &text[end..];
     let start = end + rest.find('\n')? + 1;

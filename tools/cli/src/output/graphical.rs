@@ -14,7 +14,7 @@ use crate::screen::Style;
 /// A label is never wrapped to fewer columns than these; it is printed below the lines instead.
 const MIN_LABEL: usize = 24;
 
-/// What the lines of a drawing begin with, below the message.
+/// Start of the lines of a drawing, below the message.
 const CORNER: &str = "╭─[";
 
 /// The characters for drawing findings.

@@ -32,7 +32,7 @@ pub(crate) fn findings(files: &[File], style: Style) -> String {
     out
 }
 
-/// Whether there is no line to show.
+/// True if there is no line to show.
 pub(super) fn is_about_the_whole_file(finding: &Diagnostic) -> bool {
     finding.span == Span::default() && finding.labels.is_empty()
 }

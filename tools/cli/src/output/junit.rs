@@ -11,26 +11,24 @@ use crate::report::{File, Report};
 pub(crate) struct Suite {
     /// The path of the file.
     pub name: String,
-    /// What was looked at in it.
     pub cases: Vec<Case>,
 }
 
 /// Something that passed or did not.
 pub(crate) struct Case {
     pub name: String,
-    /// How it ended.
     pub end: End,
 }
 
-/// How a case ended.
+/// Result of a case.
 pub(crate) enum End {
     /// It passed, with something to say or not.
     Passed(Option<String>),
     /// It failed: a line, and the whole text.
     Failed {
-        /// What is wrong, in a line.
+        /// The problem, in a line.
         message: String,
-        /// What is wrong, with everything around it.
+        /// The problem, with everything around it.
         text: String,
     },
     /// It could not be looked at.

@@ -1,4 +1,4 @@
-//! What scenarios showed, for people and for continuous integration.
+//! Results of scenarios, for people and for continuous integration.
 
 use super::github::{data, property};
 use super::junit::{Case, End, Suite, junit};
@@ -13,7 +13,7 @@ pub(crate) struct Refused {
     pub why: String,
 }
 
-/// What was not as expected and what no scenario has seen, file by file, and a summary.
+/// Failures and the parts that no scenario has seen, file by file, and a summary.
 pub(crate) fn human(answer: &TestAnswer) -> String {
     let mut out = String::new();
     for file in &answer.files {
@@ -39,7 +39,7 @@ pub(crate) fn human(answer: &TestAnswer) -> String {
     out
 }
 
-/// What [`CoverageAnswer`] counts of a state machine workflow.
+/// Name of the parts of a state machine workflow that [`CoverageAnswer`] counts.
 pub(crate) const TRANSITIONS: &str = "transitions";
 
 /// An annotation for everything that was not as expected, and for each file that cannot be run.

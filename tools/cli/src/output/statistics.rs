@@ -1,4 +1,4 @@
-//! How often each check found something, the most frequent first.
+//! Number of findings of each check, the most frequent first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What the schema says of workflows, as an independent validator reads it.
+//! The schema's verdicts about workflows, by an independent validator.
 
 #![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
 

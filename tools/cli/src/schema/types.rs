@@ -58,7 +58,7 @@ pub(crate) struct Schema {
     pub(super) defs: BTreeMap<String, Schema>,
 }
 
-/// What a value is.
+/// Type of a value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Kind {
@@ -66,7 +66,7 @@ pub(super) enum Kind {
     Any(&'static [&'static str]),
 }
 
-/// What the keys of an object are that `properties` does not name.
+/// Schema of the keys of an object that `properties` does not name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Others {

@@ -16,11 +16,11 @@ use orange_core::Machine;
 pub(crate) struct Simulation<'m> {
     walk: Walk<'m>,
     before: Vec<Walk<'m>>,
-    /// Whether something could not be done at all.
+    /// True if something could not be done at all.
     failed: bool,
 }
 
-/// Whether there is more to do.
+/// Effect of a line on the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     /// The next line.
@@ -29,7 +29,7 @@ pub(crate) enum Then {
     Stop,
 }
 
-/// What lines of text lead.
+/// A walk that lines of text lead.
 pub(crate) trait Simulated {
     /// Executes a line and prints the result.
     fn line(&mut self, line: &str, out: &mut impl Write) -> io::Result<Then>;
@@ -37,7 +37,7 @@ pub(crate) trait Simulated {
     /// Shows where it is.
     fn show(&self, out: &mut impl Write) -> io::Result<()>;
 
-    /// Whether something could not be done at all.
+    /// True if something could not be done at all.
     fn has_failed(&self) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! What happened in a walk, in lines that read without colour.
+//! Events of a walk, in lines that read without colour.
 
 use std::io::{self, Write};
 
@@ -69,7 +69,7 @@ fn ran(hooks: &[Ran], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the task is and what it has.
+/// Writes the state of the task and everything that it has.
 pub(super) fn task(walk: &Walk<'_>, out: &mut impl Write) -> io::Result<()> {
     let machine = walk.machine();
     let state = machine.state(walk.status());

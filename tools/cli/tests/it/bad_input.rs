@@ -161,7 +161,7 @@ fn links() {
     assert_eq!(run.json()["diagnostics"][0]["file"], "flows/broken.yml");
 }
 
-/// What syntax errors are made of.
+/// Parts of syntax errors.
 const JUNK: [&[u8]; 14] =
     [b"\t", b"{", b"]", b"\"", b"'", b"&a ", b"*", b"#", b": ", b"- ", b"\n", b"\r", b"\0", b"\xff"];
 

@@ -339,12 +339,12 @@ fn groups<'d>(picture: &'d Document<'_>, class: &str) -> Vec<Node<'d, 'd>> {
     picture.descendants().filter(|it| it.has_tag_name("g") && has_class(it)).collect()
 }
 
-/// What a group says of itself.
+/// Description of a group.
 fn description(group: Node<'_, '_>) -> String {
     telling(group).unwrap()
 }
 
-/// What a group says of itself, if it is more than a text.
+/// Description of a group, if it is more than a text.
 fn telling(group: Node<'_, '_>) -> Option<String> {
     let title = group.first_element_child().filter(|it| it.has_tag_name("title"));
     title.and_then(|it| it.text()).map(str::to_owned)

@@ -10,7 +10,7 @@ use orange_codegen::syntax::{self, Kind, Node};
 
 use crate::scratch::{CLEAN, Scratch};
 
-/// What a runner of actions would run, with `$(…)` and the like in its inputs.
+/// Script that a runner of actions would run, with `$(…)` and the like in its inputs.
 struct Action {
     scratch: Scratch,
     script: String,

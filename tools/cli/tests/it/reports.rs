@@ -65,7 +65,7 @@ fn assert_fits(schema: &Value, document: &Value) {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What GitLab documents: five keys, the place by its first line.
+/// Schema that GitLab documents: five keys, the place by its first line.
 fn code_quality() -> Value {
     let line = json!({"type": "integer", "minimum": 1});
     json!({"type": "array", "items": {

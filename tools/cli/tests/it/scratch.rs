@@ -30,7 +30,7 @@ pub(crate) struct Scratch {
     folder: TempDir,
 }
 
-/// What a run of the binary gave.
+/// Result of a run of the binary.
 pub(crate) struct CommandResult {
     pub exit: i32,
     pub out: String,

@@ -1,4 +1,4 @@
-//! What a terminal changes: width, colour, and the place that a drawing begins with. The terminal is a pane of tmux.
+//! Effects of a terminal: width, colour, and the place that a drawing begins with. The terminal is a pane of tmux.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Where everything is on the screen.
+//! Areas of the screen.
 
 use ratatui::layout::Rect;
 
@@ -18,7 +18,7 @@ pub struct Areas {
     pub details: Option<Rect>,
     /// The names of the tabs.
     pub tabs: Rect,
-    /// What the agent of the selected row asks, with the rules above and below it.
+    /// The request of the selected row's agent, with the rules above and below it.
     pub request: Option<Rect>,
     /// The shown part of the selected row.
     pub body: Rect,
@@ -77,7 +77,7 @@ pub fn of(state: &State) -> Areas {
     areas
 }
 
-/// How many lines the last message or a question has. A text that a person writes grows up to a third of the screen, and stands
+/// Number of lines of the last message or a question. A text that a person writes grows up to a third of the screen, and stands
 /// below a failure.
 fn message_lines(state: &State) -> u16 {
     let is_said = !state.messages.is_empty() || !state.held.is_empty() || state.failure.is_some();
@@ -99,26 +99,26 @@ fn message_lines(state: &State) -> u16 {
     }
 }
 
-/// How wide a text is that a person writes below the list.
+/// Width of a text that a person writes below the list.
 pub fn text_width(columns: u16) -> u16 {
     columns.saturating_sub(2)
 }
 
-/// How wide the form is, with its border.
+/// Width of the form, with its border.
 pub const FORM_WIDTH: u16 = 76;
 
-/// How wide the names of its fields are.
+/// Width of the names of its fields.
 pub const FORM_NAMES: u16 = 12;
 
-/// How wide a text is that a person writes in the form.
+/// Width of a text that a person writes in the form.
 pub fn form_text_width(columns: u16) -> u16 {
     columns.min(FORM_WIDTH).saturating_sub(FORM_NAMES + 3)
 }
 
-/// What stays for the shown part of the row below a long request.
+/// Least number of lines of the shown part of the row, below a long request.
 const LEAST_BODY: u16 = 3;
 
-/// How many lines a request gets above the shown part, with its two rules: all that it needs, as far as there is room.
+/// Number of lines of a request above the shown part, with its two rules: all that it needs, as far as there is room.
 fn asked_lines(state: &State, below: Rect) -> u16 {
     let most = below.height.saturating_sub(LEAST_BODY + 2);
     let request =
@@ -143,7 +143,7 @@ pub fn rows(list: Rect) -> Rect {
     Rect { y: inner.y + heads, height: inner.height - heads, ..inner }
 }
 
-/// What is inside of a border.
+/// The area inside of a border.
 pub fn inside(area: Rect) -> Rect {
     Rect {
         x: area.x + 1,

@@ -9,12 +9,12 @@ pub fn parse(text: &str) -> Option<i64> {
     i64::try_from(time.unix_timestamp_nanos() / 1_000_000).ok()
 }
 
-/// How long ago that was: `12s`, `5m`, `3h`, `2d`.
+/// Time since then: `12s`, `5m`, `3h`, `2d`.
 pub fn age(since: &str, now: i64) -> Option<String> {
     parse(since).map(|since| span((now - since) / 1000))
 }
 
-/// How long it takes until then.
+/// Time until then.
 pub fn until(then: &str, now: i64) -> Option<String> {
     parse(then).map(|then| span((then - now) / 1000))
 }

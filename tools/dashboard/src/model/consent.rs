@@ -1,4 +1,4 @@
-//! What a person agrees to: a key stands for what was on the screen before it was pressed, or else it asks or does nothing.
+//! Consent of a person: a key stands for the screen before it was pressed, or else it asks or does nothing.
 
 use super::act::{act, give};
 use super::ask::{Confirm, Mode};

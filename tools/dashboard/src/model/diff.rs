@@ -25,10 +25,10 @@ pub struct DiffLine {
     pub number: Option<usize>,
 }
 
-/// What a line of the changes is.
+/// Kind of a line of the changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
-    /// What somebody says about the work.
+    /// A remark about the work.
     Said,
     /// The name of a file.
     File,
@@ -106,7 +106,7 @@ impl Diff {
         self.selected = self.selected.min(self.lines.len().saturating_sub(1));
     }
 
-    /// Whether nothing has changed.
+    /// True if nothing has changed.
     pub fn is_unchanged(&self) -> bool {
         self.lines.iter().all(|line| line.kind == LineKind::Said)
     }
@@ -173,7 +173,7 @@ impl Diff {
         review
     }
 
-    /// How many files and lines have changed.
+    /// Number of changed files, added lines and removed lines.
     pub fn size(&self) -> (usize, usize, usize) {
         let count = |kind| self.lines.iter().filter(|line| line.kind == kind).count();
         (count(LineKind::File), count(LineKind::Added), count(LineKind::Removed))

@@ -13,7 +13,7 @@ use super::text_field::TextField;
 pub enum Field {
     Project,
     Branch,
-    /// What is to be done: the summary of a task, the prompt of a mission.
+    /// The work: the summary of a task, the prompt of a mission.
     Summary,
     /// More about it.
     Context,
@@ -21,7 +21,7 @@ pub enum Field {
     Workflow,
     /// The first status.
     Status,
-    /// Whether a mission pauses after every step.
+    /// Execution of a mission: with a pause after every step, or without.
     Execution,
     /// At which ends of steps a mission pauses.
     Intervene,
@@ -39,16 +39,16 @@ pub struct Pick {
     pub chosen: usize,
 }
 
-/// What is known about the new task or mission so far.
+/// The values for a new task or mission so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The active field.
     pub field: Field,
-    /// Whether the workflow has steps, so that a mission follows it.
+    /// True if the workflow has steps, so that a mission follows it.
     pub is_mission: bool,
     /// The number of the order that carries it out, while that runs.
     pub sent: Option<u64>,
-    /// Why it was refused, or why the editor of a text has failed.
+    /// Reason for its refusal, or for the failure of a text's editor.
     pub refusal: Option<String>,
     project: Pick,
     branch: TextField,
@@ -106,7 +106,7 @@ impl Field {
         }
     }
 
-    /// What of a text it takes: a branch has no spaces.
+    /// The part of a text that it takes: a branch has no spaces.
     pub fn fit(self, text: &str) -> String {
         let is_fit = |letter: &char| {
             self != Field::Branch || letter.is_ascii_alphanumeric() || "-_/.".contains(*letter)
@@ -235,7 +235,7 @@ impl Form {
         self.field = fields[(number + if forward { 1 } else { count - 1 }) % count];
     }
 
-    /// Whether nothing is written in it.
+    /// True if nothing is written in it.
     pub fn is_empty(&self) -> bool {
         self.fields().iter().filter_map(|field| self.text(*field)).all(TextField::is_blank)
     }

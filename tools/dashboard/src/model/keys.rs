@@ -5,7 +5,6 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 /// Keys and what they do.
 pub struct KeyHelp {
     pub keys: &'static str,
-    /// What they do.
     pub does: &'static str,
 }
 
@@ -13,7 +12,7 @@ const fn help(keys: &'static str, does: &'static str) -> KeyHelp {
     KeyHelp { keys, does }
 }
 
-/// What `?` shows, in columns. The keys of a row are shown only where the machine allows what they do.
+/// The help that `?` shows, in columns. The keys of a row are shown only where the machine allows what they do.
 pub const HELP: &[(&str, &[KeyHelp])] = &[
     (
         "Move",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::row::{Group, Row};
 use super::{State, areas, request};
 
-/// Which tasks the list shows.
+/// The tasks that the list shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Filter {
     /// Those that are not over.
@@ -16,7 +16,7 @@ pub enum Filter {
     Over,
 }
 
-/// How the screen is divided.
+/// Division of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
     /// The list, and the selected row beside it.
@@ -28,7 +28,7 @@ pub enum Layout {
     Details,
 }
 
-/// What is selected, marked and filtered. The selection is an id, so that it stays on its task whatever the order is.
+/// Selection, marks and filter. The selection is an id, so that it stays on its task whatever the order is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListView {
     /// The id of the selected row.
@@ -37,13 +37,13 @@ pub struct ListView {
     pub number: usize,
     /// The ids of the marked rows.
     pub marked: BTreeSet<String>,
-    /// Which tasks are shown.
+    /// The tasks that are shown.
     pub filter: Filter,
-    /// What the rows have to contain.
+    /// Text that the rows have to contain.
     pub search: String,
-    /// How the screen is divided.
+    /// Division of the screen.
     pub layout: Layout,
-    /// How many lines are scrolled away.
+    /// Number of lines that are scrolled away.
     pub offset: usize,
     /// The id of a new task, which is selected as soon as it is there.
     pub awaited: Option<String>,
@@ -151,7 +151,7 @@ pub fn position(state: &State) -> Option<usize> {
     visible(state).iter().position(|row| row.id == *selected)
 }
 
-/// How many rows a group has, whatever the filter is.
+/// Number of rows of a group, whatever the filter is.
 pub fn count(state: &State, group: Group) -> usize {
     state.rows().filter(|row| row.group() == group).count()
 }
@@ -162,7 +162,7 @@ pub enum Entry<'s> {
     /// The title of a group.
     Title(Group),
     Row(&'s Row),
-    /// What its row is to do, where there is room for a second line.
+    /// Summary of its row, where there is room for a second line.
     Summary(&'s Row),
 }
 

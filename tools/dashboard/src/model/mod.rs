@@ -1,5 +1,5 @@
-//! What the dashboard knows and shows, as values: [`update`](update::update) takes a state and an event, and returns the next state and
-//! what is to be done.
+//! State of the dashboard, as values: [`update`](update::update) takes a state and an event, and returns the next state and the
+//! effects to carry out.
 
 mod act;
 pub mod areas;
@@ -36,21 +36,21 @@ use request::Sight;
 use row::Row;
 use spent::SpentToday;
 
-/// What the dashboard was started with.
+/// Options of the dashboard's command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// The only project whose tasks are shown.
     pub project: Option<String>,
-    /// Whether the tasks of every project are shown, also inside a repository.
+    /// True if the tasks of every project are shown, also inside a repository.
     pub all_projects: bool,
-    /// Whether the dashboard ends when a session is attached.
+    /// True if the dashboard ends when a session is attached.
     pub exit_on_attach: bool,
 }
 
 /// Everything that the screen shows.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// What it was started with.
+    /// Options of its command line.
     pub scope: Scope,
     /// The time, in milliseconds since 1970.
     pub now: i64,
@@ -62,33 +62,33 @@ pub struct State {
     pub tasks: Vec<Row>,
     /// The rows of missions.
     pub missions: Vec<Row>,
-    /// Whether the tasks have been read once.
+    /// True if the tasks have been read once.
     pub is_loaded: bool,
-    /// Whether git has said once what they have changed.
+    /// True if git has listed the changes of the tasks once.
     pub has_changes: bool,
-    /// Why the tasks cannot be listed.
+    /// Reason for which the tasks cannot be listed.
     pub failure: Option<Error>,
-    /// What is selected, marked and filtered.
+    /// Selection, marks and filter.
     pub list: ListView,
     /// The part of rows that the person has chosen last.
     pub tab: details::Tab,
-    /// What is shown about the selected row.
+    /// Details of the selected row.
     pub details: Details,
-    /// What the keys are for at the moment.
+    /// Mode, which decides what the keys are for at the moment.
     pub mode: Mode,
-    /// What runs on each row.
+    /// The order that runs on each row.
     pub running: BTreeMap<String, String>,
     /// The last order on each row that has ended since its list was read.
     pub carried: BTreeMap<String, Carried>,
     /// The orders that wait for the end of their grace.
     pub held: Vec<Held>,
-    /// What has happened and the person has not read yet, the newest last.
+    /// Messages that the person has not read yet, the newest last.
     pub messages: Vec<Message>,
-    /// What is the same for many rows.
+    /// Data that many rows share.
     pub catalog: Catalog,
     /// The worktrees of all projects.
     pub worktrees: Vec<Worktree>,
-    /// What is known of the tokens of today.
+    /// Known tokens of today.
     pub spent_today: SpentToday,
     /// The questions that have no answer yet, and whether each is to be asked again after it.
     pub asking: BTreeMap<Question, bool>,
@@ -100,7 +100,7 @@ pub struct State {
     pub form_aside: Option<Box<Form>>,
     /// The texts whose orders run or have failed, by what they are about.
     pub unsent: BTreeMap<String, String>,
-    /// What the frames up to now have shown.
+    /// Record of the rows and requests that the frames up to now have shown.
     pub sight: Sight,
     /// The cancelled task that `u` brings back.
     pub last_cancelled: Option<String>,
@@ -110,36 +110,36 @@ pub struct State {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     pub order: Order,
-    /// When it is carried out, in milliseconds since 1970.
+    /// Time at which it is carried out, in milliseconds since 1970.
     pub due: i64,
 }
 
 /// An order that is carried out, on a row that is still listed as it was before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// What it was called.
+    /// Label of the order.
     pub label: String,
     /// The list that shows what it has done.
     pub list: Question,
-    /// Whether the next list was asked for before the end of the order, so that it may not show it either.
+    /// True if the next list was asked for before the end of the order, so that it may not show it either.
     pub is_asked: bool,
 }
 
 /// Something that has happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Whether it is a failure.
+    /// True for a failure.
     pub is_failure: bool,
-    /// What has happened, in a line.
+    /// The event, in a line.
     pub text: String,
 }
 
-/// What is the same for many rows: projects, workflows, harnesses.
+/// Data that many rows share: projects, workflows, harnesses.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     /// The projects.
     pub projects: Vec<ListedProject>,
-    /// Whether they have been read once.
+    /// True if they have been read once.
     pub has_projects: bool,
     /// The workflows.
     pub names: Vec<ListedWorkflow<'static>>,
@@ -183,14 +183,14 @@ impl State {
         if marked.is_empty() { self.selected().into_iter().collect() } else { marked }
     }
 
-    /// How many worktrees the shown projects may have.
+    /// Number of worktrees that the shown projects may have.
     pub fn slots(&self) -> u32 {
         let only = self.project();
         let is_shown = |project: &&ListedProject| only.is_none_or(|name| name == project.name);
         self.catalog.projects.iter().filter(is_shown).map(|project| project.pool_size).sum()
     }
 
-    /// How many of them are held.
+    /// Number of these worktrees that are held.
     pub fn slots_used(&self) -> usize {
         let only = self.project();
         self.worktrees
@@ -219,7 +219,7 @@ impl State {
         failure.or(self.messages.len().checked_sub(1))
     }
 
-    /// Whether a failure was not read yet.
+    /// True if a failure was not read yet.
     pub fn has_failed(&self) -> bool {
         self.messages.iter().any(|message| message.is_failure)
     }

@@ -8,14 +8,14 @@ use orange_core::mission::StepStatus;
 /// A line of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanLine {
-    /// How far it is indented.
+    /// Number of levels by which it is indented.
     pub depth: usize,
     pub id: String,
     pub role: String,
     pub status: StepStatus,
-    /// How many attempts it has had.
+    /// Number of attempts.
     pub attempts: usize,
-    /// What it has reported, or why it has failed.
+    /// Its report, or the reason for its failure.
     pub said: String,
     /// The steps that it depends on, when these are several.
     pub joins: Vec<String>,

@@ -1,4 +1,4 @@
-//! What keys and the mouse do.
+//! Effects of keys and of the mouse.
 
 use crossterm::event::{KeyEvent, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 
@@ -13,7 +13,7 @@ use super::update::Turn;
 use super::write::{fill, open_form, search, text};
 use super::{areas, keys, list, offers};
 
-/// How many lines a page has.
+/// Number of lines by which PgUp and PgDn scroll.
 const PAGE: isize = 10;
 
 pub(super) fn key(turn: &mut Turn, key: KeyEvent) {

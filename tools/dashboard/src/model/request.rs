@@ -1,4 +1,4 @@
-//! What an agent asks: which of its lines are on the screen, and how many of them a person has seen.
+//! Request of an agent: its lines on the screen, and the number of those that a person has seen.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{State, areas};
 use orange_api::NeedAction;
 use orange_core::need::Kind as NeedKind;
 
-/// What an agent asks a person.
+/// Request of an agent to a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request<'r> {
     /// Its name, or that of its agent where it can be answered on the agent's screen alone.
@@ -29,22 +29,22 @@ pub struct Shown<'r> {
     /// Its place, with a rule above and one below.
     pub area: Rect,
     pub lines: Vec<VerbatimLine>,
-    /// How many characters come before them.
+    /// Number of characters before them.
     pub begin: usize,
-    /// How many lines come before them.
+    /// Number of lines before them.
     pub above: usize,
-    /// How many lines come after them.
+    /// Number of lines after them.
     pub below: usize,
 }
 
-/// What the frames up to now have shown.
+/// Record of the rows and requests that the frames up to now have shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sight {
-    /// How many frames were drawn.
+    /// Number of drawn frames.
     pub frames: u64,
     row: Option<Seen<RowSight>>,
     request: Option<Seen<String>>,
-    /// How many characters of each request were drawn, from its beginning on.
+    /// Number of drawn characters of each request, from its beginning on.
     read: BTreeMap<String, usize>,
 }
 
@@ -63,7 +63,7 @@ struct RowSight {
     actions: Vec<NeedAction>,
 }
 
-/// Whether a person can mean this request by a key.
+/// Visibility of a request: a person can mean it by a key only after it was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sighted {
     /// No frame has room for it, or something is drawn over it.
@@ -76,7 +76,7 @@ pub enum Sighted {
     Whole,
 }
 
-/// What the agent of a row asks.
+/// Request of the agent of a row.
 pub fn of(row: &Row) -> Option<Request<'_>> {
     let need = row.need.as_ref()?;
     let text = need.argument.as_deref().or_else(|| need.request.as_deref().map(|_| ""))?;
@@ -93,7 +93,7 @@ pub fn of(row: &Row) -> Option<Request<'_>> {
 /// The columns before a line, which say whether it continues another.
 pub const GUTTER: u16 = 2;
 
-/// How many lines a request needs at this width, counted no further than `most`.
+/// Number of lines that a request needs at this width, counted no further than `most`.
 pub fn height(request: &Request<'_>, width: u16, most: u16) -> u16 {
     let lines = verbatim::lines(request.text, room(width), usize::from(most));
     u16::try_from(lines.len()).unwrap_or(most)
@@ -156,7 +156,7 @@ impl Sight {
         (self.row, self.request) = (None, None);
     }
 
-    /// Whether this row was selected on the screen, with what it needs now, when so many frames were drawn.
+    /// True if this row was selected on the screen, with what it needs now, when so many frames were drawn.
     pub fn has_shown(&self, row: &Row, frames: u64) -> bool {
         self.row.as_ref().is_some_and(|seen| seen.what == RowSight::of(row) && seen.since <= frames)
     }
@@ -183,7 +183,7 @@ impl RowSight {
     }
 }
 
-/// Whether a key that was read when so many frames were drawn can mean the request of this row.
+/// Visibility of the request of this row, for a key that was read when so many frames were drawn.
 pub fn sighted(state: &State, row: &Row, frames: u64) -> Sighted {
     let Some(request) = of(row) else { return Sighted::Late };
     match &state.sight.request {
@@ -198,7 +198,7 @@ pub fn sighted(state: &State, row: &Row, frames: u64) -> Sighted {
     }
 }
 
-/// How many lines of a request no frame has shown yet, at the width that it has now.
+/// Number of lines of a request that no frame has shown yet, at the width that it has now.
 pub fn unread(state: &State, request: &Request<'_>) -> usize {
     let areas = areas::of(state);
     let area = areas.request.unwrap_or_else(|| areas::request_box(state));

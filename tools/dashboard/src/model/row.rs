@@ -8,7 +8,7 @@ use orange_api::{Agent, Change, ListedMission, ListedTask, Need, PullRequestFact
 use orange_core::need::Kind as NeedKind;
 use orange_journal::event::Actor;
 
-/// What a row is about.
+/// Kind of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     #[default]
@@ -32,7 +32,6 @@ pub enum Group {
 /// A task or a mission.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Which of them.
     pub kind: Kind,
     pub id: String,
     pub project: String,
@@ -40,7 +39,7 @@ pub struct Row {
     pub status: String,
     /// The workflow it follows.
     pub workflow: String,
-    /// What is to be done.
+    /// The work to be done, in a line.
     pub summary: String,
     /// The harness of its workers.
     pub harness: String,
@@ -54,15 +53,14 @@ pub struct Row {
     pub tokens: Option<u64>,
     /// The tokens of each of them, by number.
     pub spent: BTreeMap<u32, u64>,
-    /// What a person should look at.
+    /// Fact that a person should look at.
     pub attention: Option<String>,
     /// The rounds of review.
     pub round: u32,
     /// The step of a mission.
     pub step: Option<String>,
-    /// When it last changed.
+    /// Time of its last change.
     pub updated_at: String,
-    /// What it needs.
     pub need: Option<Need>,
     /// The size of its work.
     pub changes: Option<Change>,
@@ -70,7 +68,7 @@ pub struct Row {
     pub pr: Option<PullRequestFacts>,
     /// The branch that is checked out instead of its own.
     pub other_branch: Option<String>,
-    /// Why it cannot be read.
+    /// Reason for which it cannot be read.
     pub broken: Option<String>,
 }
 
@@ -168,7 +166,7 @@ impl Row {
         }
     }
 
-    /// What the row says about its need, in a few words.
+    /// Text about its need, in a few words.
     pub fn about(&self, now: i64) -> Cow<'_, str> {
         if let Some(error) = &self.broken {
             return Cow::Borrowed(error);
@@ -214,13 +212,13 @@ impl Row {
         format!("{status}{round}{tokens}")
     }
 
-    /// When its need began; when it last changed if that is not known.
+    /// Start of its need; time of its last change if that is not known.
     pub fn since(&self) -> &str {
         let need = self.need.as_ref().filter(|need| !need.is_over());
         need.and_then(|need| need.since.as_deref()).unwrap_or(&self.updated_at)
     }
 
-    /// Whether a search has found it.
+    /// True if a search has found it.
     pub fn matches(&self, search: &str) -> bool {
         let search = search.to_lowercase();
         let need = self.need.as_ref().map(|need| need.kind.as_str()).unwrap_or_default();
@@ -244,7 +242,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// What each agent has used, by number.
+/// Tokens of each agent, by number.
 fn by_agent(spent: Spending) -> BTreeMap<u32, u64> {
     spent.agents.into_iter().filter_map(|agent| Some((agent.spawn, agent.tokens?))).collect()
 }

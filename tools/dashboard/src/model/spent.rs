@@ -12,17 +12,17 @@ pub type AgentName = (String, u32);
 pub struct Ended {
     /// The day, as a journal writes it.
     pub day: String,
-    /// What those had used that have ended on that day.
+    /// Tokens of the agents that have ended on that day.
     pub tokens: u64,
     /// All that have ended.
     pub agents: BTreeSet<AgentName>,
 }
 
-/// What is known of the tokens of today.
+/// Known tokens of today.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpentToday {
     ended: Ended,
-    /// What agents had used that were alive when a list last had them.
+    /// Tokens of the agents that were alive when a list last had them.
     living: BTreeMap<AgentName, u64>,
 }
 

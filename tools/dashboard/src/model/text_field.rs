@@ -9,13 +9,13 @@ use super::verbatim::{self, VerbatimLine};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextField {
     text: String,
-    /// How many bytes of it come before the cursor.
+    /// Number of its bytes before the cursor.
     cursor: usize,
-    /// Whether it may have several lines.
+    /// True if it may have several lines.
     has_lines: bool,
 }
 
-/// What the screen shows of a field.
+/// The part of a field that the screen shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownField {
     /// Its lines, as far as there is room.
@@ -43,12 +43,12 @@ impl TextField {
         &self.text
     }
 
-    /// Whether nothing but blanks is written in it.
+    /// True if nothing but blanks is written in it.
     pub fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
 
-    /// Whether it may have several lines.
+    /// True if it may have several lines.
     pub fn has_lines(&self) -> bool {
         self.has_lines
     }
@@ -112,7 +112,7 @@ impl TextField {
         ShownField { lines, cursor: (0, columns(&self.text[from..self.cursor])), place: (1, 1) }
     }
 
-    /// How many lines it needs at this width.
+    /// Number of lines that it needs at this width.
     pub fn height(&self, width: u16) -> usize {
         self.wrapped(width).len()
     }
@@ -181,12 +181,12 @@ impl TextField {
     }
 }
 
-/// How wide a part of a line is.
+/// Width of a part of a line.
 fn columns(text: &str) -> usize {
     verbatim::written_lines(text, usize::MAX).first().map_or(0, |line| line.text.width())
 }
 
-/// How many characters come before this line.
+/// Number of characters before this line.
 fn begin(lines: &[VerbatimLine], at: usize) -> usize {
     at.checked_sub(1).and_then(|before| lines.get(before)).map_or(0, |line| line.end)
 }

@@ -5,11 +5,11 @@ use unicode_width::UnicodeWidthChar;
 /// A line of the screen with a part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerbatimLine {
-    /// What is drawn.
+    /// The text that is drawn.
     pub text: String,
-    /// Whether it continues a line of the text that is too long for the screen.
+    /// True if it continues a line of the text that is too long for the screen.
     pub is_continued: bool,
-    /// How many characters of the text are drawn up to the end of this line.
+    /// Number of characters of the text that are drawn up to the end of this line.
     pub end: usize,
 }
 
@@ -29,7 +29,7 @@ pub fn written_lines(text: &str, width: usize) -> Vec<VerbatimLine> {
     })
 }
 
-/// Whether it is drawn over the character before it.
+/// True if it is drawn over the character before it.
 pub fn is_drawn_over(letter: char) -> bool {
     columns(&visible(letter)) == 0
 }

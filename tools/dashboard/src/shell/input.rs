@@ -95,7 +95,7 @@ fn read(keys: &mut Keys, mut control: PipeReader, pauses: &Sender<()>) {
     keys.sender.send(Note::Event(Event::End)).unwrap_or_default();
 }
 
-/// Whether to go on after a command.
+/// Obeys a command; true if the thread goes on after it.
 fn obey(control: &mut PipeReader, pauses: &Sender<()>) -> bool {
     let mut command = [0];
     let mut next = || control.read_exact(&mut command).map(|()| command[0]);
@@ -107,7 +107,7 @@ fn obey(control: &mut PipeReader, pauses: &Sender<()>) -> bool {
 }
 
 impl Keys {
-    /// Whether the terminal is still there.
+    /// Passes on what was typed; true if the terminal is still there.
     fn pass_on(&mut self) -> bool {
         // Of keys that come together, none was pressed after a frame that the first of them brings about.
         let frames = self.frames.load(Ordering::SeqCst);

@@ -20,13 +20,13 @@ use super::Note;
 use crate::model::effect::Event;
 use crate::model::spent::Ended;
 
-/// What belongs together is reported together: until nothing has happened for so long.
+/// Time without a change, after which the changes before it are reported together.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
-/// Where something always happens, it is reported this often.
+/// Longest time until a report, where something always happens.
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// How often files are looked at where they cannot be watched.
+/// Time between two looks at files that cannot be watched.
 const WITHOUT_WATCH: Duration = Duration::from_secs(10);
 
 /// Watches them in a thread.
@@ -195,7 +195,7 @@ impl Watch {
     }
 }
 
-/// What has changed.
+/// Changes since the last report.
 #[derive(Default)]
 struct Changed {
     is_any: bool,
@@ -204,7 +204,7 @@ struct Changed {
     folders: BTreeSet<PathBuf>,
 }
 
-/// Whether a file of a task is read by a list. Temporary files and locks are not.
+/// True if a file of a task is read by a list. Temporary files and locks are not.
 fn matters(name: &str) -> bool {
     !name.starts_with('.') && !name.ends_with(".lock") && !name.ends_with(".tmp")
 }

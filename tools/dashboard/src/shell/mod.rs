@@ -29,7 +29,7 @@ use pane::Follower;
 use terminal::Screen;
 use worktree::Worktree;
 
-/// What threads send to the loop.
+/// Message of a thread to the loop.
 enum Note {
     /// Something has happened.
     Event(Event),

@@ -14,7 +14,7 @@ use super::Note;
 use super::orange::Program;
 use crate::model::effect::Event;
 
-/// How long one that has ended is not started again; twice as long each time, where it ends soon.
+/// Pause before one that has ended is started again; twice as long each time, where it ends soon.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// One that has worked for so long is not one that ends soon.

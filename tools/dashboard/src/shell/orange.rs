@@ -101,7 +101,7 @@ fn something_else(words: &[String], cause: &serde_json::Error) -> Error {
         .help("see whether `orange` and `orange-dashboard` have the same version")
 }
 
-/// Why a command has failed: its answer, or what it has printed.
+/// Error of a failed command: its answer, or what it has printed.
 fn complaint(output: &Output) -> Error {
     if let Ok(Refusal { error }) = serde_json::from_slice(&output.stdout) {
         return Error::reported(error.into_owned());

@@ -22,10 +22,10 @@ use crate::model::effect::{Event, Watched};
 /// Editors write a file in several steps, and programs write many files.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// Where something is always written, it is reported this often.
+/// Longest time until a report, where something is always written.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// How many folders are watched at most. Of the others, no change is noticed.
+/// Largest number of folders that are watched. Of the others, no change is noticed.
 const MOST: usize = 4096;
 
 /// The watch on one worktree.

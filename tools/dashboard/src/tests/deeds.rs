@@ -1,4 +1,4 @@
-//! What can be done with a row, and which order that gives.
+//! Actions on a row, and the orders that they give.
 
 use crossterm::event::KeyCode;
 

@@ -1,4 +1,4 @@
-//! What a row opens on, and what is said of an agent that has ended.
+//! The part that a row opens on, and the text about an agent that has ended.
 
 use super::{DIFF, Desk, NEXT, PANE, TASKS};
 use crate::model::effect::{Effect, Event, Question};

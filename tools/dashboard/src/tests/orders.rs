@@ -1,4 +1,4 @@
-//! What a row takes while an order runs on it, and while the lists of before are still shown.
+//! Keys that a row takes while an order runs on it, and while the lists of before are still shown.
 
 use super::{Desk, TASKS};
 use crate::model::effect::{Effect, Event, Order, Question};

@@ -1,4 +1,4 @@
-//! What the dashboard reads is what the answers of `orange` have.
+//! The dashboard reads keys that the answers of `orange` have.
 
 use std::collections::BTreeSet;
 

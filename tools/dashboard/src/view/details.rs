@@ -197,7 +197,7 @@ fn plan_text(
     lines
 }
 
-/// Why the row is where it is: a sentence, and what every transition needs.
+/// Explanation of the row's place: a sentence, and the needs of every transition.
 fn why(state: &State, theme: Theme, row: &Row, width: usize) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> =
         reasons(state, row).iter().flat_map(|text| plain(text, width)).collect();
@@ -227,7 +227,8 @@ fn why(state: &State, theme: Theme, row: &Row, width: usize) -> Vec<Line<'static
     lines
 }
 
-/// Why a mission is where it is: a sentence, its pause with what answers it, its agents, and the steps that have failed or go on.
+/// Explanation of a mission's place: a sentence, its pause with what answers it, its agents, and the steps that have failed or go
+/// on.
 fn mission_why(state: &State, theme: Theme, row: &Row, width: usize) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> =
         reasons(state, row).iter().flat_map(|text| plain(text, width)).collect();

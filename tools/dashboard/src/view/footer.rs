@@ -201,7 +201,7 @@ fn keys_of_form(form: &Form) -> Vec<(&'static str, &'static str)> {
 /// A key, what it does, and whether it can be used.
 type ShownKey = (String, String, bool);
 
-/// What the keys do with the selected row, and those that are refused now. A row that waits for an order takes none.
+/// Keys for the selected row, and those that are refused now. A row that waits for an order takes none.
 fn of_row(state: &State) -> (Vec<ShownKey>, Vec<ShownKey>) {
     let Some(row) = state.selected() else { return (Vec::new(), Vec::new()) };
     if state.order_on(&row.id).is_some() {

@@ -38,7 +38,7 @@ pub fn draw(frame: &mut Frame<'_>, theme: Theme, form: &Form) {
     frame.render_widget(Paragraph::new(lines), below);
 }
 
-/// Why it was refused, or why its editor has failed.
+/// Reason for its refusal, or for the failure of its editor.
 fn refusal(form: &Form, width: usize, most: usize) -> Vec<String> {
     let mut lines = form.refusal.as_ref().map(|text| wrap(&format!("✗ {text}"), width)).unwrap_or_default();
     lines.truncate(most);
@@ -49,7 +49,7 @@ fn height_of(lines: &[String]) -> u16 {
     u16::try_from(lines.len()).unwrap_or(u16::MAX)
 }
 
-/// How many lines each field gets. Texts of several lines share what the others leave.
+/// Number of lines of each field. Texts of several lines share what the others leave.
 fn heights(form: &Form, width: u16, room: u16) -> Vec<u16> {
     let fields = form.fields();
     let long: Vec<Option<&TextField>> =
@@ -95,7 +95,7 @@ fn draw_field(frame: &mut Frame<'_>, theme: Theme, form: &Form, field: Field, ar
     frame.render_widget(Paragraph::new(labels), Rect { width: area.width.min(FORM_NAMES), ..area });
 }
 
-/// What an empty field means.
+/// Meaning of an empty field.
 fn hint_of(form: &Form, field: Field) -> &'static str {
     match field {
         Field::Branch if form.is_mission => "(made from the prompt)",

@@ -101,7 +101,7 @@ fn nothing(state: &State) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// What the row is to do, below it.
+/// Summary of the row, below it.
 fn summary(row: &Row) -> String {
     let text = row.summary.lines().next().unwrap_or_default();
     match text {
@@ -120,7 +120,7 @@ struct Columns {
     more: Vec<usize>,
 }
 
-/// What a list has where it is wide: the name of the column, and its width.
+/// Additional columns of a wide list: the name of the column, and its width.
 const MORE: [(&str, usize); 6] =
     [("status", 13), ("agents", 10), ("pull request", 12), ("commits", 7), ("changes", 11), ("harness", 9)];
 
@@ -130,7 +130,7 @@ const FIRST: [usize; 6] = [2, 4, 3, 5, 0, 1];
 /// The width from which on names have the number of their worktree.
 const WITH_NUMBERS: usize = 48;
 
-/// What the words about a row have at least beside more columns.
+/// Least width of the words about a row beside more columns.
 const LEAST: usize = 22;
 
 impl Columns {
@@ -238,7 +238,7 @@ fn about(state: &State, row: &Row) -> String {
     }
 }
 
-/// What a command of ours does with the row.
+/// Order that is carried out on the row, or is about to be.
 fn busy(state: &State, row: &Row) -> Option<String> {
     if let Some(held) = state.held.iter().find(|held| held.order.about == row.id) {
         let left = (held.due - state.now).max(0).div_euclid(1000) + 1;
@@ -251,7 +251,7 @@ fn verb(label: &str) -> &str {
     label.rsplit_once(' ').map_or(label, |(verb, _)| verb)
 }
 
-/// What the row has in each column of [`MORE`].
+/// Texts of the row in the columns of [`MORE`].
 fn cells(theme: Theme, row: &Row) -> [(String, Style); MORE.len()] {
     let agents: Vec<&str> =
         row.agents.iter().map(|agent| agent.name.as_deref().unwrap_or(agent.actor.as_str())).collect();

@@ -1,4 +1,4 @@
-//! What is drawn over the screen: the form, a menu, the keys.
+//! Boxes that are drawn over the screen: the form, a menu, the keys.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

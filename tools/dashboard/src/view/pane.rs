@@ -1,4 +1,4 @@
-//! What the agent of the selected row shows, with its colours.
+//! Screen of the selected row's agent, with its colours.
 
 use ansi_to_tui::IntoText;
 use ratatui::Frame;

@@ -1,4 +1,4 @@
-//! What the agent of the selected row asks, as it is: above every tab, or in full over the screen.
+//! Request of the selected row's agent, as it is: above every tab, or in full over the screen.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;

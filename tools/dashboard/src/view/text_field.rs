@@ -31,7 +31,7 @@ pub fn draw(
     shown
 }
 
-/// Which line of the text has the cursor, where not all of them are shown.
+/// Number of the text's line that has the cursor, where not all lines are shown.
 pub fn place(theme: Theme, shown: &ShownField) -> Option<Span<'static>> {
     let (line, lines) = shown.place;
     (lines > shown.lines.len()).then(|| Span::styled(format!(" {line}/{lines}"), theme.dim()))

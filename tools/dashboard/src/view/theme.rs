@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::model::row::{Group, Row};
 
-/// Whether there are colours.
+/// Colours of the screen, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Theme {
     has_colours: bool,
@@ -16,7 +16,7 @@ impl Theme {
         Theme { has_colours }
     }
 
-    /// Whether there are colours.
+    /// True if there are colours.
     pub fn has_colours(self) -> bool {
         self.has_colours
     }
@@ -26,17 +26,17 @@ impl Theme {
         if self.has_colours { Style::new().fg(colour) } else { Style::new() }
     }
 
-    /// What is less important.
+    /// Style of less important text.
     pub fn dim(self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }
 
-    /// What is more important.
+    /// Style of more important text.
     pub fn bold(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What is selected.
+    /// Style of the selection.
     pub fn selected(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
@@ -46,17 +46,17 @@ impl Theme {
         self.colour(Color::Cyan).add_modifier(Modifier::BOLD)
     }
 
-    /// What went wrong.
+    /// Style of failures.
     pub fn bad(self) -> Style {
         self.colour(Color::Red)
     }
 
-    /// What went well.
+    /// Style of successes.
     pub fn good(self) -> Style {
         self.colour(Color::Green)
     }
 
-    /// What a person should look at.
+    /// Style of something that a person should look at.
     pub fn warm(self) -> Style {
         self.colour(Color::Yellow)
     }

@@ -14,7 +14,7 @@ use orange_fleet::host::{
     About, Call, Colony, ColonyState, Counts, Delivery, Event, Host, HostError, Instruction, Later, Millis,
     MissionFilter, MissionRow, NewColony, NewMission, Record, Reply, StoredMission, TextOf,
 };
-use orange_fleet::model::{event, outcome};
+use orange_fleet::model;
 use serde_json::{Value, json};
 use tokio::sync::{broadcast, oneshot, watch};
 
@@ -186,7 +186,7 @@ impl Host for ChildHost {
         Box::pin(async move {
             let request = json!({"create": new.prompt, "in": new.colony, "key": new.key});
             let answer = self.ask(request).await?;
-            let made = outcome::read(answer["outcome"].as_str().unwrap()).unwrap();
+            let made = model::read(answer["outcome"].as_str().unwrap()).unwrap();
             if let Reply::Done { mission: Some(id), .. } = &made {
                 self.shared.acknowledged.lock().unwrap().missions.push(id.clone());
             }
@@ -197,9 +197,9 @@ impl Host for ChildHost {
     fn apply(&self, call: Call) -> Later<'_, Reply> {
         Box::pin(async move {
             let Call { key, event, about } = call;
-            let request = json!({"event": event::write(&event), "key": key, "crab": about.crab});
+            let request = json!({"event": model::write(&event), "key": key, "crab": about.crab});
             let answer = self.ask(request).await?;
-            let outcome = outcome::read(answer["outcome"].as_str().unwrap()).unwrap();
+            let outcome = model::read(answer["outcome"].as_str().unwrap()).unwrap();
             if let Event::Mission {
                 id,
                 event: orange_core::mission::Event::Complete { step, attempt, report },
@@ -323,16 +323,16 @@ async fn answer(host: &dyn Host, request: &Value) -> Result<Value, HostError> {
         let (key, colony, plan) = (text("key"), text("in").unwrap(), dev_task());
         let new = NewMission { key, colony, plan, prompt, branch: None, policy: plan.policy };
         let outcome = host.create_mission(new).await?;
-        return Ok(json!({"outcome": outcome::write(&outcome)}));
+        return Ok(json!({"outcome": model::write(&outcome)}));
     }
     if request["counts"] == true {
         let counts = host.counts().await?;
         return Ok(json!({"missions": counts.missions.into_iter().collect::<HashMap<_, _>>()}));
     }
-    let event = event::read(&text("event").unwrap()).unwrap();
+    let event = model::read(&text("event").unwrap()).unwrap();
     let about = About { crab: text("crab"), ..About::default() };
     let outcome = host.apply(Call { key: text("key"), event, about }).await?;
-    Ok(json!({"outcome": outcome::write(&outcome)}))
+    Ok(json!({"outcome": model::write(&outcome)}))
 }
 
 /// One write, so that lines of several tasks do not mix.

@@ -12,7 +12,7 @@ const ROW: f64 = 26.0;
 const SAMPLE: Point = Point { x: 32.0, y: 18.0 };
 const GAP: f64 = 22.0;
 
-/// What an entry shows.
+/// Sample that an entry shows.
 #[derive(Clone, Copy)]
 enum Sample {
     Shape(Kind),

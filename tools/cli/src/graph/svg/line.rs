@@ -8,7 +8,7 @@ use orange_picture::{Point, Route};
 use super::super::{Edge, Taker};
 use crate::output::put;
 
-/// How far the engine's line runs beside the other.
+/// Distance of the engine's line from the other.
 const BESIDE: f64 = 4.5;
 
 /// The line of an edge with its head.

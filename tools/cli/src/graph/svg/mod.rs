@@ -157,7 +157,7 @@ impl<'g> Page<'g> {
         y
     }
 
-    /// How many characters of a caption fit in one line.
+    /// Number of characters of a caption that fit in one line.
     fn line_length(&self) -> usize {
         ((self.width - 2.0 * MARGIN) / pen::width("x", 12.0)) as usize
     }

@@ -12,12 +12,12 @@ const MORE_HEIGHT: f64 = 16.0;
 const HEIGHT: f64 = 38.0;
 /// The additional width of a box for each line that ends at it.
 const ROOM: f64 = 13.0;
-/// How far an octagon's corners are cut off.
+/// Length by which an octagon's corners are cut off.
 const CORNER: f64 = 10.0;
-/// How far a hexagon's points reach out.
+/// Length of a hexagon's points.
 const SLANT: f64 = 14.0;
 
-/// How large the box of a node is at which so many lines end.
+/// Size of the box of a node at which so many lines end.
 pub(super) fn frame(node: &Node, ends: usize) -> Frame {
     let more = node.lines.iter().map(|it| width(it, MORE_SIZE)).fold(0.0, f64::max);
     let text = width(&node.name, NAME_SIZE).max(more);

@@ -25,7 +25,7 @@ use types::{
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// What relative paths begin at.
+/// Folder at which relative paths begin.
 const ROOT: &str = "%SRCROOT%";
 
 /// The name of the fingerprint that is made of the check and the place in the workflow.

@@ -15,7 +15,6 @@ use crate::host::{
     About, Call, Event, HostError, MissionFilter, NewColony, NewMission, Reply, TextKind, TextOf, packed,
 };
 use crate::plans::PLANS;
-use crate::simulate::measure::APART;
 
 fn desk(folder: &Path) -> Desk<SqliteRows> {
     let mut connection = connect(&folder.join("fleet.db")).unwrap();
