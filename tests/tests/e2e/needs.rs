@@ -23,7 +23,8 @@ fn need(world: &World, task: &Task<'_>) -> Value {
     };
     world.until("the list has the need of the task", || {
         let (shown, listed) = (task.show()["need"].clone(), listed());
-        ["kind", "person", "why", "since"].iter().all(|key| listed[*key] == shown[*key]) && has_all(&shown, &listed)
+        ["kind", "person", "why", "since"].iter().all(|key| listed[*key] == shown[*key])
+            && has_all(&shown, &listed)
     });
     task.show()["need"].clone()
 }

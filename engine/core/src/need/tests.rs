@@ -24,8 +24,10 @@ fn with_machine<T>(run: impl FnOnce(&Machine<'_>) -> T) -> T {
     let named = |name| State { name, waits_for_human: true, ..states[0] };
     let more = [named("ready"), named("checked"), State { terminal: true, ..named("cancelled") }];
     states.extend(more);
-    states[usize::from(WORKING.0)].respawn =
-        Some(Hook::spawning(Action::SpawnAgent, Spawn::new(PromptId(0), Role::Worker, Permissions::Full)));
+    states[usize::from(WORKING.0)].respawn = Some(Hook::spawning(
+        crate::Action::SpawnAgent,
+        Spawn::new(PromptId(0), Role::Worker, Permissions::Full),
+    ));
     states[usize::from(REVIEW.0)].agent = Actor::Reviewer;
     let ci = Actors::NONE.with(Actor::Declared(ActorId(0)));
     let mut transitions = MACHINE.transitions.to_vec();
@@ -339,8 +341,8 @@ fn an_action_that_is_refused_says_why() {
     let send = |obstacle| ("send", obstacle);
     assert_eq!(refused(given(READY)), [send(Obstacle::NoAgent)]);
     assert_eq!(refused(Given { agents: ASKS, ..given(WORKING) })[0], send(Obstacle::Asks));
-    let ended = [agent(Doing::Ended)];
-    assert_eq!(refused(Given { agents: &ended, ..given(WORKING) })[0], send(Obstacle::Unheard));
+    const ENDED: &[Agent<'_>] = &[agent(Doing::Ended)];
+    assert_eq!(refused(Given { agents: ENDED, ..given(WORKING) })[0], send(Obstacle::Unheard));
     let dirty = |it| TaskFacts { unmergeable: Some("uncommitted"), ..it };
     let found = refused(Given { with: dirty, ..given(READY) });
     assert_eq!(found[0], ("merge", Obstacle::Words("uncommitted")));
@@ -434,7 +436,7 @@ fn only_a_step_back_to_the_worker_returns_work() {
     states.extend(more);
     const POLISHING: StateId = StateId(7);
     let respawn =
-        Hook::spawning(Action::SpawnAgent, Spawn::new(PromptId(0), Role::Worker, Permissions::Full));
+        Hook::spawning(crate::Action::SpawnAgent, Spawn::new(PromptId(0), Role::Worker, Permissions::Full));
     for works in [WORKING, REVIEW, POLISHING] {
         states[usize::from(works.0)].respawn = Some(respawn);
     }

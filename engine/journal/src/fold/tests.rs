@@ -15,6 +15,7 @@ fn started() -> (Event, Set) {
         from: "a".into(),
         to: "b".into(),
         hooks: vec![hook(0), hook(1)],
+        passed: vec![Pass { section: "## Review".into(), hash: "h".into(), commit: None }],
         ..Transition::default()
     };
     (Event::TransitionStarted(plan), Set::new().status("b"))
@@ -25,13 +26,11 @@ fn ended(index: usize, error: Option<&str>) -> (Event, Set) {
 }
 
 fn closed() -> (Event, Set) {
-    let gate = Some(Pass { section: "## Review".into(), hash: "h".into(), commit: None });
     let event = Event::StatusChanged {
         from: "a".into(),
         to: "b".into(),
         cause: Cause::default(),
         actor: Actor::default(),
-        gate,
     };
     (event, Set::new().counter("crash_count", 0))
 }
