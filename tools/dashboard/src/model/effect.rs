@@ -301,7 +301,12 @@ impl Question {
         }
     }
 
-    /// Whether the text is wanted as it is, without `--json`.
+    /// True if its answer takes several calls of git: questions about other rows do not wait for it.
+    pub fn is_slow(&self) -> bool {
+        matches!(self, Question::Task(_))
+    }
+
+    /// True if the text is wanted as it is, without `--json`.
     pub fn is_text(&self) -> bool {
         matches!(self, Question::Diff(_))
     }

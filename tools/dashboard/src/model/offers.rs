@@ -138,7 +138,7 @@ fn moves(row: &Row, actions: &[NeedAction]) -> Vec<Offered> {
             actions.iter().filter(is_its).partition(|action| action.is_open());
         let several = |open: &[&NeedAction]| Offered {
             key: key.clone(),
-            label: open.iter().map(|it| it.label.as_str()).collect::<Vec<_>>().join(" or "),
+            label: label_of(open),
             deed: Deed::Choose(menu_of(row, format!("Which status gets {}?", row.branch), open)),
             refusal: None,
         };
@@ -149,6 +149,13 @@ fn moves(row: &Row, actions: &[NeedAction]) -> Vec<Offered> {
         }
     };
     keys.into_iter().rev().filter_map(of_key).collect()
+}
+
+/// The label of several transitions: `back to planning or hacking`.
+fn label_of(several: &[&NeedAction]) -> String {
+    let first = several.first().map(|action| action.label.clone());
+    let others = several.iter().skip(1).map(|action| action.to.clone().unwrap_or_default());
+    first.into_iter().chain(others).collect::<Vec<_>>().join(" or ")
 }
 
 /// Every action of the row, also without a key of its own.

@@ -451,8 +451,12 @@ impl Turn {
         }
         // Of rows that a person only passes by, none but the last is asked about.
         let is_other = |open: &&Question| open.row().is_some_and(|id| *id != row.id);
-        if !self.state.asking.keys().any(|open| is_other(&open)) {
+        let open: Vec<bool> = self.state.asking.keys().filter(is_other).map(Question::is_slow).collect();
+        if !open.contains(&false) {
             for question in details::questions(&self.state, &row) {
+                if question.is_slow() && open.contains(&true) {
+                    continue;
+                }
                 if self.state.details.asked.insert(question.clone()) {
                     self.ask(question);
                 }

@@ -170,13 +170,16 @@ fn a_yes_from_before_the_question_is_none() {
 
 #[test]
 fn a_merge_and_a_restart_at_work_can_be_withdrawn() {
-    let cases = [("ok1", "m", "task merge"), ("login", "r", "task restart")];
-    for (branch, key, words) in cases {
+    let cases = [
+        ("ok1", "m", "task merge", "Its work goes into the default branch, and the task ends."),
+        ("login", "r", "task restart", "Its agent ends, and loses what it is doing."),
+    ];
+    for (branch, key, words, warning) in cases {
         let mut desk = Desk::new(120, 32);
         select(&mut desk, branch);
         desk.effects.clear();
         desk.press(key);
-        assert!(desk.screen().contains(&format!("{branch}? (y/N)")), "{}", desk.screen());
+        assert!(desk.screen().contains(&format!("{branch}? {warning} (y/N)")), "{}", desk.screen());
         desk.press("y");
         desk.wait(4);
         assert_eq!(desk.said(), [""; 0]);
@@ -222,8 +225,14 @@ fn an_empty_form_starts_nothing() {
 fn an_end_without_a_merge_says_so_and_can_be_withdrawn() {
     let mut desk = Desk::new(120, 32);
     select(&mut desk, "ok1");
-    let next = r#"[{"to": "done", "by": ["human"], "allowed": true, "hooks": []}]"#;
-    desk.answer(Question::Next("ok100000000000000000".to_owned()), next);
+    let mut rows: Vec<Value> = serde_json::from_str(TASKS).unwrap();
+    let end = json!({
+        "name": "status", "to": "done", "label": "to done",
+        "command": ["task", "update", "ok100000000000000000", "--status", "done"],
+        "warning": "It ends as done without a merge. Its branch stays.",
+    });
+    rows[2]["need"]["actions"].as_array_mut().unwrap().push(end);
+    desk.answer(Question::Tasks, &json!(rows).to_string());
     desk.effects.clear();
     desk.press("t");
     let Mode::Menu(menu) = &desk.state.mode else { panic!("{:?}", desk.state.mode) };
@@ -231,7 +240,10 @@ fn an_end_without_a_merge_says_so_and_can_be_withdrawn() {
     desk.press(&"j".repeat(at));
     desk.key(KeyCode::Enter);
     let screen = desk.screen();
-    assert!(screen.contains("end ok1 as done without a merge? Its branch stays (y/N)"), "{screen}");
+    assert!(
+        screen.contains("to done ok1? It ends as done without a merge. Its branch stays. (y/N)"),
+        "{screen}"
+    );
     desk.press("y");
     desk.wait(4);
     assert_eq!(desk.said(), [""; 0]);

@@ -98,7 +98,7 @@ fn a_transition_that_is_refused_is_shown_with_the_reason() {
     rows[2]["need"]["actions"].as_array_mut().unwrap().push(refused);
     desk.answer(Question::Tasks, &serde_json::to_string(&rows).unwrap());
     desk.press("gjj");
-    assert_eq!(offered(&desk), ["> to approved (no ## Judgement yet)", "r back to working"]);
+    assert_eq!(offered(&desk), ["r back to working", "> to approved (no ## Judgement yet)"]);
     desk.press(">");
     assert_eq!(desk.said(), [""; 0]);
     assert!(desk.state.messages[0].text.contains("to approved is refused: no ## Judgement yet"));

@@ -77,9 +77,9 @@ fn lines_for_an_agent_are_sent_as_they_are() {
 fn a_text_that_nobody_gets_is_refused_with_a_reason() {
     let mut desk = desk();
     let reasons = [
-        ("perm", "perm: its agent asks something, and a text would answer that"),
-        ("crash", "crash: no agent is alive to get a text"),
-        ("faster", "faster: agents of missions get no texts"),
+        ("perm", "perm: send is refused: its agent asks something, and a text would answer that"),
+        ("crash", "crash: send is refused: no agent is alive to get a text"),
+        ("faster", "faster: send is refused: agents of missions get no texts"),
     ];
     for (branch, reason) in reasons {
         super::frames::select(&mut desk, branch);

@@ -174,7 +174,7 @@ fn shown(state: &State) -> Vec<ShownKey> {
             let last =
                 fixed(&[("v", "mark"), ("/", "find"), ("f", "filter"), ("y", "copy id"), ("q", "quit")]);
             let (can, cannot) = of_row(state);
-            [can, first, cannot, last].concat()
+            [can, first, last, cannot].concat()
         }
     }
 }
