@@ -158,7 +158,8 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
         let about = known.about(Some((machine, &life.view)), worktree.as_deref());
         let need = facts.need()?;
         let is_ready = need.kind == Kind::ReviewReady && known.git >= AskGit::Merge;
-        if !is_ready && !(known.git == AskGit::Force && facts.is_forcible()) {
+        let may_be_forced = known.git == AskGit::Force && facts.is_forcible();
+        if !is_ready && !may_be_forced {
             return Some(answer(about, &need, facts.actions(need.kind)));
         }
         // Only now git is asked, since that takes processes.

@@ -223,7 +223,10 @@ pub(super) fn choose(turn: &mut Turn, mut menu: Menu, name: &str) {
 
 fn chosen(turn: &mut Turn, deed: Deed) {
     match deed {
-        Deed::Order(order) | Deed::Confirm(order) | Deed::Answer(order) | Deed::Move(order)
+        Deed::Order(ref order)
+        | Deed::Confirm(ref order)
+        | Deed::Answer(ref order)
+        | Deed::Move(ref order)
             if turn.state.order_on(&order.about).is_some() =>
         {
             let what = turn.state.order_on(&order.about).unwrap_or_default();
@@ -232,6 +235,13 @@ fn chosen(turn: &mut Turn, deed: Deed) {
         }
         // An item is chosen by its place, so it is asked about once more.
         Deed::Order(order) => confirm(turn, format!("{}?", order.label), vec![order], false),
-        deed => perform(turn, vec![deed], false),
+        Deed::Confirm(_)
+        | Deed::Answer(_)
+        | Deed::Move(_)
+        | Deed::Return(_)
+        | Deed::Text(_)
+        | Deed::Choose(_)
+        | Deed::Attach(_)
+        | Deed::Print(_) => perform(turn, vec![deed], false),
     }
 }
