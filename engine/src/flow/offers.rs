@@ -81,7 +81,7 @@ impl About<'_> {
             }
             Action::Seen => line(Name::Seen, "seen", &["a"], ["edit", id, "--seen"]),
             Action::Merge { with_commit, by_force } => merge(id, with_commit, by_force),
-            Action::CreatePullRequest => line(Name::CreatePr, "PR", &["p"], ["create-pr", id]),
+            Action::CreatePullRequest => line(Name::CreatePr, "create PR", &["p"], ["create-pr", id]),
             Action::Open => line(Name::Open, "open PR", &["p"], ["open", id]),
             Action::Refresh => line(Name::Refresh, "refresh PR", &["R"], ["refresh", id]),
             Action::Status { returns, .. } => {

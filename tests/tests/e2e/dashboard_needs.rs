@@ -94,9 +94,9 @@ fn work_in_conflict_goes_back_to_its_worker() {
 fn work_with_red_checks_goes_back_to_its_worker() {
     let world = World::new().with_github();
     let (task, terminal) = reviewed(&world);
-    terminal.shows("p PR");
+    terminal.shows("p create PR");
     terminal.press(&["p"]);
-    terminal.shows("✓ open a PR for fix: https://github.com/toys/toy/pull/1");
+    terminal.shows("✓ create PR fix: https://github.com/toys/toy/pull/1");
     fs::write(world.path("home/gh/1.checks"), r#"[{"status":"COMPLETED","conclusion":"FAILURE"}]"#).unwrap();
     terminal.shows("R refresh PR");
     terminal.press(&["R"]);

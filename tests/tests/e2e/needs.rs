@@ -42,11 +42,13 @@ fn check(world: &World, task: &Task<'_>, kind: &str, offered: &str) -> Value {
         Some(to) => format!("{}:{to}", action["name"].as_str().unwrap()),
         None => action["name"].as_str().unwrap().to_owned(),
     };
-    let actions = need["actions"].as_array().unwrap();
+    let mut actions = need["actions"].as_array().unwrap().clone();
+    assert!(actions.iter().all(|action| action["label"].is_string()), "{need}");
+    actions.retain(|action| action["refusal"].is_null() && action["keys"].is_array());
     // Whether there is a transcript depends on what the agent has shown.
     let names: Vec<String> = actions.iter().map(name).filter(|name| name != "logs").collect();
     assert_eq!(names.join(" "), offered, "{need}");
-    for action in actions {
+    for action in &actions {
         let words: Vec<&str> =
             action["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
         match action["name"].as_str().unwrap() {
@@ -78,11 +80,11 @@ fn what_an_agent_does_decides_what_its_task_needs() {
     task.reaches("working");
     reports(&task, &event("SessionStart"));
     reports(&task, &event("UserPromptSubmit"));
-    let busy = check(&world, &task, "working", "attach restart cancel send");
+    let busy = check(&world, &task, "working", "attach restart cancel send create-pr");
     assert_eq!(busy["why"], "agent 1 thinks");
 
     let (hook, request) = asks(&world, &task, "rm -rf node_modules");
-    let asked = check(&world, &task, "permission", "allow deny attach cancel");
+    let asked = check(&world, &task, "permission", "allow deny attach cancel create-pr");
     assert_eq!(asked["why"], "agent 1 asks whether it may use Bash: rm -rf node_modules");
     assert_eq!(
         (&asked["agent"], &asked["tool"], &asked["argument"], &asked["request"]),
@@ -93,7 +95,7 @@ fn what_an_agent_does_decides_what_its_task_needs() {
     assert_eq!(need(&world, &task)["kind"], "working");
 
     reports(&task, &event("Stop"));
-    let idle = check(&world, &task, "idle-without-artifact", "send attach restart cancel");
+    let idle = check(&world, &task, "idle-without-artifact", "send attach restart cancel create-pr");
     assert_eq!(idle["why"], "agent 1 is at its prompt, and `## Handoff` is missing from TASK.md");
     assert_eq!(idle["since"], need(&world, &task)["since"], "it began once");
     let waited = world.ok(&["task", "wait", "--needs-me", "--timeout", "60"]);
@@ -113,16 +115,16 @@ fn what_an_agent_does_decides_what_its_task_needs() {
     limit["last_assistant_message"] = "Limit reached, try again in 15 minutes.".into();
     reports(&task, &limit);
     task.has_events(1, "agent.waiting");
-    let limited = check(&world, &task, "limit", "attach restart cancel send");
+    let limited = check(&world, &task, "limit", "attach restart cancel send create-pr");
     assert_eq!(limited["until"], task.owned("waiting_until"));
 
     task.ok("stop", &[]);
-    let stopped = check(&world, &task, "paused", "respawn cancel");
+    let stopped = check(&world, &task, "paused", "respawn cancel create-pr");
     assert_eq!(stopped["why"], "a person has stopped the agent in working");
     take(&world, &stopped, "respawn");
     task.agent(2).begun();
     take(&world, &need(&world, &task), "cancel");
-    assert_eq!(task.show()["need"], json!(null));
+    assert_eq!(task.show()["need"]["kind"], "over");
 }
 
 #[test]
@@ -130,12 +132,12 @@ fn a_dead_agent_is_needed_again_and_twice_dead_is_stuck() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: crash hang hang]", &[]);
     task.has_events(1, "agent.crashed");
-    let crashed = check(&world, &task, "crashed", "respawn cancel");
+    let crashed = check(&world, &task, "crashed", "respawn cancel create-pr");
     assert!(crashed["why"].as_str().unwrap().contains("crash"), "{crashed}");
     take(&world, &crashed, "respawn");
     kill(task.agent(2).begun());
     task.reaches("stuck");
-    let stuck = check(&world, &task, "stuck", "status:working respawn cancel");
+    let stuck = check(&world, &task, "stuck", "status:working respawn cancel create-pr");
     take(&world, &stuck, "status");
     task.agent(3).begun();
     assert_eq!(need(&world, &task)["kind"], "working");
@@ -150,7 +152,7 @@ fn an_end_that_nobody_has_noticed_needs_somebody() {
     kill(world.wrapper("toy/fix"));
     kill(agent);
     world.until("it is gone", || task.show()["session"] == "crashed");
-    let gone = check(&world, &task, "crashed", "respawn cancel");
+    let gone = check(&world, &task, "crashed", "respawn cancel create-pr");
     assert!(gone["why"].as_str().unwrap().contains("unnoticed"), "{gone}");
     take(&world, &gone, "respawn");
     task.agent(2).begun();
@@ -161,7 +163,7 @@ fn reviewed_work_is_ready_for_a_person() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: work pass hang]", &[]);
     task.reaches("reviewing");
-    let ready = check(&world, &task, "review-ready", "merge status:working cancel");
+    let ready = check(&world, &task, "review-ready", "merge create-pr status:working cancel");
     assert_eq!((&ready["verdict"], &ready["round"]), (&json!("PASS"), &json!(1)));
     assert_eq!(ready["change"], json!({ "commits": 1, "files": 1, "added": 1, "removed": 0 }));
     assert_eq!(ready["why"], "reviewing waits for a person, PASS in round 1");
@@ -170,7 +172,7 @@ fn reviewed_work_is_ready_for_a_person() {
     let row = &world.ok(&["task", "list", "--changes"])[0];
     assert_eq!(row["changes"], json!({ "commits": 1, "files": 2, "added": 3, "removed": 0 }));
     assert_eq!((&row["pr"], &row["other_branch"]), (&json!(null), &json!(null)));
-    let dirty = check(&world, &task, "review-ready", "status:working cancel");
+    let dirty = check(&world, &task, "review-ready", "create-pr status:working cancel");
     assert!(world.orange(&["task", "merge", &task.id, "--local"]).err.contains("uncommitted"), "{dirty}");
     fs::remove_file(task.worktree().join("new.txt")).unwrap();
 
@@ -183,7 +185,7 @@ fn reviewed_work_is_ready_for_a_person() {
     world.git(&world.repo(), &["add", &own]);
     world.git(&world.repo(), &["commit", "--quiet", "--message", "In the way"]);
     world.git(&world.repo(), &["push", "--quiet", "origin", "main"]);
-    let conflict = check(&world, &task, "conflict", "status:working cancel");
+    let conflict = check(&world, &task, "conflict", "status:working create-pr cancel");
     assert!(conflict["why"].as_str().unwrap().contains("conflicts"), "{conflict}");
     take(&world, &conflict, "status");
     task.agent(3).begun();
@@ -216,7 +218,7 @@ fn an_agent_that_asks_what_to_do_has_a_question() {
     reports(&task, &event("SessionStart"));
     reports(&task, &event("UserPromptSubmit"));
     reports(&task, &event("Stop"));
-    let asked = check(&world, &task, "question", "send attach restart cancel");
+    let asked = check(&world, &task, "question", "send attach restart cancel create-pr");
     assert!(asked["why"].as_str().unwrap().contains("## Questions"), "{asked}");
     take(&world, &asked, "send");
     task.reaches("working");
@@ -234,13 +236,13 @@ fn the_questions_of_an_earlier_agent_are_not_those_of_the_next() {
     };
     task.write("## Questions\n\nWhich one?\n");
     ends_its_turn(1);
-    check(&world, &task, "question", "send attach restart cancel");
+    check(&world, &task, "question", "send attach restart cancel create-pr");
     task.ok("restart", &["--fresh"]);
     task.agent(2).begun();
     ends_its_turn(2);
-    check(&world, &task, "idle-without-artifact", "send attach restart cancel");
+    check(&world, &task, "idle-without-artifact", "send attach restart cancel create-pr");
     task.write("## Questions\n\nWhich one? And when?\n");
-    check(&world, &task, "question", "send attach restart cancel");
+    check(&world, &task, "question", "send attach restart cancel create-pr");
 }
 
 #[test]
@@ -254,7 +256,7 @@ fn the_states_of_the_persistent_workflow_have_their_needs() {
     task.ok("update", &["--status", "reviewing"]);
     reports(&task, &event("SessionStart"));
     reports(&task, &event("Stop"));
-    let ready = check(&world, &task, "review-ready", "merge status:working cancel send");
+    let ready = check(&world, &task, "review-ready", "merge create-pr status:working cancel send");
     assert_eq!(ready["verdict"], "PASS");
     take(&world, &ready, "status");
     task.has_events(5, "status.changed");
@@ -265,14 +267,14 @@ fn the_states_of_the_minimal_workflow_have_their_needs() {
     let world = World::new();
     let task = world.create("fix", "Mend it [agents: crash crash work]", &["--workflow", "minimal"]);
     task.has_events(1, "agent.crashed");
-    take(&world, &check(&world, &task, "crashed", "respawn cancel"), "respawn");
+    take(&world, &check(&world, &task, "crashed", "respawn cancel create-pr"), "respawn");
     task.reaches("stuck");
-    take(&world, &check(&world, &task, "stuck", "status:working cancel"), "status");
+    take(&world, &check(&world, &task, "stuck", "status:working cancel create-pr"), "status");
     task.reaches("reviewing");
-    let ready = check(&world, &task, "review-ready", "merge status:working cancel");
+    let ready = check(&world, &task, "review-ready", "merge create-pr status:working cancel");
     assert_eq!((&ready["verdict"], &ready["round"]), (&json!(null), &json!(null)));
     take(&world, &ready, "merge");
-    assert_eq!(task.show()["need"], json!(null));
+    assert_eq!(task.show()["need"]["kind"], "over");
 }
 
 #[test]
@@ -289,7 +291,9 @@ fn a_mission_needs_an_answer_to_its_pause() {
     assert_eq!((&shown["kind"], &shown["person"]), (&json!("paused"), &json!(true)));
     let names: Vec<_> = shown["actions"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
     let names: Vec<_> = names.into_iter().filter(|name| name != "logs").collect();
-    assert_eq!(names, ["continue", "accept", "cancel"]);
+    assert_eq!(names, ["continue", "accept", "cancel", "send"]);
+    let sends = shown["actions"].as_array().unwrap().iter().find(|it| it["name"] == "send").unwrap();
+    assert_eq!(sends["refusal"], "agents of missions get no texts");
     assert_eq!(world.ok(&["mission", "list"])[0]["need"]["kind"], "paused");
     assert_eq!(world.ok(&["task", "wait", "--needs-me"])["id"], json!(mission.id));
     take(&world, &shown, "accept");

@@ -173,19 +173,21 @@ fn when(holds: bool, action: Action<'_>) -> Vec<Offer<'_>> {
     if holds { Vec::from([Offer::open(action)]) } else { Vec::new() }
 }
 
-/// The offers with those first that can be taken.
-fn sorted(mut offers: Vec<Offer<'_>>) -> Vec<Offer<'_>> {
-    offers.sort_by_key(|offer| offer.obstacle.is_some());
-    offers
-}
-
 impl<'f> TaskFacts<'f> {
     /// All actions of a person for a need of this kind: first those that can be taken, the most likely before all others.
     pub fn actions(&self, kind: Kind) -> Vec<Offer<'f>> {
         let waits = idle(self.agents).is_some_and(|agent| agent.doing == Doing::Waits);
         let answers = || groups(kind).iter().filter(|group| waits || **group != Group::Send);
         let others = ALWAYS.iter().filter(|group| kind != Kind::Over && answers().all(|it| it != *group));
-        sorted(answers().chain(others).flat_map(|group| self.offers(*group, kind)).collect())
+        let mut offers: Vec<_> =
+            answers().chain(others).flat_map(|group| self.offers(*group, kind)).collect();
+        offers.sort_by_key(|offer| (offer.obstacle.is_some(), self.is_detour(offer.action)));
+        offers
+    }
+
+    fn is_detour(&self, action: Action<'_>) -> bool {
+        let Action::Status { to, .. } = action else { return false };
+        self.life.is_some_and(|(machine, _)| machine.is_detour(to))
     }
 
     fn offers(&self, group: Group, kind: Kind) -> Vec<Offer<'f>> {
@@ -353,7 +355,6 @@ impl<'f> TaskFacts<'f> {
         };
         let mut choices = machine.options(&facts.view, Actor::Human);
         choices.retain(is_own);
-        choices.sort_by_key(|choice| machine.is_detour(choice.to));
         choices.into_iter().map(offer).collect()
     }
 
@@ -403,7 +404,7 @@ impl<'f> MissionFacts<'f> {
         let answers = groups(kind).iter().flat_map(|group| self.offers(*group));
         let unheard =
             (kind != Kind::Over).then_some(Offer::refused(Action::Send { spawn: 0 }, Obstacle::OfMission));
-        sorted(answers.chain(unheard).collect())
+        answers.chain(unheard).collect()
     }
 
     fn offers(&self, group: Group) -> Vec<Offer<'f>> {

@@ -126,9 +126,9 @@ fn with_facts<T>(given: Given<'_>, run: impl FnOnce(&Machine<'_>, &TaskFacts<'_>
 fn answer(given: Given<'_>) -> (Option<Kind>, String, Vec<&'static str>) {
     with_facts(given, |machine, facts| {
         let Some(need) = facts.need() else { return (None, String::new(), Vec::new()) };
-        let is_answer = |action: &Action<'_>| match action {
-            Action::Status { to, .. } => !machine.is_detour(*to),
-            _ => true,
+        let is_answer = |action: &Action<'_>| {
+            let Action::Status { to, .. } = action else { return true };
+            !machine.is_detour(*to)
         };
         let offers = facts.actions(need.kind).into_iter().filter(|offer| offer.obstacle.is_none());
         let names = offers.filter(|it| is_answer(&it.action)).map(|it| name(&it.action)).collect();
