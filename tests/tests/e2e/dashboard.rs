@@ -135,7 +135,7 @@ fn reviewed_work_is_merged_or_sent_back() {
     terminal.press(&["/", "one", "Enter"]);
     shows_no(&world, &terminal, "other");
     terminal.press(&["m"]);
-    terminal.shows("merge one? (y/N)");
+    terminal.shows("merge one? Its work goes into the default branch");
     agrees(&world, &terminal);
     terminal.shows("u undoes");
     one.reaches("done");
@@ -221,7 +221,7 @@ fn work_without_a_review_is_merged_by_force() {
     let terminal = dashboard(&world, "dashboard");
     terminal.shows("m force merge");
     terminal.press(&["m"]);
-    terminal.shows("merge fix by force, from working? (y/N)");
+    terminal.shows("force merge fix? The workflow has no merge from working. (y/N)");
     agrees(&world, &terminal);
     task.reaches("done");
 }

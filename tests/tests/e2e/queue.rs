@@ -88,7 +88,8 @@ fn a_start_that_a_dialog_forbids_is_stuck_until_it_is_allowed() {
     assert_eq!(stuck["kind"], "stuck", "{stuck}");
     assert!(why.contains("trust") && why.contains("`orange setup --harness claude --yes`"), "{stuck}");
     let actions = stuck["actions"].as_array().unwrap();
-    assert!(actions.iter().all(|action| action["name"] != "spawn"), "{stuck}");
+    let spawn = actions.iter().find(|action| action["name"] == "spawn").unwrap();
+    assert!(spawn["refusal"].as_str().is_some_and(|why| why.contains("trust")), "{stuck}");
     let doctor = world.json(&["doctor"]).json().to_string();
     assert!(doctor.contains("cannot start: claude would ask"), "{doctor}");
     world.ok(&["setup", "--harness", "claude", "--yes"]);
