@@ -22,7 +22,7 @@ pub enum Level {
     Warn,
     /// Printed for information.
     Info,
-    /// Off.
+    /// Not reported; a flag can give the lint another level.
     Allow,
 }
 

@@ -176,7 +176,6 @@ pub struct PlannedRule {
 /// Condition of an exit rule.
 #[derive(Clone, Debug)]
 pub enum Applies {
-    /// Always.
     Always,
     /// If each of these artifacts exists.
     HasArtifact(Vec<PlannedGate>),
@@ -191,7 +190,7 @@ pub enum Applies {
 pub struct PlannedEnding {
     /// Exit statuses.
     pub codes: Vec<i32>,
-    /// Signals.
+    /// Numbers of the signals that ended it.
     pub signals: Vec<i32>,
     /// Words of its last lines.
     pub output: Option<&'static str>,

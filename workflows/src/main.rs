@@ -6,7 +6,7 @@ use orange_engine::Workflows;
 
 include!(concat!(env!("OUT_DIR"), "/workflows.rs"));
 
-/// What compiles the workflows of `ORANGE_HOME/workflows`.
+/// Compiler of the workflows of `ORANGE_HOME/workflows`.
 const COMPILE: Option<orange_engine::Compile> = {
     #[cfg(feature = "custom-workflows")]
     {

@@ -267,7 +267,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Scalars.
+/// Decoders of single values, which report a value of another type.
 impl Decoder<'_> {
     /// A text.
     pub fn text<'n>(&mut self, field: &Field<'n>) -> Option<&'n Text> {

@@ -424,7 +424,7 @@ pub enum Condition {
     Ended(Ending),
     /// The time of this entry of `deadlines` is over.
     Overdue(usize),
-    /// Always.
+    /// Every end of the agent.
     Always,
 }
 

@@ -11,7 +11,7 @@ use orange_journal::event;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct OpenedPage {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -25,7 +25,7 @@ pub struct OpenedPage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Refreshed {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -45,7 +45,7 @@ pub struct Refreshed {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Edited {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -60,7 +60,7 @@ pub struct Edited {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Reopened {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -85,7 +85,7 @@ pub struct Reopened {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Sent {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -128,7 +128,7 @@ pub enum OneAnswer<T> {
     Failed {
         /// The id, or the name that was given.
         id: String,
-        /// Reason.
+        /// Error that the command has met for this task.
         error: Failure,
     },
 }
@@ -138,6 +138,6 @@ pub enum OneAnswer<T> {
 pub struct FailedTask<'t> {
     /// The id, or the name that was given.
     pub id: Cow<'t, str>,
-    /// Reason.
+    /// Error that the command has met for this task.
     pub error: Cow<'t, Failure>,
 }

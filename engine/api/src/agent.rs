@@ -25,7 +25,7 @@ pub struct Agent {
     /// The role of that step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// Activity.
+    /// Its activity, with the evidence for it; the keys stand beside the others here.
     #[serde(flatten)]
     pub assessment: Assessment,
 }

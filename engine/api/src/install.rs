@@ -11,7 +11,7 @@ use super::Success;
 pub enum Install {
     /// The skill was written.
     Written {
-        /// True.
+        /// Always `true`: the command has done its work.
         success: Success,
         /// The file of each harness, and whether it was changed.
         files: Vec<SkillFile>,
@@ -39,7 +39,7 @@ pub struct SkillFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Setup {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// True if a person has agreed to everything.
     pub agreed: bool,
@@ -63,7 +63,7 @@ pub struct HarnessInProject {
     pub project: String,
     /// Its repository.
     pub repo: String,
-    /// Questions.
+    /// Questions that the harness asks before it works there, such as a login.
     pub matters: Vec<SetupMatter>,
 }
 
@@ -97,6 +97,6 @@ pub struct Completions {
 pub struct Candidate {
     /// The word; empty where the shell completes files and folders itself.
     pub word: String,
-    /// Meaning.
+    /// Description that the shell shows beside the word.
     pub about: String,
 }

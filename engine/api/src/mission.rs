@@ -12,7 +12,7 @@ use orange_journal::{Record, event};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ChangedMission {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The mission's id.
     pub id: String,
@@ -68,7 +68,7 @@ pub enum ListedMission {
         project: String,
         /// Its branch; null when its file cannot be read, either.
         branch: Option<String>,
-        /// Reason.
+        /// Error of the attempt to read it.
         error: Failure,
     },
 }
@@ -252,7 +252,7 @@ pub struct MissionAttempt {
     pub started_at: Option<String>,
     /// End, RFC 3339 UTC.
     pub ended_at: Option<String>,
-    /// Duration.
+    /// Time from the start to the end, in milliseconds.
     pub duration_ms: Option<u64>,
     /// The word that it reports.
     pub result: Option<String>,
@@ -268,7 +268,7 @@ pub struct MissionAttempt {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ReportedStep {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The mission.
     pub mission: String,

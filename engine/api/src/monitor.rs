@@ -15,9 +15,9 @@ pub enum MonitorLook<'l> {
     Looked {
         /// Number of tasks and missions that may change without a person: they have an agent, or wait for one, or for a time.
         watched: usize,
-        /// Events.
+        /// Events of tasks that this look has led to.
         events: Vec<Happened<'l>>,
-        /// Failures.
+        /// Failures of this look, each for one task; the look goes on behind them.
         errors: Vec<Failed<'l>>,
     },
     /// Another monitor runs, and this one waits for its end.
@@ -29,12 +29,12 @@ pub enum MonitorLook<'l> {
     },
     /// The other monitor has ended, and this one works from now on.
     TookOver {
-        /// True.
+        /// Always `true`: the other monitor has ended.
         took_over: Success,
     },
     /// The monitor could not look; without `--once` it looks again.
     NotLooked {
-        /// Error.
+        /// Error that has ended the look.
         error: Cow<'l, Failure>,
     },
 }
@@ -55,6 +55,6 @@ pub struct Happened<'l> {
 pub struct Failed<'l> {
     /// The task, or the other thing that it failed for.
     pub id: Cow<'l, str>,
-    /// Failures.
+    /// Message of the error, in one line.
     pub error: Cow<'l, str>,
 }

@@ -34,7 +34,7 @@ pub struct ListedChannel {
 pub struct ChannelFailure {
     /// Time, RFC 3339 UTC.
     pub at: String,
-    /// Reason.
+    /// Message of the error.
     pub error: String,
 }
 

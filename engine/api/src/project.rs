@@ -187,7 +187,7 @@ pub struct PortsOfSlot {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TrustedFile {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The project.
     pub project: String,

@@ -37,7 +37,7 @@ pub struct Repair {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Created {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id; null for a dry run.
     pub id: Option<String>,
@@ -80,7 +80,7 @@ pub enum ListedTask<'l> {
         id: Cow<'l, str>,
         /// Its project.
         project: Cow<'l, str>,
-        /// Reason.
+        /// Error of the attempt to read it.
         error: Cow<'l, Failure>,
     },
 }
@@ -295,7 +295,7 @@ pub enum Watched<'l> {
         task: Cow<'l, str>,
         /// Time of the observation, RFC 3339 UTC.
         timestamp: Cow<'l, str>,
-        /// Activity.
+        /// The agent, with its activity; its keys stand beside the others here.
         #[serde(flatten)]
         agent: Cow<'l, Agent>,
     },
@@ -303,7 +303,7 @@ pub enum Watched<'l> {
     Broken {
         /// The task's id.
         task: Cow<'l, str>,
-        /// Reason.
+        /// Error of the attempt to read it.
         error: Cow<'l, Failure>,
     },
     /// A new line of a journal.
@@ -394,7 +394,7 @@ pub struct Turn<'l> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Respawned {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -418,7 +418,7 @@ pub struct Respawned {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Restarted {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -436,7 +436,7 @@ pub struct Restarted {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Stopped {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -451,7 +451,7 @@ pub struct Stopped {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Attached {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -463,7 +463,7 @@ pub struct Attached {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Answered {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The request.
     pub request: String,
@@ -481,7 +481,7 @@ pub struct Answered {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Waited {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -496,7 +496,7 @@ pub struct Waited {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Deleted {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// Its id.
     pub id: String,
@@ -514,7 +514,7 @@ pub struct Deleted {
 pub enum Restored {
     /// A deleted task or mission is back.
     Task {
-        /// True.
+        /// Always `true`: the command has done its work.
         success: Success,
         /// Its id.
         id: String,
@@ -528,7 +528,7 @@ pub enum Restored {
     },
     /// A branch has the work of a backup.
     Branch {
-        /// True.
+        /// Always `true`: the command has done its work.
         success: Success,
         /// Its id.
         id: String,
@@ -548,7 +548,7 @@ pub enum Restored {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct OpenedPullRequest {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,

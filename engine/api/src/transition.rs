@@ -8,7 +8,7 @@ use super::Success;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TransitionResult {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,
@@ -78,7 +78,7 @@ pub enum Update {
     Status(Box<StatusChange>),
     /// Only other fields were changed.
     Fields {
-        /// True.
+        /// Always `true`: the command has done its work.
         success: Success,
         /// The task's id.
         id: String,
@@ -112,7 +112,7 @@ pub struct Merged {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Migrated {
-    /// True.
+    /// Always `true`: the command has done its work.
     pub success: Success,
     /// The task's id.
     pub id: String,

@@ -35,7 +35,7 @@ pub enum ListedWorkflow<'l> {
         name: Cow<'l, str>,
         /// Its file.
         file: Option<String>,
-        /// Error.
+        /// The errors of the file.
         error: Cow<'l, Failure>,
     },
 }

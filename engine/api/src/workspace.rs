@@ -38,7 +38,7 @@ pub struct CollectedWorktree {
     pub reason: Option<String>,
     /// Refs and folders with the backup of its work.
     pub kept: Vec<String>,
-    /// Failures.
+    /// Message of the error, in one line; null unless it failed.
     pub error: Option<String>,
     /// True for a dry run, which changes nothing.
     pub dry_run: bool,

@@ -30,7 +30,7 @@ pub struct ExitRule<'a> {
 /// Condition of an exit rule.
 #[derive(Clone, Copy, Debug)]
 pub enum Condition<'a> {
-    /// Always.
+    /// Every end of the agent.
     Always,
     /// Each of these gates holds; there is at least one.
     Artifact(&'a [Gate<'a>]),

@@ -63,7 +63,7 @@ impl Workspace {
 /// Permissions of an agent: the acts that it may do without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permissions {
-    /// Everything.
+    /// Every act: the harness asks for no permission.
     Full,
     /// Everything that the harness allows by default.
     Reduced,

@@ -1,4 +1,4 @@
-//! What a task or a mission needs next: one function from facts to at most one need, and the actions that answer it.
+//! The next need of a task or a mission: one function from facts to at most one need, and the actions that answer it.
 //!
 //! Nothing of it is stored. A driver collects the facts, and every list, screen and message shows the same need.
 
@@ -16,7 +16,7 @@ pub use self::mission::{MissionFacts, Pause};
 pub use self::task::{Hooks, Lost, PullRequest, TaskFacts, questions};
 use crate::Verdict;
 
-/// What is needed, the most urgent first. Those from [`Kind::Limit`] on need no person.
+/// Kind of a need, the most urgent first. Those from [`Kind::Limit`] on need no person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Kind {
@@ -89,7 +89,7 @@ impl Kind {
         }
     }
 
-    /// Whether it needs a person.
+    /// True if a need of this kind needs a person.
     pub const fn needs_person(self) -> bool {
         match self {
             Kind::Permission
@@ -107,10 +107,10 @@ impl Kind {
     }
 }
 
-/// What is needed, since when and why.
+/// A need, with its start and its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need<'f> {
-    /// What.
+    /// Its kind.
     pub kind: Kind,
     /// Since when, if that is known: a time as the facts have it.
     pub since: Option<&'f str>,
@@ -118,9 +118,9 @@ pub struct Need<'f> {
     pub why: String,
     /// The agent that it is about.
     pub agent: Option<u32>,
-    /// What that agent asks.
+    /// The request of that agent.
     pub request: Option<Request<'f>>,
-    /// When the wait ends, if that is known.
+    /// End of the wait, if that is known.
     pub until: Option<&'f str>,
     /// The verdict that stands, of work that is ready for a person.
     pub verdict: Option<Verdict>,
@@ -149,7 +149,7 @@ impl<'f> Need<'f> {
 pub struct Agent<'f> {
     /// Its number.
     pub spawn: u32,
-    /// What it does.
+    /// Its activity.
     pub doing: Doing<'f>,
     /// Since when, if that is known.
     pub since: Option<&'f str>,
@@ -159,7 +159,7 @@ pub struct Agent<'f> {
     pub asked_before: Option<u64>,
 }
 
-/// What a living agent does, as far as a need depends on it.
+/// Activity of a living agent, as far as a need depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing<'f> {
     /// It asks, and nobody has answered.
@@ -172,7 +172,7 @@ pub enum Doing<'f> {
     Quiet,
     /// It waits for the end of a limit.
     Limit {
-        /// When it ends, if that is known.
+        /// End of the limit, if that is known.
         until: Option<&'f str>,
     },
     /// It works, or nothing else is known.
@@ -181,29 +181,29 @@ pub enum Doing<'f> {
     Rests,
 }
 
-/// What an agent asks.
+/// Request of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request<'f> {
     /// The name by which it can be answered, if it can be answered from outside.
     pub name: Option<&'f str>,
     /// The tool.
     pub tool: Option<&'f str>,
-    /// What it would do with that, or the question.
+    /// The argument of the tool, or the question.
     pub argument: Option<&'f str>,
-    /// Whether it asks for words, and not for a permission.
+    /// True if it asks for words, and not for a permission.
     pub is_question: bool,
 }
 
-/// What waits for a time.
+/// A wait for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait<'f> {
-    /// When it ends.
+    /// End of the wait.
     pub until: Option<&'f str>,
-    /// Why it waits.
+    /// Reason for the wait.
     pub reason: &'f str,
 }
 
-/// What agents ask: permissions come first.
+/// The need that comes from the requests of agents: permissions come first.
 fn asked<'f>(agents: &[Agent<'f>]) -> Option<Need<'f>> {
     let one = |is_question: bool| {
         agents.iter().find_map(|agent| match agent.doing {
@@ -242,7 +242,7 @@ fn limited<'f>(agents: &[Agent<'f>], wait: Option<&Wait<'f>>, since: Option<&'f 
     Some(Need { until, ..Need::of_agent(Kind::Limit, agent) })
 }
 
-/// What the first agent does, in a task or mission that needs nobody.
+/// The need of a task or mission that needs no person: the activity of its first agent.
 fn working<'f>(agents: &[Agent<'f>], since: Option<&'f str>, otherwise: &str) -> Need<'f> {
     let busy = agents.iter().find(|agent| agent.doing == Doing::Works).or(agents.first());
     match busy {

@@ -132,7 +132,7 @@ pub enum Intervene {
 }
 
 impl Execution {
-    /// Both.
+    /// Both values, in the order of their declaration.
     pub const ALL: [Execution; 2] = [Execution::Step, Execution::Auto];
 
     /// Its name in workflows and commands.

@@ -389,7 +389,6 @@ events! {
     },
     /// A person moved the task without a transition of its workflow; that closes an open transition.
     "task.migrated" TaskMigrated {
-        /// The state it was in.
         /// The state before.
         from: String,
         /// The state now.

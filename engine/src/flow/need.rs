@@ -1,4 +1,4 @@
-//! What tasks and missions need: collects the facts for [`orange_core::need`], and says the answer in JSON.
+//! Needs of tasks and missions: collects the facts for [`orange_core::need`], and says the answer in JSON.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, transcripts, trus
 use crate::{Error, Result, nofollow};
 use orange_api::{Agent, AgentState, Change, Need};
 
-/// What is known of a task or mission before its need is.
+/// Facts about a task or mission that are known before its need.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'k> {
     pub dir: &'k TaskDir,
@@ -32,22 +32,22 @@ pub struct Known<'k> {
     /// Its living agents.
     pub agents: &'k [Agent],
     pub session: Session,
-    /// What its start waits for.
+    /// Obstacle for which its start waits.
     pub queued: Option<&'k str>,
-    /// Why its start would be refused, and what mends that.
+    /// Reason why its start would be refused, and the remedy.
     pub forbidden: Option<&'k str>,
-    /// Whether it has a worktree, or can have one.
+    /// True if it has a worktree, or can have one.
     pub has_room: bool,
-    /// What git is asked about work that is ready for a person.
+    /// Questions to git about work that is ready for a person.
     pub git: AskGit,
 }
 
-/// What git is asked about work that is ready for a person. Each question takes processes.
+/// Questions to git about work that is ready for a person. Each question takes processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AskGit {
     /// Nothing: a merge is offered, even if git would refuse it.
     Nothing,
-    /// Whether the work can be merged.
+    /// The question if the work can be merged.
     Merge,
     /// The same, and the size of the work.
     Size,
@@ -56,7 +56,7 @@ pub enum AskGit {
 }
 
 impl<'k> Known<'k> {
-    /// What was observed of a task that waits for nothing.
+    /// The observed facts about a task that waits for nothing.
     pub fn of(dir: &'k TaskDir, observed: &'k Observed, git: AskGit) -> Known<'k> {
         let Observed { task, history, session, agents } = observed;
         Known {
@@ -72,7 +72,7 @@ impl<'k> Known<'k> {
         }
     }
 
-    /// What its actions are said about.
+    /// The task or mission with the facts that the words of its actions need.
     fn about<'a>(
         &'a self,
         view: Option<(&'a Machine<'a>, &'a View<'a>)>,
@@ -90,13 +90,13 @@ impl<'k> Known<'k> {
     }
 }
 
-/// What one task needs, by all that is known now. `queue` is the one [about it](Queue::about).
+/// The need of one task, by all that is known now. `queue` is the one [about it](Queue::about).
 pub fn here(app: &App, dir: &TaskDir, observed: &Observed, queue: Option<&Queue>) -> Option<Need> {
     let need = queued(app, queue, Known::of(dir, observed, AskGit::Force))?;
     Some(Names::of(app).in_need(need))
 }
 
-/// What a task or mission needs, which is read for that; `None` if that is unknown. `queue` is that of all projects.
+/// Reads a task or mission and returns its need; `None` if that is unknown. `queue` is that of all projects.
 pub fn look(app: &App, dir: &TaskDir, queue: Option<&Queue>) -> Result<Option<(Task, Need)>> {
     let observed = Observed::read(app, dir, &Panes::of(app))?;
     let need = match dir.kind {
@@ -106,7 +106,7 @@ pub fn look(app: &App, dir: &TaskDir, queue: Option<&Queue>) -> Result<Option<(T
     Ok(need.map(|need| (observed.task, Names::of(app).in_need(need))))
 }
 
-/// What a task needs that may wait in this queue.
+/// The need of a task that may wait in this queue.
 fn queued(app: &App, queue: Option<&Queue>, known: Known<'_>) -> Option<Need> {
     let task = known.task;
     let queue = queue.filter(|_| task.owned.workspace.is_none());
@@ -116,7 +116,7 @@ fn queued(app: &App, queue: Option<&Queue>, known: Known<'_>) -> Option<Need> {
     of_task(app, &Known { queued: queued.as_deref(), forbidden: forbidden.as_deref(), has_room, ..known })
 }
 
-/// What a task needs.
+/// The need of a task.
 pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
     let Known { dir, task, history, session, .. } = *known;
     let machine = app.machine_of(&task.owned);
@@ -211,8 +211,8 @@ fn facts<'f>(app: &App, known: &Known<'f>, agents: &'f [need::Agent<'f>]) -> Tas
     }
 }
 
-/// Whether what a task calls a person for is still so, as far as that is known: a warning about the settings of its repository is
-/// none any more once these are trusted, or gone.
+/// True if the reason for which a task calls a person still holds, as far as that is known: a warning about the settings of its
+/// repository no longer holds once these are trusted, or gone.
 fn is_still_so(app: &App, task: &Task, attention: &str) -> bool {
     let call = || {
         let project = app.project_of(task)?;
@@ -221,7 +221,7 @@ fn is_still_so(app: &App, task: &Task, attention: &str) -> bool {
     !trust::is_warning(attention, &task.project) || call().map_or(true, |call| call.is_some())
 }
 
-/// What a mission needs.
+/// The need of a mission.
 pub fn of_mission(dir: &TaskDir, observed: &Observed, course: &Course) -> Need {
     let Observed { task, history, agents, .. } = observed;
     let agents = agents_of(agents, history);
@@ -263,7 +263,7 @@ fn wait<'f>(task: &'f Task, history: &'f TaskHistory) -> Option<Wait<'f>> {
     Some(Wait { until: Some(until), reason })
 }
 
-/// Whether there is something to show of its agents.
+/// True if there is something to show of its agents.
 fn has_logs(dir: &TaskDir, history: &TaskHistory) -> bool {
     let spawn = history.last_spawn;
     let is_kept = || transcripts::all(dir).is_ok_and(|kept| kept.iter().any(|it| it.spawn == spawn));
@@ -271,7 +271,7 @@ fn has_logs(dir: &TaskDir, history: &TaskHistory) -> bool {
     spawn > 0 && (is_shown() || is_kept())
 }
 
-/// Whether an agent of the task's state is alive. One that is on no record is in the session alone.
+/// True if an agent of the task's state is alive. An agent without a record is in the session alone.
 fn is_alive(machine: &Machine<'_>, known: &Known<'_>) -> Option<bool> {
     let Known { task, agents, session, .. } = known;
     let agent = machine.state_named(task.status()).map(|id| machine.state(id).agent);

@@ -10,7 +10,7 @@ use crate::drive::git::Strategy;
 use crate::flow::refusal;
 use crate::store::{DirKind, Task, TaskDir, TaskHistory};
 
-/// What actions are said about.
+/// The task or mission of the actions, with the facts that their words need.
 #[derive(Clone, Copy)]
 pub struct About<'a> {
     pub dir: &'a TaskDir,
@@ -19,7 +19,7 @@ pub struct About<'a> {
     /// Its workflow and what that reads; `None` for missions, and for tasks whose workflow is gone.
     pub view: Option<(&'a Machine<'a>, &'a View<'a>)>,
     pub worktree: Option<&'a Path>,
-    /// Whether an agent works that its restart would disturb.
+    /// True if an agent is at work, which its restart would disturb.
     pub is_busy: bool,
 }
 
@@ -123,13 +123,13 @@ impl About<'_> {
         self.view.map(|(machine, _)| machine.state(to).name)
     }
 
-    /// Whether a transition answers no need: it leads to the state of a command, or ends the task.
+    /// True if a transition answers no need: it leads to the state of a command, or ends the task.
     fn is_aside(&self, action: Action<'_>) -> bool {
         let Action::Status { to, .. } = action else { return false };
         self.view.is_some_and(|(machine, _)| machine.is_detour(to))
     }
 
-    /// What a person agrees to before it is done.
+    /// Consequence that a person agrees to before the action is carried out.
     fn warning(&self, action: Action<'_>) -> Option<String> {
         let words = match action {
             Action::Cancel => "Its agent ends. Work that is not merged is kept in a backup.".to_owned(),
@@ -173,7 +173,7 @@ impl About<'_> {
         Some(words)
     }
 
-    /// Why it is refused now.
+    /// Reason why it is refused now.
     fn refusal(&self, obstacle: Obstacle<'_>) -> String {
         match obstacle {
             Obstacle::Rejected(rejection) => match self.view {
@@ -210,7 +210,7 @@ fn merge(id: &str, with_commit: bool, by_force: bool) -> Line {
     line
 }
 
-/// What an action shows to the person.
+/// The kind of thing that an action shows to the person.
 fn shows(action: Action<'_>) -> Option<Shows> {
     match action {
         Action::Attach => Some(Shows::Session),

@@ -30,7 +30,7 @@ pub struct Flaw {
     pub line: usize,
     /// Description of the defect.
     pub what: String,
-    /// Remedy.
+    /// Advice on how to repair the file.
     pub mend: String,
 }
 

@@ -20,7 +20,6 @@ pub(super) struct Reason {
     pub span: Span,
     /// In a few words: "`when: tries >= 5` never holds: `tries` is at most 2 in `working`".
     pub words: String,
-    /// Remedy.
     pub help: String,
 }
 

@@ -17,7 +17,6 @@ pub struct UnknownCommand {
     pub written: String,
     /// Reason why they are not one: `is no command`.
     pub why: &'static str,
-    /// Remedy.
     pub help: String,
 }
 

@@ -80,9 +80,9 @@ pub enum Action<'f> {
     Seen,
     /// Merges the work.
     Merge {
-        /// Whether that takes a merge commit, since both branches have commits of their own.
+        /// True if that takes a merge commit, since both branches have commits of their own.
         with_commit: bool,
-        /// Whether the workflow has no transition for it from here, and a person overrides that.
+        /// True if the workflow has no transition for it from here, and a person overrides that.
         by_force: bool,
     },
     /// Opens a pull request.
@@ -95,7 +95,7 @@ pub enum Action<'f> {
     Status {
         /// The state.
         to: StateId,
-        /// Whether it gives judged work back to the worker.
+        /// True if it gives judged work back to the worker.
         returns: bool,
     },
     /// Answers a pause: the mission goes on.
@@ -240,12 +240,12 @@ impl<'f> TaskFacts<'f> {
         Some(Offer { action: Action::Spawn, obstacle })
     }
 
-    /// Whether a transition is not finished.
+    /// True if a transition is not finished.
     fn is_between(&self) -> bool {
         self.is_moving || self.unfinished.is_some()
     }
 
-    /// Whether the machine accepts this input.
+    /// True if the machine accepts this input.
     fn follows(&self, input: Input<'_>) -> bool {
         self.life.is_some_and(|(machine, facts)| machine.life(facts, input).is_ok())
     }
@@ -288,7 +288,7 @@ impl<'f> TaskFacts<'f> {
         })
     }
 
-    /// Whether a person can override that the workflow has no merge from here. Git has to be asked whether there is one.
+    /// True if a person can merge although the workflow has no merge from here. Git has to be asked if there is something to merge.
     pub fn is_forcible(&self) -> bool {
         let input = Input::Merge { by: Actor::Human, force: true, is_merged: self.is_merged };
         let is_over = self.life.is_none_or(|(machine, facts)| machine.state(facts.view.status).terminal);
@@ -296,7 +296,7 @@ impl<'f> TaskFacts<'f> {
         is_free && !is_over && !self.is_between() && !self.can_merge() && self.follows(input)
     }
 
-    /// Why the transition to a state is rejected, if there is one from here.
+    /// Reason why the transition to a state is rejected, if there is one from here.
     fn rejected(&self, to: StateId, facts: &Facts<'f>) -> Option<Obstacle<'f>> {
         let (machine, _) = self.life?;
         let choice = machine.options(&facts.view, Actor::Human).into_iter().find(|choice| choice.to == to)?;
@@ -364,14 +364,15 @@ impl<'f> TaskFacts<'f> {
 }
 
 impl Machine<'_> {
-    /// Whether a state is that of the merge, of crashes or of questions: no step there answers a need.
+    /// True if a state is that of the merge, of crashes or of questions: no step there answers a need.
     pub fn is_detour(&self, to: StateId) -> bool {
         let Commands { merge, crash, clarify, spawn, .. } = self.commands;
         [merge, crash, clarify].contains(&Some(to)) && spawn != Some(to)
     }
 
-    /// Whether a transition gives judged work back: it leads from where no worker works to where one does, and what is made there
-    /// comes to this state again. Detours by the beginning, a crash or a question do not count, since they lead everywhere.
+    /// True if a transition gives judged work back: it leads from a state where no worker works to one where a worker works, and
+    /// the work made there comes to this state again. Detours by the beginning, a crash or a question do not count, since they lead
+    /// everywhere.
     pub fn returns_work(&self, from: StateId, to: StateId) -> bool {
         let commands = &self.commands;
         let works = |id: StateId| self.has_agent(id) && self.state(id).agent == Actor::Worker;

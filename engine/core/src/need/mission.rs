@@ -1,28 +1,28 @@
-//! What a mission needs.
+//! The need of a mission.
 
 use super::{Agent, Kind, Need, Wait, asked, idle, limited, working};
 use crate::mission::MissionStatus;
 
-/// What is known of a mission.
+/// Known facts about a mission.
 #[derive(Clone, Copy, Debug)]
 pub struct MissionFacts<'f> {
     /// Its status.
     pub status: MissionStatus,
     /// Its living agents, the one first that needs somebody most.
     pub agents: &'f [Agent<'f>],
-    /// When something last changed its course.
+    /// Time of the last change of its course.
     pub since: Option<&'f str>,
-    /// What it asks.
+    /// The pause that waits for an answer.
     pub pause: Option<Pause<'f>>,
-    /// Why it has failed, in one sentence.
+    /// Reason for its failure, in one sentence.
     pub failure: Option<&'f str>,
     /// The end of an agent that is not recorded yet.
     pub unnoticed: Option<&'f str>,
     /// Until when it waits before its agent goes on.
     pub wait: Option<Wait<'f>>,
-    /// What the engine calls a person for.
+    /// Reason for which the engine calls a person.
     pub attention: Option<&'f str>,
-    /// Whether something shows what its last agent did.
+    /// True if something shows the work of its last agent.
     pub has_logs: bool,
 }
 
@@ -31,14 +31,14 @@ pub struct MissionFacts<'f> {
 pub struct Pause<'f> {
     /// Its number.
     pub number: u32,
-    /// What has happened, in words.
+    /// The event that led to the pause, in words.
     pub what: &'f str,
-    /// Whether its failure can be taken as it is.
+    /// True if its failure can be taken as it is.
     pub can_accept: bool,
 }
 
 impl<'f> MissionFacts<'f> {
-    /// What the mission needs.
+    /// Returns the need of the mission.
     pub fn need(&self) -> Need<'f> {
         let new = |kind, why| Need::new(kind, self.since, why);
         match self.status {

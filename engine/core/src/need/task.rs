@@ -1,4 +1,4 @@
-//! What a task needs.
+//! The need of a task.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,65 +12,65 @@ use crate::{
 /// The section in which an agent asks a person something.
 const QUESTIONS: &str = "## Questions";
 
-/// What is known of a task.
+/// Known facts about a task.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskFacts<'f> {
     /// Its machine, and what that reads; `None` for a task that is `lost`.
     pub life: Option<(&'f Machine<'f>, &'f Facts<'f>)>,
-    /// Why no machine can lead it on: its workflow is gone, or no longer has its state.
+    /// Reason why no machine can lead it on: its workflow is gone, or no longer has its state.
     pub lost: Option<Lost<'f>>,
     /// Its living agents, the one first that needs somebody most.
     pub agents: &'f [Agent<'f>],
-    /// Whether an agent is alive; `None` where neither tmux nor a record can tell.
+    /// True if an agent is alive; `None` where neither tmux nor a record can tell.
     pub is_alive: Option<bool>,
-    /// When it entered its state.
+    /// Time of its entry into its state.
     pub entered: Option<&'f str>,
-    /// When something last ended its work: the end of an agent, a stop, a hook that failed.
+    /// Time of the last end of its work: the end of an agent, a stop, a hook that failed.
     pub halted: Option<&'f str>,
-    /// Why its last agent has ended, if that is known; also of an end that is not recorded yet.
+    /// Reason for the end of its last agent, if that is known; also of an end that is not recorded yet.
     pub end: Option<&'f str>,
-    /// Whether a person has stopped its agents.
+    /// True if a person has stopped its agents.
     pub is_stopped: bool,
-    /// Whether its transition is not finished, and a process works at that.
+    /// True if its transition is not finished, and a process works at that.
     pub is_moving: bool,
-    /// What says that its transition is not finished, and nobody works at that.
+    /// Sentence about its transition that is not finished, if no process works at that.
     pub unfinished: Option<&'f str>,
     /// Until when it waits before an agent starts again.
     pub wait: Option<Wait<'f>>,
-    /// What a start waits for, in words; `None` for a task that was started.
+    /// Obstacle for which its start waits, in words; `None` for a task that was started.
     pub queued: Option<&'f str>,
-    /// Why its start would be refused, and what mends that, if that is known.
+    /// Reason why its start would be refused, and the remedy, if that is known.
     pub forbidden: Option<&'f str>,
-    /// Whether it has a worktree.
+    /// True if it has a worktree.
     pub has_worktree: bool,
-    /// Whether it has a worktree, or can have one.
+    /// True if it has a worktree, or can have one.
     pub has_room: bool,
     /// Its hooks that wait.
     pub hooks: Option<Hooks<'f>>,
-    /// What the engine or its workflow calls a person for.
+    /// Reason for which the engine or its workflow calls a person.
     pub attention: Option<&'f str>,
     /// Its pull request.
     pub pull_request: Option<PullRequest>,
-    /// Whether git was asked about a merge.
+    /// True if git was asked about a merge.
     pub is_merge_known: bool,
-    /// Why git would refuse a merge: `None` if nothing is known to be in the way.
+    /// Reason why git would refuse a merge: `None` if nothing is known to be in the way.
     pub unmergeable: Option<&'f str>,
-    /// Whether the branch conflicts with its base.
+    /// True if the branch conflicts with its base.
     pub conflicts: bool,
-    /// Whether the branch and its base have both moved on, without a conflict.
+    /// True if the branch and its base both have new commits, without a conflict.
     pub has_diverged: bool,
-    /// Whether a merge by `orange` is recorded.
+    /// True if a merge by `orange` is recorded.
     pub is_merged: bool,
-    /// Whether something shows what its last agent did.
+    /// True if something shows the work of its last agent.
     pub has_logs: bool,
 }
 
-/// Why no machine can lead a task on.
+/// Reason why no machine can lead a task on.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost<'f> {
     /// In one sentence.
     pub why: &'f str,
-    /// Whether it can still be cancelled.
+    /// True if it can still be cancelled.
     pub can_cancel: bool,
 }
 
@@ -79,13 +79,13 @@ pub struct Lost<'f> {
 pub struct Hooks<'f> {
     /// The one that has failed.
     pub name: &'f str,
-    /// Why.
+    /// Its error message.
     pub error: &'f str,
-    /// Whether a person may have them run again.
+    /// True if a person may have them run again.
     pub may_retry: bool,
 }
 
-/// What is known of a pull request.
+/// Known facts about a pull request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PullRequest {
     /// Its checks, of the branch's commit.
@@ -93,7 +93,7 @@ pub struct PullRequest {
 }
 
 impl<'f> TaskFacts<'f> {
-    /// What the task needs; `None` if nothing is known of its state.
+    /// Returns the need of the task; `None` if nothing is known of its state.
     pub fn need(&self) -> Option<Need<'f>> {
         if let Some(lost) = self.lost {
             return Some(
@@ -119,7 +119,7 @@ impl<'f> TaskFacts<'f> {
         Some(Need { since: need.since.or_else(|| self.since()), ..need })
     }
 
-    /// When the present standstill began: the later of the entry into the state and the last end in it.
+    /// Start of the present standstill: the later of the entry into the state and the last end in it.
     pub(super) fn since(&self) -> Option<&'f str> {
         // Times of one form and length sort like texts.
         self.entered.max(self.halted)
@@ -244,14 +244,14 @@ pub fn questions(body: &str) -> Option<u64> {
 }
 
 impl Agent<'_> {
-    /// Whether it has written questions: those that stood there before it began are not its own.
+    /// True if it has written questions: those that stood there before it began are not its own.
     fn has_asked(&self, body: &str) -> bool {
         questions(body).is_some_and(|now| self.asked_before != Some(now))
     }
 }
 
 impl Machine<'_> {
-    /// Whether an agent works in a state: one is started there, or exit rules draw conclusions from its end.
+    /// True if an agent works in a state: one is started there, or exit rules draw conclusions from its end.
     pub fn has_agent(&self, id: StateId) -> bool {
         let mut rules = self.exit_rules_of(id).map(|rule| &self.exit_rules[rule]);
         let mut judges = || {
@@ -263,7 +263,7 @@ impl Machine<'_> {
         !self.state(id).terminal && id != self.initial && (self.restart(id, None).is_some() || judges())
     }
 
-    /// Whether it is the state in which an agent asks a person what to do.
+    /// True if it is the state in which an agent asks a person what to do.
     fn asks(&self, id: StateId) -> bool {
         let commands = &self.commands;
         commands.clarify == Some(id) && commands.clarify != commands.spawn

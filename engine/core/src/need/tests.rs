@@ -47,7 +47,7 @@ fn with_machine<T>(run: impl FnOnce(&Machine<'_>) -> T) -> T {
     })
 }
 
-/// What is known of a task, as far as a test says.
+/// Facts about a task, as far as a test gives them.
 #[derive(Clone, Copy)]
 struct Given<'g> {
     status: StateId,

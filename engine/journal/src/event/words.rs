@@ -7,11 +7,11 @@ words! {
     Actor {
         /// Orange itself: exit rules and escalation.
         Engine = "engine",
-        /// The agent that reviews the work.
+        /// A person.
         Human = "human",
-        /// The agent that does the work.
+        /// The agent that reviews the work.
         Reviewer = "reviewer",
-        /// The agent that does it.
+        /// The agent that does the work.
         Worker = "worker",
     }
 
@@ -33,7 +33,7 @@ words! {
 
     /// Permissions of an agent: the acts that it may do without asking.
     Permissions {
-        /// Everything.
+        /// Every act: its harness asks for no permission.
         Full = "full",
         /// Everything that its harness lets it do.
         Reduced = "reduced",

@@ -1,4 +1,4 @@
-//! What is done with rows: orders, the questions before them, and menus.
+//! Actions on rows: orders, the questions before them, and menus.
 
 use super::ask::{Confirm, Item, Menu, Mode, TextQuestion, TextUse};
 use super::consent::{answer_request, confirm, give_seen, question_about_requests};

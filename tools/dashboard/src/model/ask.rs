@@ -1,18 +1,18 @@
-//! What the keys are for: the list, or something that the person is asked.
+//! Purpose of the keys: the list, or something that the person is asked.
 
 use super::effect::Order;
 use super::form::Form;
 use super::offers::Deed;
 use super::text_field::TextField;
 
-/// What the keys are for.
+/// Purpose of the keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Mode {
     #[default]
     List,
     /// The scrolled text beside the list.
     Details,
-    /// What the rows have to contain.
+    /// Text that the rows have to contain.
     Search(TextField),
     /// A question with yes or no.
     Confirm(Confirm),
@@ -21,7 +21,7 @@ pub enum Mode {
     Menu(Menu),
     /// A new task or mission.
     Form(Box<Form>),
-    /// What the agent of the selected row asks, in full, with so many lines scrolled away.
+    /// Request of the selected row's agent, in full, with so many lines scrolled away.
     Request(usize),
     Help,
     /// The messages in full, with so many lines scrolled away.
@@ -33,13 +33,13 @@ pub enum Mode {
 pub struct Confirm {
     /// The question.
     pub question: String,
-    /// What follows a yes.
+    /// Orders that follow a yes.
     pub orders: Vec<Order>,
-    /// Whether they wait for the end of a grace, in which they can be withdrawn.
+    /// True if they wait for the end of a grace, in which they can be withdrawn.
     pub is_held: bool,
-    /// Whether the dashboard ends after a yes, and carries out what is held.
+    /// True if the dashboard ends after a yes, and carries out the orders that are held.
     pub quits: bool,
-    /// How many frames were drawn before it was asked: a key that was pressed before the next one does not answer it.
+    /// Number of frames that were drawn before it was asked: a key that was pressed before the next one does not answer it.
     pub frames: u64,
 }
 
@@ -50,11 +50,11 @@ pub struct TextQuestion {
     pub question: String,
     /// The answer so far.
     pub field: TextField,
-    /// What follows it.
+    /// Use of the answer.
     pub use_of: TextUse,
 }
 
-/// What follows a text.
+/// Use of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextUse {
     /// It is the last argument of these orders, which read it from standard input.
@@ -67,7 +67,7 @@ pub enum TextUse {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Menu {
-    /// What is chosen.
+    /// Name of the choice.
     pub title: String,
     pub items: Vec<Item>,
     /// The number of the selected one.
@@ -78,7 +78,7 @@ pub struct Menu {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     pub label: String,
-    /// Why it cannot be chosen.
+    /// Reason why it cannot be chosen.
     pub refusal: Option<String>,
     pub deed: Deed,
 }

@@ -1,4 +1,4 @@
-//! What is shown about the selected row.
+//! Details of the selected row.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use orange_api::{Error, Need, Next, ShownMission, ShownPane, ShownTask};
 /// A part of what is shown about a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tab {
-    /// What its agent shows.
+    /// Screen of its agent.
     #[default]
     Agent,
     Diff,
     /// Its text; of a mission, its plan.
     Text,
-    /// Why it is where it is, and what every transition needs.
+    /// Reason for its state, and the conditions of every transition.
     Why,
     History,
 }
@@ -44,16 +44,16 @@ impl Tab {
     }
 }
 
-/// What is known about the selected row.
+/// Known facts about the selected row.
 #[derive(Clone, Debug, Default)]
 pub struct Details {
     /// The id of the row.
     pub id: String,
     /// The part that is shown.
     pub tab: Tab,
-    /// Whether the person has chosen it for this row.
+    /// True if the person has chosen the part for this row.
     pub is_chosen: bool,
-    /// How many lines are scrolled away.
+    /// Number of lines that are scrolled away.
     pub scroll: usize,
     /// The statuses that it can go to.
     pub next: Option<Vec<Next>>,
@@ -61,10 +61,10 @@ pub struct Details {
     pub task: Option<ShownTask>,
     /// The mission in full.
     pub mission: Option<ShownMission>,
-    /// What its agent shows.
+    /// Screen of its agent.
     pub pane: Option<ShownPane<'static>>,
     pub diff: Option<Diff>,
-    /// Why something about the row cannot be shown, by what has failed.
+    /// Reasons why something about the row cannot be shown, by the source that has failed.
     pub failures: BTreeMap<Source, Error>,
     /// The pane that is followed.
     pub followed: Option<Followed>,
@@ -72,11 +72,11 @@ pub struct Details {
     pub watched: Option<Watched>,
     /// The questions that need not be asked again until something changes.
     pub asked: BTreeSet<Question>,
-    /// What the row was like when these were asked.
+    /// State of the row at the time of these questions.
     pub seen: Option<Seen>,
 }
 
-/// What a part of the row is made of.
+/// Source of a part of the row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// The pane that is followed.
@@ -85,7 +85,7 @@ pub enum Source {
     Answer(Question),
 }
 
-/// When a row has last changed, what it needs, and how many agents it has.
+/// Time of the last change of a row, its need, and the number of its agents.
 pub type Seen = (String, Option<Need>, usize);
 
 impl Details {
@@ -95,7 +95,7 @@ impl Details {
         Details { id: row.id.clone(), seen, ..Details::default() }
     }
 
-    /// Why the shown part of the row cannot be shown: failures of other parts are not its own.
+    /// Reason why the shown part of the row cannot be shown: failures of other parts are not its own.
     pub fn failure(&self, kind: Kind) -> Option<&Error> {
         let id = self.id.clone();
         let needed = match (self.tab, kind) {
@@ -112,7 +112,7 @@ impl Details {
     }
 }
 
-/// Whether what the pane shows is the last screen of an agent that has ended.
+/// True if the pane shows the last screen of an agent that has ended.
 pub fn is_last_screen(state: &State, row: &Row, pane: &ShownPane<'static>) -> bool {
     let mission = state.details.mission.as_ref().filter(|_| row.kind == Kind::Mission);
     let (agents, session) = match mission {

@@ -1,4 +1,4 @@
-//! What an update of the state asks the shell to do, and what the shell answers.
+//! Effects that an update of the state asks of the shell, and the answers of the shell.
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
@@ -30,7 +30,7 @@ pub enum Event {
     Settings,
     /// A file in the worktree of the selected row has changed.
     Edited,
-    /// Which agents have ended, and what they had used.
+    /// The agents that have ended, and the tokens that they had used.
     Tokens(Ended),
     /// A question has its answer.
     Answered(Question, Box<Result<Answer, Error>>),
@@ -44,7 +44,7 @@ pub enum Event {
     NoPane(String, Error),
     /// Something that the person should know: whether it is a failure, and what.
     Said(bool, String),
-    /// What a person has saved in an editor, or why there is nothing.
+    /// Text that a person has saved in an editor, or the reason why there is none.
     Written(Result<String, Error>),
     /// Something was copied, or why not.
     Copied(Result<String, String>),
@@ -56,9 +56,9 @@ pub enum Event {
 #[derive(Clone, Copy, Debug)]
 pub struct Typed {
     pub key: KeyEvent,
-    /// How many frames were drawn before it was read.
+    /// Number of frames that were drawn before it was read.
     pub frames: u64,
-    /// Whether it follows the same key so fast that it is held down.
+    /// True if it follows another press of its key so fast that the key is held down.
     pub is_held: bool,
 }
 
@@ -90,14 +90,14 @@ pub enum Effect {
 pub struct Watched {
     /// Its name, or its folder.
     pub worktree: String,
-    /// Whether all of its files are watched, and not only the text of the task.
+    /// True if all of its files are watched, and not only the text of the task.
     pub is_whole: bool,
 }
 
 /// The pane that is followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Followed {
-    /// What it belongs to.
+    /// Kind of the work that it belongs to.
     pub kind: Kind,
     /// The task or mission.
     pub id: String,
@@ -115,7 +115,7 @@ pub struct Order {
     pub number: u64,
     /// The task or mission that it is about; empty for none.
     pub about: String,
-    /// What it does, for people: `cancel login`.
+    /// Action and its target, for people: `cancel login`.
     pub label: String,
     /// The consequence that the person agrees to first.
     pub warning: Option<String>,
@@ -203,7 +203,7 @@ pub enum Answer {
 }
 
 impl Order {
-    /// Whether it can answer what a row needs. A look at a pull request answers nothing.
+    /// True if it can answer the need of a row. A look at a pull request answers nothing.
     pub fn is_answer(&self) -> bool {
         let words: Vec<&str> = self.words.iter().map(String::as_str).take(2).collect();
         !matches!(words[..], ["task", "open" | "refresh" | "create-pr"])

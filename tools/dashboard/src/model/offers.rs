@@ -1,4 +1,4 @@
-//! What a person can do about a row now. The engine decides that: here its actions only become keys and menus.
+//! Actions of a person for a row now. The engine decides them: here they only become keys and menus.
 
 use orange_api::{ActionName, NeedAction, Next, Shows};
 
@@ -12,14 +12,14 @@ use super::row::Row;
 pub struct Offered {
     /// The key, as the footer shows it.
     pub key: String,
-    /// What it does, in a word or two.
+    /// Name of the action, in a word or two.
     pub label: String,
     pub deed: Deed,
-    /// Why it cannot be done now; the footer shows it dim.
+    /// Reason why it cannot be done now; the footer shows it dim.
     pub refusal: Option<String>,
 }
 
-/// What is done with a row.
+/// Effect of a key or a menu item on a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deed {
     /// It gives this order.
@@ -54,7 +54,7 @@ fn actions<'s>(state: &'s State, row: &'s Row) -> &'s [NeedAction] {
     &shown.filter(is_same).unwrap_or(listed).actions
 }
 
-/// What the keys do with a row, the most likely first; each key once. A transition gets a key that no other action has.
+/// Actions of the keys for a row, the most likely first; each key once. A transition gets a key that no other action has.
 pub fn of(state: &State, row: &Row) -> Vec<Offered> {
     let actions = actions(state, row);
     let is_move = |action: &&NeedAction| action.name == ActionName::Status;
@@ -80,7 +80,7 @@ fn one<'r>(row: &'r Row, action: &'r NeedAction) -> impl Iterator<Item = Offered
     })
 }
 
-/// What an action does here.
+/// Effect of an action here.
 fn deed(row: &Row, action: &NeedAction) -> Deed {
     let order = order(row, action);
     match action.shows {

@@ -10,13 +10,13 @@ use super::row::{Group, Kind, Row};
 use super::{Carried, Held, State, list, press, request, write};
 use orange_api::{Error, OpenedPage, OpenedPullRequest, Refreshed, ShownTask};
 
-/// How long an order can be withdrawn, in milliseconds.
+/// Time in which an order can be withdrawn, in milliseconds.
 pub const GRACE: i64 = 5000;
 
-/// What is added to the failure of a form that nobody sees.
+/// Suffix of the failure of a form that is not on the screen.
 const REOPENS: &str = " (c opens the form again)";
 
-/// What the shell does first.
+/// First effects of the shell.
 pub fn begin(state: State) -> (State, Vec<Effect>) {
     let mut turn = Turn::of(state);
     for question in [Question::First, Question::Missions, Question::Projects, Question::Worktrees] {
@@ -50,9 +50,9 @@ pub fn wakes_in(state: &State) -> i64 {
 pub(super) struct Turn {
     pub(super) state: State,
     pub(super) effects: Vec<Effect>,
-    /// How many frames were drawn when the key was read.
+    /// Number of frames that were drawn when the key was read.
     pub(super) frames: u64,
-    /// Whether the key is held down.
+    /// True if the key is held down.
     pub(super) is_held: bool,
 }
 
@@ -508,7 +508,7 @@ impl Turn {
     }
 }
 
-/// What reviewers and the worker say about the work: the sections of its text that speak of it.
+/// Reviews of the work, and the worker's words about it: the sections of its text that speak of the work.
 fn reviews(task: &ShownTask) -> String {
     let is_about = |heading: &str| heading.starts_with("## Review") || heading.starts_with("## Handoff");
     let about = task.sections.iter().rev().filter(|(heading, _)| is_about(heading));

@@ -12,13 +12,13 @@ use serde_json::Value;
 
 use crate::crab::program::Call;
 
-/// How long a question may take.
+/// Time limit of a question.
 const ANSWER: Duration = Duration::from_secs(25);
 
-/// How long something that is done may take: a merge waits for a remote.
+/// Time limit of an action that changes something: a merge waits for a remote.
 const DEED: Duration = Duration::from_secs(600);
 
-/// How many keys of forms are remembered.
+/// Number of keys of forms that are remembered.
 const KEYS: usize = 512;
 
 /// The `orange` of this machine, with one home.
@@ -54,16 +54,16 @@ pub struct Work {
     pub error: Option<String>,
 }
 
-/// What a person asks for with a form.
+/// Request that a person sends with a form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
-    /// What makes two forms the same one.
+    /// Idempotency key of the form.
     pub key: String,
     /// The task or mission.
     pub id: String,
     /// The words behind `orange`, as this page showed them.
     pub command: Vec<String>,
-    /// What the person has written.
+    /// Text that the person has written.
     pub text: String,
 }
 
@@ -115,7 +115,7 @@ impl Work {
         }
     }
 
-    /// Whether it needs a person. Work that cannot be read does.
+    /// True if it needs a person. Work that cannot be read does.
     pub fn needs_person(&self) -> bool {
         self.error.is_some() || self.need.as_ref().is_some_and(|it| it.person)
     }
@@ -183,7 +183,7 @@ impl Machine {
         self.ask::<Value>(&words.iter().map(String::as_str).collect::<Vec<_>>(), text, DEED).map(drop)
     }
 
-    /// Whether nobody has sent this key before.
+    /// True if this key was not sent before.
     fn is_first(&self, key: &str) -> bool {
         let mut keys = self.keys();
         if keys.iter().any(|it| it == key) {

@@ -108,7 +108,7 @@ impl Browser {
         self.get("/url").as_str().unwrap().to_owned()
     }
 
-    /// The title of this page.
+    /// The title of the document in the browser.
     pub(crate) fn title(&self) -> String {
         self.get("/title").as_str().unwrap().to_owned()
     }

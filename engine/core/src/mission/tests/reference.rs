@@ -209,7 +209,6 @@ impl Reference {
     }
 }
 
-/// Events.
 impl Reference {
     fn begin(&mut self) -> Result<(), Refusal> {
         match self.status {
@@ -431,7 +430,6 @@ impl Reference {
     }
 }
 
-/// Changes.
 impl Reference {
     fn of(&mut self, step: StepId) -> &mut Known {
         &mut self.known[step.index()]

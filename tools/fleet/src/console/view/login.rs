@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::forms;
 
-/// The form. `next` is this page that the person wanted, `refused` says that the last token was not accepted.
+/// The form. `next` is the address that the person wanted, `refused` says that the last token was not accepted.
 pub fn content(next: &str, refused: bool) -> Markup {
     html! {
         h1 { "Sign in" }

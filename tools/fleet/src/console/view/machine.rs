@@ -10,14 +10,14 @@ use orange_core::need::Kind as NeedKind;
 
 use crate::console::machine::{Work, is_for_pages};
 
-/// How many characters of an argument or a question are shown.
+/// Number of characters of an argument or a question that are shown.
 const ARGUMENT: usize = 2_000;
 
 /// The work of this machine.
 pub struct MachinePage<'m> {
     /// Every task and mission that is not over, each with the seal of its forms; those that need a person come first.
     pub work: Vec<(Work, Seal<'m>)>,
-    /// What a person has just done.
+    /// Message about the last action of the person.
     pub said: Option<&'static str>,
 }
 
@@ -51,7 +51,7 @@ impl MachinePage<'_> {
         }
     }
 
-    /// What is asked here: while somebody reads it, nothing else takes its place unseen.
+    /// Questions that are asked here: while a person reads one, nothing else takes its place unseen.
     fn questions(&self) -> String {
         let asked = |(work, _): &(Work, Seal<'_>)| {
             let commands = work.need.iter().flat_map(|it| &it.actions).map(|it| it.command.join(" "));
@@ -84,7 +84,7 @@ fn title(work: &Work) -> &str {
     names.into_iter().find(|it| !it.trim().is_empty()).map_or("", String::as_str)
 }
 
-/// What is known of it, in one line.
+/// Known facts about it, in one line.
 fn facts(work: &Work) -> String {
     let known = [&work.project, &work.branch, &work.workflow, &work.status];
     let known = known.into_iter().chain(&work.step).filter(|it| !it.is_empty());
@@ -108,7 +108,8 @@ fn tone(need: &Need) -> Tone {
     }
 }
 
-/// Why a person is needed, and all actions: buttons, what takes a text, what asks once more, and what is refused now.
+/// Reason why a person is needed, and all actions: buttons, those that take a text, those that ask once more, and those that are
+/// refused now.
 fn asks(work: &Work, need: &Need, seal: &Seal<'_>) -> Markup {
     let (open, refused): (Vec<_>, Vec<_>) =
         need.actions.iter().filter(|it| is_for_pages(it)).partition(|it| it.is_open());

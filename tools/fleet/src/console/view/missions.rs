@@ -130,7 +130,7 @@ impl Missions {
 }
 
 impl Asked {
-    /// The address of this page that begins after a mission.
+    /// The address of the list that begins after a mission.
     pub fn address(&self, before: Option<&str>) -> String {
         let fields = [
             ("status", self.status.as_deref()),

@@ -53,7 +53,7 @@ pub struct Frame {
     pub waiting: u64,
     /// Number of messages that the gateway did not understand.
     pub alarms: u64,
-    /// The newest record when this page was made.
+    /// Number of the newest record at the time of the answer.
     pub seq: u64,
     /// CSRF token that forms carry, so that no other site can send them.
     pub csrf: String,

@@ -298,7 +298,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Listens.
+    /// Binds the listener of the service to this address.
     ///
     /// # Errors
     /// The address cannot be used.

@@ -119,7 +119,7 @@ pub struct RunAnswer {
     pub step_id: String,
     /// The number of the attempt.
     pub attempt: u32,
-    /// `queued`, `assigned`, `running`, `completed`, `failed`, `lost` or `withdrawn`.
+    /// `queued`, `assigned`, `running`, `completed`, `failed`, `lost`, `abandoned` or `withdrawn`.
     pub status: &'static str,
     /// The crab that has or had it.
     pub crab_id: Option<String>,

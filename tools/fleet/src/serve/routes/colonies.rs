@@ -1,4 +1,4 @@
-//! Colonies.
+//! Colonies: making them and listing them.
 
 use std::sync::Arc;
 

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Questions.
 impl Reference {
     pub(super) fn all(&self) -> impl Iterator<Item = StepId> + use<> {
         (0..self.known.len() as u16).map(StepId)
