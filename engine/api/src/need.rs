@@ -10,7 +10,7 @@ pub struct Need {
     /// `permission`, `question`, `idle-without-artifact`, `crashed`, `stuck`, `review-ready`, `paused`, `conflict`, `checks-red` or
     /// `hook-failed` need a person; `limit`, `queued`, `working` and `over` need nobody.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
-    pub kind: need::Kind,
+    pub kind: need::NeedKind,
     /// True if it needs a person.
     pub person: bool,
     /// Time of its begin, RFC 3339 UTC; null if unknown.
@@ -183,7 +183,7 @@ pub struct Change {
 impl Need {
     /// True if the work has ended.
     pub fn is_over(&self) -> bool {
-        self.kind == need::Kind::Over
+        self.kind == need::NeedKind::Over
     }
 
     /// Actions that the engine accepts now and that lead the work on, the most likely first.

@@ -16,10 +16,10 @@ pub use self::mission::{MissionFacts, Pause};
 pub use self::task::{Hooks, Lost, PullRequest, TaskFacts, questions};
 use crate::Verdict;
 
-/// Kind of a need, the most urgent first. Those from [`Kind::Limit`] on need no person.
+/// NeedKind of a need, the most urgent first. Those from [`NeedKind::Limit`] on need no person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
-pub enum Kind {
+pub enum NeedKind {
     /// An agent asks whether it may use a tool.
     Permission,
     /// An agent asks a person something.
@@ -50,59 +50,59 @@ pub enum Kind {
     Over,
 }
 
-impl Kind {
+impl NeedKind {
     /// Every kind, the most urgent first.
-    pub const ALL: [Kind; 14] = [
-        Kind::Permission,
-        Kind::Question,
-        Kind::IdleWithoutArtifact,
-        Kind::Crashed,
-        Kind::Stuck,
-        Kind::ReviewReady,
-        Kind::Paused,
-        Kind::Conflict,
-        Kind::ChecksRed,
-        Kind::HookFailed,
-        Kind::Limit,
-        Kind::Queued,
-        Kind::Working,
-        Kind::Over,
+    pub const ALL: [NeedKind; 14] = [
+        NeedKind::Permission,
+        NeedKind::Question,
+        NeedKind::IdleWithoutArtifact,
+        NeedKind::Crashed,
+        NeedKind::Stuck,
+        NeedKind::ReviewReady,
+        NeedKind::Paused,
+        NeedKind::Conflict,
+        NeedKind::ChecksRed,
+        NeedKind::HookFailed,
+        NeedKind::Limit,
+        NeedKind::Queued,
+        NeedKind::Working,
+        NeedKind::Over,
     ];
 
     /// The word in answers.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::Permission => "permission",
-            Kind::Question => "question",
-            Kind::IdleWithoutArtifact => "idle-without-artifact",
-            Kind::Crashed => "crashed",
-            Kind::Stuck => "stuck",
-            Kind::ReviewReady => "review-ready",
-            Kind::Paused => "paused",
-            Kind::Conflict => "conflict",
-            Kind::ChecksRed => "checks-red",
-            Kind::HookFailed => "hook-failed",
-            Kind::Limit => "limit",
-            Kind::Queued => "queued",
-            Kind::Working => "working",
-            Kind::Over => "over",
+            NeedKind::Permission => "permission",
+            NeedKind::Question => "question",
+            NeedKind::IdleWithoutArtifact => "idle-without-artifact",
+            NeedKind::Crashed => "crashed",
+            NeedKind::Stuck => "stuck",
+            NeedKind::ReviewReady => "review-ready",
+            NeedKind::Paused => "paused",
+            NeedKind::Conflict => "conflict",
+            NeedKind::ChecksRed => "checks-red",
+            NeedKind::HookFailed => "hook-failed",
+            NeedKind::Limit => "limit",
+            NeedKind::Queued => "queued",
+            NeedKind::Working => "working",
+            NeedKind::Over => "over",
         }
     }
 
     /// True if a need of this kind needs a person.
     pub const fn needs_person(self) -> bool {
         match self {
-            Kind::Permission
-            | Kind::Question
-            | Kind::IdleWithoutArtifact
-            | Kind::Crashed
-            | Kind::Stuck
-            | Kind::ReviewReady
-            | Kind::Paused
-            | Kind::Conflict
-            | Kind::ChecksRed
-            | Kind::HookFailed => true,
-            Kind::Limit | Kind::Queued | Kind::Working | Kind::Over => false,
+            NeedKind::Permission
+            | NeedKind::Question
+            | NeedKind::IdleWithoutArtifact
+            | NeedKind::Crashed
+            | NeedKind::Stuck
+            | NeedKind::ReviewReady
+            | NeedKind::Paused
+            | NeedKind::Conflict
+            | NeedKind::ChecksRed
+            | NeedKind::HookFailed => true,
+            NeedKind::Limit | NeedKind::Queued | NeedKind::Working | NeedKind::Over => false,
         }
     }
 }
@@ -111,7 +111,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need<'f> {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: NeedKind,
     /// Since when, if that is known: a time as the facts have it.
     pub since: Option<&'f str>,
     /// One sentence without a duration.
@@ -129,12 +129,12 @@ pub struct Need<'f> {
 }
 
 impl<'f> Need<'f> {
-    fn new(kind: Kind, since: Option<&'f str>, why: impl Into<String>) -> Need<'f> {
+    fn new(kind: NeedKind, since: Option<&'f str>, why: impl Into<String>) -> Need<'f> {
         let why = why.into();
         Need { kind, since, why, agent: None, request: None, until: None, verdict: None, round: None }
     }
 
-    fn of_agent(kind: Kind, agent: &Agent<'f>) -> Need<'f> {
+    fn of_agent(kind: NeedKind, agent: &Agent<'f>) -> Need<'f> {
         let Agent { spawn, reason, .. } = agent;
         let why = match reason.strip_prefix("it ") {
             Some(rest) => format!("agent {spawn} {rest}"),
@@ -218,8 +218,8 @@ fn asked<'f>(agents: &[Agent<'f>]) -> Option<Need<'f>> {
         })
     };
     let (kind, (agent, request)) = one(false)
-        .map(|found| (Kind::Permission, found))
-        .or(one(true).map(|found| (Kind::Question, found)))?;
+        .map(|found| (NeedKind::Permission, found))
+        .or(one(true).map(|found| (NeedKind::Question, found)))?;
     Some(Need { request: Some(request), ..Need::of_agent(kind, agent) })
 }
 
@@ -236,17 +236,17 @@ fn limited<'f>(agents: &[Agent<'f>], wait: Option<&Wait<'f>>, since: Option<&'f 
     });
     if let Some(Wait { until, reason }) = wait {
         let agent = at_limit.map(|(agent, _)| agent.spawn);
-        return Some(Need { agent, until: *until, ..Need::new(Kind::Limit, since, *reason) });
+        return Some(Need { agent, until: *until, ..Need::new(NeedKind::Limit, since, *reason) });
     }
     let (agent, until) = at_limit.filter(|_| !agents.iter().any(|it| it.doing == Doing::Works))?;
-    Some(Need { until, ..Need::of_agent(Kind::Limit, agent) })
+    Some(Need { until, ..Need::of_agent(NeedKind::Limit, agent) })
 }
 
 /// The need of a task or mission that needs no person: the activity of its first agent.
 fn working<'f>(agents: &[Agent<'f>], since: Option<&'f str>, otherwise: &str) -> Need<'f> {
     let busy = agents.iter().find(|agent| agent.doing == Doing::Works).or(agents.first());
     match busy {
-        Some(agent) => Need::of_agent(Kind::Working, agent),
-        None => Need::new(Kind::Working, since, otherwise),
+        Some(agent) => Need::of_agent(NeedKind::Working, agent),
+        None => Need::new(NeedKind::Working, since, otherwise),
     }
 }

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::need::Kind;
+use crate::need::NeedKind;
 
 /// Limit for the tries to send a message whose channel fails.
 pub const MOST_TRIES: u8 = 5;
@@ -20,11 +20,11 @@ const MINUTES_OF_A_DAY: u16 = 24 * 60;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The kinds of needs.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<NeedKind>,
     /// Quiet hours.
     pub quiet: Option<Quiet>,
     /// The kinds that it is sent in quiet hours, too.
-    pub urgent: Vec<Kind>,
+    pub urgent: Vec<NeedKind>,
     /// The shortest time between two messages, in minutes; what comes in between is one message.
     pub digest: Option<u32>,
 }
@@ -42,7 +42,7 @@ pub struct Quiet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact<'f> {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: NeedKind,
     /// For how long it has been seen.
     pub lasted: Duration,
     /// Record of earlier messages about the same fact.
@@ -116,7 +116,7 @@ impl Rules {
 impl Fact<'_> {
     /// Seconds that are left until it is believed.
     fn unproven(&self) -> u64 {
-        let least = if self.kind == Kind::Crashed { CRASH_LASTS } else { Duration::ZERO };
+        let least = if self.kind == NeedKind::Crashed { CRASH_LASTS } else { Duration::ZERO };
         let left = least.saturating_sub(self.lasted);
         left.as_secs() + u64::from(left.subsec_nanos() > 0)
     }
@@ -189,14 +189,14 @@ mod tests {
     const NOW: u64 = 1_000_000;
 
     fn rules() -> Rules {
-        Rules { kinds: Kind::ALL.to_vec(), quiet: None, urgent: Vec::new(), digest: None }
+        Rules { kinds: NeedKind::ALL.to_vec(), quiet: None, urgent: Vec::new(), digest: None }
     }
 
     fn night() -> Rules {
         Rules { quiet: Some(Quiet { from: 22 * 60, until: 7 * 60 }), ..rules() }
     }
 
-    fn fact(kind: Kind) -> Fact<'static> {
+    fn fact(kind: NeedKind) -> Fact<'static> {
         Fact { kind, lasted: CRASH_LASTS, noted: None }
     }
 
@@ -216,9 +216,9 @@ mod tests {
 
     #[test]
     fn each_need_of_a_person_is_one_message() {
-        let facts = [fact(Kind::Permission), fact(Kind::Working), fact(Kind::Limit), fact(Kind::Stuck)];
+        let facts = [fact(NeedKind::Permission), fact(NeedKind::Working), fact(NeedKind::Limit), fact(NeedKind::Stuck)];
         check(&rules().due(&facts, None, at(0)), &[&[0], &[3]], None);
-        let rules = Rules { kinds: vec![Kind::Stuck, Kind::Working], ..rules() };
+        let rules = Rules { kinds: vec![NeedKind::Stuck, NeedKind::Working], ..rules() };
         check(&rules.due(&facts, Some(NOW), at(0)), &[&[3]], None);
         check(&rules.due(&[], None, at(0)), &[], None);
     }
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_fact_is_sent_once() {
         let done = noted(1, 9999, true);
-        let facts = [Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&done) }];
+        let facts = [Fact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&done) }];
         check(&rules().due(&facts, None, at(0)), &[], None);
     }
 
@@ -236,12 +236,12 @@ mod tests {
             let lasted = Duration::from_millis(millis);
             rules().due(&[Fact { kind, lasted, noted: None }], None, at(0))
         };
-        check(&due(Kind::Crashed, 0), &[], Some(2));
-        check(&due(Kind::Crashed, 1), &[], Some(2));
-        check(&due(Kind::Crashed, 1999), &[], Some(1));
-        check(&due(Kind::Crashed, 2000), &[&[0]], None);
-        check(&due(Kind::Permission, 0), &[&[0]], None);
-        let facts = [Fact { kind: Kind::Crashed, lasted: Duration::ZERO, noted: None }];
+        check(&due(NeedKind::Crashed, 0), &[], Some(2));
+        check(&due(NeedKind::Crashed, 1), &[], Some(2));
+        check(&due(NeedKind::Crashed, 1999), &[], Some(1));
+        check(&due(NeedKind::Crashed, 2000), &[&[0]], None);
+        check(&due(NeedKind::Permission, 0), &[&[0]], None);
+        let facts = [Fact { kind: NeedKind::Crashed, lasted: Duration::ZERO, noted: None }];
         check(&night().due(&facts, None, at(7 * 60 - 1)), &[], Some(60));
     }
 
@@ -251,7 +251,7 @@ mod tests {
             let due = |ago| {
                 let noted = noted(tries, ago, false);
                 rules().due(
-                    &[Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&noted) }],
+                    &[Fact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&noted) }],
                     None,
                     at(0),
                 )
@@ -260,13 +260,13 @@ mod tests {
             check(&due(pause), &[&[0]], None);
         }
         let given_up = noted(MOST_TRIES, 999_999, false);
-        let facts = [Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&given_up) }];
+        let facts = [Fact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&given_up) }];
         check(&rules().due(&facts, None, at(0)), &[], None);
         // The clock was set back.
         let later = Noted { tries: 1, at: NOW + 5000, is_done: false };
         check(
             &rules().due(
-                &[Fact { kind: Kind::Stuck, lasted: CRASH_LASTS, noted: Some(&later) }],
+                &[Fact { kind: NeedKind::Stuck, lasted: CRASH_LASTS, noted: Some(&later) }],
                 None,
                 at(0),
             ),
@@ -277,13 +277,13 @@ mod tests {
 
     #[test]
     fn quiet_hours_hold_back_what_is_not_urgent() {
-        let facts = [fact(Kind::Permission), fact(Kind::Stuck)];
+        let facts = [fact(NeedKind::Permission), fact(NeedKind::Stuck)];
         check(&night().due(&facts, None, at(22 * 60 - 1)), &[&[0], &[1]], None);
         check(&night().due(&facts, None, at(22 * 60)), &[], Some(9 * 3600));
         check(&night().due(&facts, None, at(0)), &[], Some(7 * 3600));
         check(&night().due(&facts, None, at(7 * 60 - 1)), &[], Some(60));
         check(&night().due(&facts, None, at(7 * 60)), &[&[0], &[1]], None);
-        let urgent = Rules { urgent: vec![Kind::Permission], ..night() };
+        let urgent = Rules { urgent: vec![NeedKind::Permission], ..night() };
         check(&urgent.due(&facts, None, at(60)), &[&[0]], Some(6 * 3600));
         let noon = Rules { quiet: Some(Quiet { from: 12 * 60, until: 13 * 60 }), ..rules() };
         check(&noon.due(&facts, None, at(12 * 60)), &[], Some(3600));
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_digest_is_one_message_for_all_since_the_last() {
         let rules = Rules { digest: Some(10), ..rules() };
-        let facts = [fact(Kind::Permission), fact(Kind::Stuck), fact(Kind::Working)];
+        let facts = [fact(NeedKind::Permission), fact(NeedKind::Stuck), fact(NeedKind::Working)];
         check(&rules.due(&facts, None, at(0)), &[&[0, 1]], None);
         check(&rules.due(&facts, Some(NOW - 599), at(0)), &[], Some(1));
         check(&rules.due(&facts, Some(NOW - 600), at(0)), &[&[0, 1]], None);

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use orange_core::need::Kind;
+use orange_core::need::NeedKind;
 
 use crate::Result;
 use crate::app::App;
@@ -39,9 +39,9 @@ impl Rank {
 
     /// The place of something that needs this, or nothing.
     pub fn of(need: Option<&Need>) -> Rank {
-        let place = |need: &Need| Kind::ALL.iter().position(|kind| *kind == need.kind);
+        let place = |need: &Need| NeedKind::ALL.iter().position(|kind| *kind == need.kind);
         let since = need.and_then(|need| need.since.clone());
-        Rank { need: need.and_then(place).unwrap_or(Kind::ALL.len()), since: since.unwrap_or_default() }
+        Rank { need: need.and_then(place).unwrap_or(NeedKind::ALL.len()), since: since.unwrap_or_default() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use orange_core::mission::MissionStatus;
 use orange_core::need::{
-    self, Doing, Hooks, Kind, Lost, MissionFacts, Offer, PullRequest, Request, TaskFacts, Wait,
+    self, Doing, Hooks, NeedKind, Lost, MissionFacts, Offer, PullRequest, Request, TaskFacts, Wait,
 };
 use orange_core::{Actor, Checks, Machine, View};
 
@@ -157,7 +157,7 @@ pub fn of_task(app: &App, known: &Known<'_>) -> Option<Need> {
         let worktree = known.worktree(app);
         let about = known.about(Some((machine, &life.view)), worktree.as_deref());
         let need = facts.need()?;
-        let is_ready = need.kind == Kind::ReviewReady && known.git >= AskGit::Merge;
+        let is_ready = need.kind == NeedKind::ReviewReady && known.git >= AskGit::Merge;
         let may_be_forced = known.git == AskGit::Force && facts.is_forcible();
         if !is_ready && !may_be_forced {
             return Some(answer(about, &need, facts.actions(need.kind)));

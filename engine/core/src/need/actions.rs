@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Agent, Doing, Kind, MissionFacts, TaskFacts, asked, idle};
+use super::{Agent, Doing, NeedKind, MissionFacts, TaskFacts, asked, idle};
 use crate::mission::MissionStatus;
 use crate::{Actor, Choice, Commands, Facts, Input, Machine, Rejection, StateId, Transition};
 
@@ -140,23 +140,23 @@ enum Group {
 }
 
 /// The groups that answer a kind of need, the most likely first.
-fn groups(kind: Kind) -> &'static [Group] {
+fn groups(kind: NeedKind) -> &'static [Group] {
     use Group::{
         Again, Answer, Attach, Cancel, Delete, Logs, Merge, Pause, PullRequest, Retry, RetryHooks, Seen,
         Send, Spawn, Status, Undo,
     };
     match kind {
-        Kind::Permission => &[Answer, Attach, Logs, Cancel],
-        Kind::Question | Kind::IdleWithoutArtifact => &[Send, Attach, Status, Again, Logs, Cancel],
-        Kind::Crashed => &[Again, Logs, Status, Cancel],
-        Kind::Stuck => &[Spawn, Send, Status, Again, Retry, Attach, Logs, Cancel],
-        Kind::ReviewReady => &[Merge, PullRequest, Status, Logs, Cancel],
-        Kind::Paused => &[Pause, Again, Logs, Status, Cancel],
-        Kind::Conflict | Kind::ChecksRed => &[Status, PullRequest, Logs, Cancel],
-        Kind::HookFailed => &[RetryHooks, Seen, Attach, Logs, Cancel],
-        Kind::Limit | Kind::Working => &[Attach, Again, Logs, Cancel],
-        Kind::Queued => &[Spawn, Status, Cancel],
-        Kind::Over => &[Undo, PullRequest, Logs, Delete],
+        NeedKind::Permission => &[Answer, Attach, Logs, Cancel],
+        NeedKind::Question | NeedKind::IdleWithoutArtifact => &[Send, Attach, Status, Again, Logs, Cancel],
+        NeedKind::Crashed => &[Again, Logs, Status, Cancel],
+        NeedKind::Stuck => &[Spawn, Send, Status, Again, Retry, Attach, Logs, Cancel],
+        NeedKind::ReviewReady => &[Merge, PullRequest, Status, Logs, Cancel],
+        NeedKind::Paused => &[Pause, Again, Logs, Status, Cancel],
+        NeedKind::Conflict | NeedKind::ChecksRed => &[Status, PullRequest, Logs, Cancel],
+        NeedKind::HookFailed => &[RetryHooks, Seen, Attach, Logs, Cancel],
+        NeedKind::Limit | NeedKind::Working => &[Attach, Again, Logs, Cancel],
+        NeedKind::Queued => &[Spawn, Status, Cancel],
+        NeedKind::Over => &[Undo, PullRequest, Logs, Delete],
     }
 }
 
@@ -175,10 +175,10 @@ fn when(holds: bool, action: Action<'_>) -> Vec<Offer<'_>> {
 
 impl<'f> TaskFacts<'f> {
     /// All actions of a person for a need of this kind: first those that can be taken, the most likely before all others.
-    pub fn actions(&self, kind: Kind) -> Vec<Offer<'f>> {
+    pub fn actions(&self, kind: NeedKind) -> Vec<Offer<'f>> {
         let waits = idle(self.agents).is_some_and(|agent| agent.doing == Doing::Waits);
         let answers = || groups(kind).iter().filter(|group| waits || **group != Group::Send);
-        let others = ALWAYS.iter().filter(|group| kind != Kind::Over && answers().all(|it| it != *group));
+        let others = ALWAYS.iter().filter(|group| kind != NeedKind::Over && answers().all(|it| it != *group));
         let mut offers: Vec<_> =
             answers().chain(others).flat_map(|group| self.offers(*group, kind)).collect();
         offers.sort_by_key(|offer| (offer.obstacle.is_some(), self.is_detour(offer.action)));
@@ -190,7 +190,7 @@ impl<'f> TaskFacts<'f> {
         self.life.is_some_and(|(machine, _)| machine.is_detour(to))
     }
 
-    fn offers(&self, group: Group, kind: Kind) -> Vec<Offer<'f>> {
+    fn offers(&self, group: Group, kind: NeedKind) -> Vec<Offer<'f>> {
         match group {
             Group::Answer => answers(self.agents),
             Group::Send => Vec::from([self.send()]),
@@ -262,7 +262,7 @@ impl<'f> TaskFacts<'f> {
     }
 
     /// The merge, unless a pull request takes its place.
-    fn merge(&self, kind: Kind) -> Option<Offer<'f>> {
+    fn merge(&self, kind: NeedKind) -> Option<Offer<'f>> {
         if self.pull_request.is_some() || self.is_between() {
             return None;
         }
@@ -270,7 +270,7 @@ impl<'f> TaskFacts<'f> {
         let git = self.unmergeable.map(Obstacle::Words);
         if self.can_merge() {
             // Git is always asked about work that is ready, and about other work only where there is time for it.
-            let is_asked = kind == Kind::ReviewReady || self.is_merge_known;
+            let is_asked = kind == NeedKind::ReviewReady || self.is_merge_known;
             return is_asked.then_some(Offer { action, obstacle: git });
         }
         if self.is_forcible() && self.is_merge_known && git.is_none() {
@@ -303,11 +303,11 @@ impl<'f> TaskFacts<'f> {
         choice.rejection.filter(|_| !choice.can_be_asked()).map(Obstacle::Rejected)
     }
 
-    fn pull_request(&self, kind: Kind) -> Vec<Offer<'f>> {
+    fn pull_request(&self, kind: NeedKind) -> Vec<Offer<'f>> {
         if self.pull_request.is_some() {
             return [Action::Open, Action::Refresh].map(Offer::open).to_vec();
         }
-        let is_over = kind == Kind::Over;
+        let is_over = kind == NeedKind::Over;
         when(self.has_worktree && !is_over && self.lost.is_none(), Action::CreatePullRequest)
     }
 
@@ -328,9 +328,9 @@ impl<'f> TaskFacts<'f> {
     }
 
     /// The transitions that a person may ask for, without those of other actions.
-    fn states(&self, kind: Kind) -> Vec<Offer<'f>> {
+    fn states(&self, kind: NeedKind) -> Vec<Offer<'f>> {
         let Some((machine, facts)) = self.life else { return Vec::new() };
-        if self.is_between() || self.queued.is_some() && kind == Kind::Queued {
+        if self.is_between() || self.queued.is_some() && kind == NeedKind::Queued {
             return Vec::new();
         }
         let (status, commands) = (facts.view.status, &machine.commands);
@@ -401,10 +401,10 @@ impl Machine<'_> {
 
 impl<'f> MissionFacts<'f> {
     /// All actions of a person for a need of this kind, the most likely first.
-    pub fn actions(&self, kind: Kind) -> Vec<Offer<'f>> {
+    pub fn actions(&self, kind: NeedKind) -> Vec<Offer<'f>> {
         let answers = groups(kind).iter().flat_map(|group| self.offers(*group));
         let unheard =
-            (kind != Kind::Over).then_some(Offer::refused(Action::Send { spawn: 0 }, Obstacle::OfMission));
+            (kind != NeedKind::Over).then_some(Offer::refused(Action::Send { spawn: 0 }, Obstacle::OfMission));
         answers.chain(unheard).collect()
     }
 

@@ -1,6 +1,6 @@
 //! The need of a mission.
 
-use super::{Agent, Kind, Need, Wait, asked, idle, limited, working};
+use super::{Agent, NeedKind, Need, Wait, asked, idle, limited, working};
 use crate::mission::MissionStatus;
 
 /// Known facts about a mission.
@@ -42,15 +42,15 @@ impl<'f> MissionFacts<'f> {
     pub fn need(&self) -> Need<'f> {
         let new = |kind, why| Need::new(kind, self.since, why);
         match self.status {
-            MissionStatus::Completed => new(Kind::Over, "the mission is completed"),
-            MissionStatus::Cancelled => new(Kind::Over, "the mission is cancelled"),
-            MissionStatus::Failed => new(Kind::Stuck, self.failure.unwrap_or("the mission has failed")),
+            MissionStatus::Completed => new(NeedKind::Over, "the mission is completed"),
+            MissionStatus::Cancelled => new(NeedKind::Over, "the mission is cancelled"),
+            MissionStatus::Failed => new(NeedKind::Stuck, self.failure.unwrap_or("the mission has failed")),
             MissionStatus::Paused => {
-                new(Kind::Paused, self.pause.map_or("the mission waits for a person", |it| it.what))
+                new(NeedKind::Paused, self.pause.map_or("the mission waits for a person", |it| it.what))
             }
             MissionStatus::Pending => match self.attention {
-                Some(attention) => new(Kind::Stuck, attention),
-                None => new(Kind::Queued, "the mission waits for a worktree"),
+                Some(attention) => new(NeedKind::Stuck, attention),
+                None => new(NeedKind::Queued, "the mission waits for a worktree"),
             },
             MissionStatus::Running => {
                 let need = self.running();
@@ -61,11 +61,11 @@ impl<'f> MissionFacts<'f> {
 
     fn running(&self) -> Need<'f> {
         let new = |kind, why: &'f str| Need::new(kind, self.since, why);
-        let idle = || idle(self.agents).map(|agent| Need::of_agent(Kind::IdleWithoutArtifact, agent));
+        let idle = || idle(self.agents).map(|agent| Need::of_agent(NeedKind::IdleWithoutArtifact, agent));
         asked(self.agents)
             .or_else(idle)
-            .or_else(|| self.unnoticed.map(|why| new(Kind::Crashed, why)))
-            .or_else(|| self.attention.map(|why| new(Kind::HookFailed, why)))
+            .or_else(|| self.unnoticed.map(|why| new(NeedKind::Crashed, why)))
+            .or_else(|| self.attention.map(|why| new(NeedKind::HookFailed, why)))
             .or_else(|| limited(self.agents, self.wait.as_ref(), self.since))
             .unwrap_or_else(|| working(self.agents, self.since, "its next step is about to begin"))
     }

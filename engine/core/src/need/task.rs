@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Agent, Doing, Kind, Need, Wait, asked, idle, limited, working};
+use super::{Agent, Doing, NeedKind, Need, Wait, asked, idle, limited, working};
 use crate::{
     Actor, Actors, Checks, Condition, Facts, Machine, Outcome, REVIEW_ROUND, SectionGate, StateId, Verdict,
     check_section, fingerprint, section,
@@ -97,18 +97,18 @@ impl<'f> TaskFacts<'f> {
     pub fn need(&self) -> Option<Need<'f>> {
         if let Some(lost) = self.lost {
             return Some(
-                asked(self.agents).unwrap_or_else(|| Need::new(Kind::Stuck, self.since(), lost.why)),
+                asked(self.agents).unwrap_or_else(|| Need::new(NeedKind::Stuck, self.since(), lost.why)),
             );
         }
         let (machine, facts) = self.life?;
         let status = facts.view.status;
         if machine.state(status).terminal && self.hooks.is_none() {
             let why = format!("the task is {}", machine.state(status).name);
-            return Some(Need::new(Kind::Over, self.entered, why));
+            return Some(Need::new(NeedKind::Over, self.entered, why));
         }
         let need = asked(self.agents)
             .or_else(|| self.hook_failed())
-            .or_else(|| Some(Need::new(Kind::Crashed, self.entered, self.unfinished?)))
+            .or_else(|| Some(Need::new(NeedKind::Crashed, self.entered, self.unfinished?)))
             .or_else(|| self.is_moving.then(|| self.moving(machine, status)))
             .or_else(|| self.unstarted())
             .or_else(|| self.with_agents(machine, facts))
@@ -127,19 +127,19 @@ impl<'f> TaskFacts<'f> {
 
     fn hook_failed(&self) -> Option<Need<'f>> {
         let Hooks { name, error, .. } = self.hooks?;
-        Some(Need::new(Kind::HookFailed, self.since(), format!("the hook {name} has failed: {error}")))
+        Some(Need::new(NeedKind::HookFailed, self.since(), format!("the hook {name} has failed: {error}")))
     }
 
     fn moving(&self, machine: &Machine<'_>, status: StateId) -> Need<'f> {
         let name = machine.state(status).name;
-        Need::new(Kind::Working, self.entered, format!("the transition to {name} is under way"))
+        Need::new(NeedKind::Working, self.entered, format!("the transition to {name} is under way"))
     }
 
     fn unstarted(&self) -> Option<Need<'f>> {
         let why = self.queued?;
         Some(match self.forbidden.or(self.attention) {
-            Some(stuck) => Need::new(Kind::Stuck, self.since(), stuck),
-            None => Need::new(Kind::Queued, self.since(), why),
+            Some(stuck) => Need::new(NeedKind::Stuck, self.since(), stuck),
+            None => Need::new(NeedKind::Queued, self.since(), why),
         })
     }
 
@@ -152,10 +152,10 @@ impl<'f> TaskFacts<'f> {
         }
         if let Some(agent) = idle(self.agents) {
             return Some(match () {
-                () if is_crash_state => Need::of_agent(Kind::Stuck, agent),
+                () if is_crash_state => Need::of_agent(NeedKind::Stuck, agent),
                 () if machine.asks(status) => self.question(agent, facts),
                 () if agent.has_asked(facts.view.body) => self.question(agent, facts),
-                () => Need::of_agent(Kind::IdleWithoutArtifact, agent),
+                () => Need::of_agent(NeedKind::IdleWithoutArtifact, agent),
             });
         }
         let is_gone = self.is_alive == Some(false) && self.wait.is_none();
@@ -168,18 +168,18 @@ impl<'f> TaskFacts<'f> {
             None => format!("no agent is alive in {name}"),
         };
         let kind = match () {
-            () if is_crash_state => Kind::Stuck,
+            () if is_crash_state => NeedKind::Stuck,
             () if self.is_stopped => {
                 let why = format!("a person has stopped the agent in {name}");
-                return Some(Need::new(Kind::Paused, self.since(), why));
+                return Some(Need::new(NeedKind::Paused, self.since(), why));
             }
-            () => Kind::Crashed,
+            () => NeedKind::Crashed,
         };
         Some(Need::new(kind, self.since(), why()))
     }
 
     fn question(&self, agent: &Agent<'f>, facts: &Facts<'_>) -> Need<'f> {
-        let need = Need::of_agent(Kind::Question, agent);
+        let need = Need::of_agent(NeedKind::Question, agent);
         let is_written = agent.doing == Doing::Waits && agent.has_asked(facts.view.body);
         let why =
             format!("agent {} has written {QUESTIONS} in TASK.md and waits for the answers", agent.spawn);
@@ -196,26 +196,26 @@ impl<'f> TaskFacts<'f> {
         if machine.commands.crash == Some(status) {
             let busy = self.agents.iter().any(|agent| agent.doing == Doing::Works);
             let why = self.attention.map_or_else(|| format!("the task is {}", state.name), String::from);
-            return (!busy).then(|| Need::new(Kind::Stuck, self.since(), why));
+            return (!busy).then(|| Need::new(NeedKind::Stuck, self.since(), why));
         }
         if let Some(programs) = machine.waits_for_programs(status) {
             return Some(match self.attention {
-                Some(attention) => Need::new(Kind::Stuck, self.since(), attention),
-                None => Need::new(Kind::Queued, self.entered, format!("{} waits for {programs}", state.name)),
+                Some(attention) => Need::new(NeedKind::Stuck, self.since(), attention),
+                None => Need::new(NeedKind::Queued, self.entered, format!("{} waits for {programs}", state.name)),
             });
         }
         let checks = self.pull_request.map(|it| it.checks);
         let (kind, why) = match () {
             () if self.conflicts => {
                 let why = self.unmergeable.unwrap_or("the branch conflicts with its base");
-                (Kind::Conflict, String::from(why))
+                (NeedKind::Conflict, String::from(why))
             }
             () if checks == Some(Checks::Red) => {
-                (Kind::ChecksRed, String::from("a check of the pull request has failed"))
+                (NeedKind::ChecksRed, String::from("a check of the pull request has failed"))
             }
-            () => (Kind::ReviewReady, String::new()),
+            () => (NeedKind::ReviewReady, String::new()),
         };
-        if kind != Kind::ReviewReady {
+        if kind != NeedKind::ReviewReady {
             return Some(Need::new(kind, self.since(), why));
         }
         let verdict = machine.standing_verdict(facts);
@@ -234,7 +234,7 @@ impl<'f> TaskFacts<'f> {
 
     /// Agents work, and still a person is called.
     fn called(&self) -> Option<Need<'f>> {
-        Some(Need::new(Kind::HookFailed, self.since(), self.attention?))
+        Some(Need::new(NeedKind::HookFailed, self.since(), self.attention?))
     }
 }
 

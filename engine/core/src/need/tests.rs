@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{
-    Action, Agent, Doing, Hooks, Kind, Lost, MissionFacts, Obstacle, Pause, PullRequest, Request, TaskFacts,
+    Action, Agent, Doing, Hooks, NeedKind, Lost, MissionFacts, Obstacle, Pause, PullRequest, Request, TaskFacts,
     Wait,
 };
 use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
@@ -123,7 +123,7 @@ fn with_facts<T>(given: Given<'_>, run: impl FnOnce(&Machine<'_>, &TaskFacts<'_>
     })
 }
 
-fn answer(given: Given<'_>) -> (Option<Kind>, String, Vec<&'static str>) {
+fn answer(given: Given<'_>) -> (Option<NeedKind>, String, Vec<&'static str>) {
     with_facts(given, |machine, facts| {
         let Some(need) = facts.need() else { return (None, String::new(), Vec::new()) };
         let is_answer = |action: &Action<'_>| {
@@ -165,7 +165,7 @@ fn name(action: &Action<'_>) -> &'static str {
 }
 
 #[track_caller]
-fn check(given: Given<'_>, kind: impl Into<Option<Kind>>, why: &str, offered: &[&str]) {
+fn check(given: Given<'_>, kind: impl Into<Option<NeedKind>>, why: &str, offered: &[&str]) {
     let (found, found_why, names) = answer(given);
     assert_eq!((found, found_why.as_str(), &names[..]), (kind.into(), why, offered));
 }
@@ -175,36 +175,36 @@ fn agents_come_first_and_permissions_before_all() {
     let working = given(WORKING);
     check(
         Given { agents: ASKS, ..working },
-        Kind::Permission,
+        NeedKind::Permission,
         "agent 1 is there",
         &["allow", "deny", "attach"],
     );
-    check(Given { agents: WONDERS, ..working }, Kind::Question, "agent 1 is there", &["attach", "restart"]);
+    check(Given { agents: WONDERS, ..working }, NeedKind::Question, "agent 1 is there", &["attach", "restart"]);
     const BOTH: &[Agent<'_>] = &[agent(Doing::Waits), agent(Doing::Asks(PERMISSION))];
-    assert_eq!(answer(Given { agents: BOTH, ..working }).0, Some(Kind::Permission));
+    assert_eq!(answer(Given { agents: BOTH, ..working }).0, Some(NeedKind::Permission));
     let idle = ["send", "attach", "restart"];
-    check(Given { agents: WAITS, ..working }, Kind::IdleWithoutArtifact, "agent 1 is there", &idle);
+    check(Given { agents: WAITS, ..working }, NeedKind::IdleWithoutArtifact, "agent 1 is there", &idle);
     check(
         Given { agents: HUNG, ..working },
-        Kind::IdleWithoutArtifact,
+        NeedKind::IdleWithoutArtifact,
         "agent 1 is there",
         &["attach", "restart", "send"],
     );
     let asked = "agent 1 has written ## Questions in TASK.md and waits for the answers";
     let body = "## Questions\n\nWhich?\n";
-    check(Given { agents: WAITS, body, ..working }, Kind::Question, asked, &idle);
+    check(Given { agents: WAITS, body, ..working }, NeedKind::Question, asked, &idle);
     let begun_with = |text| [Agent { asked_before: super::questions(text), ..WAITS[0] }];
     // These are an earlier agent's.
     let agents = begun_with(body);
     let idler = Given { agents: &agents, body, ..given(WORKING) };
-    check(idler, Kind::IdleWithoutArtifact, "agent 1 is there", &idle);
+    check(idler, NeedKind::IdleWithoutArtifact, "agent 1 is there", &idle);
     for earlier in ["## Questions\n\nWho?\n", "## Plan\n\nNone.\n"] {
         let agents = begun_with(earlier);
-        check(Given { agents: &agents, body, ..given(WORKING) }, Kind::Question, asked, &idle);
+        check(Given { agents: &agents, body, ..given(WORKING) }, NeedKind::Question, asked, &idle);
     }
     check(
         Given { agents: WORKS, body, ..working },
-        Kind::Working,
+        NeedKind::Working,
         "agent 1 is there",
         &["attach", "restart", "send"],
     );
@@ -213,54 +213,54 @@ fn agents_come_first_and_permissions_before_all() {
 #[test]
 fn a_state_without_its_agent_is_crashed_stopped_or_waits() {
     let gone = |with: fn(TaskFacts<'_>) -> TaskFacts<'_>| Given { with, ..given(WORKING) };
-    check(gone(|it| it), Kind::Crashed, "no agent is alive in working", &["respawn"]);
+    check(gone(|it| it), NeedKind::Crashed, "no agent is alive in working", &["respawn"]);
     let called = gone(|it| TaskFacts { attention: Some("crash 1"), ..it });
-    check(called, Kind::Crashed, "crash 1", &["respawn"]);
+    check(called, NeedKind::Crashed, "crash 1", &["respawn"]);
     let stopped = gone(|it| TaskFacts { is_stopped: true, ..it });
-    check(stopped, Kind::Paused, "a person has stopped the agent in working", &["respawn"]);
+    check(stopped, NeedKind::Paused, "a person has stopped the agent in working", &["respawn"]);
     let wait = gone(|it| TaskFacts { wait: Some(Wait { until: Some("2027"), reason: "a limit" }), ..it });
-    check(wait, Kind::Limit, "a limit", &["respawn"]);
+    check(wait, NeedKind::Limit, "a limit", &["respawn"]);
     let unfinished = gone(|it| TaskFacts { unfinished: Some("begun and not finished"), ..it });
-    check(unfinished, Kind::Crashed, "begun and not finished", &[]);
+    check(unfinished, NeedKind::Crashed, "begun and not finished", &[]);
     let unknown = gone(|it| TaskFacts { is_alive: None, ..it });
-    check(unknown, Kind::Working, "its agents work", &["respawn"]);
+    check(unknown, NeedKind::Working, "its agents work", &["respawn"]);
     let moving = gone(|it| TaskFacts { is_moving: true, ..it });
-    check(moving, Kind::Working, "the transition to working is under way", &[]);
+    check(moving, NeedKind::Working, "the transition to working is under way", &[]);
 }
 
 #[test]
 fn the_crash_state_is_stuck_unless_somebody_works_there() {
-    check(given(STUCK), Kind::Stuck, "no agent is alive in stuck", &[]);
+    check(given(STUCK), NeedKind::Stuck, "no agent is alive in stuck", &[]);
     let idle = Given { agents: WAITS, ..given(STUCK) };
-    check(idle, Kind::Stuck, "agent 1 is there", &["send", "attach"]);
-    check(Given { agents: WORKS, ..given(STUCK) }, Kind::Working, "agent 1 is there", &["attach", "send"]);
+    check(idle, NeedKind::Stuck, "agent 1 is there", &["send", "attach"]);
+    check(Given { agents: WORKS, ..given(STUCK) }, NeedKind::Working, "agent 1 is there", &["attach", "send"]);
 }
 
 #[test]
 fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
     let ready = |with: fn(TaskFacts<'_>) -> TaskFacts<'_>| Given { with, ..given(READY) };
     let why = "ready waits for a person";
-    check(ready(|it| it), Kind::ReviewReady, why, &["merge", "status", "cancel"]);
+    check(ready(|it| it), NeedKind::ReviewReady, why, &["merge", "status", "cancel"]);
     // An agent from before has nothing to do here.
     check(
         Given { agents: WAITS, ..given(READY) },
-        Kind::ReviewReady,
+        NeedKind::ReviewReady,
         why,
         &["merge", "status", "cancel", "send"],
     );
     let dirty = ready(|it| TaskFacts { unmergeable: Some("uncommitted"), ..it });
     let stopped = "ready waits for a person; it cannot be merged: uncommitted";
-    check(dirty, Kind::ReviewReady, stopped, &["status", "cancel"]);
+    check(dirty, NeedKind::ReviewReady, stopped, &["status", "cancel"]);
     let diverged = ready(|it| TaskFacts { has_diverged: true, ..it });
-    check(diverged, Kind::ReviewReady, why, &["merge with a commit", "status", "cancel"]);
+    check(diverged, NeedKind::ReviewReady, why, &["merge with a commit", "status", "cancel"]);
     let conflict = ready(|it| TaskFacts { unmergeable: Some("conflicts"), conflicts: true, ..it });
-    check(conflict, Kind::Conflict, "conflicts", &["status", "cancel"]);
+    check(conflict, NeedKind::Conflict, "conflicts", &["status", "cancel"]);
     let open = ready(|it| TaskFacts { pull_request: Some(PullRequest { checks: Checks::Green }), ..it });
-    check(open, Kind::ReviewReady, why, &["open", "refresh", "status", "cancel"]);
+    check(open, NeedKind::ReviewReady, why, &["open", "refresh", "status", "cancel"]);
     let red = ready(|it| TaskFacts { pull_request: Some(PullRequest { checks: Checks::Red }), ..it });
     let failed = "a check of the pull request has failed";
-    check(red, Kind::ChecksRed, failed, &["status", "open", "refresh", "cancel"]);
-    check(given(CHECKED), Kind::Queued, "checked waits for ci", &["cancel"]);
+    check(red, NeedKind::ChecksRed, failed, &["status", "open", "refresh", "cancel"]);
+    check(given(CHECKED), NeedKind::Queued, "checked waits for ci", &["cancel"]);
 }
 
 #[test]
@@ -270,11 +270,11 @@ fn hooks_that_wait_leave_nothing_else_to_do() {
         ..it
     };
     let why = "the hook create_pr has failed: no network";
-    check(Given { with: hooks, ..given(READY) }, Kind::HookFailed, why, &["retry-hooks", "cancel"]);
-    check(Given { with: hooks, ..given(DONE) }, Kind::HookFailed, why, &["retry-hooks", "cancel"]);
+    check(Given { with: hooks, ..given(READY) }, NeedKind::HookFailed, why, &["retry-hooks", "cancel"]);
+    check(Given { with: hooks, ..given(DONE) }, NeedKind::HookFailed, why, &["retry-hooks", "cancel"]);
     let called = |it| TaskFacts { attention: Some("the push has failed"), ..it };
     let busy = Given { agents: WORKS, with: called, ..given(WORKING) };
-    check(busy, Kind::HookFailed, "the push has failed", &["seen", "attach", "send"]);
+    check(busy, NeedKind::HookFailed, "the push has failed", &["seen", "attach", "send"]);
 }
 
 #[test]
@@ -291,25 +291,25 @@ fn a_start_that_is_forbidden_is_stuck_and_not_offered() {
         },
         ..given(PENDING)
     };
-    check(forbidden, Kind::Stuck, why, &[]);
+    check(forbidden, NeedKind::Stuck, why, &[]);
 }
 
 #[test]
 fn what_waits_for_its_start_is_queued_or_has_failed() {
     let queued = |it| TaskFacts { queued: Some("waits for a worktree"), ..it };
-    check(Given { with: queued, ..given(PENDING) }, Kind::Queued, "waits for a worktree", &["spawn"]);
+    check(Given { with: queued, ..given(PENDING) }, NeedKind::Queued, "waits for a worktree", &["spawn"]);
     let full = |it| TaskFacts { queued: Some("waits for a worktree"), has_room: false, ..it };
-    check(Given { with: full, ..given(PENDING) }, Kind::Queued, "waits for a worktree", &[]);
+    check(Given { with: full, ..given(PENDING) }, NeedKind::Queued, "waits for a worktree", &[]);
     let failed = |it| TaskFacts { queued: Some("waits"), attention: Some("not started"), ..it };
-    check(Given { with: failed, ..given(PENDING) }, Kind::Stuck, "not started", &["spawn"]);
+    check(Given { with: failed, ..given(PENDING) }, NeedKind::Stuck, "not started", &["spawn"]);
 }
 
 #[test]
 fn a_task_without_a_workflow_can_only_be_cancelled() {
     let lost = |it| TaskFacts { lost: Some(Lost { why: "its workflow is gone", can_cancel: true }), ..it };
-    check(Given { with: lost, ..given(WORKING) }, Kind::Stuck, "its workflow is gone", &["cancel"]);
-    check(given(DONE), Kind::Over, "the task is done", &["delete"]);
-    check(given(CANCELLED), Kind::Over, "the task is cancelled", &["undo", "delete"]);
+    check(Given { with: lost, ..given(WORKING) }, NeedKind::Stuck, "its workflow is gone", &["cancel"]);
+    check(given(DONE), NeedKind::Over, "the task is done", &["delete"]);
+    check(given(CANCELLED), NeedKind::Over, "the task is cancelled", &["undo", "delete"]);
 }
 
 /// The actions that are refused, each with its obstacle.
@@ -376,12 +376,12 @@ fn a_merge_by_force_is_offered_where_git_would_merge() {
 fn a_limit_is_waited_for_while_nobody_works() {
     check(
         Given { agents: LIMITED, ..given(WORKING) },
-        Kind::Limit,
+        NeedKind::Limit,
         "agent 1 is there",
         &["attach", "restart", "send"],
     );
     const BOTH: &[Agent<'_>] = &[agent(Doing::Limit { until: None }), agent(Doing::Works)];
-    assert_eq!(answer(Given { agents: BOTH, ..given(WORKING) }).0, Some(Kind::Working));
+    assert_eq!(answer(Given { agents: BOTH, ..given(WORKING) }).0, Some(NeedKind::Working));
 }
 
 #[test]
@@ -398,7 +398,7 @@ fn a_mission_asks_or_has_failed_or_goes_on() {
         attention: None,
         has_logs: false,
     };
-    let check = |facts: MissionFacts<'_>, kind: Kind, offered: &[&str]| {
+    let check = |facts: MissionFacts<'_>, kind: NeedKind, offered: &[&str]| {
         let need = facts.need();
         let offers = facts.actions(need.kind).into_iter().filter(|offer| offer.obstacle.is_none());
         let names: Vec<_> = offers.map(|offer| name(&offer.action)).collect();
@@ -406,25 +406,25 @@ fn a_mission_asks_or_has_failed_or_goes_on() {
     };
     let pause = Some(Pause { number: 2, what: "build failed", can_accept: true });
     let paused = MissionFacts { pause, ..facts(MissionStatus::Paused) };
-    check(paused, Kind::Paused, &["continue", "accept", "cancel"]);
-    check(facts(MissionStatus::Failed), Kind::Stuck, &["retry", "cancel"]);
-    check(facts(MissionStatus::Pending), Kind::Queued, &["cancel"]);
-    check(facts(MissionStatus::Running), Kind::Working, &["cancel"]);
+    check(paused, NeedKind::Paused, &["continue", "accept", "cancel"]);
+    check(facts(MissionStatus::Failed), NeedKind::Stuck, &["retry", "cancel"]);
+    check(facts(MissionStatus::Pending), NeedKind::Queued, &["cancel"]);
+    check(facts(MissionStatus::Running), NeedKind::Working, &["cancel"]);
     let running = |agents| MissionFacts { agents, ..facts(MissionStatus::Running) };
-    check(running(ASKS), Kind::Permission, &["allow", "deny", "attach", "cancel"]);
-    check(running(WAITS), Kind::IdleWithoutArtifact, &["attach", "cancel"]);
-    check(running(LIMITED), Kind::Limit, &["attach", "cancel"]);
+    check(running(ASKS), NeedKind::Permission, &["allow", "deny", "attach", "cancel"]);
+    check(running(WAITS), NeedKind::IdleWithoutArtifact, &["attach", "cancel"]);
+    check(running(LIMITED), NeedKind::Limit, &["attach", "cancel"]);
     let gone = MissionFacts { unnoticed: Some("agent 1 is gone"), ..facts(MissionStatus::Running) };
-    check(gone, Kind::Crashed, &["cancel"]);
-    check(facts(MissionStatus::Completed), Kind::Over, &["delete"]);
-    check(facts(MissionStatus::Cancelled), Kind::Over, &["delete"]);
+    check(gone, NeedKind::Crashed, &["cancel"]);
+    check(facts(MissionStatus::Completed), NeedKind::Over, &["delete"]);
+    check(facts(MissionStatus::Cancelled), NeedKind::Over, &["delete"]);
 }
 
 #[test]
 fn kinds_are_sorted_and_those_for_a_person_come_first() {
-    assert!(Kind::ALL.is_sorted());
-    let persons = Kind::ALL.iter().take_while(|kind| kind.needs_person()).count();
-    assert!(Kind::ALL[persons..].iter().all(|kind| !kind.needs_person()));
+    assert!(NeedKind::ALL.is_sorted());
+    let persons = NeedKind::ALL.iter().take_while(|kind| kind.needs_person()).count();
+    assert!(NeedKind::ALL[persons..].iter().all(|kind| !kind.needs_person()));
 }
 
 #[test]

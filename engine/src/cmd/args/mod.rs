@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::flow::garbage::Kind;
+use crate::flow::garbage::LeftoverKind;
 use crate::log_file::LEVELS;
 
 /// Drives the tasks of coding agents: agents write artifacts, the engine decides

@@ -81,7 +81,7 @@ fn of_any(app: &App) -> Result<Option<(Task, Need)>> {
             found.extend(need.person.then_some((task, need)));
         }
     }
-    let urgency = |need: &Need| orange_core::need::Kind::ALL.iter().position(|it| *it == need.kind);
+    let urgency = |need: &Need| orange_core::need::NeedKind::ALL.iter().position(|it| *it == need.kind);
     found.sort_by_key(|(_, need)| (urgency(need), need.since.clone()));
     Ok(found.into_iter().next())
 }

@@ -99,7 +99,7 @@ struct Followed {
     /// Last printed activity of each agent.
     printed: BTreeMap<u32, String>,
     /// Last printed need of a person.
-    needed: Option<(orange_core::need::Kind, String)>,
+    needed: Option<(orange_core::need::NeedKind, String)>,
 }
 
 impl Followed {

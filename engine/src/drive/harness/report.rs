@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::until::until;
 use crate::fault;
-use crate::store::activity::{Kind, Note};
+use crate::store::activity::{NoteKind, Note};
 use crate::store::clock;
 
 /// The relevant parts of a hook's input; the rest, which may be large, is skipped.
@@ -33,16 +33,16 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<Note> {
 
     let kind = kind(&given)?;
     let text = match kind {
-        Kind::Tool | Kind::ToolEnded | Kind::Permission | Kind::Question => argument(&given.tool_input),
-        Kind::Failed | Kind::Limit => {
+        NoteKind::Tool | NoteKind::ToolEnded | NoteKind::Permission | NoteKind::Question => argument(&given.tool_input),
+        NoteKind::Failed | NoteKind::Limit => {
             text_of(&given.last_assistant_message).or_else(|| text_of(&given.error))
         }
-        Kind::Idle if given.hook_event_name == "Interrupt" => Some("interrupted".to_owned()),
-        Kind::Ended => text_of(&given.reason),
-        Kind::Started | Kind::Prompt | Kind::Answered | Kind::Idle | Kind::Reports | Kind::Other => None,
+        NoteKind::Idle if given.hook_event_name == "Interrupt" => Some("interrupted".to_owned()),
+        NoteKind::Ended => text_of(&given.reason),
+        NoteKind::Started | NoteKind::Prompt | NoteKind::Answered | NoteKind::Idle | NoteKind::Reports | NoteKind::Other => None,
     };
     let until_of_text = || until(text.as_ref()?, fault::now()).map(clock::rfc3339);
-    let until = text_of(&given.until).or_else(|| until_of_text().filter(|_| kind == Kind::Limit));
+    let until = text_of(&given.until).or_else(|| until_of_text().filter(|_| kind == NoteKind::Limit));
     Some(Note {
         tool: text_of(&given.tool_name),
         text: text.or_else(|| text_of(&given.message)),
@@ -56,21 +56,21 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<Note> {
 }
 
 /// The kind of an event. claude and codex use the same names, as do our own extensions of other harnesses.
-fn kind(given: &Given) -> Option<Kind> {
+fn kind(given: &Given) -> Option<NoteKind> {
     Some(match given.hook_event_name.as_str()? {
-        "SessionStart" => Kind::Started,
-        "UserPromptSubmit" => Kind::Prompt,
-        "PreToolUse" => Kind::Tool,
-        "PostToolUse" | "PostToolUseFailure" | "PermissionDenied" => Kind::ToolEnded,
-        "PermissionRequest" if given.tool_name == "AskUserQuestion" => Kind::Question,
-        "PermissionRequest" => Kind::Permission,
-        "Elicitation" => Kind::Question,
-        "Stop" | "Interrupt" => Kind::Idle,
-        "StopFailure" if is_limit(given) => Kind::Limit,
-        "StopFailure" => Kind::Failed,
-        "SessionEnd" => Kind::Ended,
+        "SessionStart" => NoteKind::Started,
+        "UserPromptSubmit" => NoteKind::Prompt,
+        "PreToolUse" => NoteKind::Tool,
+        "PostToolUse" | "PostToolUseFailure" | "PermissionDenied" => NoteKind::ToolEnded,
+        "PermissionRequest" if given.tool_name == "AskUserQuestion" => NoteKind::Question,
+        "PermissionRequest" => NoteKind::Permission,
+        "Elicitation" => NoteKind::Question,
+        "Stop" | "Interrupt" => NoteKind::Idle,
+        "StopFailure" if is_limit(given) => NoteKind::Limit,
+        "StopFailure" => NoteKind::Failed,
+        "SessionEnd" => NoteKind::Ended,
         // This comes a minute after a person has interrupted a turn, and no other event reports that.
-        "Notification" if given.notification_type == "idle_prompt" => Kind::Idle,
+        "Notification" if given.notification_type == "idle_prompt" => NoteKind::Idle,
         _ => return None,
     })
 }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(given: &str, expect: Option<(Kind, Option<&str>, Option<&str>)>) {
+    fn check(given: &str, expect: Option<(NoteKind, Option<&str>, Option<&str>)>) {
         let note = read(3, given.as_bytes());
         let read = note.as_ref().map(|note| (note.kind, note.tool.as_deref(), note.text.as_deref()));
         assert_eq!(read, expect, "{given}");
@@ -107,32 +107,32 @@ mod tests {
 
     #[test]
     fn events_of_claude_and_codex_become_notes() {
-        check(r#"{"hook_event_name":"SessionStart","source":"startup"}"#, Some((Kind::Started, None, None)));
-        check(r#"{"hook_event_name":"UserPromptSubmit","prompt":"go"}"#, Some((Kind::Prompt, None, None)));
+        check(r#"{"hook_event_name":"SessionStart","source":"startup"}"#, Some((NoteKind::Started, None, None)));
+        check(r#"{"hook_event_name":"UserPromptSubmit","prompt":"go"}"#, Some((NoteKind::Prompt, None, None)));
         check(
             r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","description":"x"}}"#,
-            Some((Kind::Tool, Some("Bash"), Some("ls"))),
+            Some((NoteKind::Tool, Some("Bash"), Some("ls"))),
         );
         check(
             r#"{"hook_event_name":"PermissionRequest","tool_name":"Edit","tool_input":{"file_path":"/a","new_string":"b"}}"#,
-            Some((Kind::Permission, Some("Edit"), Some("/a"))),
+            Some((NoteKind::Permission, Some("Edit"), Some("/a"))),
         );
         check(
             r#"{"hook_event_name":"PermissionRequest","tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which?"}]}}"#,
-            Some((Kind::Question, Some("AskUserQuestion"), Some("Which?"))),
+            Some((NoteKind::Question, Some("AskUserQuestion"), Some("Which?"))),
         );
-        check(r#"{"hook_event_name":"Stop"}"#, Some((Kind::Idle, None, None)));
+        check(r#"{"hook_event_name":"Stop"}"#, Some((NoteKind::Idle, None, None)));
         check(
             r#"{"hook_event_name":"StopFailure","error":"rate_limit","last_assistant_message":"API Error: 429"}"#,
-            Some((Kind::Limit, None, Some("API Error: 429"))),
+            Some((NoteKind::Limit, None, Some("API Error: 429"))),
         );
         check(
             r#"{"hook_event_name":"StopFailure","error":"authentication_failed"}"#,
-            Some((Kind::Failed, None, Some("authentication_failed"))),
+            Some((NoteKind::Failed, None, Some("authentication_failed"))),
         );
         check(
             r#"{"hook_event_name":"SessionEnd","reason":"other"}"#,
-            Some((Kind::Ended, None, Some("other"))),
+            Some((NoteKind::Ended, None, Some("other"))),
         );
     }
 

@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use serde_json::Value;
 
 use super::until::until;
-use crate::store::activity::{Kind, Note};
+use crate::store::activity::{NoteKind, Note};
 use crate::store::clock;
 
 /// The length of the end that is read.
@@ -48,7 +48,7 @@ fn failure_in(record: &str, spawn: u32, now: SystemTime) -> Option<Note> {
         time,
         text: Some(text),
         until: over.filter(|_| is_limit).map(clock::rfc3339),
-        ..Note::now(spawn, if is_limit { Kind::Limit } else { Kind::Failed })
+        ..Note::now(spawn, if is_limit { NoteKind::Limit } else { NoteKind::Failed })
     })
 }
 
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    fn read(lines: &[&str]) -> Option<(Kind, String, Option<String>)> {
+    fn read(lines: &[&str]) -> Option<(NoteKind, String, Option<String>)> {
         let now = UNIX_EPOCH + Duration::from_secs(1_795_354_943);
         let note = failure_in(&lines.join("\n"), 1, now)?;
         Some((note.kind, note.text.unwrap_or_default(), note.until))
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_limit_that_ended_a_turn_is_reported_until_the_next_begins() {
         let expect = (
-            Kind::Limit,
+            NoteKind::Limit,
             "Hit your usage limit, try again in 2 hours.".to_owned(),
             Some("2026-11-22T15:42:23.000Z".to_owned()),
         );
@@ -107,9 +107,9 @@ mod tests {
     #[test]
     fn other_errors_are_no_limits() {
         let failed = r#"{"payload":{"type":"task_complete","error":{"message":"no such model","codex_error_info":"bad_request"}}}"#;
-        assert_eq!(read(&[failed]), Some((Kind::Failed, "no such model".to_owned(), None)));
+        assert_eq!(read(&[failed]), Some((NoteKind::Failed, "no such model".to_owned(), None)));
         let busy = r#"{"payload":{"type":"task_complete","error":{"message":"Exceeded retry limit, last status: 429 Too Many Requests","codex_error_info":{"response_too_many_failed_attempts":{"http_status_code":429}}}}}"#;
-        assert_eq!(read(&[busy]).map(|(kind, _, until)| (kind, until)), Some((Kind::Limit, None)));
+        assert_eq!(read(&[busy]).map(|(kind, _, until)| (kind, until)), Some((NoteKind::Limit, None)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::store::Seat;
-use crate::store::activity::{Activity, Doing, Kind, Note};
+use crate::store::activity::{Activity, Doing, NoteKind, Note};
 use orange_api::{AgentState, Asked, Assessment};
 
 /// After so long without a report and without a change on its screen, an agent is called quiet.
@@ -147,13 +147,13 @@ impl Facts<'_> {
 
 fn what_is_asked(note: &Note) -> Asked {
     let Note { tool, text, kind, .. } = note.clone();
-    Asked { tool, text, is_question: kind == Kind::Question, is_answered: false }
+    Asked { tool, text, is_question: kind == NoteKind::Question, is_answered: false }
 }
 
 fn question(asked: &Note) -> String {
     let text = asked.line();
     match (asked.kind, &asked.tool) {
-        (Kind::Question, _) => format!("it asks: {text}"),
+        (NoteKind::Question, _) => format!("it asks: {text}"),
         (_, Some(tool)) => format!("it asks whether it may use {tool}: {text}"),
         (_, None) => format!("it asks for a permission: {text}"),
     }
@@ -187,7 +187,7 @@ mod tests {
     #[derive(Clone, Default)]
     struct Known {
         doing: Doing,
-        asked: Option<(Kind, &'static str)>,
+        asked: Option<(NoteKind, &'static str)>,
         reports: bool,
         age: Option<Duration>,
         heard: Option<Duration>,
@@ -197,7 +197,7 @@ mod tests {
 
     #[track_caller]
     fn check(known: Known, state: AgentState, reason: &str) {
-        let note = |(kind, text): (Kind, &str)| Note {
+        let note = |(kind, text): (NoteKind, &str)| Note {
             tool: Some("Bash".to_owned()),
             text: Some(text.to_owned()),
             request: Some("r1".to_owned()),
@@ -227,11 +227,11 @@ mod tests {
 
     #[test]
     fn a_request_comes_before_everything_else() {
-        let asked = Some((Kind::Permission, "rm -r x"));
+        let asked = Some((NoteKind::Permission, "rm -r x"));
         let reason = "it asks whether it may use Bash: rm -r x";
         check(Known { asked, ..long(tool()) }, AgentState::Waiting, reason);
         check(
-            Known { asked: Some((Kind::Question, "Which?")), ..long(tool()) },
+            Known { asked: Some((NoteKind::Question, "Which?")), ..long(tool()) },
             AgentState::Waiting,
             "it asks: Which?",
         );

@@ -8,7 +8,7 @@ use crate::drive::harness::report;
 use crate::drive::process::Process;
 use crate::flow::asked::{self, Answer};
 use crate::hooks::agent_processes::AgentProcesses;
-use crate::store::activity::{self, Activity, Kind, Note};
+use crate::store::activity::{self, Activity, NoteKind, Note};
 use crate::store::{Home, TaskDir, clock, find, home};
 use crate::{Error, Result, caller};
 
@@ -26,11 +26,11 @@ pub fn note(given: &[u8], hold: bool, open: impl FnOnce() -> Result<App>) -> Res
     let home = Home::from_env()?;
     let dir = find::by_id(&home, &task)?;
     caller::check_shown(&dir, spawn, caller::shown().as_deref())?;
-    if note.kind == Kind::Permission && hold {
+    if note.kind == NoteKind::Permission && hold {
         return ask(&dir, note);
     }
     append(&dir, &note)?;
-    if note.kind == Kind::Limit {
+    if note.kind == NoteKind::Limit {
         wake_up(&open()?, &dir, spawn)?;
     }
     Ok(None)
@@ -66,7 +66,7 @@ fn ask(dir: &TaskDir, note: Note) -> Result<Option<Answer>> {
                     request: Some(request),
                     tool: note.tool,
                     text: note.text,
-                    ..Note::now(note.spawn, Kind::Answered)
+                    ..Note::now(note.spawn, NoteKind::Answered)
                 },
             )?;
             return Ok(Some(given));

@@ -225,7 +225,7 @@ mod tests {
             path: std::path::PathBuf::new(),
         };
         let need = Need {
-            kind: orange_core::need::Kind::Stuck,
+            kind: orange_core::need::NeedKind::Stuck,
             person: true,
             since: Some("2026-11-25T20:00:00Z".to_owned()),
             why: why.to_owned(),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use orange_core::need::Kind as NeedKind;
+use orange_core::need::NeedKind;
 use orange_core::notify::{Clock, Fact};
 
 use super::seen::{self, Seen};

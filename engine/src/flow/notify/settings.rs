@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
-use orange_core::need::Kind as NeedKind;
+use orange_core::need::NeedKind;
 use orange_core::notify::{Quiet, Rules};
 use toml::de::{DeTable, DeValue};
 

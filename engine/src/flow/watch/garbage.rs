@@ -19,7 +19,7 @@ const A_DAY: Duration = Duration::from_secs(86_400);
 
 /// The kind of a leftover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum LeftoverKind {
     /// A ref with a backup of a finished task whose content is part of the default branch.
     Backup,
     /// A branch that was created for a finished task, and is part of the default branch.
@@ -38,7 +38,7 @@ pub struct Wanted<'w> {
     /// Only leftovers of this project.
     pub project: Option<&'w str>,
     /// Only this kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<LeftoverKind>,
     /// Only leftovers older than so many days, whatever the project says.
     pub days: Option<u32>,
     /// Only kinds for which the project sets an age, or that need none.
@@ -48,7 +48,7 @@ pub struct Wanted<'w> {
 /// One leftover.
 #[derive(Clone, Debug)]
 pub struct Garbage {
-    pub kind: Kind,
+    pub kind: LeftoverKind,
     /// Its project; `None` for what belongs to the whole home.
     pub project: Option<String>,
     /// Its ref or its path.
@@ -93,49 +93,49 @@ struct Over {
     is_deleted: bool,
 }
 
-impl Kind {
+impl LeftoverKind {
     /// The names of all kinds.
     pub const NAMES: [&'static str; 5] = ["backup", "branch", "trash", "definition", "temporary"];
 
-    const ALL: [Kind; 5] = [Kind::Backup, Kind::Branch, Kind::Trash, Kind::Definition, Kind::Temporary];
+    const ALL: [LeftoverKind; 5] = [LeftoverKind::Backup, LeftoverKind::Branch, LeftoverKind::Trash, LeftoverKind::Definition, LeftoverKind::Temporary];
 
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Backup => "backup",
-            Kind::Branch => "branch",
-            Kind::Trash => "trash",
-            Kind::Definition => "definition",
-            Kind::Temporary => "temporary",
+            LeftoverKind::Backup => "backup",
+            LeftoverKind::Branch => "branch",
+            LeftoverKind::Trash => "trash",
+            LeftoverKind::Definition => "definition",
+            LeftoverKind::Temporary => "temporary",
         }
     }
 
     /// The kind of this name.
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    pub fn named(name: &str) -> Option<LeftoverKind> {
+        LeftoverKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// The default age in days.
     fn default_days(self) -> u32 {
         match self {
-            Kind::Backup | Kind::Branch | Kind::Definition => 30,
-            Kind::Trash => 90,
-            Kind::Temporary => 0,
+            LeftoverKind::Backup | LeftoverKind::Branch | LeftoverKind::Definition => 30,
+            LeftoverKind::Trash => 90,
+            LeftoverKind::Temporary => 0,
         }
     }
 
     fn set_by(self, project: &Project) -> Option<u32> {
         match self {
-            Kind::Backup => project.backup_days,
-            Kind::Branch => project.branch_days,
-            Kind::Trash => project.trash_days,
-            Kind::Definition | Kind::Temporary => None,
+            LeftoverKind::Backup => project.backup_days,
+            LeftoverKind::Branch => project.branch_days,
+            LeftoverKind::Trash => project.trash_days,
+            LeftoverKind::Definition | LeftoverKind::Temporary => None,
         }
     }
 }
 
 impl Wanted<'_> {
     /// The minimum age of this kind; `None` if it stays.
-    fn age(&self, kind: Kind, project: Option<&Project>) -> Option<Duration> {
+    fn age(&self, kind: LeftoverKind, project: Option<&Project>) -> Option<Duration> {
         let is_wanted = self.kind.is_none_or(|wanted| wanted == kind)
             && self.project.is_none_or(|name| project.is_some_and(|project| project.name == name));
         let set = project.and_then(|project| kind.set_by(project));
@@ -159,11 +159,11 @@ pub fn find_with(
     leftovers: impl FnOnce() -> Result<Vec<PathBuf>>,
 ) -> Result<Vec<Garbage>> {
     let projects = projects::read(&app.home)?;
-    let of_tasks = [Kind::Backup, Kind::Branch, Kind::Trash];
+    let of_tasks = [LeftoverKind::Backup, LeftoverKind::Branch, LeftoverKind::Trash];
     let is_asked =
         |project: &&Project| of_tasks.iter().any(|kind| wanted.age(*kind, Some(project)).is_some());
     let projects: Vec<&Project> = projects.iter().filter(is_asked).collect();
-    let of_definitions = wanted.age(Kind::Definition, None);
+    let of_definitions = wanted.age(LeftoverKind::Definition, None);
     let mut found = Vec::new();
     if !projects.is_empty() || of_definitions.is_some() {
         let known = Known::of(app)?;
@@ -174,7 +174,7 @@ pub fn find_with(
             found.extend(definitions(app, age, &known)?);
         }
     }
-    if wanted.age(Kind::Temporary, None).is_some() {
+    if wanted.age(LeftoverKind::Temporary, None).is_some() {
         found.extend(leftovers()?.into_iter().map(temporary));
     }
     Ok(found)
@@ -214,7 +214,7 @@ pub fn sweep(app: &App) -> Vec<(String, Result<String>)> {
 
 /// The number of each kind, such as `2 backup, 1 trash (3 MiB)`; `None` for nothing.
 pub fn summary(found: &[Garbage]) -> Option<String> {
-    let counts = Kind::ALL.into_iter().filter_map(|kind| {
+    let counts = LeftoverKind::ALL.into_iter().filter_map(|kind| {
         let count = found.iter().filter(|garbage| garbage.kind == kind).count();
         (count > 0).then(|| format!("{count} {}", kind.name()))
     });
@@ -301,33 +301,33 @@ fn of_project(app: &App, wanted: &Wanted<'_>, project: &Project, known: &Known) 
             Some(over) => over.age,
             None => git.age_of(&backup.commit)?,
         };
-        let is_old = wanted.age(Kind::Backup, Some(project)).is_some_and(|wanted| age >= wanted);
+        let is_old = wanted.age(LeftoverKind::Backup, Some(project)).is_some_and(|wanted| age >= wanted);
         let may_go = is_old && !known.live.contains(backup.task());
         if may_go && git.is_backup_merged(&backup, &project.default_branch)? {
             let name = backup.reference.clone();
             let place = Removable::Backup(git.clone(), backup, project.default_branch.clone());
-            found.push(of(Kind::Backup, &name, age, 0, place));
+            found.push(of(LeftoverKind::Backup, &name, age, 0, place));
         } else {
             staying.insert(backup.task().to_owned());
         }
     }
     let mut branches = BTreeSet::new();
     for over in &over {
-        let is_old = wanted.age(Kind::Branch, Some(project)).is_some_and(|wanted| over.age >= wanted);
+        let is_old = wanted.age(LeftoverKind::Branch, Some(project)).is_some_and(|wanted| over.age >= wanted);
         let is_used = known.branches.contains(&(project.name.clone(), over.branch.clone()));
         let may_go = is_old && over.is_own_branch && !is_used && branches.insert(&over.branch);
         if may_go && let Some(commit) = git.merged_branch(&over.branch, &project.default_branch)? {
             let place = Removable::Branch(git.clone(), over.branch.clone(), commit);
-            found.push(of(Kind::Branch, &over.branch, over.age, 0, place));
+            found.push(of(LeftoverKind::Branch, &over.branch, over.age, 0, place));
         }
     }
     for over in over.iter().filter(|over| over.is_deleted) {
-        let is_old = wanted.age(Kind::Trash, Some(project)).is_some_and(|wanted| over.age >= wanted);
+        let is_old = wanted.age(LeftoverKind::Trash, Some(project)).is_some_and(|wanted| over.age >= wanted);
         let has_work = staying.contains(&over.dir.id) || app.home.set_aside(&over.dir.id).exists();
         if is_old && !has_work {
             let name = over.dir.path.display().to_string();
             let place = Removable::Deleted(over.dir.clone());
-            found.push(of(Kind::Trash, &name, over.age, bytes_in(&over.dir.path)?, place));
+            found.push(of(LeftoverKind::Trash, &name, over.age, bytes_in(&over.dir.path)?, place));
         }
     }
     Ok(found)
@@ -340,7 +340,7 @@ fn definitions(app: &App, wanted: Duration, known: &Known) -> Result<Vec<Garbage
         if !known.definitions.contains(&hash) && age >= wanted {
             let (name, bytes) = (folder.display().to_string(), bytes_in(&folder)?);
             let place = Removable::Definition(folder);
-            found.push(Garbage { kind: Kind::Definition, project: None, name, age, bytes, place });
+            found.push(Garbage { kind: LeftoverKind::Definition, project: None, name, age, bytes, place });
         }
     }
     Ok(found)
@@ -349,7 +349,7 @@ fn definitions(app: &App, wanted: Duration, known: &Known) -> Result<Vec<Garbage
 fn temporary(file: PathBuf) -> Garbage {
     let bytes = file.symlink_metadata().map_or(0, |found| found.len());
     let (name, age) = (file.display().to_string(), age_of(&file));
-    Garbage { kind: Kind::Temporary, project: None, name, age, bytes, place: Removable::File(file) }
+    Garbage { kind: LeftoverKind::Temporary, project: None, name, age, bytes, place: Removable::File(file) }
 }
 
 fn age_of(path: &Path) -> Duration {

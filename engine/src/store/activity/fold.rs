@@ -1,6 +1,6 @@
 //! The activity of one agent, as its notes add up.
 
-use super::{Kind, Note};
+use super::{NoteKind, Note};
 
 /// Sum of the reports of an agent's harness.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,20 +85,20 @@ impl Activity {
         let text = || note.line();
         match note.kind {
             // Compacting a conversation starts it again in the middle of a turn.
-            Kind::Started if self.doing != Doing::Unknown && self.doing != Doing::Ended => {}
-            Kind::Started => self.now(Doing::Started, note),
-            Kind::Prompt => {
+            NoteKind::Started if self.doing != Doing::Unknown && self.doing != Doing::Ended => {}
+            NoteKind::Started => self.now(Doing::Started, note),
+            NoteKind::Prompt => {
                 self.limit = None;
                 self.turn(Doing::Thinking, note);
             }
-            Kind::Tool => {
+            NoteKind::Tool => {
                 self.now(Doing::Tool { tool: note.tool.clone().unwrap_or_default(), text: text() }, note);
             }
-            Kind::ToolEnded => {
+            NoteKind::ToolEnded => {
                 self.asked.retain(|asked| (&asked.tool, &asked.text) != (&note.tool, &note.text));
                 self.now(Doing::Thinking, note);
             }
-            Kind::Permission | Kind::Question => {
+            NoteKind::Permission | NoteKind::Question => {
                 // Who asks works, even if the harness has reported nothing before.
                 if self.doing == Doing::Unknown {
                     self.now(Doing::Thinking, note);
@@ -107,17 +107,17 @@ impl Activity {
                 self.asked.retain(|asked| (&asked.tool, &asked.text) != (&note.tool, &note.text));
                 self.asked.push(note.clone());
             }
-            Kind::Answered => self.asked.retain(|asked| asked.request != note.request),
-            Kind::Idle => self.turn(Doing::Idle, note),
-            Kind::Failed => self.turn(Doing::Failed { text: text() }, note),
-            Kind::Limit => {
+            NoteKind::Answered => self.asked.retain(|asked| asked.request != note.request),
+            NoteKind::Idle => self.turn(Doing::Idle, note),
+            NoteKind::Failed => self.turn(Doing::Failed { text: text() }, note),
+            NoteKind::Limit => {
                 let limit = Limit { until: note.until.clone(), text: text() };
                 self.limit = Some(limit.clone());
                 self.turn(Doing::Limit(limit), note);
             }
-            Kind::Ended => self.turn(Doing::Ended, note),
-            Kind::Reports => self.reports = true,
-            Kind::Other => {}
+            NoteKind::Ended => self.turn(Doing::Ended, note),
+            NoteKind::Reports => self.reports = true,
+            NoteKind::Other => {}
         }
     }
 

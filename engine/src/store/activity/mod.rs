@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 pub use fold::{Activity, Doing, Limit};
-pub use note::{Kind, Note};
+pub use note::{NoteKind, Note};
 
 use crate::nofollow;
 use crate::store::TaskDir;

@@ -12,7 +12,7 @@ pub struct Note {
     /// The number of the agent's spawn.
     pub spawn: u32,
     /// Event that it reports.
-    pub kind: Kind,
+    pub kind: NoteKind,
     /// The tool, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -45,10 +45,10 @@ pub struct Note {
     pub cost: Option<u64>,
 }
 
-/// Kind of event that a note reports.
+/// NoteKind of event that a note reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum NoteKind {
     /// The harness was started so that it reports.
     Reports,
     /// The harness has begun a conversation.
@@ -87,7 +87,7 @@ const LONGEST_SENTENCE: usize = 2000;
 
 impl Note {
     /// A note of the current time.
-    pub fn now(spawn: u32, kind: Kind) -> Note {
+    pub fn now(spawn: u32, kind: NoteKind) -> Note {
         Note { time: clock::now(), spawn, kind, ..Note::default() }
     }
 

@@ -18,7 +18,7 @@ fn place() -> (tempfile::TempDir, TaskDir) {
     (folder, dir)
 }
 
-fn note(kind: Kind, tool: &str, text: &str) -> Note {
+fn note(kind: NoteKind, tool: &str, text: &str) -> Note {
     let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     Note { tool: some(tool), text: some(text), ..Note::now(1, kind) }
 }
@@ -27,7 +27,7 @@ fn note(kind: Kind, tool: &str, text: &str) -> Note {
 pub(in crate::store) fn note_many(dir: &TaskDir) {
     for number in 0..NOTES_OF_EACH {
         let text = format!("{}-{number} {}", std::process::id(), "x".repeat(60));
-        append(dir, &note(Kind::Tool, "Bash", &text)).unwrap();
+        append(dir, &note(NoteKind::Tool, "Bash", &text)).unwrap();
     }
 }
 
@@ -52,9 +52,9 @@ fn many_processes_append_and_no_line_is_lost() {
 #[test]
 fn an_agent_that_has_asked_and_was_answered_works() {
     let (_folder, dir) = place();
-    let asks = Note { request: Some("r1".to_owned()), ..note(Kind::Permission, "Bash", "ls") };
-    let answered = Note { request: Some("r1".to_owned()), ..note(Kind::Answered, "", "") };
-    for one in [note(Kind::Reports, "", ""), asks, answered] {
+    let asks = Note { request: Some("r1".to_owned()), ..note(NoteKind::Permission, "Bash", "ls") };
+    let answered = Note { request: Some("r1".to_owned()), ..note(NoteKind::Answered, "", "") };
+    for one in [note(NoteKind::Reports, "", ""), asks, answered] {
         append(&dir, &one).unwrap();
     }
     let known = Activity::of(&read(&dir), 1);
@@ -67,7 +67,7 @@ fn the_files_are_bounded_and_keep_what_is_newest() {
     let (_folder, dir) = place();
     let long = "y".repeat(1000);
     for number in 0..1000 {
-        append(&dir, &note(Kind::Tool, "Bash", &format!("{number} {long}"))).unwrap();
+        append(&dir, &note(NoteKind::Tool, "Bash", &format!("{number} {long}"))).unwrap();
     }
     let sizes = [dir.activity(), dir.former_activity()].map(|path| fs::metadata(path).unwrap().len());
     assert!(sizes.iter().all(|size| *size < LONGEST_FILE + 4096), "{sizes:?}");
@@ -78,7 +78,7 @@ fn the_files_are_bounded_and_keep_what_is_newest() {
 #[test]
 fn a_line_that_is_not_a_note_is_passed_over() {
     let (_folder, dir) = place();
-    append(&dir, &note(Kind::Prompt, "", "")).unwrap();
+    append(&dir, &note(NoteKind::Prompt, "", "")).unwrap();
     let mut text = fs::read(dir.activity()).unwrap();
     for odd in [
         &b"\xff\xfe\0binary"[..],
@@ -94,9 +94,9 @@ fn a_line_that_is_not_a_note_is_passed_over() {
     }
     text.extend(b"{\"torn\":");
     fs::write(dir.activity(), text).unwrap();
-    append(&dir, &note(Kind::Idle, "", "")).unwrap();
+    append(&dir, &note(NoteKind::Idle, "", "")).unwrap();
     let kinds: Vec<_> = read(&dir).into_iter().map(|note| note.kind).collect();
-    assert_eq!(kinds, [Kind::Prompt, Kind::Other, Kind::Idle]);
+    assert_eq!(kinds, [NoteKind::Prompt, NoteKind::Other, NoteKind::Idle]);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn something_else_in_the_place_of_the_file_is_no_notes() {
     let (_folder, dir) = place();
     fs::create_dir(dir.activity()).unwrap();
     assert_eq!(read(&dir), []);
-    assert!(append(&dir, &note(Kind::Idle, "", "")).is_err());
+    assert!(append(&dir, &note(NoteKind::Idle, "", "")).is_err());
     fs::remove_dir(dir.activity()).unwrap();
     std::os::unix::fs::symlink("/dev/zero", dir.activity()).unwrap();
     assert_eq!(read(&dir), []);
@@ -114,7 +114,7 @@ fn something_else_in_the_place_of_the_file_is_no_notes() {
 fn a_note_is_one_bounded_line_whatever_it_says() {
     let (_folder, dir) = place();
     let huge = "ä\n\u{1b}[31m\"".repeat(100_000);
-    append(&dir, &note(Kind::Permission, &huge, &huge)).unwrap();
+    append(&dir, &note(NoteKind::Permission, &huge, &huge)).unwrap();
     let line = fs::read(dir.activity()).unwrap();
     assert!(line.len() < LONGEST_LINE, "{}", line.len());
     let [read] = &read(&dir)[..] else { panic!("one note") };
@@ -151,40 +151,40 @@ fn tool(text: &str) -> Doing {
 #[test]
 fn a_request_is_open_until_its_tool_has_run_or_the_turn_is_over() {
     let asks = || {
-        vec![note(Kind::Prompt, "", ""), note(Kind::Tool, "Bash", "ls"), note(Kind::Permission, "Bash", "ls")]
+        vec![note(NoteKind::Prompt, "", ""), note(NoteKind::Tool, "Bash", "ls"), note(NoteKind::Permission, "Bash", "ls")]
     };
     let with = |last: Note| [asks(), vec![last]].concat();
     adds_up(&asks(), tool("ls"), &["ls"]);
-    adds_up(&with(note(Kind::ToolEnded, "Bash", "ls")), Doing::Thinking, &[]);
-    adds_up(&with(note(Kind::ToolEnded, "Bash", "pwd")), Doing::Thinking, &["ls"]);
-    adds_up(&with(note(Kind::Permission, "Bash", "ls")), tool("ls"), &["ls"]);
-    adds_up(&with(note(Kind::Permission, "Bash", "rm")), tool("ls"), &["ls", "rm"]);
-    adds_up(&with(note(Kind::Idle, "", "")), Doing::Idle, &[]);
-    adds_up(&with(note(Kind::Prompt, "", "")), Doing::Thinking, &[]);
-    adds_up(&with(note(Kind::Ended, "", "")), Doing::Ended, &[]);
+    adds_up(&with(note(NoteKind::ToolEnded, "Bash", "ls")), Doing::Thinking, &[]);
+    adds_up(&with(note(NoteKind::ToolEnded, "Bash", "pwd")), Doing::Thinking, &["ls"]);
+    adds_up(&with(note(NoteKind::Permission, "Bash", "ls")), tool("ls"), &["ls"]);
+    adds_up(&with(note(NoteKind::Permission, "Bash", "rm")), tool("ls"), &["ls", "rm"]);
+    adds_up(&with(note(NoteKind::Idle, "", "")), Doing::Idle, &[]);
+    adds_up(&with(note(NoteKind::Prompt, "", "")), Doing::Thinking, &[]);
+    adds_up(&with(note(NoteKind::Ended, "", "")), Doing::Ended, &[]);
 }
 
 #[test]
 fn an_answer_closes_the_request_that_it_names() {
     let named = |kind, name: &str| Note { request: Some(name.to_owned()), ..note(kind, "Bash", name) };
-    let notes = [named(Kind::Permission, "a"), named(Kind::Permission, "b"), named(Kind::Answered, "a")];
+    let notes = [named(NoteKind::Permission, "a"), named(NoteKind::Permission, "b"), named(NoteKind::Answered, "a")];
     // Who asks works, though nothing else was reported.
     adds_up(&notes, Doing::Thinking, &["b"]);
 }
 
 #[test]
 fn a_limit_lasts_until_the_next_prompt() {
-    let limit = Note { until: Some("2026".to_owned()), ..note(Kind::Limit, "", "429") };
+    let limit = Note { until: Some("2026".to_owned()), ..note(NoteKind::Limit, "", "429") };
     let expect = Doing::Limit(Limit { until: Some("2026".to_owned()), text: "429".to_owned() });
-    adds_up(&[note(Kind::Prompt, "", ""), limit.clone()], expect.clone(), &[]);
-    adds_up(&[limit.clone(), note(Kind::Started, "", "")], expect, &[]);
-    let ended = Activity::of(&[limit.clone(), note(Kind::Ended, "", "")], 1);
+    adds_up(&[note(NoteKind::Prompt, "", ""), limit.clone()], expect.clone(), &[]);
+    adds_up(&[limit.clone(), note(NoteKind::Started, "", "")], expect, &[]);
+    let ended = Activity::of(&[limit.clone(), note(NoteKind::Ended, "", "")], 1);
     assert!(ended.limit.is_some() && ended.doing == Doing::Ended);
-    adds_up(&[limit, note(Kind::Prompt, "", "")], Doing::Thinking, &[]);
+    adds_up(&[limit, note(NoteKind::Prompt, "", "")], Doing::Thinking, &[]);
 }
 
 #[test]
 fn what_other_agents_report_is_theirs() {
-    let other = Note { spawn: 2, ..note(Kind::Idle, "", "") };
-    adds_up(&[note(Kind::Prompt, "", ""), other], Doing::Thinking, &[]);
+    let other = Note { spawn: 2, ..note(NoteKind::Idle, "", "") };
+    adds_up(&[note(NoteKind::Prompt, "", ""), other], Doing::Thinking, &[]);
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::State;
 use super::diff::Diff;
 use super::effect::{Followed, Question, Watched};
-use super::row::{Kind, Row};
+use super::row::{RowKind, Row};
 use orange_api::{Error, Need, Next, ShownMission, ShownPane, ShownTask};
 
 /// A part of what is shown about a row.
@@ -26,11 +26,11 @@ impl Tab {
     /// All of them, in order.
     pub const ALL: [Tab; 5] = [Tab::Agent, Tab::Diff, Tab::Text, Tab::Why, Tab::History];
 
-    pub fn name(self, kind: Kind) -> &'static str {
+    pub fn name(self, kind: RowKind) -> &'static str {
         match self {
             Tab::Agent => "agent",
             Tab::Diff => "diff",
-            Tab::Text if kind == Kind::Mission => "plan",
+            Tab::Text if kind == RowKind::Mission => "plan",
             Tab::Text => "task",
             Tab::Why => "why",
             Tab::History => "history",
@@ -96,15 +96,15 @@ impl Details {
     }
 
     /// Reason why the shown part of the row cannot be shown: failures of other parts are not its own.
-    pub fn failure(&self, kind: Kind) -> Option<&Error> {
+    pub fn failure(&self, kind: RowKind) -> Option<&Error> {
         let id = self.id.clone();
         let needed = match (self.tab, kind) {
-            (Tab::Agent, Kind::Task) => vec![Source::Pane],
-            (Tab::Agent, Kind::Mission) => vec![Source::Pane, Source::Answer(Question::Mission(id))],
+            (Tab::Agent, RowKind::Task) => vec![Source::Pane],
+            (Tab::Agent, RowKind::Mission) => vec![Source::Pane, Source::Answer(Question::Mission(id))],
             (Tab::Diff, _) => vec![Source::Answer(Question::Diff(id))],
-            (Tab::Why, Kind::Task) => vec![Source::Answer(Question::Next(id))],
-            (Tab::Text | Tab::History, Kind::Task) => vec![Source::Answer(Question::Task(id))],
-            (Tab::Text | Tab::Why | Tab::History, Kind::Mission) => {
+            (Tab::Why, RowKind::Task) => vec![Source::Answer(Question::Next(id))],
+            (Tab::Text | Tab::History, RowKind::Task) => vec![Source::Answer(Question::Task(id))],
+            (Tab::Text | Tab::Why | Tab::History, RowKind::Mission) => {
                 vec![Source::Answer(Question::Mission(id))]
             }
         };
@@ -114,7 +114,7 @@ impl Details {
 
 /// True if the pane shows the last screen of an agent that has ended.
 pub fn is_last_screen(state: &State, row: &Row, pane: &ShownPane<'static>) -> bool {
-    let mission = state.details.mission.as_ref().filter(|_| row.kind == Kind::Mission);
+    let mission = state.details.mission.as_ref().filter(|_| row.kind == RowKind::Mission);
     let (agents, session) = match mission {
         Some(mission) => (&mission.agents, mission.session.as_str()),
         None => (&row.agents, row.session.as_str()),
@@ -141,14 +141,14 @@ pub fn questions(state: &State, row: &Row) -> Vec<Question> {
         questions.push(Question::Workflow(row.workflow.clone()));
     }
     match (row.kind, state.details.tab) {
-        (Kind::Task, tab) => {
+        (RowKind::Task, tab) => {
             // The task says all that can be done, and its verdict comes before the changes.
             questions.extend([Question::Next(id.clone()), Question::Task(id.clone())]);
             if tab == Tab::Diff {
                 questions.push(Question::Diff(id));
             }
         }
-        (Kind::Mission, tab) => {
+        (RowKind::Mission, tab) => {
             questions.push(Question::Mission(id.clone()));
             if tab == Tab::Diff {
                 questions.push(Question::Diff(id));
@@ -159,7 +159,7 @@ pub fn questions(state: &State, row: &Row) -> Vec<Question> {
 }
 
 /// The names of the tabs with their numbers, each with the column where it begins. Where there is little room, one column is between two.
-pub fn tabs(kind: Kind, width: usize) -> Vec<(usize, Tab, String)> {
+pub fn tabs(kind: RowKind, width: usize) -> Vec<(usize, Tab, String)> {
     // A number, a space and the name, with a column on both sides.
     let gap = if Tab::ALL.iter().map(|tab| tab.name(kind).len() + 4).sum::<usize>() <= width { 2 } else { 1 };
     let mut at = 1;

@@ -25,7 +25,7 @@ pub struct DiffLine {
     pub number: Option<usize>,
 }
 
-/// Kind of a line of the changes.
+/// RowKind of a line of the changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// A remark about the work.

@@ -3,7 +3,7 @@
 use crossterm::event::{KeyEvent, MouseEvent};
 
 use super::Scope;
-use super::row::Kind;
+use super::row::RowKind;
 use super::spent::Ended;
 use orange_api::{
     ChangedMission, Created, Error, ListedHarness, ListedMission, ListedProject, ListedTask, ListedWorkflow,
@@ -97,8 +97,8 @@ pub struct Watched {
 /// The pane that is followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Followed {
-    /// Kind of the work that it belongs to.
-    pub kind: Kind,
+    /// RowKind of the work that it belongs to.
+    pub kind: RowKind,
     /// The task or mission.
     pub id: String,
     /// The columns that it can have.

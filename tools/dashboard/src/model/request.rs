@@ -9,7 +9,7 @@ use super::row::Row;
 use super::verbatim::{self, VerbatimLine};
 use super::{State, areas};
 use orange_api::NeedAction;
-use orange_core::need::Kind as NeedKind;
+use orange_core::need::NeedKind;
 
 /// Request of an agent to a person.
 #[derive(Clone, Debug, PartialEq, Eq)]

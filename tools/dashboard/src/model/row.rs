@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use super::clock;
 use orange_api::{Agent, Change, ListedMission, ListedTask, Need, PullRequestFacts, SessionState, Spending};
-use orange_core::need::Kind as NeedKind;
+use orange_core::need::NeedKind;
 use orange_journal::event::Actor;
 
-/// Kind of a row.
+/// RowKind of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum RowKind {
     #[default]
     Task,
     Mission,
@@ -32,7 +32,7 @@ pub enum Group {
 /// A task or a mission.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    pub kind: Kind,
+    pub kind: RowKind,
     pub id: String,
     pub project: String,
     pub branch: String,
@@ -77,10 +77,10 @@ impl Row {
     pub fn of_task(listed: ListedTask<'static>) -> Row {
         match listed {
             ListedTask::Unreadable { id, project, error } => {
-                Row::of_broken(Kind::Task, id.into_owned(), project.into_owned(), &error.message)
+                Row::of_broken(RowKind::Task, id.into_owned(), project.into_owned(), &error.message)
             }
             ListedTask::Readable(it) => Row {
-                kind: Kind::Task,
+                kind: RowKind::Task,
                 id: it.id.into_owned(),
                 project: it.project.into_owned(),
                 branch: it.branch.into_owned(),
@@ -110,10 +110,10 @@ impl Row {
     pub fn of_mission(listed: ListedMission) -> Row {
         match listed {
             ListedMission::Unreadable { id, project, branch: _, error } => {
-                Row::of_broken(Kind::Mission, id, project, &error.message)
+                Row::of_broken(RowKind::Mission, id, project, &error.message)
             }
             ListedMission::Readable(it) => Row {
-                kind: Kind::Mission,
+                kind: RowKind::Mission,
                 id: it.id,
                 project: it.project,
                 branch: it.branch,
@@ -129,7 +129,7 @@ impl Row {
         }
     }
 
-    fn of_broken(kind: Kind, id: String, project: String, message: &str) -> Row {
+    fn of_broken(kind: RowKind, id: String, project: String, message: &str) -> Row {
         Row { kind, branch: id.clone(), id, project, broken: Some(message.to_owned()), ..Row::default() }
     }
 

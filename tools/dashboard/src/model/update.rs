@@ -6,7 +6,7 @@ use super::details::{self, Details, Source, Tab};
 use super::diff::Diff;
 use super::effect::{Answer, Completion, Effect, Event, Followed, Order, Question, Watched};
 use super::list::Layout;
-use super::row::{Group, Kind, Row};
+use super::row::{Group, RowKind, Row};
 use super::{Carried, Held, State, list, press, request, write};
 use orange_api::{Error, OpenedPage, OpenedPullRequest, Refreshed, ShownTask};
 
@@ -469,8 +469,8 @@ impl Turn {
     fn followed(&self, row: &Row) -> Option<Followed> {
         let is_shown = self.state.details.tab == Tab::Agent && self.state.list.layout != Layout::List;
         let session = match row.kind {
-            Kind::Task => Some(row.session.as_str()),
-            Kind::Mission => self.state.details.mission.as_ref().map(|mission| mission.session.as_str()),
+            RowKind::Task => Some(row.session.as_str()),
+            RowKind::Mission => self.state.details.mission.as_ref().map(|mission| mission.session.as_str()),
         };
         let has_pane = session == Some("active") && row.group() != Group::Over;
         let body = areas::of(&self.state).body;

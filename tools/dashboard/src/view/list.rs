@@ -10,10 +10,10 @@ use unicode_width::UnicodeWidthStr;
 
 use super::text::{fit, left, right, wrap};
 use super::theme::Theme;
-use orange_core::need::Kind as NeedKind;
+use orange_core::need::NeedKind;
 
 use crate::model::list::{Entry, entries};
-use crate::model::row::{Group, Kind, Row, mark};
+use crate::model::row::{Group, RowKind, Row, mark};
 use crate::model::{State, areas, clock};
 
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
@@ -213,7 +213,7 @@ fn name(state: &State, row: &Row, has_number: bool) -> String {
     if row.broken.is_some() {
         return row.id.chars().take(8).collect();
     }
-    let is_mission = if row.kind == Kind::Mission { "◇" } else { "" };
+    let is_mission = if row.kind == RowKind::Mission { "◇" } else { "" };
     let of_several = state.project().is_none();
     // The number of a worktree stands behind its project's name.
     let number = row

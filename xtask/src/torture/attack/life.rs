@@ -32,19 +32,19 @@ pub(super) struct Lived {
 }
 
 /// A kind of life.
-pub(super) struct Kind {
+pub(super) struct LifeKind {
     pub(super) name: &'static str,
     pub(super) live: fn(&World, &mut Dice, &str) -> Result<Lived>,
 }
 
-pub(super) const KINDS: [Kind; 7] = [
-    Kind { name: "a worktree in an odd state is given back", live: give_back },
-    Kind { name: "the same while somebody writes in it", live: give_back_under_a_writer },
-    Kind { name: "merges at once", live: merge_at_once },
-    Kind { name: "starts at once", live: start_at_once },
-    Kind { name: "hostile files in a worktree", live: hostile },
-    Kind { name: "hostile files in the store", live: store::hostile },
-    Kind { name: "agents that hold a lock with all their children", live: holders::hold },
+pub(super) const KINDS: [LifeKind; 7] = [
+    LifeKind { name: "a worktree in an odd state is given back", live: give_back },
+    LifeKind { name: "the same while somebody writes in it", live: give_back_under_a_writer },
+    LifeKind { name: "merges at once", live: merge_at_once },
+    LifeKind { name: "starts at once", live: start_at_once },
+    LifeKind { name: "hostile files in a worktree", live: hostile },
+    LifeKind { name: "hostile files in the store", live: store::hostile },
+    LifeKind { name: "agents that hold a lock with all their children", live: holders::hold },
 ];
 
 /// The maximum of kills during a request.

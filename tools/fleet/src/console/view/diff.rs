@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::text;
 
-/// Kind of a line of a diff.
+/// DiffPart of a line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DiffPart {
     /// It is the same before and after.
     Same,
     Added,
@@ -21,7 +21,7 @@ pub struct Part<'d> {
     /// The name of the file; `None` before the first one.
     pub file: Option<String>,
     /// Its lines, without their ends.
-    pub lines: Vec<(Kind, &'d str)>,
+    pub lines: Vec<(DiffPart, &'d str)>,
 }
 
 /// Bytes that a class, its tags and the end of a line add to a page, about.
@@ -37,23 +37,23 @@ pub fn parts(diff: &str) -> Vec<Part<'_>> {
     let mut left = (0_u32, 0_u32);
     for line in diff.lines() {
         let kind = match line.as_bytes().first() {
-            _ if left == (0, 0) => Kind::About,
-            Some(b'+') => Kind::Added,
-            Some(b'-') => Kind::Removed,
-            Some(b'\\') => Kind::About,
-            Some(_) | None => Kind::Same,
+            _ if left == (0, 0) => DiffPart::About,
+            Some(b'+') => DiffPart::Added,
+            Some(b'-') => DiffPart::Removed,
+            Some(b'\\') => DiffPart::About,
+            Some(_) | None => DiffPart::Same,
         };
         match kind {
-            Kind::Added => left.1 = left.1.saturating_sub(1),
-            Kind::Removed => left.0 = left.0.saturating_sub(1),
-            Kind::Same => left = (left.0.saturating_sub(1), left.1.saturating_sub(1)),
-            Kind::About => {}
+            DiffPart::Added => left.1 = left.1.saturating_sub(1),
+            DiffPart::Removed => left.0 = left.0.saturating_sub(1),
+            DiffPart::Same => left = (left.0.saturating_sub(1), left.1.saturating_sub(1)),
+            DiffPart::About => {}
         }
-        if kind == Kind::About && line.starts_with("diff --git ") {
+        if kind == DiffPart::About && line.starts_with("diff --git ") {
             parts.push(Part { file: Some(name(line)), lines: Vec::new() });
             continue;
         }
-        if kind == Kind::About && left == (0, 0) {
+        if kind == DiffPart::About && left == (0, 0) {
             left = hunk(line).unwrap_or_default();
         }
         if let Some(part) = parts.last_mut() {
@@ -128,12 +128,12 @@ fn of_part(part: &Part<'_>) -> Markup {
     }
 }
 
-fn class(kind: Kind) -> &'static str {
+fn class(kind: DiffPart) -> &'static str {
     match kind {
-        Kind::Same => "same",
-        Kind::Added => "added",
-        Kind::Removed => "removed",
-        Kind::About => "about",
+        DiffPart::Same => "same",
+        DiffPart::Added => "added",
+        DiffPart::Removed => "removed",
+        DiffPart::About => "about",
     }
 }
 
@@ -154,10 +154,10 @@ mod tests {
             let lines = parts.iter().flat_map(|it| &it.lines).filter(|it| it.0 == kind);
             lines.map(|it| it.1).collect::<Vec<_>>()
         };
-        assert_eq!(of(Kind::Removed), ["--- two"]);
-        assert_eq!(of(Kind::Added), ["+++ three"]);
-        assert_eq!(of(Kind::Same), [" one", " four"]);
-        assert_eq!(of(Kind::About).len(), 10);
+        assert_eq!(of(DiffPart::Removed), ["--- two"]);
+        assert_eq!(of(DiffPart::Added), ["+++ three"]);
+        assert_eq!(of(DiffPart::Same), [" one", " four"]);
+        assert_eq!(of(DiffPart::About).len(), 10);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::forms::{self, Seal};
 use super::words::{Tone, counted};
 use super::{Page, Tab, badge, text};
 use orange_api::{Need, NeedAction};
-use orange_core::need::Kind as NeedKind;
+use orange_core::need::NeedKind;
 
 use crate::console::machine::{Work, is_for_pages};
 

@@ -32,12 +32,12 @@ struct Arrow {
     from: StepId,
     to: StepId,
     label: Vec<String>,
-    kind: Kind,
+    kind: ArrowKind,
 }
 
 /// Meaning of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ArrowKind {
     /// The second step waits for the first.
     Wait,
     /// The first step sends the second back.
@@ -83,12 +83,12 @@ fn arrows_of(plan: &Plan<'_>, id: StepId) -> Vec<Arrow> {
     let waits = step.depends_on.iter().map(|on| {
         let condition = step.condition.filter(|it| it.step == *on);
         let label = condition.map(|it| format!("{} == '{}'", it.field.as_str(), short(it.value)));
-        arrow(*on, id, label.into_iter().collect(), Kind::Wait)
+        arrow(*on, id, label.into_iter().collect(), ArrowKind::Wait)
     });
     let times = if step.max_retries == 1 { "once".to_owned() } else { format!("{} times", step.max_retries) };
     let again =
-        step.requeue.iter().map(|to| arrow(id, *to, vec![format!("again, up to {times}")], Kind::Again));
-    let failure = step.on_fail.iter().map(|to| arrow(id, *to, vec!["failed".to_owned()], Kind::Failure));
+        step.requeue.iter().map(|to| arrow(id, *to, vec![format!("again, up to {times}")], ArrowKind::Again));
+    let failure = step.on_fail.iter().map(|to| arrow(id, *to, vec!["failed".to_owned()], ArrowKind::Failure));
     waits.chain(again).chain(failure).collect()
 }
 
@@ -135,16 +135,16 @@ fn class_of(arrow: &Arrow, mission: Option<&Mission>) -> &'static str {
     let is_taken = mission.is_some_and(|mission| {
         let (from, to) = (mission.step(arrow.from), mission.step(arrow.to));
         match arrow.kind {
-            Kind::Wait => from.latest.is_some() && !to.attempts.is_empty(),
-            Kind::Again => to.sent_back_by == Some(arrow.from),
-            Kind::Failure => !to.attempts.is_empty(),
+            ArrowKind::Wait => from.latest.is_some() && !to.attempts.is_empty(),
+            ArrowKind::Again => to.sent_back_by == Some(arrow.from),
+            ArrowKind::Failure => !to.attempts.is_empty(),
         }
     });
     match (arrow.kind, is_taken) {
-        (Kind::Wait, false) => "line",
-        (Kind::Wait, true) => "line taken",
-        (Kind::Again | Kind::Failure, false) => "line dashed",
-        (Kind::Again | Kind::Failure, true) => "line dashed taken",
+        (ArrowKind::Wait, false) => "line",
+        (ArrowKind::Wait, true) => "line taken",
+        (ArrowKind::Again | ArrowKind::Failure, false) => "line dashed",
+        (ArrowKind::Again | ArrowKind::Failure, true) => "line dashed taken",
     }
 }
 
