@@ -242,7 +242,7 @@ pub struct LoopCount {
 pub struct MissionAttempt {
     /// Its number.
     pub attempt: u32,
-    /// `completed`, `failed`, `lost` or `withdrawn`; null while it is open.
+    /// `completed`, `failed`, `lost`, `abandoned` or `withdrawn`; null while it is open.
     pub status: Option<String>,
     /// The machine that it ran on.
     pub worker_id: Option<String>,

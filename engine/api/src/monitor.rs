@@ -17,7 +17,7 @@ pub enum MonitorLook<'l> {
         watched: usize,
         /// Events of tasks that this look has led to.
         events: Vec<Happened<'l>>,
-        /// Failures of this look, each for one task; the look goes on behind them.
+        /// Failures of this look, each for one task; the look goes on after them.
         errors: Vec<Failed<'l>>,
     },
     /// Another monitor runs, and this one waits for its end.
@@ -55,6 +55,6 @@ pub struct Happened<'l> {
 pub struct Failed<'l> {
     /// The task, or the other thing that it failed for.
     pub id: Cow<'l, str>,
-    /// Message of the error, in one line.
+    /// Message of the error, as a person reads it.
     pub error: Cow<'l, str>,
 }

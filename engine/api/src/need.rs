@@ -64,7 +64,7 @@ pub struct NeedAction {
     #[serde(default, skip_serializing_if = "is_false")]
     #[cfg_attr(feature = "schemas", schemars(with = "Option<bool>"))]
     pub text: bool,
-    /// The kind of thing that it shows to the person, where it changes nothing.
+    /// Kind of output that it has for the person, where it changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shows: Option<Shows>,
     /// Consequence that a person agrees to first, in a sentence.
@@ -75,7 +75,7 @@ pub struct NeedAction {
     pub refusal: Option<String>,
 }
 
-/// The kind of thing that an action shows to a person.
+/// Kind of output that an action has for a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

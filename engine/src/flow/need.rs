@@ -47,7 +47,7 @@ pub struct Known<'k> {
 pub enum AskGit {
     /// Nothing: a merge is offered, even if git would refuse it.
     Nothing,
-    /// The question if the work can be merged.
+    /// One question: can the work be merged?
     Merge,
     /// The same, and the size of the work.
     Size,

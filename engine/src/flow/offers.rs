@@ -210,7 +210,7 @@ fn merge(id: &str, with_commit: bool, by_force: bool) -> Line {
     line
 }
 
-/// The kind of thing that an action shows to the person.
+/// Kind of output that an action has for the person.
 fn shows(action: Action<'_>) -> Option<Shows> {
     match action {
         Action::Attach => Some(Shows::Session),

@@ -80,7 +80,7 @@ fn one<'r>(row: &'r Row, action: &'r NeedAction) -> impl Iterator<Item = Offered
     })
 }
 
-/// Effect of an action here.
+/// Turns an action of the engine into a deed of the dashboard.
 fn deed(row: &Row, action: &NeedAction) -> Deed {
     let order = order(row, action);
     match action.shows {

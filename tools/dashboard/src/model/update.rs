@@ -16,7 +16,7 @@ pub const GRACE: i64 = 5000;
 /// Suffix of the failure of a form that is not on the screen.
 const REOPENS: &str = " (c opens the form again)";
 
-/// First effects of the shell.
+/// Returns the state with the first effects for the shell.
 pub fn begin(state: State) -> (State, Vec<Effect>) {
     let mut turn = Turn::of(state);
     for question in [Question::First, Question::Missions, Question::Projects, Question::Worktrees] {

@@ -61,7 +61,7 @@ pub struct Chosen {
     pub key: String,
     /// The task or mission.
     pub id: String,
-    /// The words behind `orange`, as this page showed them.
+    /// The words behind `orange`, as the form showed them.
     pub command: Vec<String>,
     /// Text that the person has written.
     pub text: String,
