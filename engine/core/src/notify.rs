@@ -216,7 +216,12 @@ mod tests {
 
     #[test]
     fn each_need_of_a_person_is_one_message() {
-        let facts = [fact(NeedKind::Permission), fact(NeedKind::Working), fact(NeedKind::Limit), fact(NeedKind::Stuck)];
+        let facts = [
+            fact(NeedKind::Permission),
+            fact(NeedKind::Working),
+            fact(NeedKind::Limit),
+            fact(NeedKind::Stuck),
+        ];
         check(&rules().due(&facts, None, at(0)), &[&[0], &[3]], None);
         let rules = Rules { kinds: vec![NeedKind::Stuck, NeedKind::Working], ..rules() };
         check(&rules.due(&facts, Some(NOW), at(0)), &[&[3]], None);

@@ -4,9 +4,9 @@ use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::GcArgs;
 use crate::files::size;
-use crate::flow::garbage::{self, Garbage, Kind, Wanted};
+use crate::flow::garbage::{self, Garbage, LeftoverKind, Wanted};
 use crate::store::projects;
-use crate::{Error, Kind as Failure, Result};
+use crate::{Error, Kind, Result};
 use orange_api::Removal;
 
 /// Lists what can be removed, and removes it with `--yes`.
@@ -17,7 +17,7 @@ pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
     if let Some(name) = &args.project {
         projects::get(&app.home, name)?;
     }
-    let kind = args.kind.as_deref().and_then(Kind::named);
+    let kind = args.kind.as_deref().and_then(LeftoverKind::named);
     let wanted =
         Wanted { project: args.project.as_deref(), kind, days: args.older_than, is_automatic: false };
     let found = garbage::find(app, &wanted)?;
@@ -28,7 +28,7 @@ pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
         removals.map(|(one, failure)| to_answer(one, failure.as_ref(), !args.yes)).collect();
     let answer = Answer::of(&removals, describe(&found, &failures, args))?;
     let has_failed = failures.iter().any(Option::is_some);
-    Ok(if has_failed { answer.wrong(Failure::Environment) } else { answer })
+    Ok(if has_failed { answer.wrong(Kind::Environment) } else { answer })
 }
 
 fn to_answer(one: &Garbage, failure: Option<&Error>, dry_run: bool) -> Removal {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use orange_core::mission::MissionStatus;
 use orange_core::need::{
-    self, Doing, Hooks, NeedKind, Lost, MissionFacts, Offer, PullRequest, Request, TaskFacts, Wait,
+    self, Doing, Hooks, Lost, MissionFacts, NeedKind, Offer, PullRequest, Request, TaskFacts, Wait,
 };
 use orange_core::{Actor, Checks, Machine, View};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use orange_codegen::Span;
 use orange_codegen::syntax::Node;
 
-use super::mutant::{Kind, Maker};
+use super::mutant::{Maker, MutantKind};
 use super::prompts;
 use super::tree::{Entry, entries, entry, items, items_of, replaced, swapped, text, value};
 use crate::Result;
@@ -29,7 +29,7 @@ impl<'m> Maker<'m> {
         }
         for gate in entry(tree, "gates").iter().flat_map(|it| entries(it.value)) {
             self.place = format!("gate `{}`", gate.name);
-            self.gate(Kind::Gate, gate.value);
+            self.gate(MutantKind::Gate, gate.value);
         }
         for transition in items_of(tree, "transitions") {
             self.transition(&names, transition);
@@ -50,14 +50,14 @@ impl<'m> Maker<'m> {
     fn state(&mut self, names: &Names<'m>, state: Entry<'m>) {
         self.place = format!("state `{}`", state.name);
         for key in ["terminal", "entry"] {
-            self.flip(Kind::State, state.value, key);
+            self.flip(MutantKind::State, state.value, key);
         }
         if let Some(prompt) = entry(state.value, "respawn_prompt") {
-            self.leave_out(Kind::State, "respawn_prompt", prompt.span());
-            self.another(Kind::State, "respawn_prompt", prompt.value, &names.prompts);
+            self.leave_out(MutantKind::State, "respawn_prompt", prompt.span());
+            self.another(MutantKind::State, "respawn_prompt", prompt.value, &names.prompts);
         }
         if let Some(wait) = entry(state.value, "wait") {
-            self.leave_out(Kind::State, "wait", wait.span());
+            self.leave_out(MutantKind::State, "wait", wait.span());
         }
     }
 
@@ -70,33 +70,33 @@ impl<'m> Maker<'m> {
         let to = entry(transition, "to");
         let arrow = format!("`{} → {}`", sources.join(", "), to.map(|it| text(it.value)).unwrap_or_default());
         self.place.clone_from(&arrow);
-        self.leave_out(Kind::Transition, "it", transition.span);
+        self.leave_out(MutantKind::Transition, "it", transition.span);
         for source in from.map(items).unwrap_or_default() {
-            self.leave_out(Kind::Transition, &format!("from `{}`", text(source)), source.span);
+            self.leave_out(MutantKind::Transition, &format!("from `{}`", text(source)), source.span);
         }
         if let Some(to) = to {
             let others: Vec<&str> = names.states.iter().copied().filter(|it| !sources.contains(it)).collect();
-            self.another(Kind::Transition, "to", to.value, &others);
+            self.another(MutantKind::Transition, "to", to.value, &others);
         }
         if let Some(by) = entry(transition, "by") {
-            self.leave_out(Kind::Transition, "by", by.span());
+            self.leave_out(MutantKind::Transition, "by", by.span());
         }
         if let Some(when) = entry(transition, "when") {
-            self.leave_out(Kind::Guard, "when", when.span());
-            self.guard(Kind::Guard, when.value);
+            self.leave_out(MutantKind::Guard, "when", when.span());
+            self.guard(MutantKind::Guard, when.value);
         }
         if let Some(gate) = entry(transition, "gate") {
-            self.leave_out(Kind::Gate, "gate", gate.span());
-            self.gates(Kind::Gate, gate.value);
+            self.leave_out(MutantKind::Gate, "gate", gate.span());
+            self.gates(MutantKind::Gate, gate.value);
         }
         let hooks = items_of(transition, "hooks");
         for (at, hook) in hooks.iter().enumerate() {
             let action = value(hook, "action").unwrap_or_default();
             self.place = format!("{arrow} hook `{action}`");
-            self.leave_out(Kind::Hook, "it", hook.span);
+            self.leave_out(MutantKind::Hook, "it", hook.span);
             if let Some(next) = hooks.get(at + 1) {
                 let change = format!("swapped with `{}`", value(next, "action").unwrap_or_default());
-                self.push(Kind::Hook, change, hook.span, swapped(self.source, hook.span, next.span));
+                self.push(MutantKind::Hook, change, hook.span, swapped(self.source, hook.span, next.span));
             }
             self.spawn(names, hook);
         }
@@ -105,53 +105,53 @@ impl<'m> Maker<'m> {
     /// Changes the parameters of a hook.
     fn spawn(&mut self, names: &Names<'m>, hook: &'m Node) {
         if let Some(prompt) = entry(hook, "prompt") {
-            self.another(Kind::Hook, "prompt", prompt.value, &names.prompts);
+            self.another(MutantKind::Hook, "prompt", prompt.value, &names.prompts);
         }
         for (key, words) in [("harness", ["task", "review"]), ("permissions", ["full", "reduced"])] {
             if let Some(word) = entry(hook, key) {
-                self.another(Kind::Hook, key, word.value, &words);
+                self.another(MutantKind::Hook, key, word.value, &words);
             }
         }
         for key in ["increment", "field"] {
             if let Some(counter) = entry(hook, key) {
-                self.leave_out(Kind::Hook, key, counter.span());
+                self.leave_out(MutantKind::Hook, key, counter.span());
             }
         }
     }
 
     fn rule(&mut self, names: &Names<'m>, rule: &'m Node) {
-        self.leave_out(Kind::ExitRule, "it", rule.span);
+        self.leave_out(MutantKind::ExitRule, "it", rule.span);
         for key in ["no_artifact", "has_artifact", "stuck_after"] {
             if let Some(part) = entry(rule, key) {
-                self.leave_out(Kind::ExitRule, key, part.span());
+                self.leave_out(MutantKind::ExitRule, key, part.span());
             }
         }
         if let Some(artifact) = entry(rule, "has_artifact") {
-            self.gates(Kind::ExitRule, artifact.value);
+            self.gates(MutantKind::ExitRule, artifact.value);
         }
         if let Some(then) = entry(rule, "then") {
-            self.another(Kind::ExitRule, "then", then.value, &names.states);
+            self.another(MutantKind::ExitRule, "then", then.value, &names.states);
         }
         for clause in items_of(rule, "then_when") {
             let named = format!("clause to `{}`", value(clause, "then").unwrap_or_default());
-            self.leave_out(Kind::ExitRule, &named, clause.span);
+            self.leave_out(MutantKind::ExitRule, &named, clause.span);
             if let Some(when) = entry(clause, "when") {
-                self.guard(Kind::ExitRule, when.value);
+                self.guard(MutantKind::ExitRule, when.value);
             }
             if let Some(then) = entry(clause, "then") {
-                self.another(Kind::ExitRule, &named, then.value, &names.states);
+                self.another(MutantKind::ExitRule, &named, then.value, &names.states);
             }
         }
         if let Some(action) = entry(rule, "action") {
-            self.another(Kind::ExitRule, "action", action.value, &["crash", "mark_dead"]);
+            self.another(MutantKind::ExitRule, "action", action.value, &["crash", "mark_dead"]);
         }
         if let Some(limit) = entry(rule, "stuck_after") {
-            self.numbers(Kind::ExitRule, limit.value.span);
+            self.numbers(MutantKind::ExitRule, limit.value.span);
         }
-        self.flip(Kind::ExitRule, rule, "respawn");
+        self.flip(MutantKind::ExitRule, rule, "respawn");
     }
 
-    fn gates(&mut self, kind: Kind, gates: &'m Node) {
+    fn gates(&mut self, kind: MutantKind, gates: &'m Node) {
         if entry(gates, "all").is_none() {
             self.gate(kind, gates);
         }
@@ -162,7 +162,7 @@ impl<'m> Maker<'m> {
         }
     }
 
-    fn gate(&mut self, kind: Kind, gate: &'m Node) {
+    fn gate(&mut self, kind: MutantKind, gate: &'m Node) {
         if let Some(section) = entry(gate, "section") {
             let other = format!("\"{}s\"", text(section.value));
             let text = replaced(self.source, section.value.span, &other);
@@ -186,7 +186,7 @@ impl<'m> Maker<'m> {
         }
     }
 
-    fn guard(&mut self, kind: Kind, guard: &'m Node) {
+    fn guard(&mut self, kind: MutantKind, guard: &'m Node) {
         self.numbers(kind, guard.span);
         let written = &self.source.text[guard.span.range()];
         for (at, sign, other) in signs(written) {

@@ -26,7 +26,7 @@ use orange_codegen::source::{Format, is_scenario_file};
 use orange_codegen::{Level, PromptFiles, Source};
 
 use self::known::Known;
-use self::mutant::{Kind, Mutant};
+use self::mutant::{Mutant, MutantKind};
 use self::scenarios::Scenarios;
 use crate::Result;
 use crate::house::House;
@@ -251,7 +251,7 @@ fn single(judged: &[Judged]) -> f64 {
 
 /// The number of noticed changes of each kind, by workflow.
 fn table(judged: &[Judged]) -> String {
-    let mut rows: BTreeMap<(&str, Kind), [usize; 5]> = BTreeMap::new();
+    let mut rows: BTreeMap<(&str, MutantKind), [usize; 5]> = BTreeMap::new();
     for it in judged {
         let row = rows.entry((&it.path, it.mutant.kind)).or_default();
         match it.fate {

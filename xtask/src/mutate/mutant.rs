@@ -12,8 +12,8 @@ use crate::Result;
 /// One small change of a workflow.
 #[derive(Clone, Debug)]
 pub(super) struct Mutant {
-    /// Kind of the changed thing.
-    pub kind: Kind,
+    /// MutantKind of the changed thing.
+    pub kind: MutantKind,
     /// The place: `working → stuck`, hook 2 kill_session.
     pub place: String,
     /// The change: left out.
@@ -30,7 +30,7 @@ pub(super) struct Mutant {
 
 /// The kind of what is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum MutantKind {
     State,
     Transition,
     Guard,
@@ -49,7 +49,7 @@ pub(super) enum Kind {
     Prompt,
 }
 
-impl Kind {
+impl MutantKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::State => "states",
@@ -134,7 +134,7 @@ pub(super) struct Maker<'m> {
 
 impl<'m> Maker<'m> {
     /// Changes every number by one.
-    pub fn numbers(&mut self, kind: Kind, span: Span) {
+    pub fn numbers(&mut self, kind: MutantKind, span: Span) {
         let written = &self.source.text[span.range()];
         for (at, digits) in numbers(written) {
             let start = span.start + at as u32;
@@ -147,20 +147,20 @@ impl<'m> Maker<'m> {
         }
     }
 
-    pub fn leave_out(&mut self, kind: Kind, what: &str, span: Span) {
+    pub fn leave_out(&mut self, kind: MutantKind, what: &str, span: Span) {
         if let Some(text) = removed(self.source, span) {
             self.push(kind, format!("{what} left out"), span, text);
         }
     }
 
-    pub fn flip(&mut self, kind: Kind, node: &'m Node, key: &str) {
+    pub fn flip(&mut self, kind: MutantKind, node: &'m Node, key: &str) {
         if let Some(flag) = entry(node, key) {
             self.another(kind, key, flag.value, &["true", "false"]);
         }
     }
 
     /// Replaces a word by the next one of its kind.
-    pub fn another(&mut self, kind: Kind, what: &str, node: &'m Node, words: &[&str]) {
+    pub fn another(&mut self, kind: MutantKind, what: &str, node: &'m Node, words: &[&str]) {
         let at = words.iter().position(|it| *it == text(node)).map_or(0, |at| at + 1);
         if let Some(other) = words.get(at % words.len().max(1)) {
             self.replace(kind, what, node, other);
@@ -168,14 +168,14 @@ impl<'m> Maker<'m> {
     }
 
     /// Replaces a word by another one, in quotes if it has some.
-    pub fn replace(&mut self, kind: Kind, what: &str, node: &'m Node, other: &str) {
+    pub fn replace(&mut self, kind: MutantKind, what: &str, node: &'m Node, other: &str) {
         let is_quoted = self.source.text[node.span.range()].starts_with('"');
         let written = if is_quoted { format!("\"{other}\"") } else { other.to_owned() };
         let changed = replaced(self.source, node.span, &written);
         self.push(kind, format!("{what} `{other}` for `{}`", text(node)), node.span, changed);
     }
 
-    pub fn push(&mut self, kind: Kind, change: String, span: Span, text: String) {
+    pub fn push(&mut self, kind: MutantKind, change: String, span: Span, text: String) {
         let (place, line) = (self.place.clone(), self.lines.position(span.start).line);
         self.made.push(Mutant { kind, place, change, line, is_prose: false, file: None, text });
     }
@@ -213,7 +213,7 @@ mod tests {
         let names: BTreeSet<String> = mutants.iter().map(Mutant::name).collect();
         assert_eq!(names.len(), mutants.len());
         assert!(mutants.iter().all(|it| it.text != text));
-        let kinds: BTreeSet<Kind> = mutants.iter().map(|it| it.kind).collect();
+        let kinds: BTreeSet<MutantKind> = mutants.iter().map(|it| it.kind).collect();
         assert_eq!(kinds.len(), 6);
     }
 }

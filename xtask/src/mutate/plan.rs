@@ -7,7 +7,7 @@ use orange_codegen::syntax::Node;
 use orange_codegen::{PromptFiles, Span};
 use orange_core::plan::{Field, Plan, StepCondition, StepId, StepSet, StepValue};
 
-use super::mutant::{Kind, Maker, Mutant};
+use super::mutant::{Maker, Mutant, MutantKind};
 use super::tree::{entries, entry, items_of, replaced, text, value};
 
 impl<'m> Maker<'m> {
@@ -27,11 +27,11 @@ impl<'m> Maker<'m> {
     }
 
     fn policy(&mut self, header: &'m Node) {
-        self.word(Kind::Policy, header, "execution", &["step"]);
-        self.word(Kind::Policy, header, "intervene", &["never", "on-warning", "always"]);
-        self.word(Kind::Policy, header, "notices", &["false"]);
+        self.word(MutantKind::Policy, header, "execution", &["step"]);
+        self.word(MutantKind::Policy, header, "intervene", &["never", "on-warning", "always"]);
+        self.word(MutantKind::Policy, header, "notices", &["false"]);
         for role in items_of(header, "roles") {
-            self.leave_out(Kind::Role, &format!("`{}` of roles", text(role)), role.span);
+            self.leave_out(MutantKind::Role, &format!("`{}` of roles", text(role)), role.span);
         }
     }
 
@@ -40,28 +40,28 @@ impl<'m> Maker<'m> {
         let upstream: Vec<StepId> = plan.upstream(id).iter().collect();
         let all: Vec<StepId> = plan.step_ids().collect();
         let end = entries(step).map(|it| it.value.span).last().unwrap_or(step.span);
-        self.leave_out(Kind::Step, "it", step.span.to(end));
+        self.leave_out(MutantKind::Step, "it", step.span.to(end));
         let roles: Vec<&str> = plan.roles.iter().copied().filter(|it| *it != ANY).collect();
-        self.word(Kind::Role, step, "role", &roles);
-        self.names(Kind::Dependency, step, "depends_on", &names(&without_cycle(plan, id)));
+        self.word(MutantKind::Role, step, "role", &roles);
+        self.names(MutantKind::Dependency, step, "depends_on", &names(&without_cycle(plan, id)));
         self.condition(plan, id, &upstream, step);
         self.results(step);
-        self.number(Kind::Loop, step, "max_retries");
+        self.number(MutantKind::Loop, step, "max_retries");
         if let Some(requeue) = entry(step, "requeue") {
-            self.leave_out(Kind::Loop, "requeue", requeue.span());
+            self.leave_out(MutantKind::Loop, "requeue", requeue.span());
         }
-        self.names(Kind::Loop, step, "requeue", &names(&upstream));
-        self.word(Kind::Handler, step, "on_fail", &names(&all));
+        self.names(MutantKind::Loop, step, "requeue", &names(&upstream));
+        self.word(MutantKind::Handler, step, "on_fail", &names(&all));
         let harnesses: BTreeSet<&str> = plan.steps.iter().filter_map(|it| it.harness).collect();
-        self.word(Kind::Agent, step, "harness", &Vec::from_iter(harnesses));
-        self.word(Kind::Agent, step, "permissions", &["reduced"]);
-        self.number(Kind::Agent, step, "timeout");
-        self.number(Kind::Agent, step, "stuck_after");
-        self.flip(Kind::Agent, step, "independent");
+        self.word(MutantKind::Agent, step, "harness", &Vec::from_iter(harnesses));
+        self.word(MutantKind::Agent, step, "permissions", &["reduced"]);
+        self.number(MutantKind::Agent, step, "timeout");
+        self.number(MutantKind::Agent, step, "stuck_after");
+        self.flip(MutantKind::Agent, step, "independent");
     }
 
     /// Leaves each name of a list out, replaces it by each other one, and adds these.
-    fn names(&mut self, kind: Kind, step: &'m Node, key: &str, names: &[&str]) {
+    fn names(&mut self, kind: MutantKind, step: &'m Node, key: &str, names: &[&str]) {
         let listed = items_of(step, key);
         let others = names.iter().filter(|it| listed.iter().all(|item| text(item) != **it));
         for item in listed {
@@ -80,27 +80,27 @@ impl<'m> Maker<'m> {
         let (Some(condition), Some(written)) = (plan.step(id).condition, entry(step, "condition")) else {
             return;
         };
-        self.leave_out(Kind::Condition, "condition", written.span());
+        self.leave_out(MutantKind::Condition, "condition", written.span());
         let steps = upstream.iter().map(|it| StepCondition { step: *it, ..condition });
         let fields = [Field::Result, Field::Summary].map(|field| StepCondition { field, ..condition });
         let values = plan.results_of(condition.step).iter().copied().chain(["OTHER"]);
         let values = values.map(|value| StepCondition { value, ..condition });
         for other in steps.chain(fields).chain(values) {
-            self.replace(Kind::Condition, "condition", written.value, &plan.condition_text(&other));
+            self.replace(MutantKind::Condition, "condition", written.value, &plan.condition_text(&other));
         }
     }
 
     fn results(&mut self, step: &'m Node) {
         if let Some(results) = entry(step, "results") {
-            self.leave_out(Kind::Result, "results", results.span());
+            self.leave_out(MutantKind::Result, "results", results.span());
         }
         for result in items_of(step, "results") {
-            self.leave_out(Kind::Result, &format!("`{}` of results", text(result)), result.span);
-            self.replace(Kind::Result, "results", result, "OTHER");
+            self.leave_out(MutantKind::Result, &format!("`{}` of results", text(result)), result.span);
+            self.replace(MutantKind::Result, "results", result, "OTHER");
         }
     }
 
-    fn number(&mut self, kind: Kind, step: &'m Node, key: &str) {
+    fn number(&mut self, kind: MutantKind, step: &'m Node, key: &str) {
         if let Some(number) = entry(step, key) {
             self.leave_out(kind, key, number.span());
             self.numbers(kind, number.span());
@@ -114,14 +114,14 @@ impl<'m> Maker<'m> {
         else {
             return;
         };
-        self.another(Kind::Prompt, "prompt_file", file.value, files);
+        self.another(MutantKind::Prompt, "prompt_file", file.value, files);
         let name = text(file.value);
         let Some(prompt) = prompts.get(name) else { return };
         for value in StepValue::ALL {
             let placeholder = format!("{{{{{}}}}}", value.name());
             if prompt.contains(&placeholder) {
                 self.made.push(Mutant {
-                    kind: Kind::Prompt,
+                    kind: MutantKind::Prompt,
                     place: self.place.clone(),
                     change: format!("`{placeholder}` of {name} left out"),
                     line: self.lines.position(file.key.span.start).line,
@@ -134,7 +134,7 @@ impl<'m> Maker<'m> {
     }
 
     /// Leaves a key out, and gives it each of these words; its default is not among them, since that is what it is without the key.
-    fn word(&mut self, kind: Kind, node: &'m Node, key: &str, words: &[&str]) {
+    fn word(&mut self, kind: MutantKind, node: &'m Node, key: &str, words: &[&str]) {
         if let Some(word) = entry(node, key) {
             self.leave_out(kind, key, word.span());
             words.iter().for_each(|other| self.replace(kind, key, word.value, other));
@@ -201,7 +201,7 @@ prompt = "Rescue. {{context}}"
     }
 
     /// The mutants of one kind.
-    fn changes(kind: Kind) -> Vec<String> {
+    fn changes(kind: MutantKind) -> Vec<String> {
         let mutants = mutant::all(&source()).unwrap();
         mutants.iter().filter(|it| it.kind == kind).map(Mutant::name).collect()
     }
@@ -209,7 +209,7 @@ prompt = "Rescue. {{context}}"
     #[test]
     fn every_part_of_a_plan_is_changed() {
         assert_eq!(
-            changes(Kind::Dependency),
+            changes(MutantKind::Dependency),
             [
                 "step `check`: `draft` of depends_on left out",
                 "step `mend`: `check` of depends_on left out",
@@ -218,7 +218,7 @@ prompt = "Rescue. {{context}}"
             ]
         );
         assert_eq!(
-            changes(Kind::Condition),
+            changes(MutantKind::Condition),
             [
                 "step `mend`: condition left out",
                 "step `mend`: condition `draft.result == 'BAD'` for `check.result == 'BAD'`",
@@ -228,7 +228,7 @@ prompt = "Rescue. {{context}}"
             ]
         );
         assert_eq!(
-            changes(Kind::Loop),
+            changes(MutantKind::Loop),
             [
                 "step `mend`: max_retries left out",
                 "step `mend`: 3 for 2 in max_retries = 2",
@@ -240,13 +240,13 @@ prompt = "Rescue. {{context}}"
             ]
         );
         let numbers = [
-            (Kind::Step, 4),
-            (Kind::Role, 8),
-            (Kind::Result, 5),
-            (Kind::Handler, 4),
-            (Kind::Agent, 8),
-            (Kind::Policy, 2),
-            (Kind::Prompt, 2),
+            (MutantKind::Step, 4),
+            (MutantKind::Role, 8),
+            (MutantKind::Result, 5),
+            (MutantKind::Handler, 4),
+            (MutantKind::Agent, 8),
+            (MutantKind::Policy, 2),
+            (MutantKind::Prompt, 2),
         ];
         for (kind, number) in numbers {
             assert_eq!(changes(kind).len(), number, "{:?}", changes(kind));

@@ -6,7 +6,7 @@ use orange_analysis::lint::{AgentInState, Facts, Reading, find_heading, with_fac
 use orange_codegen::syntax::{Kind as NodeKind, Node, Text};
 use orange_codegen::{LineIndex, Source, Span, compile};
 
-use super::mutant::{Kind, Mutant};
+use super::mutant::{Mutant, MutantKind};
 use super::tree::{entries, entry, replaced};
 use crate::Result;
 
@@ -29,7 +29,15 @@ pub(super) fn mutants(
         let place = format!("prompt `{}`", prompt.name);
         let mutant = |change: String, span: Span, text: String, is_prose: bool| {
             let line = lines.position(span.start).line;
-            Mutant { kind: Kind::Prompt, place: place.clone(), change, line, is_prose, file: None, text }
+            Mutant {
+                kind: MutantKind::Prompt,
+                place: place.clone(),
+                change,
+                line,
+                is_prose,
+                file: None,
+                text,
+            }
         };
         for (said, span) in text_lines(source, &scalar.text) {
             let text = replaced(source, span, "");

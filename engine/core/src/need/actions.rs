@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Agent, Doing, NeedKind, MissionFacts, TaskFacts, asked, idle};
+use super::{Agent, Doing, MissionFacts, NeedKind, TaskFacts, asked, idle};
 use crate::mission::MissionStatus;
 use crate::{Actor, Choice, Commands, Facts, Input, Machine, Rejection, StateId, Transition};
 
@@ -403,8 +403,8 @@ impl<'f> MissionFacts<'f> {
     /// All actions of a person for a need of this kind, the most likely first.
     pub fn actions(&self, kind: NeedKind) -> Vec<Offer<'f>> {
         let answers = groups(kind).iter().flat_map(|group| self.offers(*group));
-        let unheard =
-            (kind != NeedKind::Over).then_some(Offer::refused(Action::Send { spawn: 0 }, Obstacle::OfMission));
+        let unheard = (kind != NeedKind::Over)
+            .then_some(Offer::refused(Action::Send { spawn: 0 }, Obstacle::OfMission));
         answers.chain(unheard).collect()
     }
 

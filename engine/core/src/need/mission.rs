@@ -1,6 +1,6 @@
 //! The need of a mission.
 
-use super::{Agent, NeedKind, Need, Wait, asked, idle, limited, working};
+use super::{Agent, Need, NeedKind, Wait, asked, idle, limited, working};
 use crate::mission::MissionStatus;
 
 /// Known facts about a mission.

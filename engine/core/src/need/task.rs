@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::{Agent, Doing, NeedKind, Need, Wait, asked, idle, limited, working};
+use super::{Agent, Doing, Need, NeedKind, Wait, asked, idle, limited, working};
 use crate::{
     Actor, Actors, Checks, Condition, Facts, Machine, Outcome, REVIEW_ROUND, SectionGate, StateId, Verdict,
     check_section, fingerprint, section,
@@ -201,7 +201,9 @@ impl<'f> TaskFacts<'f> {
         if let Some(programs) = machine.waits_for_programs(status) {
             return Some(match self.attention {
                 Some(attention) => Need::new(NeedKind::Stuck, self.since(), attention),
-                None => Need::new(NeedKind::Queued, self.entered, format!("{} waits for {programs}", state.name)),
+                None => {
+                    Need::new(NeedKind::Queued, self.entered, format!("{} waits for {programs}", state.name))
+                }
             });
         }
         let checks = self.pull_request.map(|it| it.checks);

@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{
-    Action, Agent, Doing, Hooks, NeedKind, Lost, MissionFacts, Obstacle, Pause, PullRequest, Request, TaskFacts,
-    Wait,
+    Action, Agent, Doing, Hooks, Lost, MissionFacts, NeedKind, Obstacle, Pause, PullRequest, Request,
+    TaskFacts, Wait,
 };
 use crate::tests::{DONE, MACHINE, PENDING, REVIEW, STUCK, WORKING, view};
 use crate::*;
@@ -179,7 +179,12 @@ fn agents_come_first_and_permissions_before_all() {
         "agent 1 is there",
         &["allow", "deny", "attach"],
     );
-    check(Given { agents: WONDERS, ..working }, NeedKind::Question, "agent 1 is there", &["attach", "restart"]);
+    check(
+        Given { agents: WONDERS, ..working },
+        NeedKind::Question,
+        "agent 1 is there",
+        &["attach", "restart"],
+    );
     const BOTH: &[Agent<'_>] = &[agent(Doing::Waits), agent(Doing::Asks(PERMISSION))];
     assert_eq!(answer(Given { agents: BOTH, ..working }).0, Some(NeedKind::Permission));
     let idle = ["send", "attach", "restart"];
@@ -233,7 +238,12 @@ fn the_crash_state_is_stuck_unless_somebody_works_there() {
     check(given(STUCK), NeedKind::Stuck, "no agent is alive in stuck", &[]);
     let idle = Given { agents: WAITS, ..given(STUCK) };
     check(idle, NeedKind::Stuck, "agent 1 is there", &["send", "attach"]);
-    check(Given { agents: WORKS, ..given(STUCK) }, NeedKind::Working, "agent 1 is there", &["attach", "send"]);
+    check(
+        Given { agents: WORKS, ..given(STUCK) },
+        NeedKind::Working,
+        "agent 1 is there",
+        &["attach", "send"],
+    );
 }
 
 #[test]

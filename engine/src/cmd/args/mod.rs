@@ -291,7 +291,7 @@ pub struct GcArgs {
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,
     /// Only this kind
-    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(Kind::NAMES))]
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(LeftoverKind::NAMES))]
     pub kind: Option<String>,
     /// Only leftovers of this age in days or more; this replaces the settings
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(0..=100_000))]

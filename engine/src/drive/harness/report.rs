@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::until::until;
 use crate::fault;
-use crate::store::activity::{NoteKind, Note};
+use crate::store::activity::{Note, NoteKind};
 use crate::store::clock;
 
 /// The relevant parts of a hook's input; the rest, which may be large, is skipped.
@@ -33,13 +33,20 @@ pub fn read(spawn: u32, given: &[u8]) -> Option<Note> {
 
     let kind = kind(&given)?;
     let text = match kind {
-        NoteKind::Tool | NoteKind::ToolEnded | NoteKind::Permission | NoteKind::Question => argument(&given.tool_input),
+        NoteKind::Tool | NoteKind::ToolEnded | NoteKind::Permission | NoteKind::Question => {
+            argument(&given.tool_input)
+        }
         NoteKind::Failed | NoteKind::Limit => {
             text_of(&given.last_assistant_message).or_else(|| text_of(&given.error))
         }
         NoteKind::Idle if given.hook_event_name == "Interrupt" => Some("interrupted".to_owned()),
         NoteKind::Ended => text_of(&given.reason),
-        NoteKind::Started | NoteKind::Prompt | NoteKind::Answered | NoteKind::Idle | NoteKind::Reports | NoteKind::Other => None,
+        NoteKind::Started
+        | NoteKind::Prompt
+        | NoteKind::Answered
+        | NoteKind::Idle
+        | NoteKind::Reports
+        | NoteKind::Other => None,
     };
     let until_of_text = || until(text.as_ref()?, fault::now()).map(clock::rfc3339);
     let until = text_of(&given.until).or_else(|| until_of_text().filter(|_| kind == NoteKind::Limit));
@@ -107,8 +114,14 @@ mod tests {
 
     #[test]
     fn events_of_claude_and_codex_become_notes() {
-        check(r#"{"hook_event_name":"SessionStart","source":"startup"}"#, Some((NoteKind::Started, None, None)));
-        check(r#"{"hook_event_name":"UserPromptSubmit","prompt":"go"}"#, Some((NoteKind::Prompt, None, None)));
+        check(
+            r#"{"hook_event_name":"SessionStart","source":"startup"}"#,
+            Some((NoteKind::Started, None, None)),
+        );
+        check(
+            r#"{"hook_event_name":"UserPromptSubmit","prompt":"go"}"#,
+            Some((NoteKind::Prompt, None, None)),
+        );
         check(
             r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","description":"x"}}"#,
             Some((NoteKind::Tool, Some("Bash"), Some("ls"))),

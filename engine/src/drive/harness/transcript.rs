@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 use serde_json::Value;
 
 use super::until::until;
-use crate::store::activity::{NoteKind, Note};
+use crate::store::activity::{Note, NoteKind};
 use crate::store::clock;
 
 /// The length of the end that is read.

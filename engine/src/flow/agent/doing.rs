@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::store::Seat;
-use crate::store::activity::{Activity, Doing, NoteKind, Note};
+use crate::store::activity::{Activity, Doing, Note, NoteKind};
 use orange_api::{AgentState, Asked, Assessment};
 
 /// After so long without a report and without a change on its screen, an agent is called quiet.

@@ -8,7 +8,7 @@ use crate::drive::harness::report;
 use crate::drive::process::Process;
 use crate::flow::asked::{self, Answer};
 use crate::hooks::agent_processes::AgentProcesses;
-use crate::store::activity::{self, Activity, NoteKind, Note};
+use crate::store::activity::{self, Activity, Note, NoteKind};
 use crate::store::{Home, TaskDir, clock, find, home};
 use crate::{Error, Result, caller};
 

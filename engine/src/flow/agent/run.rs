@@ -16,7 +16,7 @@ use crate::hooks::agent_processes::Room;
 use crate::hooks::trace;
 use crate::relay::Companion;
 use crate::setup::{Record, mcp};
-use crate::store::activity::{self, NoteKind, Note};
+use crate::store::activity::{self, Note, NoteKind};
 use crate::store::environment::Environment;
 use crate::store::event::{self, Spawn};
 use crate::store::{Task, TaskDir, home, secret, task, transcripts};
@@ -71,7 +71,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
     let (task, _) = Task::read(&app.home, dir)?;
     let spawn = check_on_record(dir, number)?;
     let Some(workspace) = &task.owned.workspace else {
-        return Err(Error::new(crate::NoteKind::Refused, format!("{} has no worktree", dir.shown())));
+        return Err(Error::new(crate::Kind::Refused, format!("{} has no worktree", dir.shown())));
     };
     let folder = app.home.workspace(workspace);
     let project = app.project_of(&task)?;
@@ -131,7 +131,7 @@ fn of_step(call: Call, dir: &TaskDir, spawn: &Spawn) -> Result<Call> {
 fn check_on_record(dir: &TaskDir, number: u32) -> Result<Spawn> {
     let agents = task::read_journal_last(dir, 0)?.history().agents;
     agents.get(&number).cloned().ok_or_else(|| {
-        Error::new(crate::NoteKind::Refused, format!("{} has no live agent {number}", dir.shown()))
+        Error::new(crate::Kind::Refused, format!("{} has no live agent {number}", dir.shown()))
     })
 }
 
@@ -208,7 +208,7 @@ mod tests {
     fn every_end_is_reported() {
         check(Ok(Ended { code: Some(3), signal: None }), &["--reason=exited with 3", "--code=3"]);
         check(Ok(Ended { code: None, signal: Some(9) }), &["--reason=ended by signal 9", "--signal=9"]);
-        let error = Error::new(crate::NoteKind::Environment, "`pi` is not installed").help("install it");
+        let error = Error::new(crate::Kind::Environment, "`pi` is not installed").help("install it");
         check(Err(error), &["--reason=could not be run: `pi` is not installed; install it"]);
     }
 }

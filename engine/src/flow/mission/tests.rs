@@ -15,7 +15,7 @@ use crate::Kind;
 use crate::app::App;
 use crate::flow::End;
 use crate::machines::Machines;
-use crate::store::activity::{self, NoteKind as Noted, Note};
+use crate::store::activity::{self, Note, NoteKind as Noted};
 use crate::store::event::{EndedAttempt, Exited, Spawn, StepEnd};
 use crate::store::plan::tests::PLAN;
 use crate::store::{self, Event, Set, TaskDir, create, tests};

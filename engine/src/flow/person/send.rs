@@ -11,7 +11,7 @@ use crate::flow::person::respawn;
 use crate::flow::request::dry_run::TaskPreview;
 use crate::flow::{lock_recovered, typed};
 use crate::hooks::{agent_processes, agents};
-use crate::store::activity::{self, NoteKind as Happened, Note};
+use crate::store::activity::{self, Note, NoteKind as Happened};
 use crate::store::event::{self, Spawn};
 use crate::store::{Event, Set, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result, fault};

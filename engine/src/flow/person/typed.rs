@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::drive::harness::Harness;
 use crate::flow::asked::{Answer, name};
-use crate::store::activity::{Activity, NoteKind as Happened, Note};
+use crate::store::activity::{Activity, Note, NoteKind as Happened};
 use crate::store::event::Spawn;
 use crate::store::{LockedTask, Task, TaskDir};
 use crate::{Error, Kind, Result};

@@ -97,7 +97,13 @@ impl LeftoverKind {
     /// The names of all kinds.
     pub const NAMES: [&'static str; 5] = ["backup", "branch", "trash", "definition", "temporary"];
 
-    const ALL: [LeftoverKind; 5] = [LeftoverKind::Backup, LeftoverKind::Branch, LeftoverKind::Trash, LeftoverKind::Definition, LeftoverKind::Temporary];
+    const ALL: [LeftoverKind; 5] = [
+        LeftoverKind::Backup,
+        LeftoverKind::Branch,
+        LeftoverKind::Trash,
+        LeftoverKind::Definition,
+        LeftoverKind::Temporary,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {

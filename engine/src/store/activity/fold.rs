@@ -1,6 +1,6 @@
 //! The activity of one agent, as its notes add up.
 
-use super::{NoteKind, Note};
+use super::{Note, NoteKind};
 
 /// Sum of the reports of an agent's harness.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 pub use fold::{Activity, Doing, Limit};
-pub use note::{NoteKind, Note};
+pub use note::{Note, NoteKind};
 
 use crate::nofollow;
 use crate::store::TaskDir;

@@ -151,7 +151,11 @@ fn tool(text: &str) -> Doing {
 #[test]
 fn a_request_is_open_until_its_tool_has_run_or_the_turn_is_over() {
     let asks = || {
-        vec![note(NoteKind::Prompt, "", ""), note(NoteKind::Tool, "Bash", "ls"), note(NoteKind::Permission, "Bash", "ls")]
+        vec![
+            note(NoteKind::Prompt, "", ""),
+            note(NoteKind::Tool, "Bash", "ls"),
+            note(NoteKind::Permission, "Bash", "ls"),
+        ]
     };
     let with = |last: Note| [asks(), vec![last]].concat();
     adds_up(&asks(), tool("ls"), &["ls"]);
@@ -167,7 +171,8 @@ fn a_request_is_open_until_its_tool_has_run_or_the_turn_is_over() {
 #[test]
 fn an_answer_closes_the_request_that_it_names() {
     let named = |kind, name: &str| Note { request: Some(name.to_owned()), ..note(kind, "Bash", name) };
-    let notes = [named(NoteKind::Permission, "a"), named(NoteKind::Permission, "b"), named(NoteKind::Answered, "a")];
+    let notes =
+        [named(NoteKind::Permission, "a"), named(NoteKind::Permission, "b"), named(NoteKind::Answered, "a")];
     // Who asks works, though nothing else was reported.
     adds_up(&notes, Doing::Thinking, &["b"]);
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::State;
 use super::diff::Diff;
 use super::effect::{Followed, Question, Watched};
-use super::row::{RowKind, Row};
+use super::row::{Row, RowKind};
 use orange_api::{Error, Need, Next, ShownMission, ShownPane, ShownTask};
 
 /// A part of what is shown about a row.

@@ -6,7 +6,7 @@ use super::details::{self, Details, Source, Tab};
 use super::diff::Diff;
 use super::effect::{Answer, Completion, Effect, Event, Followed, Order, Question, Watched};
 use super::list::Layout;
-use super::row::{Group, RowKind, Row};
+use super::row::{Group, Row, RowKind};
 use super::{Carried, Held, State, list, press, request, write};
 use orange_api::{Error, OpenedPage, OpenedPullRequest, Refreshed, ShownTask};
 

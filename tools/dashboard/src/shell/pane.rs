@@ -8,7 +8,7 @@ use std::thread;
 use super::Note;
 use super::orange::Program;
 use crate::model::effect::{Event, Followed};
-use crate::model::row::Kind;
+use crate::model::row::RowKind;
 use orange_api::{Error, Kind as ErrorKind, Refusal, ShownPane};
 
 /// The command that follows.
@@ -30,8 +30,8 @@ impl Follower {
         let Some(followed) = followed else { return };
         let Followed { kind, id, columns, lines, agents: _ } = &followed;
         let group = match kind {
-            Kind::Task => "task",
-            Kind::Mission => "mission",
+            RowKind::Task => "task",
+            RowKind::Mission => "mission",
         };
         let words =
             [group, "pane", id, "--follow", "--size", &format!("{columns}x{lines}")].map(str::to_owned);

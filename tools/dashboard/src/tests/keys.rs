@@ -6,7 +6,7 @@ use super::{DIFF, Desk, NEXT, PROJECTS, TASKS};
 use crate::model::ask::Mode;
 use crate::model::effect::{Effect, Event, Order, Question, Watched};
 use crate::model::list;
-use crate::model::row::{Group, Kind};
+use crate::model::row::{Group, RowKind};
 use orange_api::{Error, Kind as ErrorKind};
 
 pub(super) fn desk() -> Desk {
@@ -189,7 +189,7 @@ fn a_click_selects_and_the_wheel_moves() {
     desk.event(at(MouseEventKind::ScrollDown, 5, 4));
     assert_eq!(desk.selected(), "crash");
     desk.event(at(MouseEventKind::Down(MouseButton::Left), 66, 2));
-    assert_eq!(desk.state.details.tab.name(crate::model::row::Kind::Task), "diff");
+    assert_eq!(desk.state.details.tab.name(crate::model::row::RowKind::Task), "diff");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_mission_has_its_pane_and_its_changes() {
     let mission = r#"{"workflow_id": "dev-task", "session": "active", "status": "running", "policy": {"execution": "auto", "intervene": "never"}, "worktree": "/w/toy--9", "steps": []}"#;
     desk.answer(Question::Mission(id.clone()), mission);
     let followed = desk.state.details.followed.clone().unwrap();
-    assert_eq!((followed.kind, &followed.id), (Kind::Mission, &id));
+    assert_eq!((followed.kind, &followed.id), (RowKind::Mission, &id));
     desk.press("2");
     desk.answer(Question::Mission(id.clone()), mission);
     assert!(desk.effects.contains(&Effect::Ask(Question::Diff(id.clone()))), "{:?}", desk.effects);

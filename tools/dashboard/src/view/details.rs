@@ -15,7 +15,7 @@ use super::{diff, pane, request};
 use crate::model::areas::Areas;
 use crate::model::ask::Mode;
 use crate::model::details::{Tab, tabs};
-use crate::model::row::{RowKind, Row};
+use crate::model::row::{Row, RowKind};
 use crate::model::{State, clock, offers, plan};
 use orange_api::{ShownMission, ShownTask, ShownWorkflow};
 use orange_core::mission::StepStatus;

@@ -13,7 +13,7 @@ use super::theme::Theme;
 use orange_core::need::NeedKind;
 
 use crate::model::list::{Entry, entries};
-use crate::model::row::{Group, RowKind, Row, mark};
+use crate::model::row::{Group, Row, RowKind, mark};
 use crate::model::{State, areas, clock};
 
 pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme, area: Rect) {
