@@ -1,4 +1,4 @@
-//! Colonies.
+//! Colonies, as callers make and list them.
 
 use serde::{Deserialize, Serialize};
 

@@ -10,6 +10,8 @@ mod crab;
 mod mission;
 mod run;
 mod status;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 

@@ -94,6 +94,16 @@ pub struct TaskAssigned {
     pub worktree_path: Option<String>,
 }
 
+impl TaskAssigned {
+    /// The prompt with the path of the worktree.
+    pub fn prompt_in(&self, worktree: &str) -> String {
+        if self.worktree_token.is_empty() {
+            return self.prompt.clone();
+        }
+        self.prompt.replace(&self.worktree_token, worktree)
+    }
+}
+
 /// The start of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartBody {
