@@ -18,11 +18,11 @@ words! {
         Completed = "completed",
         /// It has failed.
         Failed = "failed",
-        /// Its crab is gone.
+        /// Its agent has ended without a word.
         Lost = "lost",
-        /// The mission has ended before it.
+        /// Its crab was lost.
         Abandoned = "abandoned",
-        /// Its crab has given it back.
+        /// The step went back, or the mission ended, before it had ended.
         Withdrawn = "withdrawn",
     }
 }

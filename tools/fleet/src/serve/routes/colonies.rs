@@ -1,4 +1,4 @@
-//! Colonies.
+//! Colonies: people make and list them.
 
 use std::sync::Arc;
 
