@@ -10,6 +10,7 @@ mod diff;
 mod doctor;
 mod door;
 mod error;
+pub mod gateway;
 mod gc;
 mod harness;
 mod install;

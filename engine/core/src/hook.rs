@@ -62,11 +62,22 @@ impl Workspace {
 
 /// Permissions of an agent: the acts that it may do without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Permissions {
     /// Every act: the harness asks for no permission.
     Full,
     /// Everything that the harness allows by default.
     Reduced,
+}
+
+impl Permissions {
+    /// Its word in workflows.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Permissions::Full => "full",
+            Permissions::Reduced => "reduced",
+        }
+    }
 }
 
 /// Reaction of a transition to the failure of one of its hooks.

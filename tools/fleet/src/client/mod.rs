@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use orange_api::gateway::{Complaint, RefusedCall};
 use orange_api::{Error, Kind, Result};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_rustls::rustls::ClientConfig;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -76,18 +77,6 @@ fn help_for(why: &str) -> &'static str {
 
 /// Result of a call, as `ureq` gives it.
 type Called = std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>;
-
-#[derive(Deserialize)]
-struct Refusal {
-    error: Complaint,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Complaint {
-    message: String,
-    help: String,
-}
 
 impl Failed {
     /// The same as an error of a command.
@@ -224,6 +213,11 @@ impl Client {
     }
 }
 
+/// The JSON of a body. Bodies are structs of plain fields, which always have one.
+pub fn json(body: &impl Serialize) -> Value {
+    serde_json::to_value(body).unwrap_or_default()
+}
+
 /// The value of an answer, which may be empty.
 pub fn parse<T: for<'de> Deserialize<'de>>(answer: &str) -> Heard<T> {
     let answer = if answer.is_empty() { "null" } else { answer };
@@ -244,7 +238,7 @@ fn heard(called: Called) -> Heard<String> {
 
 /// Failure of a call, read from an unsuccessful answer.
 pub fn refusal(status: u16, text: &str) -> Failed {
-    let Ok(Refusal { error: Complaint { message, help } }) = serde_json::from_str(text) else {
+    let Ok(RefusedCall { error: Complaint { message, help, .. } }) = serde_json::from_str(text) else {
         // Something between the caller and the gateway has answered.
         return Failed::Unheard(format!("HTTP status {status}"));
     };

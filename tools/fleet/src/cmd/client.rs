@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use orange_api::{Error, Kind, Result};
 use orange_engine::random;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::store::folder;
@@ -34,6 +35,14 @@ pub struct ClientArgs {
     /// The gateway's folder, on its machine [env: ORANGE_FLEET_DIR; default: ~/orange-fleet/gateway]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+}
+
+/// An answer of the gateway.
+#[derive(Debug)]
+pub struct Received<T> {
+    /// All that came, for `--json`.
+    pub json: Value,
+    pub answer: T,
 }
 
 /// A gateway that answers.
@@ -88,8 +97,8 @@ impl Client {
     ///
     /// # Errors
     /// The gateway refuses, or does not answer.
-    pub fn get(&self, path: &str) -> Result<Value> {
-        again(|| parse(&self.0.get(path, PATIENCE)?))
+    pub fn get<T: for<'de> Deserialize<'de>>(&self, path: &str) -> Result<Received<T>> {
+        again(|| received(&self.0.get(path, PATIENCE)?))
     }
 
     /// Removes something. It is asked once, since what is removed is not found again.
@@ -104,7 +113,11 @@ impl Client {
     ///
     /// # Errors
     /// The gateway refuses, or does not answer.
-    pub fn post(&self, path: &str, body: &Value) -> Result<Value> {
+    pub fn post<T: for<'de> Deserialize<'de>>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Received<T>> {
         let key: String = random::bytes::<16>()?.iter().map(|it| format!("{it:02x}")).collect();
         self.post_with(&key, path, body)
     }
@@ -113,8 +126,14 @@ impl Client {
     ///
     /// # Errors
     /// The gateway refuses, or does not answer.
-    pub fn post_with(&self, key: &str, path: &str, body: &Value) -> Result<Value> {
-        again(|| parse(&self.0.post(path, body, Some(key), PATIENCE)?))
+    pub fn post_with<T: for<'de> Deserialize<'de>>(
+        &self,
+        key: &str,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Received<T>> {
+        let body = client::json(body);
+        again(|| received(&self.0.post(path, &body, Some(key), PATIENCE)?))
     }
 }
 
@@ -126,7 +145,11 @@ fn shell_word(word: &str) -> String {
     }
 }
 
-fn again(call: impl Fn() -> Heard<Value>) -> Result<Value> {
+fn received<T: for<'de> Deserialize<'de>>(text: &str) -> Heard<Received<T>> {
+    Ok(Received { json: parse(text)?, answer: parse(text)? })
+}
+
+fn again<T>(call: impl Fn() -> Heard<T>) -> Result<T> {
     let mut tried = 1;
     loop {
         match call() {

@@ -1,11 +1,13 @@
 //! `orange-fleet colony`
 
 use clap::Subcommand;
+use orange_api::gateway::{Colonies, ColonyAnswer, CrabAnswer, Crabs, NewColonyBody};
 use orange_api::{Error, Kind, Result};
 use serde_json::json;
 
-use super::client::{ClientArgs, encoded};
-use super::{Said, status::rows};
+use super::Said;
+use super::client::{ClientArgs, Received, encoded};
+use super::status::{or_dash, table};
 
 /// `orange-fleet colony …`
 #[derive(Debug, Subcommand)]
@@ -72,23 +74,22 @@ impl ColonyCommand {
     pub(super) fn run(self) -> Result<Said> {
         match self {
             ColonyCommand::Create { name, repository, base, client } => {
-                let body = json!({"name": name, "repository": repository, "base": base});
-                let json = client.client()?.post("/v1/colonies", &body)?;
+                let body = NewColonyBody { name, repository, base };
+                let Received { json, .. } = client.client()?.post::<ColonyAnswer>("/v1/colonies", &body)?;
+                let name = body.name;
                 let text = format!(
                     "colony {name} is there\n`orange-fleet token new --colony {name}` makes a token for its crabs"
                 );
                 Ok(Said { text, json })
             }
             ColonyCommand::List { client } => {
-                let json = client.client()?.get("/v1/colonies?limit=500")?;
-                let text = rows(&json["colonies"], &["name", "repository", "base", "colony_id"]);
-                Ok(Said { text, json })
+                let found: Received<Colonies> = client.client()?.get("/v1/colonies?limit=500")?;
+                Ok(Said { text: colonies(found.answer), json: found.json })
             }
             ColonyCommand::Crabs { name, client } => {
                 let of = name.map(|it| format!("&colony={}", encoded(&it))).unwrap_or_default();
-                let json = client.client()?.get(&format!("/v1/crabs?limit=500{of}"))?;
-                let text = rows(&json["crabs"], &["crab_id", "name", "roles", "status", "run_id", "fault"]);
-                Ok(Said { text, json })
+                let found: Received<Crabs> = client.client()?.get(&format!("/v1/crabs?limit=500{of}"))?;
+                Ok(Said { text: crabs(found.answer), json: found.json })
             }
             ColonyCommand::RemoveCrab { crab, client } => {
                 let removed = client.client()?.delete(&format!("/v1/crabs/{}", encoded(&crab)));
@@ -97,6 +98,19 @@ impl ColonyCommand {
             }
         }
     }
+}
+
+fn colonies(page: Colonies) -> String {
+    let row = |it: ColonyAnswer| [it.name, it.repository, or_dash(it.base), it.colony_id];
+    table(["NAME", "REPOSITORY", "BASE", "COLONY_ID"], page.colonies.into_iter().map(row))
+}
+
+fn crabs(page: Crabs) -> String {
+    let row = |it: CrabAnswer| {
+        let (roles, status) = (it.roles.join(","), it.status.as_str().to_owned());
+        [it.crab_id, it.name, roles, status, or_dash(it.run_id), or_dash(it.fault)]
+    };
+    table(["CRAB_ID", "NAME", "ROLES", "STATUS", "RUN_ID", "FAULT"], page.crabs.into_iter().map(row))
 }
 
 fn no_crab(id: &str) -> Error {

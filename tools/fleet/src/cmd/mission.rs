@@ -3,12 +3,16 @@
 use std::io::Read;
 
 use clap::{Args, Subcommand};
+use orange_api::gateway::{
+    Acted, ContinueBody, MissionAnswer, MissionLine, Missions, NewMissionBody, Nothing, PauseAnswer,
+    PauseEffect, PauseOffer, RetryBody, RunAnswer, Runs, TaskAnswer,
+};
 use orange_api::{Error, Kind, Result};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use super::Said;
-use super::client::{ClientArgs, encoded};
-use super::status::rows;
+use super::client::{ClientArgs, Received, encoded};
+use super::status::{or_dash, table};
 
 /// `orange-fleet mission …`
 #[derive(Debug, Subcommand)]
@@ -157,25 +161,22 @@ impl MissionCommand {
             MissionCommand::Start(args) => args.run(),
             MissionCommand::List(args) => args.run(),
             MissionCommand::Show(one) => {
-                let json = one.get("")?;
-                Ok(Said { text: shown(&json, &one.client.words()), json })
+                let found: Received<MissionAnswer> = one.client.client()?.get(&one.path())?;
+                Ok(Said { text: shown(&found.answer, &one.client.words()), json: found.json })
             }
             MissionCommand::Continue(args) => args.run(),
             MissionCommand::Retry { one, step } => {
-                let json = one.post("retry", given(json!({"step": step})))?;
+                let json = one.post("retry", &RetryBody { step })?.json;
                 Ok(Said { text: format!("mission {} runs again", one.mission), json })
             }
             MissionCommand::Cancel(one) => {
-                let json = one.post("cancel", json!({}))?;
+                let json = one.post("cancel", &Nothing {})?.json;
                 Ok(Said { text: format!("mission {} is cancelled", one.mission), json })
             }
             MissionCommand::Runs(one) => {
-                let json = one
-                    .client
-                    .client()?
-                    .get(&format!("/v1/runs?limit=500&mission={}", encoded(&one.mission)))?;
-                let text = rows(&json["runs"], &["run_id", "status", "crab_id", "result", "commit"]);
-                Ok(Said { text, json })
+                let path = format!("/v1/runs?limit=500&mission={}", encoded(&one.mission));
+                let found: Received<Runs> = one.client.client()?.get(&path)?;
+                Ok(Said { text: runs(found.answer), json: found.json })
             }
         }
     }
@@ -198,17 +199,14 @@ impl StartArgs {
         let StartArgs { workflow, prompt, colony, branch, key, policy, client } = self;
         let prompt = if prompt == "-" { standard_input()? } else { prompt };
         let PolicyArgs { execution, intervene } = policy;
-        let body = given(json!({
-            "colony_id": colony, "workflow": workflow, "prompt": prompt, "branch": branch, "execution": execution, "intervene": intervene,
-        }));
+        let body = NewMissionBody { colony_id: colony, prompt, workflow, branch, execution, intervene };
         let (client, path) = (client.client()?, "/v1/missions");
         let made = match &key {
             Some(key) => client.post_with(key, path, &body),
             None => client.post(path, &body).map_err(may_have_begun),
         };
-        let json = made?;
-        let text =
-            format!("mission {} has begun, on branch {}", word(&json["mission_id"]), word(&json["branch"]));
+        let Received::<MissionAnswer> { json, answer } = made?;
+        let text = format!("mission {} has begun, on branch {}", answer.mission_id, answer.branch);
         Ok(Said { text, json })
     }
 }
@@ -220,10 +218,9 @@ impl ListArgs {
         for (key, value) in [("colony", colony), ("status", status), ("q", search), ("after", after)] {
             path.extend(value.map(|it| format!("&{key}={}", encoded(&it))));
         }
-        let json = client.client()?.get(&path)?;
-        let mut text =
-            rows(&json["missions"], &["mission_id", "status", "step_id", "workflow", "branch", "summary"]);
-        if let Some(next) = json["next"].as_str() {
+        let Received { json, answer: Missions { missions, next } } = client.client()?.get(&path)?;
+        let mut text = listed(missions);
+        if let Some(next) = next {
             text.push_str(&format!("\nolder ones: --after {next}"));
         }
         Ok(Said { text, json })
@@ -234,14 +231,14 @@ impl ContinueArgs {
     fn run(self) -> Result<Said> {
         let ContinueArgs { one, pause, accept_failure, policy } = self;
         let PolicyArgs { execution, intervene } = policy;
-        let body = json!({"pause": pause, "accept_failure": accept_failure, "execution": execution, "intervene": intervene});
-        let json = one.post("continue", given(body))?;
-        let step = word(&json["step_id"]);
-        let text = match json["answered"].as_str() {
-            Some("tried_again") => format!("step {step} is tried again"),
-            Some("granted") => format!("the loop of step {step} has one more round"),
-            Some("accepted") => format!("the failure of step {step} counts"),
-            Some(_) | None => format!("mission {} goes on", one.mission),
+        let body = ContinueBody { pause, accept_failure, execution, intervene };
+        let Received { json, answer } = one.post("continue", &body)?;
+        let step = answer.step_id.unwrap_or_default();
+        let text = match answer.answered {
+            Some(PauseEffect::TriedAgain) => format!("step {step} is tried again"),
+            Some(PauseEffect::Granted) => format!("the loop of step {step} has one more round"),
+            Some(PauseEffect::Accepted) => format!("the failure of step {step} counts"),
+            Some(PauseEffect::WentOn) | None => format!("mission {} goes on", one.mission),
         };
         Ok(Said { text, json })
     }
@@ -252,36 +249,62 @@ impl OneArgs {
         format!("/v1/missions/{}", encoded(&self.mission))
     }
 
-    fn get(&self, what: &str) -> Result<Value> {
-        self.client.client()?.get(&format!("{}{what}", self.path()))
-    }
-
-    fn post(&self, what: &str, body: Value) -> Result<Value> {
-        self.client.client()?.post(&format!("{}/{what}", self.path()), &body)
+    fn post(&self, what: &str, body: &impl Serialize) -> Result<Received<Acted>> {
+        self.client.client()?.post(&format!("{}/{what}", self.path()), body)
     }
 }
 
+fn listed(missions: Vec<MissionLine>) -> String {
+    let columns = ["MISSION_ID", "STATUS", "STEP_ID", "WORKFLOW", "BRANCH", "SUMMARY"];
+    let row =
+        |it: MissionLine| [it.mission_id, it.status, or_dash(it.step_id), it.workflow, it.branch, it.summary];
+    table(columns, missions.into_iter().map(row))
+}
+
+fn runs(page: Runs) -> String {
+    let row = |it: RunAnswer| {
+        let status = it.status.as_str().to_owned();
+        [it.run_id, status, or_dash(it.crab_id), or_dash(it.result), or_dash(it.commit)]
+    };
+    table(["RUN_ID", "STATUS", "CRAB_ID", "RESULT", "COMMIT"], page.runs.into_iter().map(row))
+}
+
+fn steps(tasks: &[TaskAnswer]) -> String {
+    let columns = ["STEP_ID", "STATUS", "CRAB_ID", "ATTEMPT", "ROLE", "RESULT", "FAILURE"];
+    let row = |it: &TaskAnswer| {
+        [
+            it.step_id.clone(),
+            it.status.as_str().to_owned(),
+            or_dash(it.crab_id.clone()),
+            it.attempt.to_string(),
+            it.role.clone(),
+            or_dash(it.result.clone()),
+            or_dash(it.failure.clone()),
+        ]
+    };
+    table(columns, tasks.iter().map(row))
+}
+
 /// `same`: the arguments with which a command reaches the same gateway.
-fn shown(mission: &Value, same: &str) -> String {
+fn shown(mission: &MissionAnswer, same: &str) -> String {
+    let id = &mission.mission_id;
     let mut text = format!(
-        "{}  {}  {} on branch {}\n{}\n\n{}",
-        word(&mission["mission_id"]),
-        word(&mission["status"]),
-        word(&mission["workflow"]),
-        word(&mission["branch"]),
-        word(&mission["prompt"]).lines().next().unwrap_or_default(),
-        rows(&mission["tasks"], &["step_id", "status", "crab_id", "attempt", "role", "result", "failure"])
+        "{id}  {}  {} on branch {}\n{}\n\n{}",
+        mission.status.as_str(),
+        mission.workflow,
+        mission.branch,
+        mission.prompt.lines().next().unwrap_or_default(),
+        steps(&mission.tasks)
     );
-    text.extend(mission["tasks"].as_array().into_iter().flatten().flat_map(said));
-    if let Some(why) = mission["waits"].as_str() {
+    text.extend(mission.tasks.iter().flat_map(said));
+    if let Some(why) = &mission.waits {
         text.push_str(&format!("\n\nit waits: {why}"));
     }
-    if let Some(number) = mission["pause"]["number"].as_u64() {
-        let id = word(&mission["mission_id"]);
-        text.push_str(&format!("\n\n{}\n", paused(&mission["pause"])));
+    if let Some(pause) = &mission.pause {
+        let number = pause.number;
+        text.push_str(&format!("\n\n{}\n", paused(pause)));
         text.push_str(&format!("`orange-fleet mission continue {id} --pause {number}{same}` answers it\n"));
-        let offers = mission["pause"]["offers"].as_array();
-        if offers.is_some_and(|it| it.iter().any(|offer| offer == "accept_failure")) {
+        if pause.offers.contains(&PauseOffer::AcceptFailure) {
             let accept = format!("mission continue {id} --pause {number} --accept-failure{same}");
             text.push_str(&format!("`orange-fleet {accept}` takes the failure as it is\n"));
         }
@@ -291,30 +314,19 @@ fn shown(mission: &Value, same: &str) -> String {
 }
 
 /// Last words of the agent of a step: the first line of its summary, and its warning.
-fn said(task: &Value) -> impl Iterator<Item = String> {
-    let step = word(&task["step_id"]);
-    let summary = word(&task["summary"]).lines().next().map(|line| format!("\n\n{step}: {line}"));
-    let warning = word(&task["warning"]);
-    let warning = (!warning.is_empty()).then(|| format!("\n\n{step} warns: {warning}"));
-    summary.into_iter().chain(warning)
+fn said(task: &TaskAnswer) -> impl Iterator<Item = String> {
+    let step = &task.step_id;
+    let summary = task.summary.as_deref().and_then(|it| it.lines().next());
+    let warning = task.warning.as_deref().filter(|it| !it.is_empty());
+    let summary = summary.map(|line| format!("\n\n{step}: {line}"));
+    summary.into_iter().chain(warning.map(|it| format!("\n\n{step} warns: {it}")))
 }
 
-fn paused(pause: &Value) -> String {
-    let (reason, message) = (word(&pause["reason"]), word(&pause["message"]));
-    match message {
-        "" => format!("paused after {}", word(&pause["step_id"])),
-        message => format!("paused ({reason}): {message}"),
+fn paused(pause: &PauseAnswer) -> String {
+    match pause.message.as_str() {
+        "" => format!("paused after {}", pause.step_id.as_deref().unwrap_or_default()),
+        message => format!("paused ({}): {message}", pause.reason.as_str()),
     }
-}
-
-/// An object without its empty values.
-fn given(body: Value) -> Value {
-    let fields = body.as_object().cloned().unwrap_or_default();
-    Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect::<Map<_, _>>())
-}
-
-fn word(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 fn standard_input() -> Result<String> {

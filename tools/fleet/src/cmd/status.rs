@@ -2,10 +2,10 @@
 
 use clap::Args;
 use orange_api::Result;
-use serde_json::Value;
+use orange_api::gateway::{CrabCounts, StatusAnswer};
 
 use super::Said;
-use super::client::ClientArgs;
+use super::client::{ClientArgs, Received};
 
 /// `orange-fleet status …`
 #[derive(Debug, Args)]
@@ -17,66 +17,56 @@ pub struct StatusArgs {
 
 impl StatusArgs {
     pub(super) fn run(self) -> Result<Said> {
-        let json = self.client.client()?.get("/v1/status")?;
-        let counts = |of: &Value| {
-            let counts = of.as_object().into_iter().flatten().map(|(name, count)| format!("{count} {name}"));
-            counts.collect::<Vec<_>>().join(", ")
-        };
-        let missions = Some(counts(&json["missions"])).filter(|it| !it.is_empty());
+        let Received { json, answer } = self.client.client()?.get::<StatusAnswer>("/v1/status")?;
+        let StatusAnswer { missions, crabs, waiting, alarms, .. } = answer;
+        let missions: Vec<String> =
+            missions.iter().map(|(status, count)| format!("{count} {status}")).collect();
+        let missions = if missions.is_empty() { "none".to_owned() } else { missions.join(", ") };
+        let CrabCounts { known, idle, busy, faulty } = crabs;
         let text = format!(
-            "missions: {}\ncrabs: {}\nsteps that wait: {}\nalarms: {}",
-            missions.unwrap_or_else(|| "none".to_owned()),
-            counts(&json["crabs"]),
-            json["waiting"],
-            json["alarms"]
+            "missions: {missions}\ncrabs: {busy} busy, {faulty} faulty, {idle} idle, {known} known\n\
+             steps that wait: {waiting}\nalarms: {alarms}"
         );
         Ok(Said { text, json })
     }
 }
 
-/// A list as a table: a line for each entry, a column for each of these keys that an entry has.
-pub(super) fn rows(list: &Value, keys: &[&str]) -> String {
-    let entries: Vec<&Value> = list.as_array().into_iter().flatten().collect();
+/// A table: a line for each entry below the names of its columns.
+pub(super) fn table<const N: usize>(
+    columns: [&str; N],
+    entries: impl IntoIterator<Item = [String; N]>,
+) -> String {
+    let entries: Vec<[String; N]> = entries.into_iter().map(|cells| cells.map(plain)).collect();
     if entries.is_empty() {
         return "none".to_owned();
     }
-    let cells = |entry: &&Value| keys.iter().map(|key| cell(&entry[*key])).collect::<Vec<String>>();
-    let lines: Vec<Vec<String>> = std::iter::once(keys.iter().map(|it| it.to_uppercase()).collect())
-        .chain(entries.iter().map(cells))
-        .collect();
+    let lines: Vec<[String; N]> = std::iter::once(columns.map(str::to_owned)).chain(entries).collect();
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..keys.len()).map(width).collect();
-    let line = |cells: &Vec<String>| {
+    let widths: [usize; N] = std::array::from_fn(width);
+    let line = |cells: &[String; N]| {
         let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn cell(value: &Value) -> String {
-    let plain =
-        |text: &str| text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect::<String>();
-    match value {
-        Value::Null => "-".to_owned(),
-        Value::String(text) => plain(text),
-        Value::Array(values) => values.iter().map(cell).collect::<Vec<_>>().join(","),
-        Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
-    }
+/// A cell whose value may be absent.
+pub(super) fn or_dash(value: Option<String>) -> String {
+    value.unwrap_or_else(|| "-".to_owned())
+}
+
+fn plain(text: String) -> String {
+    text.replace(char::is_control, " ")
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn lists_are_tables() {
-        let list = json!([{"name": "coffee", "roles": ["any", "b"]}, {"name": "t\u{1b}ea", "base": 3}]);
-        assert_eq!(
-            rows(&list, &["name", "roles", "base"]),
-            "NAME    ROLES  BASE\ncoffee  any,b  -\nt ea    -      3"
-        );
-        assert_eq!(rows(&json!([]), &["name"]), "none");
+        let entries = [["coffee", "any,b"], ["t\u{1b}ea", "-"]].map(|cells| cells.map(str::to_owned));
+        assert_eq!(table(["NAME", "ROLES"], entries), "NAME    ROLES\ncoffee  any,b\nt ea    -");
+        assert_eq!(table(["NAME"], []), "none");
     }
 }

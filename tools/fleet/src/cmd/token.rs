@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use orange_api::gateway::Colonies;
 use orange_api::{Error, Kind, Result};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::Said;
 use super::client::ClientArgs;
-use super::status::rows;
+use super::status::{or_dash, table};
 use super::store::folder;
-use crate::serve::doors::{Rights, Tokens};
+use crate::serve::doors::{Rights, Stored, Tokens};
 
 /// `orange-fleet token …`
 #[derive(Debug, Subcommand)]
@@ -65,25 +67,45 @@ pub struct FolderArgs {
     dir: Option<PathBuf>,
 }
 
+/// A token in a list.
+#[derive(Debug, Serialize)]
+struct ListedToken {
+    id: String,
+    name: String,
+    /// `person`, `reader` or `crab`.
+    kind: &'static str,
+    /// The colony of a crab's token.
+    colony_id: Option<String>,
+}
+
+impl ListedToken {
+    fn new(id: &str, name: &str, rights: Rights) -> ListedToken {
+        let (kind, colony_id) = match rights {
+            Rights::Person => ("person", None),
+            Rights::Reader => ("reader", None),
+            Rights::Crab { colony } => ("crab", Some(colony)),
+        };
+        ListedToken { id: id.to_owned(), name: name.to_owned(), kind, colony_id }
+    }
+}
+
+impl From<Stored> for ListedToken {
+    fn from(stored: Stored) -> ListedToken {
+        ListedToken::new(&stored.id, &stored.name, stored.rights)
+    }
+}
+
 impl TokenCommand {
     pub(super) fn run(self) -> Result<Said> {
         match self {
             TokenCommand::New(args) => args.run(),
             TokenCommand::List(args) => {
-                let tokens = args.tokens()?.list()?;
-                let entry = |(id, name, rights): (&str, &str, &Rights)| {
-                    let (kind, colony) = match rights {
-                        Rights::Person => ("person", Value::Null),
-                        Rights::Reader => ("reader", Value::Null),
-                        Rights::Crab { colony } => ("crab", json!(colony)),
-                    };
-                    json!({"id": id, "name": name, "kind": kind, "colony_id": colony})
-                };
-                let admin = ("admin", "the first start", &Rights::Person);
-                let others = tokens.iter().map(|it| (it.id.as_str(), it.name.as_str(), &it.rights));
-                let json =
-                    json!({"tokens": std::iter::once(admin).chain(others).map(entry).collect::<Vec<_>>()});
-                let text = rows(&json["tokens"], &["id", "kind", "name", "colony_id"]);
+                let admin = ListedToken::new("admin", "the first start", Rights::Person);
+                let others = args.tokens()?.list()?.into_iter().map(ListedToken::from);
+                let tokens: Vec<ListedToken> = std::iter::once(admin).chain(others).collect();
+                let json = json!({ "tokens": tokens });
+                let row = |it: ListedToken| [it.id, it.kind.to_owned(), it.name, or_dash(it.colony_id)];
+                let text = table(["ID", "KIND", "NAME", "COLONY_ID"], tokens.into_iter().map(row));
                 Ok(Said { text, json })
             }
             TokenCommand::Revoke { id, folder } => {
@@ -120,11 +142,10 @@ impl NewArgs {
 
 /// The id of a colony, which a token names so that a new colony of an old name gets no old tokens.
 fn colony_id(client: &ClientArgs, name: &str) -> Result<String> {
-    let json = client.client()?.get("/v1/colonies?limit=500")?;
-    let colonies = json["colonies"].as_array().cloned().unwrap_or_default();
-    let found = colonies.iter().find(|it| it["name"] == name || it["colony_id"] == name);
-    let names = colonies.iter().filter_map(|it| it["name"].as_str());
-    found.and_then(|it| it["colony_id"].as_str()).map(str::to_owned).ok_or_else(|| {
+    let Colonies { colonies, .. } = client.client()?.get("/v1/colonies?limit=500")?.answer;
+    let found = colonies.iter().find(|it| it.name == name || it.colony_id == name);
+    let names = colonies.iter().map(|it| it.name.as_str());
+    found.map(|it| it.colony_id.clone()).ok_or_else(|| {
         let help = orange_codegen::suggest::help(name, "colonies", names.collect::<Vec<_>>());
         Error::new(Kind::NotFound, format!("there is no colony `{}`", name.escape_debug()))
             .help(help.unwrap_or_else(|| "`orange-fleet colony create` makes one".to_owned()))

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use orange_api::gateway::PauseEffect;
 use orange_core::plan::{Execution, Intervene};
 
 use crate::host::Later;
@@ -74,8 +75,8 @@ pub struct Begin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
     pub mission: String,
-    /// Effect of the answer to a pause, as the API says it.
-    pub answered: Option<&'static str>,
+    /// Effect of the answer to a pause.
+    pub answered: Option<PauseEffect>,
 }
 
 /// Refusal of a request, with its reason.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
+use orange_api::gateway::NewMissionBody;
 use orange_core::plan::{Execution, Intervene};
 
 use super::door::{Ask, Begin, Done, Door, Refused};
@@ -11,7 +12,7 @@ use super::machine::Machine;
 use super::{Console, router};
 use crate::host::{HostError, Later};
 use crate::serve::doors::Rights;
-use crate::serve::{Answer, ApiError, Gateway, NewMissionBody, act, start_mission};
+use crate::serve::{Answer, ApiError, Gateway, act, start_mission};
 
 /// The pages of the console of a gateway, with the work of its machine if that is shown.
 pub fn pages(gateway: &Arc<Gateway>, machine: Option<Machine>) -> Router {

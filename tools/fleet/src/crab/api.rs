@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use orange_api::Result;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use orange_api::gateway::{
+    BeatBody, CompleteBody, Ended, GiveBackBody, Message, Messages, PollBody, RegisterBody, Registered,
+    Reported, RunEnd, StartBody,
+};
+use serde::{Deserialize, Serialize};
 
-use super::assigned::Message;
 use super::job::Verdict;
 use super::line::Line;
 use super::workflow::short_hash;
-use crate::client::{Client, Gateway, Heard, parse};
+use crate::client::{Client, Gateway, Heard, json, parse};
 use crate::host::TextKind;
 
 /// Time limit of a call that does not wait for work.
@@ -31,14 +33,6 @@ pub struct Registration {
     pub roles: Vec<String>,
 }
 
-/// Answer of a gateway to the registration of a crab.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub struct Registered {
-    /// Time between two heartbeats that the gateway expects, in milliseconds.
-    pub beat_ms: Option<u64>,
-}
-
 /// Author of the reports of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reporter<'r> {
@@ -47,19 +41,6 @@ pub struct Reporter<'r> {
     pub crab: Option<&'r str>,
     /// The crab's job, which makes one report of a run differ from a later one.
     pub job: &'r str,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Messages {
-    Named { messages: Vec<Message> },
-    Plain(Vec<Message>),
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Ended {
-    ended: Vec<String>,
 }
 
 impl Api {
@@ -82,50 +63,55 @@ impl Api {
 
     /// Registers a crab, or changes its roles.
     pub fn register(&self, crab: &Registration) -> Heard<Registered> {
-        let Registration { crab, colony, name, roles } = crab;
-        let body = json!({ "crab_id": crab, "colony_id": colony, "name": name, "roles": roles });
+        let Registration { crab, colony, name, roles } = crab.clone();
+        let body = RegisterBody { crab_id: Some(crab), colony_id: colony, name, role: None, roles };
         self.ask("/v1/crabs/register", &body, PATIENCE)
     }
 
     /// Waits for work, for at most this time.
     pub fn poll(&self, crab: &str, wait: Duration) -> Heard<Vec<Message>> {
-        let body = json!({ "wait_ms": u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) });
+        let body = PollBody { wait_ms: Some(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)) };
         let answer: Messages = self.ask(&format!("/v1/crabs/{crab}/poll"), &body, wait + PATIENCE)?;
-        Ok(match answer {
-            Messages::Named { messages } | Messages::Plain(messages) => messages,
-        })
+        Ok(answer.messages)
     }
 
     /// Says that a run is alive. Returns whether the gateway thinks so, too.
     pub fn beat(&self, crab: &str, run: &str, patience: Duration) -> Heard<bool> {
-        let answer: Ended =
-            self.ask(&format!("/v1/crabs/{crab}/beat"), &json!({ "runs": [run] }), patience)?;
+        let body = BeatBody { runs: vec![run.to_owned()] };
+        let answer: Ended = self.ask(&format!("/v1/crabs/{crab}/beat"), &body, patience)?;
         Ok(!answer.ended.iter().any(|it| it == run))
     }
 
     /// Says that the agent of a run has started.
     pub fn start(&self, crab: &str, run: &str, worktree: &str) -> Heard<()> {
-        let body = json!({ "run_id": run, "crab_id": crab, "worktree_path": worktree });
-        self.ask::<Value>("/v1/runs/start", &body, PATIENCE).map(drop)
+        let body = StartBody {
+            run_id: run.to_owned(),
+            crab_id: crab.to_owned(),
+            worktree_path: Some(worktree.to_owned()),
+        };
+        self.ask::<Reported>("/v1/runs/start", &body, PATIENCE).map(drop)
     }
 
     /// Reports how a run has ended.
     pub fn report(&self, of: Reporter<'_>, verdict: &Verdict, commit: Option<&str>) -> Heard<()> {
-        let mut body = serde_json::to_value(verdict).unwrap_or_default();
-        body["run_id"] = of.run.into();
-        if let Some(crab) = of.crab {
-            body["crab_id"] = crab.into();
-        }
-        let path = match verdict {
-            Verdict::GivenBack { .. } => {
-                body.as_object_mut().map(|it| it.remove("status"));
-                "/v1/runs/give-back"
+        let (run_id, crab_id) = (of.run.to_owned(), of.crab.map(str::to_owned));
+        let commit = commit.map(str::to_owned);
+        let (path, body) = match verdict {
+            Verdict::GivenBack { reason } => {
+                let crab_id = crab_id.unwrap_or_default();
+                ("/v1/runs/give-back", json(&GiveBackBody { run_id, crab_id, reason: reason.clone() }))
             }
-            Verdict::Completed { .. } | Verdict::Failed { .. } => {
-                if let Some(commit) = commit {
-                    body["commit"] = commit.into();
-                }
-                "/v1/runs/complete"
+            Verdict::Completed { result, summary, warning } => {
+                let (result, warning) = (result.clone(), warning.clone());
+                let (status, summary) = (RunEnd::Completed, summary.clone());
+                let body = CompleteBody { run_id, crab_id, status, result, summary, warning, commit };
+                ("/v1/runs/complete", json(&body))
+            }
+            Verdict::Failed { summary } => {
+                let (status, summary) = (RunEnd::Failed, summary.clone());
+                let (result, warning) = (None, None);
+                let body = CompleteBody { run_id, crab_id, status, result, summary, warning, commit };
+                ("/v1/runs/complete", json(&body))
             }
         };
         // A run that comes back to this crab can be given back again.
@@ -147,11 +133,12 @@ impl Api {
     pub fn ask<T: for<'de> Deserialize<'de>>(
         &self,
         path: &str,
-        body: &Value,
+        body: &impl Serialize,
         patience: Duration,
     ) -> Heard<T> {
+        let body = json(body);
         let key = short_hash(&format!("{path}\n{body}"));
         let is_once = path.starts_with("/v1/runs/") || path == "/v1/missions";
-        parse(&self.client.post(path, body, is_once.then_some(&*key), patience)?)
+        parse(&self.client.post(path, &body, is_once.then_some(&*key), patience)?)
     }
 }

@@ -147,6 +147,7 @@ pub fn unfit(local: &Local, why: &str) -> Verdict {
 mod tests {
     use super::*;
     use crate::crab::job::Ready;
+    use crate::crab::job::tests::assigned;
 
     fn completed() -> Verdict {
         Verdict::Completed { result: Some("PASS".to_owned()), summary: "done".to_owned(), warning: None }
@@ -165,7 +166,7 @@ mod tests {
             pushed: (stage >= 4).then(|| "c".to_owned()),
             verdict: (stage >= 5).then(completed),
             is_reported: stage >= 6,
-            ..Job::default()
+            ..Job::new(assigned("plan"), "j".to_owned())
         }
     }
 

@@ -19,6 +19,12 @@ pub struct Home {
     _lock: File,
 }
 
+/// The version of the file of a job, whatever else is in it.
+#[derive(Deserialize)]
+struct JobVersion {
+    v: u64,
+}
+
 #[derive(Deserialize, Serialize)]
 struct Who {
     crab_id: String,
@@ -63,7 +69,7 @@ impl Home {
     pub fn job(&self) -> Result<Option<Job>> {
         let Some(value) = self.read::<Value>("job.json")? else { return Ok(None) };
         let path = self.folder.join("job.json");
-        if value["v"].as_u64().is_some_and(|version| version > VERSION.into()) {
+        if JobVersion::deserialize(&value).is_ok_and(|it| it.v > VERSION.into()) {
             return Err(Error::new(Kind::Corrupt, format!("{} is of a newer version", path.display()))
                 .help("start the crab with the version of `orange-fleet` that wrote it"));
         }
@@ -122,6 +128,7 @@ fn corrupt(path: &Path, cause: &serde_json::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crab::job::tests::assigned;
 
     #[test]
     fn a_home_has_one_crab_and_its_id_stays() {
@@ -139,7 +146,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::take(folder.path()).unwrap();
         assert_eq!(home.job().unwrap(), None);
-        let job = Job { mission: Some("m".to_owned()), ..Job::new(Default::default(), "j".to_owned()) };
+        let job = Job { mission: Some("m".to_owned()), ..Job::new(assigned("plan"), "j".to_owned()) };
         home.save(&job).unwrap();
         assert_eq!(home.job().unwrap(), Some(job));
         home.forget().unwrap();

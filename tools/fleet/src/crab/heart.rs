@@ -4,8 +4,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use orange_api::gateway::Message;
+
 use super::api::Api;
-use super::assigned::Message;
 use super::decide::Lease;
 use super::program::Wanted;
 use crate::client::Failed;
@@ -133,7 +134,7 @@ impl Shared {
                     if self.is_over_after(Duration::ZERO) {
                         return;
                     }
-                    if matches!(message, Some(Message::EndAgent { run_id }) if run_id == self.run) {
+                    if matches!(message, Some(Message::EndAgent { run_id, .. }) if run_id == self.run) {
                         self.beat();
                     }
                 }

@@ -1,14 +1,13 @@
 //! The job of a crab: one attempt, from its assignment to the answer of the gateway.
 
+use orange_api::gateway::TaskAssigned;
 use serde::{Deserialize, Serialize};
-
-use super::assigned::Assigned;
 
 /// The version of the file of a job.
 pub const VERSION: u32 = 1;
 
 /// An attempt, and how far the crab is with it. The crab writes it down before and after everything that a kill must not repeat.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// The version of this file.
     pub v: u32,
@@ -16,7 +15,7 @@ pub struct Job {
     #[serde(default)]
     pub id: String,
     /// The attempt to run.
-    pub assigned: Assigned,
+    pub assigned: TaskAssigned,
     /// State of the remote before the attempt; `None` until the branch is ready.
     #[serde(default)]
     pub ready: Option<Ready>,
@@ -86,8 +85,21 @@ pub enum Verdict {
 
 impl Job {
     /// A job that nothing has been done about.
-    pub fn new(assigned: Assigned, id: String) -> Job {
-        Job { v: VERSION, id, assigned, ..Job::default() }
+    pub fn new(assigned: TaskAssigned, id: String) -> Job {
+        Job {
+            v: VERSION,
+            id,
+            assigned,
+            ready: None,
+            mission: None,
+            is_started: false,
+            pushed: None,
+            notes: Vec::new(),
+            verdict: None,
+            sendings: 0,
+            is_sent: false,
+            is_reported: false,
+        }
     }
 
     pub fn run(&self) -> &str {
@@ -128,8 +140,38 @@ fn cut(text: String, longest: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use orange_api::gateway::RunStatus;
+    use orange_core::Permissions;
+
     use super::*;
+
+    /// The first attempt at a step of the mission `m`.
+    pub(in crate::crab) fn assigned(step: &str) -> TaskAssigned {
+        TaskAssigned {
+            run_id: format!("m.{step}.1"),
+            mission_id: "m".to_owned(),
+            colony_id: "c".to_owned(),
+            step_id: step.to_owned(),
+            title: String::new(),
+            attempt: 1,
+            role: "reviewer".to_owned(),
+            status: RunStatus::Assigned,
+            prompt: String::new(),
+            worktree_token: String::new(),
+            context: String::new(),
+            branch: "m/one".to_owned(),
+            repository: "/srv/git/toy.git".to_owned(),
+            base: None,
+            harness: None,
+            permissions: Permissions::Full,
+            results: Vec::new(),
+            needs_result: false,
+            timeout: None,
+            stuck_after: 2,
+            worktree_path: None,
+        }
+    }
 
     #[test]
     fn a_long_summary_is_cut_between_characters() {
@@ -138,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_the_body_of_its_report() {
+    fn a_verdict_is_written_down_with_its_status() {
         let verdict = Verdict::Completed { result: None, summary: "s".to_owned(), warning: None };
         assert_eq!(serde_json::to_string(&verdict).unwrap(), r#"{"status":"completed","summary":"s"}"#);
         assert_eq!(

@@ -6,6 +6,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use orange_api::gateway::{CrabMessage, Message};
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, StreamOwned};
 use tungstenite::client::IntoClientRequest;
@@ -13,8 +14,7 @@ use tungstenite::error::Error as Trouble;
 use tungstenite::http::Uri;
 use tungstenite::{HandshakeError, Message as Frame, WebSocket};
 
-use super::assigned::Message;
-use crate::client::{Failed, refusal};
+use crate::client::{Failed, json, refusal};
 
 /// Time limit for connecting, and for each read.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -65,7 +65,7 @@ impl Line {
     /// # Errors
     /// The connection is gone.
     pub fn park(&mut self) -> Result<(), Failed> {
-        self.socket.send(Frame::text(r#"{"type":"Park"}"#)).map_err(|error| gone(&error))
+        self.socket.send(Frame::text(json(&CrabMessage::Park).to_string())).map_err(|error| gone(&error))
     }
 
     /// The next message; `None` if there is none for a while.

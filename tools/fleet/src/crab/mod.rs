@@ -4,7 +4,6 @@
 //! far the crab is, the engine keeps its missions, and agents go on without the crab.
 
 pub mod api;
-pub mod assigned;
 pub mod decide;
 pub mod files;
 pub mod git;
@@ -166,7 +165,7 @@ impl Crab {
         loop {
             match self.api.register(&own) {
                 Ok(answer) => {
-                    self.beat = answer.beat_ms.map_or(self.settings.times.beat, Duration::from_millis);
+                    self.beat = Duration::from_millis(answer.beat_ms);
                     self.tell(&format!(
                         "registered in {} as {} ({})",
                         own.colony,

@@ -248,6 +248,7 @@ fn is_of_hook(status: Option<i32>, complaint: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crab::job::tests::assigned;
 
     #[derive(Debug)]
     struct Always;
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn a_worktree_that_is_gone_has_nothing_to_push() {
         let ready = Ready { worktree: "/no/such/worktree".to_owned(), ..Ready::default() };
-        let pushed = push(&Job::default(), &ready, &Always).unwrap();
+        let pushed = push(&Job::new(assigned("plan"), String::new()), &ready, &Always).unwrap();
         assert_eq!(pushed, Pushed::Unfit("its worktree is gone: /no/such/worktree".to_owned()));
     }
 

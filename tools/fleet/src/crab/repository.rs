@@ -5,9 +5,9 @@
 
 use std::path::PathBuf;
 
+use orange_api::gateway::TaskAssigned;
 use orange_api::{Error, Kind, Result};
 
-use super::assigned::Assigned;
 use super::git::{
     Git, REMOTE, Remote, branch_ref, claim_ref, clone_of, kept_ref, project_name, tracking_ref,
 };
@@ -54,7 +54,11 @@ impl Repositories<'_> {
     ///
     /// # Errors
     /// Why no attempt can start here.
-    pub fn prepare(&self, assigned: &Assigned, wanted: &dyn Wanted) -> std::result::Result<Ready, Unready> {
+    pub fn prepare(
+        &self,
+        assigned: &TaskAssigned,
+        wanted: &dyn Wanted,
+    ) -> std::result::Result<Ready, Unready> {
         let project = project_name(&assigned.repository);
         let clone = self.clone(assigned, &project, wanted)?;
         let git = Git::new(&clone, wanted);
@@ -85,7 +89,7 @@ impl Repositories<'_> {
         })
     }
 
-    fn clone(&self, assigned: &Assigned, project: &str, wanted: &dyn Wanted) -> Result<PathBuf> {
+    fn clone(&self, assigned: &TaskAssigned, project: &str, wanted: &dyn Wanted) -> Result<PathBuf> {
         let clone = clone_of(self.home, project);
         let folder = clone.parent().unwrap_or(self.home);
         std::fs::create_dir_all(folder).map_err(|cause| Error::io("make", folder, &cause))?;
@@ -101,7 +105,7 @@ impl Repositories<'_> {
     }
 
     /// Replaces the claim of whichever attempt was there before: the gateway says that this one is current.
-    fn claim(&self, git: Git<'_>, assigned: &Assigned, remote: &Remote) -> Result<String> {
+    fn claim(&self, git: Git<'_>, assigned: &TaskAssigned, remote: &Remote) -> Result<String> {
         let own = claim_commit(git, &format!("{} by {}", assigned.run_id, self.crab))?;
         let name = claim_ref(&assigned.branch);
         let mut before = remote.clone();
@@ -206,7 +210,7 @@ fn on_base(branch: &str) -> Error {
         .help("cancel it, and start it again with a branch of its own")
 }
 
-fn no_base(assigned: &Assigned) -> Error {
+fn no_base(assigned: &TaskAssigned) -> Error {
     let what = match &assigned.base {
         Some(base) => format!("{} has no branch `{base}` to start from", assigned.repository),
         None => format!("{} has no commit to start from", assigned.repository),

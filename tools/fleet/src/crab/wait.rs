@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use orange_api::Result;
+use orange_api::gateway::{Message, TaskAssigned};
 
-use super::assigned::{Assigned, Message};
 use super::job::Job;
 use super::random;
 use super::{Crab, RETRIES};
@@ -75,7 +75,7 @@ impl Crab {
         Ok(message.into_iter().collect())
     }
 
-    fn taken(&mut self, messages: Vec<Message>) -> Option<Assigned> {
+    fn taken(&mut self, messages: Vec<Message>) -> Option<TaskAssigned> {
         let mut taken = None;
         for message in messages {
             match message {
@@ -86,7 +86,7 @@ impl Crab {
                     std::thread::sleep(Duration::from_millis(after_ms).min(RETRIES.1));
                 }
                 // It has no agent.
-                Message::EndAgent { .. } | Message::Unknown => {}
+                Message::EndAgent { .. } | Message::Error { .. } | Message::Unknown => {}
             }
         }
         if taken.is_some() {

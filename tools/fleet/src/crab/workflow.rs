@@ -54,9 +54,9 @@ pub fn text(job: &Job) -> String {
         "prompt = \"{{mission_prompt}}\"".to_owned(),
     ];
     lines.extend(assigned.harness.iter().map(|it| format!("harness = {}", quoted(it))));
-    lines.extend(assigned.permissions.iter().map(|it| format!("permissions = {}", quoted(it))));
+    lines.push(format!("permissions = {}", quoted(assigned.permissions.as_str())));
     lines.extend(assigned.timeout.iter().map(|it| format!("timeout = {it}")));
-    lines.extend(assigned.stuck_after.iter().map(|it| format!("stuck_after = {it}")));
+    lines.push(format!("stuck_after = {}", assigned.stuck_after));
     if !assigned.results.is_empty() {
         let words: Vec<String> = assigned.results.iter().map(|word| quoted(word)).collect();
         lines.push(format!("results = [{}]", words.join(", ")));
@@ -90,22 +90,15 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use orange_api::gateway::TaskAssigned;
     use orange_codegen::{Source, compile};
+    use orange_core::Permissions;
 
     use super::*;
-    use crate::crab::assigned::Assigned;
-
-    fn assigned(step: &str) -> Assigned {
-        Assigned {
-            run_id: format!("m.{step}.1"),
-            step_id: step.to_owned(),
-            role: "reviewer".to_owned(),
-            ..Assigned::default()
-        }
-    }
+    use crate::crab::job::tests::assigned;
 
     #[track_caller]
-    fn check(assigned: &Assigned, lines: &[&str]) {
+    fn check(assigned: &TaskAssigned, lines: &[&str]) {
         let text = text(&Job::new(assigned.clone(), "j".to_owned()));
         for line in lines {
             assert!(text.lines().any(|it| it == *line), "{line} is not in\n{text}");
@@ -116,11 +109,11 @@ mod tests {
 
     #[test]
     fn every_key_of_the_step_is_there() {
-        let whole = Assigned {
+        let whole = TaskAssigned {
             harness: Some("codex".to_owned()),
-            permissions: Some("reduced".to_owned()),
+            permissions: Permissions::Reduced,
             timeout: Some(60),
-            stuck_after: Some(3),
+            stuck_after: 3,
             results: vec!["PASS".to_owned(), "FAIL".to_owned()],
             needs_result: true,
             ..assigned("review")
@@ -141,7 +134,7 @@ mod tests {
     fn a_step_of_any_name_compiles() {
         check(&assigned("held"), &["id = \"held-here\""]);
         check(&assigned("held-here"), &["id = \"held\""]);
-        let needy = Assigned { needs_result: true, ..assigned("plan") };
+        let needy = TaskAssigned { needs_result: true, ..assigned("plan") };
         check(&needy, &["condition = \"plan.result == 'a result that no agent reports'\""]);
     }
 
@@ -153,7 +146,7 @@ mod tests {
     #[test]
     fn every_job_has_a_name_of_its_own() {
         let named = |run: &str, id: &str| {
-            name(&Job::new(Assigned { run_id: run.to_owned(), ..Assigned::default() }, id.to_owned()))
+            name(&Job::new(TaskAssigned { run_id: run.to_owned(), ..assigned("plan") }, id.to_owned()))
         };
         assert_eq!(named("m.plan.1", "a"), named("m.plan.1", "a"));
         assert_ne!(named("m.plan.1", "a"), named("m.plan.1", "b"));

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use orange_api::gateway::Ended;
 use orange_core::plan::StepId;
 use orange_core::scheduler::Event;
 use tokio::sync::{Notify, oneshot};
 
-use super::answer::Ended;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::run::RunId;

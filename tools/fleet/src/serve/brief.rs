@@ -1,10 +1,10 @@
 //! Brief of a run, which a crab is sent: everything that its agent needs.
 
-use orange_core::Permissions;
+use orange_api::gateway::TaskAssigned;
 use orange_core::plan::{StepId, StepValues};
 use sha2::{Digest, Sha256};
 
-use super::answer::{TaskAssigned, attempt_status};
+use super::answer::attempt_status;
 use super::error::ApiError;
 use super::gateway::{Gateway, unknown_run};
 use crate::host::{Colony, StoredMission};
@@ -61,10 +61,7 @@ fn assigned(stored: StoredMission, colony: Colony, id: StepId, attempt: u32) -> 
         repository: colony.repository,
         base: colony.base,
         harness: step.harness.map(str::to_owned),
-        permissions: match step.permissions {
-            Permissions::Full => "full",
-            Permissions::Reduced => "reduced",
-        },
+        permissions: step.permissions,
         results: plan.results_of(id).iter().map(|it| (*it).to_owned()).collect(),
         needs_result: plan.needs_result(id),
         timeout: step.timeout,

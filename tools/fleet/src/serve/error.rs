@@ -5,10 +5,10 @@ use std::time::Duration;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use orange_api::gateway::{Complaint, RefusedCall};
 use orange_core::mission::{self, MissionStatus};
 use orange_core::plan::Plan;
 use orange_core::scheduler;
-use serde::Serialize;
 
 use crate::host::HostError;
 
@@ -26,18 +26,6 @@ pub struct ApiError {
     pub message: String,
     /// Advice on what to do next.
     pub help: String,
-}
-
-#[derive(Serialize)]
-struct Body<'e> {
-    error: Complaint<'e>,
-}
-
-#[derive(Serialize)]
-struct Complaint<'e> {
-    code: &'e str,
-    message: &'e str,
-    help: &'e str,
 }
 
 impl ApiError {
@@ -219,14 +207,14 @@ impl From<orange_api::Error> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let ApiError { status, code, message, help } = &self;
-        let body = Json(Body { error: Complaint { code, message, help } });
-        let mut response = (*status, body).into_response();
+        let ApiError { status, code, message, help } = self;
+        let body = Json(RefusedCall { error: Complaint { code: code.to_owned(), message, help } });
+        let mut response = (status, body).into_response();
         let headers = response.headers_mut();
-        if *status == StatusCode::SERVICE_UNAVAILABLE {
+        if status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(AGAIN.as_secs()));
         }
-        if *status == StatusCode::UNAUTHORIZED {
+        if status == StatusCode::UNAUTHORIZED {
             headers
                 .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"orange-fleet\""));
         }

@@ -35,11 +35,10 @@ use orange_api::{Error, Kind, Result};
 use orange_core::scheduler::Event;
 use tokio::task::JoinHandle;
 
-pub use self::answer::Acted;
 pub use self::error::ApiError;
 pub use self::gateway::Gateway;
 pub use self::listen::Socket;
-pub use self::routes::{Answer, NewMissionBody, ROUTES, Route, answer as act, start as start_mission};
+pub use self::routes::{Answer, ROUTES, Route, answer as act, start as start_mission};
 pub use self::settings::Settings;
 use self::traces::Traces;
 

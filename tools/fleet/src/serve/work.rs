@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message as Frame, WebSocket};
+use orange_api::gateway::{CrabMessage, Ended, Message};
 use orange_core::scheduler::Refusal;
-use serde::Deserialize;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
-use super::answer::{Ended, Message};
 use super::beats::beat;
 use super::brief::brief;
 use super::connected::Connection;
@@ -39,16 +38,6 @@ const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Number of pings that a crab may leave without an answer.
 const PINGS: u32 = 3;
-
-/// Message of a crab on its WebSocket.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type")]
-enum Sent {
-    /// It waits for work.
-    Park,
-    /// These runs are alive.
-    Beat { runs: Vec<String> },
-}
 
 /// Reason that a WebSocket ends.
 enum End {
@@ -161,8 +150,8 @@ impl Line {
 
     async fn hear(&mut self, socket: &mut WebSocket, text: &str) -> Result<(), End> {
         match serde_json::from_str(text) {
-            Ok(Sent::Park) => self.park(socket).await,
-            Ok(Sent::Beat { runs }) => {
+            Ok(CrabMessage::Park) => self.park(socket).await,
+            Ok(CrabMessage::Beat { runs }) => {
                 let answer =
                     beat(&self.gateway, self.connection.colony(), self.connection.crab(), runs).await;
                 match answer {
@@ -216,7 +205,7 @@ impl Line {
 
     async fn refuse(&self, socket: &mut WebSocket, refused: ApiError) -> Result<(), End> {
         let ApiError { code, message, help, .. } = refused;
-        self.send(socket, frame(&Message::Error { code, message, help })).await
+        self.send(socket, frame(&Message::Error { code: code.to_owned(), message, help })).await
     }
 
     async fn send(&self, socket: &mut WebSocket, frame: Frame) -> Result<(), End> {

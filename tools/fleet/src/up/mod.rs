@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use orange_api::gateway::{ColonyAnswer, NewColonyBody};
 use orange_api::{Error, Kind, Result};
-use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use self::children::{Child, Children};
@@ -85,13 +85,17 @@ fn start(settings: &Settings, children: &mut Children, stop: &AtomicBool) -> Res
         token_file: Some(Tokens::admin_file(&gateway)),
         ..ClientArgs::default()
     };
-    let body = json!({ "name": name, "repository": settings.repository, "base": settings.base });
-    let made = client.client()?.post("/v1/colonies", &body)?;
+    let body = NewColonyBody {
+        name: name.clone(),
+        repository: settings.repository.clone(),
+        base: settings.base.clone(),
+    };
+    let made: ColonyAnswer = client.client()?.post("/v1/colonies", &body)?.answer;
     let new = of_colony.with_extension("new");
     fs::write(&new, format!("{name}\n"))
         .and_then(|()| fs::rename(&new, &of_colony))
         .map_err(|cause| Error::io("write", &of_colony, &cause))?;
-    let colony = made["colony_id"].as_str().or(made["id"].as_str()).unwrap_or(&name).to_owned();
+    let colony = made.colony_id;
     let token = token(&gateway, &settings.folder, &colony)?;
     for (number, roles) in settings.crabs.iter().enumerate() {
         let name = format!("{}-{}", roles.join("-"), number + 1);

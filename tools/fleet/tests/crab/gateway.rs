@@ -127,10 +127,18 @@ async fn answer(State(gateway): State<Gateway>, request: Request) -> Response {
         script.offered = script.offered.take().filter(|it| !runs.iter().any(|run| it["run_id"] == **run));
         script.beats.extend(runs.clone());
         let ended: Vec<&String> = runs.iter().filter(|run| script.lost.contains(*run)).collect();
-        return json_of(&json!({ "ended": ended }));
+        return json_of(&json!({ "ended": ended, "is_registered": true }));
     }
-    script.calls.push((path.clone(), body));
-    json_of(&json!({ "beat_ms": 100 }))
+    let answer = if path.ends_with("/register") {
+        json!({
+            "crab_id": body["crab_id"], "colony_id": body["colony_id"], "name": body["name"],
+            "roles": body["roles"], "beat_ms": 100, "poll_ms": 1000,
+        })
+    } else {
+        json!({ "run_id": body["run_id"], "outcome": "accepted" })
+    };
+    script.calls.push((path, body));
+    json_of(&answer)
 }
 
 /// Waits until there is an attempt.

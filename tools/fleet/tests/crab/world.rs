@@ -123,8 +123,8 @@ impl World {
     /// An attempt at a step of the mission `m`, on the branch `m/one`.
     pub(crate) fn attempt(&self, step: &str, attempt: u32) -> Value {
         json!({
-            "type": "TaskAssigned", "run_id": format!("m.{step}.{attempt}"), "mission_id": "m", "step_id": step,
-            "attempt": attempt, "role": "worker", "prompt": "In @WORKTREE@: {{step}} it", "worktree_token": "@WORKTREE@",
+            "type": "TaskAssigned", "run_id": format!("m.{step}.{attempt}"), "mission_id": "m", "colony_id": "c",
+            "step_id": step, "title": step, "status": "assigned", "attempt": attempt, "role": "worker", "prompt": "In @WORKTREE@: {{step}} it", "worktree_token": "@WORKTREE@",
             "context": "", "branch": "m/one", "repository": self.path("toy.git"), "base": null, "harness": null,
             "permissions": "full", "results": [], "needs_result": false, "timeout": null, "stuck_after": 2,
             "worktree_path": null,

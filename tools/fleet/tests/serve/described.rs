@@ -4,6 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{LazyLock, Mutex};
 
 use jsonschema::Validator;
+use orange_api::gateway::{
+    Acted, Colonies, ColonyAnswer, Crabs, Ended, Message, Messages, MissionAnswer, Missions, Records,
+    RefusedCall, Registered, Reported, Runs, StatusAnswer, TaskAssigned, Tasks, Ticked, WorkflowList,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::world::Answer;
@@ -93,6 +99,45 @@ pub fn check(method: &str, path: &str, answer: &Answer) {
     let errors: Vec<String> =
         schema.iter_errors(&answer.json).map(|it| format!("{it} at {}", it.instance_path())).collect();
     assert!(errors.is_empty(), "{method} {path} {}: {errors:?}\n{}", answer.status, answer.text);
+    if answer.status >= 400 {
+        reads_back::<RefusedCall>(&answer.text)
+    } else {
+        typed(method, &template, &answer.text)
+    }
+}
+
+/// Reads an answer as its type, which writes every byte of it again.
+#[track_caller]
+fn typed(method: &str, template: &str, text: &str) {
+    match (method, template) {
+        ("POST", "/v1/colonies") => reads_back::<ColonyAnswer>(text),
+        ("GET", "/v1/colonies") => reads_back::<Colonies>(text),
+        ("POST", "/v1/crabs/register") => reads_back::<Registered>(text),
+        ("GET", "/v1/crabs") => reads_back::<Crabs>(text),
+        ("POST", "/v1/crabs/{crab_id}/poll") => reads_back::<Messages>(text),
+        ("POST", "/v1/crabs/{crab_id}/beat") => reads_back::<Ended>(text),
+        ("POST", "/v1/runs/start" | "/v1/runs/complete" | "/v1/runs/give-back") => {
+            reads_back::<Reported>(text)
+        }
+        ("GET", "/v1/runs") => reads_back::<Runs>(text),
+        ("GET", "/v1/runs/{run_id}") => reads_back::<TaskAssigned>(text),
+        ("GET", "/v1/tasks") => reads_back::<Tasks>(text),
+        ("GET", "/v1/missions") => reads_back::<Missions>(text),
+        ("POST", "/v1/missions") | ("GET", "/v1/missions/{mission_id}") => reads_back::<MissionAnswer>(text),
+        ("POST", path) if path.starts_with("/v1/missions/{mission_id}/") => reads_back::<Acted>(text),
+        ("GET", "/v1/events" | "/v1/missions/{mission_id}/events") => reads_back::<Records>(text),
+        ("GET", "/v1/status") => reads_back::<StatusAnswer>(text),
+        ("GET", "/v1/workflows") => reads_back::<WorkflowList>(text),
+        ("POST", "/v1/scheduler/tick") => reads_back::<Ticked>(text),
+        ("GET", "/v1/openapi.json") => {}
+        _ => panic!("{method} {template} answers with no type"),
+    }
+}
+
+#[track_caller]
+fn reads_back<T: Serialize + DeserializeOwned>(text: &str) {
+    let answer: T = serde_json::from_str(text).unwrap_or_else(|cause| panic!("{cause}\n{text}"));
+    assert_eq!(serde_json::to_string(&answer).unwrap(), text);
 }
 
 /// Holds a message to a crab against the description.
@@ -100,4 +145,6 @@ pub fn check(method: &str, path: &str, answer: &Answer) {
 pub fn message(message: &Value) {
     let errors: Vec<String> = MESSAGE.iter_errors(message).map(|it| it.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}\n{message}");
+    let typed: Message = serde_json::from_value(message.clone()).unwrap();
+    assert_eq!(serde_json::to_value(typed).unwrap(), *message);
 }

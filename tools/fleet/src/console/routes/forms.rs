@@ -3,6 +3,7 @@
 use axum::Form;
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect};
+use orange_api::gateway::PauseEffect;
 use orange_core::plan::{Execution, Intervene};
 use serde::Deserialize;
 
@@ -66,9 +67,10 @@ pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): For
     match visit.console.door.ask(key, ask).await.map_err(unanswered)? {
         Ok(done) => {
             let said = match done.answered {
-                Some("tried_again") => "again",
-                Some(other @ ("granted" | "accepted")) => other,
-                Some(_) | None => "went-on",
+                Some(PauseEffect::TriedAgain) => "again",
+                Some(PauseEffect::Granted) => "granted",
+                Some(PauseEffect::Accepted) => "accepted",
+                Some(PauseEffect::WentOn) | None => "went-on",
             };
             to(&done, said)
         }

@@ -1,163 +1,12 @@
 //! Missions, their steps and their attempts.
 
+use orange_api::gateway::{
+    MissionAnswer, MissionLine, PauseAnswer, PauseCause, PauseOffer, RunAnswer, RunStatus, TaskAnswer,
+};
 use orange_core::mission::{AttemptEnd, Mission, Pause, PauseReason, StepStatus};
 use orange_core::plan::{Plan, StepId};
-use serde::Serialize;
 
-use crate::host::{AttemptRow, Millis, MissionRow, StoredMission};
-
-/// A mission in a list.
-#[derive(Debug, Serialize)]
-pub struct MissionLine {
-    pub mission_id: String,
-    pub colony_id: String,
-    /// Its workflow.
-    pub workflow: String,
-    /// The first line of its prompt.
-    pub summary: String,
-    pub branch: String,
-    pub status: String,
-    /// The step that runs or comes next, or about which it asks.
-    pub step_id: Option<String>,
-    /// The number of the pause that waits for an answer.
-    pub pause: Option<u32>,
-    /// Number of events that it has accepted.
-    pub version: u64,
-    /// Time of creation.
-    pub created_at_ms: Millis,
-    /// Time of the last change.
-    pub updated_at_ms: Millis,
-}
-
-#[derive(Debug, Serialize)]
-pub struct MissionAnswer {
-    pub mission_id: String,
-    pub colony_id: String,
-    /// Its workflow.
-    pub workflow: String,
-    /// The version of the workflow that it follows, as its author writes it.
-    pub workflow_version: String,
-    /// The hash of the workflow that it follows.
-    pub definition: String,
-    /// Description of the work to do.
-    pub prompt: String,
-    pub branch: String,
-    pub status: String,
-    /// `step`: it pauses after every step; `auto`: it goes on.
-    pub execution: &'static str,
-    /// At which ends of steps it pauses.
-    pub intervene: &'static str,
-    /// Its question, if it is paused.
-    pub pause: Option<PauseAnswer>,
-    /// Reason that no crab has a step of it that may start, if it waits for one; `GET` alone says it.
-    pub waits: Option<String>,
-    /// Its steps, in the order of the workflow.
-    pub tasks: Vec<TaskAnswer>,
-    /// Number of events that it has accepted.
-    pub version: u64,
-    /// Time of creation.
-    pub created_at_ms: Millis,
-    /// Time of the last change.
-    pub updated_at_ms: Millis,
-}
-
-/// Question of a paused mission.
-#[derive(Debug, Serialize)]
-pub struct PauseAnswer {
-    /// Its number, which an answer names.
-    pub number: u32,
-    /// `boundary`, `warning`, `error`, `exhausted` or `obstacle`.
-    pub reason: &'static str,
-    /// The step that it is about.
-    pub step_id: Option<String>,
-    /// Description of what has happened, in a sentence; empty where nothing is wrong.
-    pub message: String,
-    /// The answers that it accepts: `continue`, `accept_failure`, `cancel`.
-    pub offers: Vec<&'static str>,
-}
-
-/// A step of a mission.
-#[derive(Debug, Serialize)]
-pub struct TaskAnswer {
-    /// `<mission>.<step>`.
-    pub task_id: String,
-    pub mission_id: String,
-    pub step_id: String,
-    /// A line about it for people.
-    pub title: String,
-    /// Role of the crabs that may take it.
-    pub role: String,
-    pub status: &'static str,
-    /// The crab that has its current attempt, which has not ended.
-    pub crab_id: Option<String>,
-    /// The steps that end before it.
-    pub depends_on: Vec<String>,
-    /// The condition under which it runs.
-    pub condition: Option<String>,
-    /// The number of its current attempt; 0 before the first.
-    pub attempt: u32,
-    /// Number of times that a loop step may complete; 0 for another step.
-    pub max_retries: u16,
-    /// Number of times that a loop step has completed.
-    pub completions: u16,
-    /// The result of its latest completion.
-    pub result: Option<String>,
-    /// The summary of its latest completion.
-    pub summary: Option<String>,
-    /// The warning of its latest completion.
-    pub warning: Option<String>,
-    /// Reason for its failure.
-    pub failure: Option<String>,
-}
-
-/// An attempt at a step.
-#[derive(Debug, Serialize)]
-pub struct RunAnswer {
-    /// `<mission>.<step>.<attempt>`.
-    pub run_id: String,
-    pub mission_id: String,
-    pub step_id: String,
-    /// The number of the attempt.
-    pub attempt: u32,
-    /// `queued`, `assigned`, `running`, `completed`, `failed`, `lost`, `abandoned` or `withdrawn`.
-    pub status: &'static str,
-    /// The crab that has or had it.
-    pub crab_id: Option<String>,
-    /// Result that it has reported.
-    pub result: Option<String>,
-    /// Summary that it has reported.
-    pub summary: Option<String>,
-    /// Warning that it has reported.
-    pub warning: Option<String>,
-    /// Reason for its failure.
-    pub reason: Option<String>,
-    /// The commit that its crab has pushed.
-    pub commit: Option<String>,
-    /// Path at which its agent works, on the crab's machine.
-    pub worktree_path: Option<String>,
-    /// Start of its wait for a crab.
-    pub queued_at_ms: Millis,
-    /// Time at which a crab got it.
-    pub offered_at_ms: Option<Millis>,
-    /// Time at which its agent started.
-    pub started_at_ms: Option<Millis>,
-    /// Time of its end.
-    pub ended_at_ms: Option<Millis>,
-}
-
-/// Effect of a person's call on a mission.
-#[derive(Debug, Serialize)]
-pub struct Acted {
-    pub mission_id: String,
-    /// Number of events that it has accepted.
-    pub version: u64,
-    /// Effect of the answer to a pause: `went_on`, `tried_again`, `granted` or `accepted`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answered: Option<&'static str>,
-    /// The step that this is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub step_id: Option<String>,
-}
+use crate::host::{AttemptRow, MissionRow, StoredMission};
 
 impl From<MissionRow> for MissionLine {
     fn from(row: MissionRow) -> MissionLine {
@@ -202,9 +51,9 @@ impl From<StoredMission> for MissionAnswer {
             definition: plan.source_hash.to_owned(),
             prompt,
             branch: row.branch,
-            status: mission.status.as_str().to_owned(),
-            execution: mission.policy.execution.as_str(),
-            intervene: mission.policy.intervene.as_str(),
+            status: mission.status,
+            execution: mission.policy.execution,
+            intervene: mission.policy.intervene,
             pause: mission.pause.as_ref().map(|it| pause(it, plan, &mission)),
             waits: None,
             tasks,
@@ -218,18 +67,18 @@ impl From<StoredMission> for MissionAnswer {
 fn pause(pause: &Pause, plan: &Plan<'_>, mission: &Mission) -> PauseAnswer {
     let named = |step: &StepId| Some(plan.step(*step).id.to_owned());
     let (reason, step_id, message) = match &pause.reason {
-        PauseReason::Boundary(step) => ("boundary", named(step), String::new()),
+        PauseReason::Boundary(step) => (PauseCause::Boundary, named(step), String::new()),
         PauseReason::Warning(step) => {
             let warning = mission.step(*step).latest.as_ref().and_then(|it| it.warning.clone());
-            ("warning", named(step), warning.unwrap_or_default())
+            (PauseCause::Warning, named(step), warning.unwrap_or_default())
         }
-        PauseReason::Error(step) => ("error", named(step), mission.failure(plan, *step)),
-        PauseReason::Exhausted(step) => ("exhausted", named(step), mission.failure(plan, *step)),
-        PauseReason::Obstacle(what) => ("obstacle", None, what.clone()),
+        PauseReason::Error(step) => (PauseCause::Error, named(step), mission.failure(plan, *step)),
+        PauseReason::Exhausted(step) => (PauseCause::Exhausted, named(step), mission.failure(plan, *step)),
+        PauseReason::Obstacle(what) => (PauseCause::Obstacle, None, what.clone()),
     };
     let offers = match mission.asked() {
-        Some(_) => vec!["continue", "accept_failure", "cancel"],
-        None => vec!["continue", "cancel"],
+        Some(_) => vec![PauseOffer::Continue, PauseOffer::AcceptFailure, PauseOffer::Cancel],
+        None => vec![PauseOffer::Continue, PauseOffer::Cancel],
     };
     PauseAnswer { number: pause.number, reason, step_id, message, offers }
 }
@@ -248,7 +97,7 @@ pub fn tasks(stored: &StoredMission) -> Vec<TaskAnswer> {
             step_id: step.id.to_owned(),
             title: step.title.to_owned(),
             role: plan.role(step.role).to_owned(),
-            status: seen.step(id).standing().as_str(),
+            status: seen.step(id).standing(),
             crab_id: stored.crab_of(id).map(str::to_owned),
             depends_on: step.depends_on.iter().map(|it| plan.step(*it).id.to_owned()).collect(),
             condition: step.condition.as_ref().map(|it| plan.condition_text(it)),
@@ -308,23 +157,23 @@ fn end(mission: &Mission, step: StepId, attempt: u32) -> Option<&AttemptEnd> {
 }
 
 /// Status of an attempt. `is_offered`: a crab has it.
-pub fn attempt_status(mission: &Mission, step: StepId, attempt: u32, is_offered: bool) -> &'static str {
+pub fn attempt_status(mission: &Mission, step: StepId, attempt: u32, is_offered: bool) -> RunStatus {
     match end(mission, step, attempt) {
-        Some(AttemptEnd::Completed(_)) => "completed",
-        Some(AttemptEnd::Failed { .. }) => "failed",
-        Some(AttemptEnd::Lost) => "lost",
-        Some(AttemptEnd::Abandoned) => "abandoned",
-        Some(AttemptEnd::Withdrawn) => "withdrawn",
+        Some(AttemptEnd::Completed(_)) => RunStatus::Completed,
+        Some(AttemptEnd::Failed { .. }) => RunStatus::Failed,
+        Some(AttemptEnd::Lost) => RunStatus::Lost,
+        Some(AttemptEnd::Abandoned) => RunStatus::Abandoned,
+        Some(AttemptEnd::Withdrawn) => RunStatus::Withdrawn,
         None => match mission.step(step).status {
-            StepStatus::Running => "running",
-            StepStatus::Assigned => "assigned",
-            StepStatus::Queued if is_offered => "assigned",
+            StepStatus::Running => RunStatus::Running,
+            StepStatus::Assigned => RunStatus::Assigned,
+            StepStatus::Queued if is_offered => RunStatus::Assigned,
             StepStatus::Queued
             | StepStatus::Blocked
             | StepStatus::Completed
             | StepStatus::Failed
             | StepStatus::Skipped
-            | StepStatus::Cancelled => "queued",
+            | StepStatus::Cancelled => RunStatus::Queued,
         },
     }
 }

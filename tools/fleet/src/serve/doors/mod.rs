@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 pub use self::hosts::Hosts;
-pub use self::tokens::{Holder, Rights, Tokens};
+pub use self::tokens::{Holder, Rights, Stored, Tokens};
 use super::error::ApiError;
 use super::gateway::Gateway;
 

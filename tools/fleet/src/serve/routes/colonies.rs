@@ -1,15 +1,15 @@
-//! Colonies: making them and listing them.
+//! Colonies: people make and list them.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use orange_api::gateway::{Colonies, ColonyAnswer, NewColonyBody};
 use serde::Deserialize;
 
 use super::Limit;
 use crate::host::NewColony;
-use crate::serve::answer::{Colonies, ColonyAnswer};
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
 use crate::serve::input::{Asked, Input, line};
@@ -17,14 +17,6 @@ use crate::serve::names;
 
 /// The longest name of a colony.
 const LONGEST_NAME: usize = 64;
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NewColonyBody {
-    name: String,
-    repository: String,
-    base: Option<String>,
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

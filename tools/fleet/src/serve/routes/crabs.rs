@@ -9,13 +9,14 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
+use orange_api::gateway::{BeatBody, CrabAnswer, Crabs, Ended, Messages, PollBody, RegisterBody, Registered};
 use orange_core::scheduler::Event as SchedulerEvent;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::{Limit, done, rights};
 use crate::host::{About, Call, ColonyState, Event};
-use crate::serve::answer::{CrabAnswer, Crabs, Ended, Messages, Registered};
+use crate::serve::answer;
 use crate::serve::connected::Connection;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, sees};
@@ -31,27 +32,6 @@ const MOST_ROLES: usize = 32;
 
 /// The most runs that a heartbeat may name.
 const MOST_RUNS: usize = 64;
-
-/// Fields that a later version of crabs may have are passed over.
-#[derive(Debug, Deserialize)]
-pub(super) struct RegisterBody {
-    crab_id: Option<String>,
-    colony_id: String,
-    name: String,
-    role: Option<String>,
-    #[serde(default)]
-    roles: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct PollBody {
-    wait_ms: Option<u64>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct BeatBody {
-    runs: Vec<String>,
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -167,7 +147,7 @@ async fn crabs(
             let id = RunId { mission: &lease.item.mission, step: step.id, attempt: lease.item.attempt };
             run = Some(id.to_string());
         }
-        found.push(CrabAnswer::new(&state.colony.id, id, crab, about, run));
+        found.push(answer::crab(&state.colony.id, id, crab, about, run));
     }
     Ok(found)
 }

@@ -10,12 +10,12 @@ use axum::http::{HeaderMap, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
+use orange_api::gateway::{RecordAnswer, Records};
 use serde::Deserialize;
 use tokio::sync::watch;
 
 use super::Limit;
 use crate::host::Record;
-use crate::serve::answer::{RecordAnswer, Records};
 use crate::serve::doors::Holder;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;

@@ -6,10 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
+use orange_api::gateway::{OfferAnswer, StatusAnswer, TickBody, Ticked, WorkflowList};
 
 use super::{done, rights};
-use crate::serve::answer::{OfferAnswer, StatusAnswer, Ticked, WorkflowAnswer, WorkflowList};
+use crate::serve::answer;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
 use crate::serve::input::{Caller, Input};
@@ -17,12 +17,6 @@ use crate::serve::timers::sweep_colony;
 
 /// The description of the API, which a test holds against the routes and their answers.
 pub const OPENAPI: &str = include_str!("../../../openapi.json");
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TickBody {
-    colony_id: Option<String>,
-}
 
 pub(super) async fn healthz(State(gateway): State<Arc<Gateway>>) -> Result<&'static str, ApiError> {
     if gateway.is_stopping() { Err(ApiError::stopping()) } else { Ok("ok\n") }
@@ -40,11 +34,11 @@ pub(super) async fn openapi() -> Response {
 
 pub(super) async fn status(State(gateway): State<Arc<Gateway>>) -> Result<Json<StatusAnswer>, ApiError> {
     let counts = gateway.host.counts().await?;
-    Ok(Json(StatusAnswer::new(counts, *gateway.host.news().borrow())))
+    Ok(Json(answer::status(counts, *gateway.host.news().borrow())))
 }
 
 pub(super) async fn workflows(State(gateway): State<Arc<Gateway>>) -> Json<WorkflowList> {
-    Json(WorkflowList { workflows: gateway.workflows.all().map(WorkflowAnswer::from).collect() })
+    Json(WorkflowList { workflows: gateway.workflows.all().map(answer::workflow).collect() })
 }
 
 pub(super) async fn tick(

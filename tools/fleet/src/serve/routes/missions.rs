@@ -5,6 +5,10 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use orange_api::gateway::{
+    Acted, ContinueBody, MissionAnswer, MissionLine, Missions, NewMissionBody, Nothing, PauseEffect,
+    RetryBody, Tasks,
+};
 use orange_codegen::suggest;
 use orange_core::mission::{Answered, Event as MissionEvent, MissionStatus, Refusal};
 use orange_core::plan::{Execution, Intervene, Policy};
@@ -12,7 +16,7 @@ use serde::Deserialize;
 
 use super::{Limit, done, rights};
 use crate::host::{About, Call, Event, MissionFilter, NewMission, StoredMission};
-use crate::serve::answer::{self, Acted, MissionAnswer, MissionLine, Missions, Tasks};
+use crate::serve::answer;
 use crate::serve::doors::Rights;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, Known};
@@ -21,45 +25,6 @@ use crate::serve::names;
 
 /// The longest text that missions are searched for.
 const LONGEST_SEARCH: usize = 200;
-
-/// A mission to start.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NewMissionBody {
-    /// The colony: its id, or its name.
-    pub colony_id: String,
-    /// Description of the work to do.
-    pub prompt: String,
-    /// The name of the workflow.
-    pub workflow: String,
-    /// The branch to work on.
-    pub branch: Option<String>,
-    /// `step` or `auto`.
-    pub execution: Option<String>,
-    /// At which ends of steps it pauses.
-    pub intervene: Option<String>,
-}
-
-/// The answer to a pause.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ContinueBody {
-    pause: Option<u32>,
-    #[serde(default)]
-    accept_failure: bool,
-    execution: Option<String>,
-    intervene: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RetryBody {
-    step: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -266,10 +231,10 @@ pub async fn answer(
     let step = |it| Some(plan.step(it).id.to_owned());
     let (answered, step_id) = match done.answered {
         None => (None, None),
-        Some(Answered::WentOn) => (Some("went_on"), None),
-        Some(Answered::TriedAgain(it)) => (Some("tried_again"), step(it)),
-        Some(Answered::Granted(it)) => (Some("granted"), step(it)),
-        Some(Answered::Accepted(it)) => (Some("accepted"), step(it)),
+        Some(Answered::WentOn) => (Some(PauseEffect::WentOn), None),
+        Some(Answered::TriedAgain(it)) => (Some(PauseEffect::TriedAgain), step(it)),
+        Some(Answered::Granted(it)) => (Some(PauseEffect::Granted), step(it)),
+        Some(Answered::Accepted(it)) => (Some(PauseEffect::Accepted), step(it)),
     };
     Ok(Acted { mission_id: id.to_owned(), version: done.version, answered, step_id })
 }

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use orange_api::gateway::{
+    CompleteBody, GiveBackBody, ReportOutcome, Reported, RunEnd, Runs, StartBody, TaskAssigned,
+};
 use orange_core::mission::{Event as MissionEvent, Refusal, Report, StepStatus};
 use orange_core::plan::StepId;
 use orange_core::scheduler::Event as SchedulerEvent;
@@ -11,7 +14,7 @@ use serde::Deserialize;
 
 use super::{Limit, done, rights};
 use crate::host::{About, Call, Event, Reply};
-use crate::serve::answer::{Reported, Runs, TaskAssigned, runs};
+use crate::serve::answer::runs;
 use crate::serve::brief::brief;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, Known, unknown_run};
@@ -24,38 +27,6 @@ const LONGEST_RESULT: usize = 200;
 
 /// The longest path of a worktree.
 const LONGEST_PATH: usize = 4096;
-
-#[derive(Debug, Deserialize)]
-pub(super) struct StartBody {
-    run_id: String,
-    crab_id: String,
-    worktree_path: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Verdict {
-    Completed,
-    Failed,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct CompleteBody {
-    run_id: String,
-    crab_id: Option<String>,
-    status: Verdict,
-    result: Option<String>,
-    summary: String,
-    warning: Option<String>,
-    commit: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct GiveBackBody {
-    run_id: String,
-    crab_id: String,
-    reason: String,
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,7 +81,7 @@ pub(super) async fn start(
     if matches!(outcome, Reply::MissionRefused(Refusal::NotQueued(StepStatus::Running)))
         && has_started(&gateway, &run, step, crab).await?
     {
-        return Ok(Json(Reported { run_id: body.run_id, outcome: "repeated" }));
+        return Ok(Json(Reported { run_id: body.run_id, outcome: ReportOutcome::Repeated }));
     }
     reported(outcome, &known, &run)
 }
@@ -141,14 +112,14 @@ pub(super) async fn complete(
     let attempt = run.attempt;
     let end = End {
         result: body.result.clone().unwrap_or_default(),
-        has_failed: matches!(body.status, Verdict::Failed),
+        has_failed: matches!(body.status, RunEnd::Failed),
     };
     let event = match body.status {
-        Verdict::Completed => {
+        RunEnd::Completed => {
             let report = Report { result: body.result, summary: body.summary, warning: body.warning };
             MissionEvent::Complete { step, attempt, report }
         }
-        Verdict::Failed => MissionEvent::Fail { step, attempt, reason: body.summary },
+        RunEnd::Failed => MissionEvent::Fail { step, attempt, reason: body.summary },
     };
     let about =
         About { crab: crab.map(str::to_owned), commit: commit.map(str::to_owned), ..About::default() };
@@ -209,6 +180,6 @@ async fn mission_event(
 
 fn reported(outcome: Reply, known: &Known, run: &RunId<'_>) -> Result<Json<Reported>, ApiError> {
     let done = done(outcome, Some(known.plan), || unknown_run(&run.to_string()))?;
-    let outcome = if done.is_repeated { "repeated" } else { "accepted" };
+    let outcome = if done.is_repeated { ReportOutcome::Repeated } else { ReportOutcome::Accepted };
     Ok(Json(Reported { run_id: run.to_string(), outcome }))
 }

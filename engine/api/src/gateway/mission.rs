@@ -1,0 +1,249 @@
+//! Missions, their steps and their pauses.
+
+use orange_core::mission::{MissionStatus, StepStatus};
+use orange_core::plan::{Execution, Intervene};
+use serde::{Deserialize, Serialize};
+
+use super::words::words;
+
+words! {
+    /// Cause of a pause.
+    PauseCause {
+        /// A step has ended, and the mission pauses after each.
+        Boundary = "boundary",
+        /// A step has ended with a warning.
+        Warning = "warning",
+        /// A step has failed.
+        Error = "error",
+        /// A loop has used up its rounds.
+        Exhausted = "exhausted",
+        /// Something outside its steps is in the way.
+        Obstacle = "obstacle",
+    }
+}
+
+words! {
+    /// An answer that a pause accepts.
+    PauseOffer {
+        /// The mission goes on.
+        Continue = "continue",
+        /// The failure counts.
+        AcceptFailure = "accept_failure",
+        /// The mission ends.
+        Cancel = "cancel",
+    }
+}
+
+words! {
+    /// Effect of the answer to a pause.
+    PauseEffect {
+        /// The mission goes on.
+        WentOn = "went_on",
+        /// A step is tried again.
+        TriedAgain = "tried_again",
+        /// A loop has one more round.
+        Granted = "granted",
+        /// The failure of a step counts.
+        Accepted = "accepted",
+    }
+}
+
+/// A mission to start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewMissionBody {
+    /// The colony: its id, or its name.
+    pub colony_id: String,
+    /// Description of the work to do.
+    pub prompt: String,
+    /// The name of the workflow.
+    pub workflow: String,
+    /// The branch to work on; one named after the mission if none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// `step` or `auto`; the workflow's if none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution: Option<String>,
+    /// At which ends of steps it pauses; those of the workflow if none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervene: Option<String>,
+}
+
+/// The answer to a pause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContinueBody {
+    /// The number of the pause; the current one if none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause: Option<u32>,
+    /// True if the failure is taken as it is.
+    #[serde(default)]
+    pub accept_failure: bool,
+    /// `step` or `auto`, from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution: Option<String>,
+    /// At which ends of steps it pauses from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervene: Option<String>,
+}
+
+/// Another try of a failed mission.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetryBody {
+    /// The step from which it runs again; every failed one if none is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+}
+
+/// A body without fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// A mission in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissionLine {
+    /// Its id; later missions have greater ones.
+    pub mission_id: String,
+    /// The id of its colony.
+    pub colony_id: String,
+    /// Its workflow.
+    pub workflow: String,
+    /// The first line of its prompt.
+    pub summary: String,
+    /// Its branch.
+    pub branch: String,
+    /// Its status.
+    pub status: String,
+    /// The step that runs or comes next, or about which it asks.
+    pub step_id: Option<String>,
+    /// The number of the pause that waits for an answer.
+    pub pause: Option<u32>,
+    /// Number of events that it has accepted.
+    pub version: u64,
+    /// Time of creation.
+    pub created_at_ms: i64,
+    /// Time of the last change.
+    pub updated_at_ms: i64,
+}
+
+/// A page of missions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missions {
+    /// The newest first.
+    pub missions: Vec<MissionLine>,
+    /// Value of `after` for the next page.
+    pub next: Option<String>,
+}
+
+/// One run of a step workflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissionAnswer {
+    /// Its id.
+    pub mission_id: String,
+    /// The id of its colony.
+    pub colony_id: String,
+    /// Its workflow.
+    pub workflow: String,
+    /// The version of the workflow that it follows, as its author writes it.
+    pub workflow_version: String,
+    /// The hash of the workflow that it follows.
+    pub definition: String,
+    /// Description of the work to do.
+    pub prompt: String,
+    /// Its branch.
+    pub branch: String,
+    /// Its status.
+    pub status: MissionStatus,
+    /// Mode of execution.
+    pub execution: Execution,
+    /// At which ends of steps it pauses.
+    pub intervene: Intervene,
+    /// Its question, if it is paused.
+    pub pause: Option<PauseAnswer>,
+    /// Reason that no crab has a step of it that may start, if it waits for one; `GET` alone says it.
+    pub waits: Option<String>,
+    /// Its steps, in the order of the workflow.
+    pub tasks: Vec<TaskAnswer>,
+    /// Number of events that it has accepted.
+    pub version: u64,
+    /// Time of creation.
+    pub created_at_ms: i64,
+    /// Time of the last change.
+    pub updated_at_ms: i64,
+}
+
+/// Question of a paused mission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PauseAnswer {
+    /// Its number, which an answer names.
+    pub number: u32,
+    /// Its cause.
+    pub reason: PauseCause,
+    /// The step that it is about.
+    pub step_id: Option<String>,
+    /// Description of what has happened, in a sentence; empty where nothing is wrong.
+    pub message: String,
+    /// The answers that it accepts.
+    pub offers: Vec<PauseOffer>,
+}
+
+/// A step of a mission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskAnswer {
+    /// `<mission>.<step>`.
+    pub task_id: String,
+    /// The mission.
+    pub mission_id: String,
+    /// The id of the step.
+    pub step_id: String,
+    /// A line about it for people.
+    pub title: String,
+    /// Role of the crabs that may take it.
+    pub role: String,
+    /// Its status.
+    pub status: StepStatus,
+    /// The crab that has its current attempt, which has not ended.
+    pub crab_id: Option<String>,
+    /// The steps that end before it.
+    pub depends_on: Vec<String>,
+    /// The condition under which it runs.
+    pub condition: Option<String>,
+    /// The number of its current attempt; 0 before the first.
+    pub attempt: u32,
+    /// Number of times that a loop step may complete; 0 for another step.
+    pub max_retries: u16,
+    /// Number of times that a loop step has completed.
+    pub completions: u16,
+    /// The result of its latest completion.
+    pub result: Option<String>,
+    /// The summary of its latest completion.
+    pub summary: Option<String>,
+    /// The warning of its latest completion.
+    pub warning: Option<String>,
+    /// Reason for its failure.
+    pub failure: Option<String>,
+}
+
+/// The steps of a mission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tasks {
+    /// In the order of the workflow.
+    pub tasks: Vec<TaskAnswer>,
+}
+
+/// Effect of a person's call on a mission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acted {
+    /// The mission.
+    pub mission_id: String,
+    /// Number of events that it has accepted.
+    pub version: u64,
+    /// Effect of the answer to a pause.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered: Option<PauseEffect>,
+    /// The step that this is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_id: Option<String>,
+}
