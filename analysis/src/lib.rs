@@ -12,6 +12,7 @@ pub mod plan_scenario;
 pub mod plan_walk;
 pub mod prove;
 pub mod scenario;
+mod scenario_file;
 pub mod search;
 pub mod step_changes;
 pub mod walk;

@@ -15,18 +15,10 @@ use orange_core::plan::{Execution, Intervene, Plan, Policy};
 
 use crate::lint;
 use crate::missions::{ConfigurationId, Failures, MissionSearch, Scope};
-use crate::prove::{Judged, Verdict};
+use crate::prove::{Judged, Proof, Verdict};
 
 /// Everything that is known of one step workflow.
-#[derive(Clone, Debug)]
-pub struct PlanProof {
-    /// The workflow's name.
-    pub workflow: String,
-    /// Every property of [`PROPERTIES`], in that order.
-    pub properties: Vec<Judged>,
-    /// Numbers of attempts of its steps, and ends of its missions.
-    pub figures: PlanFigures,
-}
+pub type PlanProof = Proof<PlanFigures>;
 
 /// One property of step workflows.
 #[derive(Debug)]

@@ -1,26 +1,17 @@
 //! Reading a file of scenarios of a step workflow, collecting every fault in it.
 
-use orange_codegen::catalogue::{S04, S09};
 use orange_codegen::diag::Diagnostic;
-use orange_codegen::model::decoder::{Decoder, Field, Fields};
-use orange_codegen::model::keys::{Key, Object, Takes};
+use orange_codegen::model::decoder::{Decoder, Fields};
+use orange_codegen::model::keys::{Object, Takes, key, required};
 use orange_codegen::source::Source;
-use orange_codegen::span::{Span, Spanned};
-use orange_codegen::syntax::{self, Node};
+use orange_codegen::syntax::Node;
 use orange_core::mission::{MissionStatus, StepStatus};
 use orange_core::plan::{Execution, Intervene};
 
 use super::{Expect, NamedAct, Scenario, ScenarioAct};
 use crate::missions::Answer;
 use crate::plan_walk::{PAUSES, REFUSALS};
-
-const fn key(name: &'static str, takes: Takes, doc: &'static str) -> Key {
-    Key { name, required: false, takes, doc }
-}
-
-const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Key {
-    Key { name, required: true, takes, doc }
-}
+use crate::scenario_file::{self, WORKFLOW, entries, is_done, items, one_act, only_beside};
 
 const EXECUTIONS: Takes = Takes::Word(&["step", "auto"]);
 const INTERVENTIONS: Takes = Takes::Word(&["never", "on-warning", "on-error", "always"]);
@@ -28,10 +19,7 @@ const INTERVENTIONS: Takes = Takes::Word(&["never", "on-warning", "on-error", "a
 /// The keys of a file of scenarios.
 pub static FILE: Object = Object {
     what: "a file of scenarios",
-    keys: &[
-        key("workflow", Takes::Text, "The workflow's file; by default the one of the same stem."),
-        required("scenarios", Takes::List(&Takes::Object(&SCENARIO)), "The scenarios."),
-    ],
+    keys: &[WORKFLOW, required("scenarios", Takes::List(&Takes::Object(&SCENARIO)), "The scenarios.")],
 };
 
 static SCENARIO: Object = Object {
@@ -81,29 +69,17 @@ static EXPECT: Object = Object {
 
 /// Reads the scenarios of a file, and everything that is wrong with it. Steps that they name must exist when they are run.
 pub fn read(source: &Source) -> (Option<Vec<Scenario>>, Vec<Diagnostic>) {
-    let (tree, mut found) = syntax::parse(source);
-    let Some(tree) = tree else {
-        if found.is_empty() {
-            let help = "write `scenarios:` and under it one `- name: …` for each";
-            found.push(Diagnostic::new(&S09, Span::at(0), "this file is empty").help(help));
-        }
-        return (None, found);
-    };
-    let mut decoder = Decoder::new(source);
-    let scenarios = decoder.object(&tree, &FILE).map(|fields| {
-        let all = items(&mut decoder, &fields, "scenarios");
-        all.into_iter().filter_map(|item| scenario(&mut decoder, item)).collect()
-    });
-    found.extend(decoder.finish());
-    (scenarios.filter(|_| found.iter().all(|it| it.level > orange_codegen::Level::Error)), found)
+    scenario_file::read(source, |decoder, tree| {
+        let fields = decoder.object(tree, &FILE)?;
+        Some(items(decoder, &fields, "scenarios", scenario))
+    })
 }
 
 fn scenario(decoder: &mut Decoder<'_>, node: &Node) -> Option<Scenario> {
     let fields = decoder.object(node, &SCENARIO)?;
     let name = fields.get("name").and_then(|it| decoder.string(&it));
     let (execution, intervene) = policy(decoder, &fields);
-    let acts = items(decoder, &fields, "steps");
-    let acts = acts.into_iter().filter_map(|item| scenario_act(decoder, item)).collect();
+    let acts = items(decoder, &fields, "steps", scenario_act);
     Some(Scenario { name: name?, execution, intervene, acts })
 }
 
@@ -125,7 +101,7 @@ fn scenario_act(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioAct> {
 }
 
 /// Keys that may stand beside acts, each with those acts.
-const BESIDE: [(&str, &[&str]); 10] = [
+const BESIDE: [(&str, &[&str]); 11] = [
     ("result", &["complete"]),
     ("summary", &["complete"]),
     ("warning", &["complete"]),
@@ -136,6 +112,7 @@ const BESIDE: [(&str, &[&str]); 10] = [
     ("accept_failure", &["continue"]),
     ("execution", &["continue"]),
     ("intervene", &["continue"]),
+    ("step", &["retry"]),
 ];
 
 /// Names of the acts that a step can have.
@@ -143,23 +120,9 @@ pub const ACTS: [&str; 6] = ["complete", "fail", "lose", "continue", "retry", "c
 
 /// An item says exactly one thing that happens.
 fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<NamedAct> {
-    let said = ACTS.map(|name| fields.get(name));
-    let said: Vec<Field<'_>> = said.into_iter().flatten().collect();
-    let [one] = &said[..] else {
-        let message = match &said[..] {
-            [] => "nothing happens in this step",
-            _ => "several things happen in this step",
-        };
-        let help = "write exactly one of `complete`, `fail`, `lose`, `continue`, `retry` and `cancel`";
-        decoder.report(Diagnostic::new(&S04, fields.span, message).help(help));
-        return None;
-    };
-    for (key, with) in BESIDE.into_iter().chain([("step", &["retry"][..])]) {
-        if let Some(field) = fields.get(key).filter(|_| !with.contains(&one.name)) {
-            let message = format!("`{key}` says nothing without `{}`", with.join("` or `"));
-            decoder.report(Diagnostic::new(&S04, field.key, message).help(format!("delete `{key}`")));
-        }
-    }
+    let messages = ["nothing happens in this step", "several things happen in this step"];
+    let one = &one_act(decoder, fields, &ACTS, messages)?;
+    only_beside(decoder, fields, one, &BESIDE);
     let mut text = |key: &str| fields.get(key).and_then(|it| decoder.scalar(&it)).map(|it| it.value);
     let (result, summary, warning, reason) =
         (text("result"), text("summary"), text("warning"), text("reason"));
@@ -178,25 +141,14 @@ fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<NamedAct> {
             let (execution, intervene) = policy(decoder, fields);
             let accept_failure = accept_failure.unwrap_or(false);
             let answer = Answer { pause, accept_failure, execution, intervene };
-            is_meant(decoder, one).then_some(NamedAct::Continue(answer))
+            is_done(decoder, one).then_some(NamedAct::Continue(answer))
         }
         "retry" => {
             let step = fields.get("step").and_then(|it| decoder.string(&it));
-            is_meant(decoder, one).then_some(NamedAct::Retry(step))
+            is_done(decoder, one).then_some(NamedAct::Retry(step))
         }
-        _ => is_meant(decoder, one).then_some(NamedAct::Cancel),
+        _ => is_done(decoder, one).then_some(NamedAct::Cancel),
     }
-}
-
-/// True if the item says `true`. `false` is an error: an act that does not happen is not an item.
-fn is_meant(decoder: &mut Decoder<'_>, one: &Field<'_>) -> bool {
-    let is_meant = decoder.boolean(one);
-    if is_meant == Some(false) {
-        let message = format!("`{}: false` does nothing", one.name);
-        let help = "write `true`, or delete the step";
-        decoder.report(Diagnostic::new(&S04, one.value.span, message).help(help));
-    }
-    is_meant == Some(true)
 }
 
 fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<Expect> {
@@ -213,23 +165,4 @@ fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<Expect> {
     });
     let context = entries(decoder, &fields, "context", |decoder, field| decoder.scalar(field));
     Some(Expect { status, steps, context, pause, refusal })
-}
-
-fn entries(
-    decoder: &mut Decoder<'_>,
-    fields: &Fields<'_>,
-    key: &str,
-    read: impl Fn(&mut Decoder<'_>, &Field<'_>) -> Option<Spanned<String>>,
-) -> Vec<(Spanned<String>, Spanned<String>)> {
-    let Some(field) = fields.get(key) else { return Vec::new() };
-    let entries = decoder.names(&field).into_iter();
-    let read = entries.filter_map(|entry| {
-        let value = Field { name: entry.name.value, key: entry.name.span, value: entry.value };
-        Some((entry.name.map(str::to_owned), read(decoder, &value)?))
-    });
-    read.collect()
-}
-
-fn items<'n>(decoder: &mut Decoder<'_>, fields: &Fields<'n>, name: &str) -> Vec<&'n Node> {
-    fields.get(name).map(|field| decoder.list(&field).iter().collect()).unwrap_or_default()
 }

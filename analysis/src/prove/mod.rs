@@ -17,15 +17,15 @@ use crate::lint::{self, Facts};
 use orange_codegen::diag::{Diagnostic, Trace};
 use orange_codegen::{Checked, Source, compile};
 
-/// Everything that is known of one workflow.
+/// Everything that is known of one workflow, with the figures of its kind.
 #[derive(Clone, Debug)]
-pub struct Proof {
+pub struct Proof<F = Figures> {
     /// The workflow's name.
     pub workflow: String,
-    /// Every property of [`PROPERTIES`], in that order.
+    /// Every property of its kind, in the order of the table.
     pub properties: Vec<Judged>,
     /// Size of the workflow, and how far it goes by itself.
-    pub figures: Figures,
+    pub figures: F,
 }
 
 /// One property of workflows.

@@ -3,22 +3,14 @@
 use orange_core::Actor;
 
 use super::{Expect, Given, Scenario, ScenarioStep, Scenarios};
+use crate::scenario_file::{self, WORKFLOW, entries, is_done, items, one_act, only_beside};
 use crate::walk::{Act, CHECKS, Ended};
-use orange_codegen::catalogue::{S04, S09};
 use orange_codegen::diag::Diagnostic;
 use orange_codegen::model::decoder::{Decoder, Field, Fields};
-use orange_codegen::model::keys::{Key, Object, Takes};
+use orange_codegen::model::keys::{Object, Takes, key, required};
 use orange_codegen::source::Source;
-use orange_codegen::span::{Span, Spanned};
+use orange_codegen::span::Spanned;
 use orange_codegen::syntax::{self, Kind, Node};
-
-const fn key(name: &'static str, takes: Takes, doc: &'static str) -> Key {
-    Key { name, required: false, takes, doc }
-}
-
-const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Key {
-    Key { name, required: true, takes, doc }
-}
 
 const COUNTERS: Takes = Takes::Map(&Takes::Integer(0));
 const AGENT: Takes = Takes::Word(&["worker", "reviewer"]);
@@ -28,10 +20,7 @@ const NAMES: Takes = Takes::List(&Takes::Text);
 /// The keys of a file of scenarios.
 pub static FILE: Object = Object {
     what: "a file of scenarios",
-    keys: &[
-        key("workflow", Takes::Text, "The workflow's file; by default the one of the same stem."),
-        required("scenarios", Takes::List(&Takes::Object(&SCENARIO)), "The scenarios."),
-    ],
+    keys: &[WORKFLOW, required("scenarios", Takes::List(&Takes::Object(&SCENARIO)), "The scenarios.")],
 };
 
 static SCENARIO: Object = Object {
@@ -111,18 +100,7 @@ const ENDING: [(&str, Actor); 2] = [("worker", Actor::Worker), ("reviewer", Acto
 
 /// Reads the scenarios of a file, and everything that is wrong with it. States, counters and files that they name must exist when they are run.
 pub fn read(source: &Source) -> (Option<Scenarios>, Vec<Diagnostic>) {
-    let (tree, mut found) = syntax::parse(source);
-    let Some(tree) = tree else {
-        if found.is_empty() {
-            let help = "write `scenarios:` and under it one `- name: …` for each";
-            found.push(Diagnostic::new(&S09, Span::at(0), "this file is empty").help(help));
-        }
-        return (None, found);
-    };
-    let mut decoder = Decoder::new(source);
-    let scenarios = file(&mut decoder, &tree);
-    found.extend(decoder.finish());
-    (scenarios.filter(|_| found.iter().all(|it| it.level > orange_codegen::Level::Error)), found)
+    scenario_file::read(source, file)
 }
 
 /// The workflow that a file of scenarios names, of either kind.
@@ -153,8 +131,7 @@ fn text(node: &Node) -> Option<&str> {
 fn file(decoder: &mut Decoder<'_>, tree: &Node) -> Option<Scenarios> {
     let fields = decoder.object(tree, &FILE)?;
     let workflow = fields.get("workflow").and_then(|it| decoder.string(&it));
-    let all = items(decoder, &fields, "scenarios");
-    let all = all.into_iter().filter_map(|item| scenario(decoder, item)).collect();
+    let all = items(decoder, &fields, "scenarios", scenario);
     Some(Scenarios { workflow, all })
 }
 
@@ -162,8 +139,7 @@ fn scenario(decoder: &mut Decoder<'_>, node: &Node) -> Option<Scenario> {
     let fields = decoder.object(node, &SCENARIO)?;
     let name = fields.get("name").and_then(|it| decoder.string(&it));
     let given = fields.get("given").and_then(|it| given(decoder, it.value)).unwrap_or_default();
-    let steps = items(decoder, &fields, "steps");
-    let steps = steps.into_iter().filter_map(|item| step(decoder, item)).collect();
+    let steps = items(decoder, &fields, "steps", step);
     Some(Scenario { name: name?, given, steps })
 }
 
@@ -190,35 +166,31 @@ fn step(decoder: &mut Decoder<'_>, node: &Node) -> Option<ScenarioStep> {
 pub const ACTS: [&str; 10] =
     ["spawn", "write", "request", "end", "respawn", "fail", "retry_hooks", "elapse", "program", "checks"];
 
+/// Keys that may stand beside acts, each with those acts.
+const BESIDE: [(&str, &[&str]); 7] = [
+    ("text", &["write"]),
+    ("by", &["request"]),
+    ("succeeds", &["program"]),
+    ("name", &["end"]),
+    ("code", &["end"]),
+    ("signal", &["end"]),
+    ("output", &["end"]),
+];
+
 /// A step says exactly one thing that is done.
 fn act(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Act> {
-    let said = ACTS.map(|name| fields.get(name));
-    let said: Vec<Field<'_>> = said.into_iter().flatten().collect();
-    let [one] = &said[..] else {
-        let message = match &said[..] {
-            [] => "this step does nothing",
-            _ => "this step does several things",
-        };
-        let help = "write exactly one of `spawn`, `write`, `request`, `end`, `respawn`, `fail`, `retry_hooks`, `elapse`, `program` and `checks`";
-        decoder.report(Diagnostic::new(&S04, fields.span, message).help(help));
-        return None;
-    };
-    only_with(decoder, fields, one, ("text", "write"));
-    only_with(decoder, fields, one, ("by", "request"));
-    only_with(decoder, fields, one, ("succeeds", "program"));
-    for key in ["name", "code", "signal", "output"] {
-        only_with(decoder, fields, one, (key, "end"));
-    }
+    let one = &one_act(decoder, fields, &ACTS, ["this step does nothing", "this step does several things"])?;
+    only_beside(decoder, fields, one, &BESIDE);
     if one.name != "elapse" {
-        only_with(decoder, fields, one, ("after", "end"));
+        only_beside(decoder, fields, one, &[("after", &["end"])]);
     }
     match one.name {
-        "spawn" => done(decoder, one).then_some(Act::Spawn),
-        "respawn" => done(decoder, one).then_some(Act::Respawn),
-        "retry_hooks" => done(decoder, one).then_some(Act::RetryHooks),
+        "spawn" => is_done(decoder, one).then_some(Act::Spawn),
+        "respawn" => is_done(decoder, one).then_some(Act::Respawn),
+        "retry_hooks" => is_done(decoder, one).then_some(Act::RetryHooks),
         "elapse" => {
             let after = fields.get("after").and_then(|it| decoder.integer(&it));
-            done(decoder, one).then_some(Act::Elapse { after })
+            is_done(decoder, one).then_some(Act::Elapse { after })
         }
         "fail" => Some(Act::Fail { hook: decoder.string(one)?.value }),
         "program" => {
@@ -258,24 +230,6 @@ fn ended(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Ended {
     Ended { lasted: after.unwrap_or_default(), ..Ended::of(code, signal, output.unwrap_or_default()) }
 }
 
-/// True if the step says that this is done. `false` is an error: an act that is not done is not a step.
-fn done(decoder: &mut Decoder<'_>, one: &Field<'_>) -> bool {
-    let is_done = decoder.boolean(one);
-    if is_done == Some(false) {
-        let message = format!("`{}: false` does nothing", one.name);
-        decoder
-            .report(Diagnostic::new(&S04, one.value.span, message).help("write `true`, or delete the step"));
-    }
-    is_done == Some(true)
-}
-
-fn only_with(decoder: &mut Decoder<'_>, fields: &Fields<'_>, one: &Field<'_>, (key, with): (&str, &str)) {
-    if let Some(field) = fields.get(key).filter(|_| one.name != with) {
-        let message = format!("`{key}` says nothing without `{with}`");
-        decoder.report(Diagnostic::new(&S04, field.key, message).help(format!("delete `{key}`")));
-    }
-}
-
 fn expect(decoder: &mut Decoder<'_>, node: &Node) -> Option<Expect> {
     let fields = decoder.object(node, &EXPECT)?;
     let words = REJECTIONS.map(|it| (it, it));
@@ -303,15 +257,9 @@ fn texts(decoder: &mut Decoder<'_>, fields: &Fields<'_>, key: &str) -> Option<Sp
 }
 
 fn counters(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Vec<(Spanned<String>, Spanned<u32>)> {
-    let Some(field) = fields.get("counters") else { return Vec::new() };
-    let mut read = Vec::new();
-    for entry in decoder.names(&field) {
-        let value = Field { name: entry.name.value, key: entry.name.span, value: entry.value };
-        if let Some(number) = decoder.integer(&value) {
-            read.push((entry.name.map(str::to_owned), Spanned::new(number, entry.value.span)));
-        }
-    }
-    read
+    entries(decoder, fields, "counters", |decoder, field| {
+        decoder.integer(field).map(|it| Spanned::new(it, field.value.span))
+    })
 }
 
 fn agents(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spanned<Vec<Actor>>> {
@@ -319,10 +267,6 @@ fn agents(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spanned<Vec<
     let items: Vec<Field<'_>> = decoder.list(&field).iter().map(|item| field.item(item)).collect();
     let agents = items.iter().filter_map(|it| decoder.word(it, &ENDING)).map(|it| it.value).collect();
     Some(Spanned::new(agents, field.value.span))
-}
-
-fn items<'n>(decoder: &mut Decoder<'_>, fields: &Fields<'n>, name: &str) -> Vec<&'n Node> {
-    fields.get(name).map(|field| decoder.list(&field).iter().collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -95,19 +95,8 @@ fn unknown<'k>(kind: &str, name: &str, span: Span, known: impl IntoIterator<Item
 }
 
 fn transition(happened: &Happened) -> Option<TransitionId> {
-    match happened {
-        Happened::Transitioned { transition, .. } => Some(*transition),
-        Happened::Wrote { .. }
-        | Happened::Refused { .. }
-        | Happened::Started { .. }
-        | Happened::Crashed { .. }
-        | Happened::Marked { .. }
-        | Happened::HooksWait { .. }
-        | Happened::Answers { .. }
-        | Happened::WillFail { .. }
-        | Happened::Over { .. }
-        | Happened::Waits { .. } => None,
-    }
+    let Happened::Transitioned { transition, .. } = happened else { return None };
+    Some(*transition)
 }
 
 fn compared(walk: &Walk<'_>, step: &ScenarioStep, story: &[Happened]) -> Vec<Failed> {
@@ -143,18 +132,9 @@ impl Comparison {
 
     /// A refusal that nobody expects fails, whatever else is expected.
     fn rejection(&mut self, step: &ScenarioStep, story: &[Happened]) {
-        let refused = story.iter().find_map(|it| match it {
-            Happened::Refused { code, message, .. } => Some((*code, message)),
-            Happened::Wrote { .. }
-            | Happened::Transitioned { .. }
-            | Happened::Started { .. }
-            | Happened::Crashed { .. }
-            | Happened::Marked { .. }
-            | Happened::HooksWait { .. }
-            | Happened::Answers { .. }
-            | Happened::WillFail { .. }
-            | Happened::Over { .. }
-            | Happened::Waits { .. } => None,
+        let refused = story.iter().find_map(|it| {
+            let Happened::Refused { code, message, .. } = it else { return None };
+            Some((*code, message))
         });
         match (&step.expect.rejection, refused) {
             (Some(expected), refused) => {

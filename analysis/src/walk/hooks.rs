@@ -109,18 +109,9 @@ impl<'m> Walk<'m> {
 
 /// True if a hook of a transition has started an agent.
 pub(super) fn starts(story: &[Happened]) -> bool {
-    let has_started = |it: &Happened| match it {
-        Happened::Transitioned { hooks, .. } => hooks.iter().any(|it| it.has_started),
-        Happened::Wrote { .. }
-        | Happened::Refused { .. }
-        | Happened::Started { .. }
-        | Happened::Crashed { .. }
-        | Happened::Marked { .. }
-        | Happened::HooksWait { .. }
-        | Happened::Answers { .. }
-        | Happened::WillFail { .. }
-        | Happened::Over { .. }
-        | Happened::Waits { .. } => false,
+    let has_started = |it: &Happened| {
+        let Happened::Transitioned { hooks, .. } = it else { return false };
+        hooks.iter().any(|it| it.has_started)
     };
     story.iter().any(has_started)
 }

@@ -86,11 +86,13 @@ pub enum Names {
     Harnesses,
 }
 
-const fn key(name: &'static str, takes: Takes, doc: &'static str) -> Key {
+/// A key that may be left out.
+pub const fn key(name: &'static str, takes: Takes, doc: &'static str) -> Key {
     Key { name, required: false, takes, doc }
 }
 
-const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Key {
+/// A key that must be there.
+pub const fn required(name: &'static str, takes: Takes, doc: &'static str) -> Key {
     Key { name, required: true, takes, doc }
 }
 

@@ -42,11 +42,12 @@ pub(crate) enum Format {
 
 pub(super) fn run(args: &Prove, styles: Styles) -> Result<Answer, Answer> {
     let (file, checked) = one::load(&args.file, styles)?;
-    if let Some(proof) = plan_proof::prove(&checked, &file.source) {
-        return Ok(answered(&ProveAnswer::of_steps(&proof, &file.source), args.format, styles)?);
+    let source = &file.source;
+    if let Some(proof) = plan_proof::prove(&checked, source) {
+        return Ok(answered(&ProveAnswer::new(&proof, plan_proof::RESTS_ON, source), args.format, styles)?);
     }
-    match prove::prove(&checked, &file.source) {
-        Ok(proof) => Ok(answered(&ProveAnswer::new(&proof, &file.source), args.format, styles)?),
+    match prove::prove(&checked, source) {
+        Ok(proof) => Ok(answered(&ProveAnswer::new(&proof, prove::RESTS_ON, source), args.format, styles)?),
         Err(findings) => Err(one::refuse(file, findings, styles)),
     }
 }

@@ -16,7 +16,7 @@ use crate::cmd::one;
 use crate::input::not_both_from_stdin;
 use crate::levels;
 use crate::screen::Styles;
-use crate::simulate::{PlanSimulation, Simulated, Simulation, converse, perform};
+use crate::simulate::{Simulated, Simulation, converse, perform};
 
 /// The name of standard input as the source of commands.
 const STDIN: &str = "-";
@@ -92,11 +92,11 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
             intervene: args.intervene.unwrap_or(plan.policy.intervene),
         };
         let Some(name) = &args.trace else {
-            return Ok(lead(PlanSimulation::new(&plan, policy), args.script.as_deref())?);
+            return Ok(lead(Simulation::of_mission(&plan, policy), args.script.as_deref())?);
         };
         // The runs of proofs do not pause.
         let unattended = Policy { execution: Execution::Auto, intervene: Intervene::Never };
-        let simulation = PlanSimulation::new(&plan, unattended);
+        let simulation = Simulation::of_mission(&plan, unattended);
         let trace = match plan_proof::PROPERTIES.iter().any(|it| it.name == name) {
             true => {
                 let proof = plan_proof::prove(&checked, &file.source);
@@ -115,10 +115,13 @@ pub(super) fn run(args: &Simulate, styles: Styles) -> Result<Answer, Answer> {
         let trace = trace_of(name, &lint::findings(&checked, &file.source))?;
         return Ok(replay(&machine, &trace)?);
     }
-    Ok(lead(Simulation::new(&machine), args.script.as_deref())?)
+    Ok(lead(Simulation::of_task(&machine), args.script.as_deref())?)
 }
 
-fn lead(mut simulation: impl Simulated, script: Option<&Path>) -> Result<Answer, Failure> {
+fn lead<W>(mut simulation: Simulation<W>, script: Option<&Path>) -> Result<Answer, Failure>
+where
+    Simulation<W>: Simulated,
+{
     match script {
         Some(script) => transcript(simulation, read(script)?.lines()),
         None if io::stdin().is_terminal() => {
@@ -152,10 +155,13 @@ fn broken<'j>(name: &str, mut properties: impl Iterator<Item = &'j prove::Judged
     })
 }
 
-fn transcript<'l>(
-    mut simulation: impl Simulated,
+fn transcript<'l, W>(
+    mut simulation: Simulation<W>,
     lines: impl IntoIterator<Item = &'l str>,
-) -> Result<Answer, Failure> {
+) -> Result<Answer, Failure>
+where
+    Simulation<W>: Simulated,
+{
     let mut out = Vec::new();
     perform(&mut simulation, lines, &mut out).map_err(cannot_write)?;
     let exit = if simulation.has_failed() { Exit::Found } else { Exit::Clean };

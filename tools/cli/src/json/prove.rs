@@ -1,7 +1,7 @@
 //! `orange-workflow prove`.
 
-use orange_analysis::plan_proof::{self, PlanProof};
-use orange_analysis::prove::{self, Judged, Proof, RESTS_ON};
+use orange_analysis::plan_proof::PlanFigures;
+use orange_analysis::prove::{self, Judged, Proof};
 use orange_codegen::{LineIndex, Source, Trace};
 use serde::Serialize;
 
@@ -148,36 +148,18 @@ pub(crate) struct CountedRun<'l> {
 
 impl<'l> ProveAnswer<'l> {
     /// The whole proof.
-    pub(crate) fn new(proof: &'l Proof, source: &'l Source) -> Self {
-        let index = LineIndex::new(&source.text);
-        let figures = &proof.figures;
-        Self {
-            version: VERSION,
-            file: &source.path,
-            workflow: &proof.workflow,
-            properties: proof.properties.iter().map(|it| Property::new(it, &source.path, &index)).collect(),
-            figures: Figures::Machine(MachineFigures {
-                configurations: figures.configurations,
-                steps: figures.steps,
-                longest_run: figures.longest_run.as_ref().map(CountedRun::new),
-                agents: figures.agents.as_ref().map(CountedRun::new),
-                agents_with_restarts: figures.agents_with_restarts.as_ref().map(CountedRun::new),
-                waits_after_crash: &figures.waits_after_crash,
-            }),
-            rests_on: RESTS_ON,
-        }
-    }
-
-    /// The whole proof of a step workflow.
-    pub(crate) fn of_steps(proof: &'l PlanProof, source: &'l Source) -> Self {
+    pub(crate) fn new<F>(proof: &'l Proof<F>, rests_on: &'static [&'static str], source: &'l Source) -> Self
+    where
+        Figures<'l>: From<&'l F>,
+    {
         let index = LineIndex::new(&source.text);
         Self {
             version: VERSION,
             file: &source.path,
             workflow: &proof.workflow,
             properties: proof.properties.iter().map(|it| Property::new(it, &source.path, &index)).collect(),
-            figures: Figures::Steps(StepFigures::new(&proof.figures)),
-            rests_on: plan_proof::RESTS_ON,
+            figures: Figures::from(&proof.figures),
+            rests_on,
         }
     }
 }
@@ -218,8 +200,21 @@ impl Verdict {
     }
 }
 
-impl<'l> StepFigures<'l> {
-    fn new(figures: &'l plan_proof::PlanFigures) -> Self {
+impl<'l> From<&'l prove::Figures> for Figures<'l> {
+    fn from(figures: &'l prove::Figures) -> Self {
+        Self::Machine(MachineFigures {
+            configurations: figures.configurations,
+            steps: figures.steps,
+            longest_run: figures.longest_run.as_ref().map(CountedRun::new),
+            agents: figures.agents.as_ref().map(CountedRun::new),
+            agents_with_restarts: figures.agents_with_restarts.as_ref().map(CountedRun::new),
+            waits_after_crash: &figures.waits_after_crash,
+        })
+    }
+}
+
+impl<'l> From<&'l PlanFigures> for Figures<'l> {
+    fn from(figures: &'l PlanFigures) -> Self {
         let by_step =
             figures.by_step.iter().map(|it| Attempts { step: &it.step, most: it.most, agents: it.agents });
         let ends = figures.ends.iter().map(|it| End {
@@ -229,14 +224,14 @@ impl<'l> StepFigures<'l> {
             exhausted: &it.exhausted,
             script: it.trace.steps.iter().flat_map(|it| it.script.iter().map(String::as_str)).collect(),
         });
-        Self {
+        Self::Steps(StepFigures {
             configurations: figures.configurations,
             acts: figures.acts,
             attempts: figures.attempts,
             by_step: by_step.collect(),
             ends: ends.collect(),
             is_cut: figures.is_cut,
-        }
+        })
     }
 }
 

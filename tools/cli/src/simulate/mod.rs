@@ -3,8 +3,6 @@
 mod plan;
 mod tell;
 
-pub(crate) use plan::PlanSimulation;
-
 use std::io::{self, BufRead, Write};
 
 use orange_analysis::walk::command::{Command, HELP};
@@ -13,9 +11,9 @@ use orange_core::Machine;
 
 /// A walk that can be taken back step by step.
 #[derive(Debug)]
-pub(crate) struct Simulation<'m> {
-    walk: Walk<'m>,
-    before: Vec<Walk<'m>>,
+pub(crate) struct Simulation<W> {
+    walk: W,
+    before: Vec<W>,
     /// True if something could not be done at all.
     failed: bool,
 }
@@ -36,15 +34,41 @@ pub(crate) trait Simulated {
 
     /// Shows where it is.
     fn show(&self, out: &mut impl Write) -> io::Result<()>;
-
-    /// True if something could not be done at all.
-    fn has_failed(&self) -> bool;
 }
 
-impl<'m> Simulation<'m> {
+impl<W> Simulation<W> {
+    fn of(walk: W) -> Self {
+        Self { walk, before: Vec::new(), failed: false }
+    }
+
+    /// True if something could not be done at all.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    fn back(&mut self, out: &mut impl Write) -> io::Result<()>
+    where
+        Self: Simulated,
+    {
+        match self.before.pop() {
+            Some(before) => {
+                self.walk = before;
+                self.show(out)
+            }
+            None => self.cannot("nothing has happened yet", out),
+        }
+    }
+
+    fn cannot(&mut self, why: &str, out: &mut impl Write) -> io::Result<()> {
+        self.failed = true;
+        writeln!(out, "cannot: {why}")
+    }
+}
+
+impl<'m> Simulation<Walk<'m>> {
     /// A new task in the machine's initial state.
-    pub(crate) fn new(machine: &'m Machine<'m>) -> Self {
-        Self { walk: Walk::new(machine), before: Vec::new(), failed: false }
+    pub(crate) fn of_task(machine: &'m Machine<'m>) -> Self {
+        Self::of(Walk::new(machine))
     }
 
     /// A new task in the state of this name.
@@ -55,7 +79,7 @@ impl<'m> Simulation<'m> {
     pub(crate) fn starting_in(machine: &'m Machine<'m>, state: &str) -> Result<Self, Impossible> {
         let status = machine.state_named(state);
         let status = status.ok_or_else(|| Impossible(format!("there is no state `{state}`")))?;
-        Ok(Self { walk: Walk::at(machine, status), before: Vec::new(), failed: false })
+        Ok(Self::of(Walk::at(machine, status)))
     }
 
     fn command(&mut self, command: Command, out: &mut impl Write) -> io::Result<()> {
@@ -78,27 +102,16 @@ impl<'m> Simulation<'m> {
                 }
                 None => self.cannot(&format!("there is no counter `{counter}`"), out),
             },
-            Command::Back => match self.before.pop() {
-                Some(before) => {
-                    self.walk = before;
-                    self.show(out)
-                }
-                None => self.cannot("nothing has happened yet", out),
-            },
+            Command::Back => self.back(out),
             Command::Next => tell::options(&self.walk, out),
             Command::Show => self.show(out),
             Command::Help => out.write_all(HELP.as_bytes()),
             Command::Quit => Ok(()),
         }
     }
-
-    fn cannot(&mut self, why: &str, out: &mut impl Write) -> io::Result<()> {
-        self.failed = true;
-        writeln!(out, "cannot: {why}")
-    }
 }
 
-impl Simulated for Simulation<'_> {
+impl Simulated for Simulation<Walk<'_>> {
     fn line(&mut self, line: &str, out: &mut impl Write) -> io::Result<Then> {
         match Command::parse(line) {
             Ok(None) => Ok(Then::GoOn),
@@ -110,10 +123,6 @@ impl Simulated for Simulation<'_> {
 
     fn show(&self, out: &mut impl Write) -> io::Result<()> {
         tell::task(&self.walk, out)
-    }
-
-    fn has_failed(&self) -> bool {
-        self.failed
     }
 }
 

@@ -8,20 +8,12 @@ use orange_analysis::plan_walk::{Happened, PlanWalk, pause_name, refusal_name};
 use orange_core::mission::{Answered, Effect, Pause, PauseReason};
 use orange_core::plan::{Plan, Policy, StepId};
 
-use super::{Simulated, Then};
+use super::{Simulated, Simulation, Then};
 
-/// A walk through a plan that can be taken back act by act.
-#[derive(Debug)]
-pub(crate) struct PlanSimulation<'p> {
-    walk: PlanWalk<'p>,
-    before: Vec<PlanWalk<'p>>,
-    failed: bool,
-}
-
-impl<'p> PlanSimulation<'p> {
+impl<'p> Simulation<PlanWalk<'p>> {
     /// A mission that has begun.
-    pub(crate) fn new(plan: &'p Plan<'p>, policy: Policy) -> Self {
-        Self { walk: PlanWalk::new(plan, policy), before: Vec::new(), failed: false }
+    pub(crate) fn of_mission(plan: &'p Plan<'p>, policy: Policy) -> Self {
+        Self::of(PlanWalk::new(plan, policy))
     }
 
     fn command(&mut self, command: Command, out: &mut impl Write) -> io::Result<()> {
@@ -32,13 +24,7 @@ impl<'p> PlanSimulation<'p> {
             Command::Context(step) => {
                 writeln!(out, "{}", self.walk.mission.context(self.walk.plan, step).trim_end())
             }
-            Command::Back => match self.before.pop() {
-                Some(before) => {
-                    self.walk = before;
-                    self.show(out)
-                }
-                None => self.cannot("nothing has happened yet", out),
-            },
+            Command::Back => self.back(out),
             Command::Help => out.write_all(HELP.as_bytes()),
             Command::Quit => Ok(()),
         }
@@ -123,17 +109,12 @@ impl<'p> PlanSimulation<'p> {
         }
     }
 
-    fn cannot(&mut self, why: &str, out: &mut impl Write) -> io::Result<()> {
-        self.failed = true;
-        writeln!(out, "cannot: {why}")
-    }
-
     fn name(&self, step: StepId) -> &'p str {
         self.walk.plan.step(step).id
     }
 }
 
-impl Simulated for PlanSimulation<'_> {
+impl Simulated for Simulation<PlanWalk<'_>> {
     fn line(&mut self, line: &str, out: &mut impl Write) -> io::Result<Then> {
         match Command::parse(self.walk.plan, line) {
             Ok(None) => Ok(Then::GoOn),
@@ -155,9 +136,5 @@ impl Simulated for PlanSimulation<'_> {
             writeln!(out, "  {}: {}{attempt}", self.name(step), state.status.as_str())?;
         }
         Ok(())
-    }
-
-    fn has_failed(&self) -> bool {
-        self.failed
     }
 }
