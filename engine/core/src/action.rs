@@ -46,14 +46,14 @@ pub enum Worktree {
     Acquires,
     /// Gives it back.
     Releases,
-    /// Works in it.
+    /// Works in the workspace.
     Uses,
 }
 
 /// Change that an action makes to the remote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remote {
-    /// Adds to it.
+    /// Adds to the counter.
     Adds,
     /// Deletes something of it.
     Deletes,
@@ -82,7 +82,7 @@ impl Starts {
 /// A key of a hook beside `action`. An action has at most one parameter of each kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// The key.
+    /// Key in a workflow.
     pub name: &'static str,
     /// Kind of its value, and so the part of [`crate::Hook`] that it becomes.
     pub kind: ParameterKind,

@@ -9,7 +9,7 @@ pub enum Actor {
     Worker,
     /// The agent that judges it.
     Reviewer,
-    /// A person.
+    /// Person at a terminal or in a dashboard.
     Human,
     /// Orange itself: exit rules and escalation. Every transition allows it, whatever its `by` says.
     Engine,

@@ -73,7 +73,7 @@ impl Cause {
 /// One hook with its arguments bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect<'m> {
-    /// The hook.
+    /// Hook that is run.
     pub hook: Hook<'m>,
     /// A counter and its new value, which is written before the hook runs. It is a value and not an increment, so that a
     /// repeated hook counts once.

@@ -53,7 +53,7 @@ pub struct Left {
 /// Limit for the time of a task within some states, counted from its arrival in one of them, until it leaves them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline<'a> {
-    /// The states.
+    /// States in which it counts.
     pub states: &'a [StateId],
     /// The seconds after which the time is over.
     pub after: u32,

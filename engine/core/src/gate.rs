@@ -110,7 +110,7 @@ impl<'a> Fields<'a> {
     /// No line is asked for.
     pub const NONE: Fields<'static> = Fields::All(&[]);
 
-    /// The names.
+    /// Names of the fields, in order.
     pub const fn names(&self) -> &'a [&'a str] {
         match self {
             Fields::Any(names) | Fields::All(names) => names,
@@ -134,11 +134,11 @@ impl<'a> Fields<'a> {
 /// The content of a section at an earlier time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen<'v> {
-    /// The section.
+    /// Heading of the section, with its `##`.
     pub section: &'v str,
     /// The [`fingerprint`] of its content.
     pub fingerprint: u64,
-    /// The time.
+    /// Occasion at which it was seen.
     pub when: When,
 }
 
@@ -173,7 +173,7 @@ pub enum Missing {
     Verdict,
     /// The line that should give the verdict has both words. Lines count from 1 within the section.
     OneVerdict {
-        /// The line.
+        /// Line of the section, from 1.
         line: u32,
     },
     /// The verdict is the other one.
@@ -188,7 +188,7 @@ pub enum Missing {
     },
     /// The content is the same as at an earlier time.
     Fresh {
-        /// That time.
+        /// Occasion at which it was seen.
         when: When,
     },
     /// None of several sections, of which one is enough, is as it must be.

@@ -154,7 +154,7 @@ impl<'a> Spawn<'a> {
 /// One side effect: an action and the values of its parameters. Those that the action has not are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hook<'a> {
-    /// The action.
+    /// Side effect that it has.
     pub action: Action,
     /// Start of an agent, if it starts one.
     pub spawn: Option<Spawn<'a>>,

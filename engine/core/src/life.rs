@@ -46,7 +46,7 @@ pub struct Facts<'v> {
 pub enum Input<'i> {
     /// An actor asks for a state.
     Request {
-        /// The state.
+        /// State that is asked for.
         to: StateId,
         /// Actor that asks.
         by: Actor,
@@ -109,7 +109,7 @@ pub enum Input<'i> {
     },
     /// A hook of the transition that has led to the task's state has failed.
     HookFailed {
-        /// The hook.
+        /// Hook that has failed.
         hook: &'i Hook<'i>,
         /// Its transition, if that is a declared one.
         transition: Option<TransitionId>,
@@ -208,7 +208,7 @@ pub enum LifeEvent<'m> {
 pub enum Refusal {
     /// The workflow refuses it.
     Rejected {
-        /// The reason.
+        /// Reason of the workflow.
         rejection: Rejection,
         /// True if a person can override the refusal.
         is_forcible: bool,

@@ -145,7 +145,7 @@ pub enum AttemptEnd {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
-    /// One word.
+    /// Result in one word, such as `PASS`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "crate::is_default"))]
     pub result: Option<String>,
     /// Summary of the work.
@@ -205,21 +205,21 @@ pub enum Event {
     Begin,
     /// A worker has taken a queued step.
     Assign {
-        /// The step.
+        /// Number of the step in the plan.
         step: StepId,
         /// The number of its current attempt.
         attempt: u32,
     },
     /// The agent of a queued or assigned step has started.
     Start {
-        /// The step.
+        /// Number of the step in the plan.
         step: StepId,
         /// The number of its current attempt.
         attempt: u32,
     },
     /// The agent of an attempt reports a completion.
     Complete {
-        /// The step.
+        /// Number of the step in the plan.
         step: StepId,
         /// The number of the attempt that the agent carries.
         attempt: u32,
@@ -228,7 +228,7 @@ pub enum Event {
     },
     /// The agent of an attempt reports a failure, or its time is over.
     Fail {
-        /// The step.
+        /// Number of the step in the plan.
         step: StepId,
         /// The number of the attempt that the agent carries.
         attempt: u32,
@@ -237,14 +237,14 @@ pub enum Event {
     },
     /// The agent of an attempt has ended without a word.
     Lose {
-        /// The step.
+        /// Number of the step in the plan.
         step: StepId,
         /// The number of the attempt.
         attempt: u32,
     },
     /// The worker of an attempt is lost. That says nothing of its agent, and does not count as an end without a word.
     Abandon {
-        /// The step.
+        /// Number of the step in the plan.
         step: StepId,
         /// The number of the attempt.
         attempt: u32,
@@ -267,7 +267,7 @@ pub enum Event {
     },
     /// A person runs a failed mission again from its failed steps, or from this one.
     Retry {
-        /// The step.
+        /// Number of the step in the plan.
         step: Option<StepId>,
     },
     /// A person ends the mission.
@@ -279,7 +279,7 @@ pub enum Event {
 pub enum Effect {
     /// End the agent of an attempt.
     EndAgent {
-        /// The step.
+        /// Number of the step in the plan.
         step: StepId,
         /// The number of the attempt.
         attempt: u32,
@@ -292,7 +292,7 @@ pub enum Effect {
     Continued(Answered),
     /// Start an agent. [`Mission::next`] says so until the step is started.
     Start {
-        /// The step.
+        /// Number of the step in the plan.
         step: StepId,
         /// The number of the attempt.
         attempt: u32,
@@ -439,7 +439,7 @@ impl MissionStatus {
         MissionStatus::Cancelled,
     ];
 
-    /// Its name.
+    /// Word in stores and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             MissionStatus::Pending => "pending",

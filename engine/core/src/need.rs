@@ -110,7 +110,7 @@ impl NeedKind {
 /// A need, with its start and its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need<'f> {
-    /// Its kind.
+    /// Kind, which decides its place in lists.
     pub kind: NeedKind,
     /// Since when, if that is known: a time as the facts have it.
     pub since: Option<&'f str>,
@@ -147,7 +147,7 @@ impl<'f> Need<'f> {
 /// A living agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent<'f> {
-    /// Its number.
+    /// Number of its start, from 1.
     pub spawn: u32,
     /// Its activity.
     pub doing: Doing<'f>,
@@ -186,7 +186,7 @@ pub enum Doing<'f> {
 pub struct Request<'f> {
     /// The name by which it can be answered, if it can be answered from outside.
     pub name: Option<&'f str>,
-    /// The tool.
+    /// Name of the tool, as the harness reports it.
     pub tool: Option<&'f str>,
     /// The argument of the tool, or the question.
     pub argument: Option<&'f str>,

@@ -21,7 +21,7 @@ const MINUTES_OF_A_DAY: u16 = 24 * 60;
 pub struct Rules {
     /// The kinds of needs.
     pub kinds: Vec<NeedKind>,
-    /// Quiet hours.
+    /// Hours without messages.
     pub quiet: Option<Quiet>,
     /// The kinds that it is sent in quiet hours, too.
     pub urgent: Vec<NeedKind>,
@@ -41,7 +41,7 @@ pub struct Quiet {
 /// A need of now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact<'f> {
-    /// Its kind.
+    /// Kind of the need.
     pub kind: NeedKind,
     /// For how long it has been seen.
     pub lasted: Duration,
@@ -60,7 +60,7 @@ pub struct Noted {
     pub is_done: bool,
 }
 
-/// The time.
+/// Time of day, for quiet hours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// In seconds since 1970.

@@ -91,9 +91,9 @@ pub struct StepCondition<'a> {
 /// A part of what an attempt reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Field {
-    /// One word.
+    /// Result of a report, one word.
     Result,
-    /// Any text.
+    /// Summary of a report, any text.
     Summary,
 }
 
@@ -113,7 +113,7 @@ pub struct Policy {
 pub enum Execution {
     /// It pauses after every step.
     Step,
-    /// It goes on.
+    /// The mission goes on by itself.
     Auto,
 }
 
@@ -121,7 +121,7 @@ pub enum Execution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Intervene {
-    /// At none.
+    /// It pauses at no end of a step.
     Never,
     /// After a step with a warning or an error.
     OnWarning,
@@ -150,7 +150,7 @@ impl Execution {
 }
 
 impl Intervene {
-    /// All of them.
+    /// Every value, from never to always.
     pub const ALL: [Intervene; 4] =
         [Intervene::Never, Intervene::OnWarning, Intervene::OnError, Intervene::Always];
 
@@ -296,7 +296,7 @@ impl StepSet {
         self.0[id.index()]
     }
 
-    /// Adds a step.
+    /// Adds a step to the set.
     pub fn add(&mut self, id: StepId) {
         self.0[id.index()] = true;
     }

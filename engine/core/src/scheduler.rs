@@ -41,7 +41,7 @@ pub const UNACCEPTED_SWEEPS: u8 = 2;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scheduler {
-    /// By crab.
+    /// Known crabs, by their ids.
     pub crabs: BTreeMap<String, Crab>,
     /// By mission: at most one step of a mission is leased.
     pub leases: BTreeMap<String, Lease>,
@@ -70,9 +70,9 @@ pub struct Crab {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Lease {
-    /// The crab.
+    /// Id of the crab.
     pub crab: String,
-    /// The step.
+    /// Step with its mission, attempt and role.
     pub item: Item,
     /// The ticket of its mission.
     pub ticket: u64,
@@ -95,9 +95,9 @@ pub struct Lease {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Item {
-    /// The mission.
+    /// Id of the mission.
     pub mission: String,
-    /// The step.
+    /// Number of the step in its plan.
     pub step: StepId,
     /// The number of its attempt.
     pub attempt: u32,
@@ -109,7 +109,7 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Waiting {
-    /// The step.
+    /// Step with its mission, attempt and role.
     pub item: Item,
     /// The ticket of its mission, and [`GIVEN_BACK`] more for each time that it was given back: a smaller one is earlier.
     pub ticket: u64,
@@ -120,7 +120,7 @@ pub struct Waiting {
 /// A waiting step that comes before all others of its role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The step.
+    /// Number of the step in its plan.
     pub step: Waiting,
     /// The other steps of its mission that wait, of any role.
     pub others: Vec<Waiting>,
@@ -135,21 +135,21 @@ pub type Heads = BTreeMap<String, Head>;
 pub enum Event {
     /// A crab says which roles it has. A crab that is known changes its roles.
     Register {
-        /// The crab.
+        /// Id of the crab.
         crab: String,
-        /// Its roles.
+        /// Roles of the crab, each once.
         roles: Vec<String>,
     },
     /// A crab goes away for good. Its roles are free.
     Leave {
-        /// The crab.
+        /// Id of the crab.
         crab: String,
     },
     /// A mission says what it wants started, and what runs. The last word of a mission counts: while a step of it waits or is leased, an older
     /// version changes nothing. The same version may be said again at any time, and repairs what an older one has done when nothing of the
     /// mission waited or was leased.
     Want {
-        /// The mission.
+        /// Id of the mission.
         mission: String,
         /// Number of events that the mission has accepted.
         version: u64,
@@ -164,12 +164,12 @@ pub enum Event {
     },
     /// A crab waits for work. An offer that it has not accepted is made again.
     Park {
-        /// The crab.
+        /// Id of the crab.
         crab: String,
     },
     /// The connection of a crab is gone.
     Unpark {
-        /// The crab.
+        /// Id of the crab.
         crab: String,
     },
     /// Heartbeats, each for a crab, a mission, a step and the number of its attempt. The first one accepts an offer.
@@ -179,11 +179,11 @@ pub enum Event {
     },
     /// A crab cannot start a step, or cannot go on with it. It gets no more before it registers again.
     GiveBack {
-        /// The crab.
+        /// Id of the crab.
         crab: String,
-        /// The mission.
+        /// Id of the mission.
         mission: String,
-        /// The step.
+        /// Number of the step in its plan.
         step: StepId,
         /// The number of the attempt.
         attempt: u32,
@@ -205,24 +205,24 @@ pub enum Effect {
     Push(Waiting),
     /// No step of this mission waits any longer.
     Remove {
-        /// The mission.
+        /// Id of the mission.
         mission: String,
     },
     /// A crab gets a step.
     Offer {
-        /// The crab.
+        /// Id of the crab.
         crab: String,
-        /// The step.
+        /// Step with its mission, attempt and role.
         item: Item,
     },
     /// A crab ends the agent of an attempt, and keeps its work. Where it is the crab that has just reported the end of this attempt, a host
     /// need not tell it.
     EndAgent {
-        /// The crab.
+        /// Id of the crab.
         crab: String,
-        /// The mission.
+        /// Id of the mission.
         mission: String,
-        /// The step.
+        /// Number of the step in its plan.
         step: StepId,
         /// The number of the attempt.
         attempt: u32,
@@ -231,7 +231,7 @@ pub enum Effect {
     Lost {
         /// The crab; `None` for an attempt that runs without a lease.
         crab: Option<String>,
-        /// The step.
+        /// Step with its mission, attempt and role.
         item: Item,
     },
 }
@@ -242,7 +242,7 @@ pub enum Effect {
 pub enum Refusal {
     /// Another crab of the colony has the role.
     RoleTaken {
-        /// The role.
+        /// Role that both want.
         role: String,
         /// The crab that has it.
         holder: String,

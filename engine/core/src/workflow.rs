@@ -22,7 +22,7 @@ pub struct Compiled<'a> {
 }
 
 impl<'a> Workflow<'a> {
-    /// Its name.
+    /// Name, as its author writes it.
     pub fn name(&self) -> &'a str {
         match self {
             Workflow::Machine(machine) => machine.name,

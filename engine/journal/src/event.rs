@@ -63,7 +63,7 @@ events! {
     "transition.started" TransitionStarted(Transition),
     /// A hook of the transition has run.
     "hook.ended" HookEnded {
-        /// Its action.
+        /// Action of the hook.
         hook: String,
         /// Its index among the transition's hooks, from 0.
         index: usize,
@@ -201,7 +201,7 @@ events! {
     },
     /// The task's branch exists neither here nor on the remote, and is about to be created at this commit.
     "branch.made" BranchMade {
-        /// Its name.
+        /// Name of the branch.
         branch: String,
         /// The commit that it starts from.
         commit: String,
@@ -235,17 +235,17 @@ events! {
     },
     /// A pull request was opened or found.
     "pr.created" PrCreated {
-        /// Its address.
+        /// Address of the pull request.
         url: String,
     },
     /// The pull request was merged.
     "pr.merged" PrMerged {
-        /// Its address.
+        /// Address of the pull request.
         url: String,
     },
     /// The pull request was closed without being merged.
     "pr.closed" PrClosed {
-        /// Its address.
+        /// Address of the pull request.
         url: String,
     },
     /// The checks of the pull request have ended, or begin again, or are those of another commit.
@@ -289,7 +289,7 @@ events! {
     },
     /// The worktree has everything that it was to get.
     "worktree.prepared" WorktreePrepared {
-        /// Its name.
+        /// Name of the worktree.
         workspace: String,
         /// Files that it did not get, each with why.
         #[serde(default)]
@@ -297,19 +297,19 @@ events! {
     },
     /// Everything that the worktree got is removed from it.
     "worktree.cleared" WorktreeCleared {
-        /// Its name.
+        /// Name of the worktree.
         workspace: String,
     },
     /// The worktree of a task that waits for a person is about to go to another task, after a backup.
     "worktree.leaving" WorktreeLeaving {
-        /// Its name.
+        /// Name of the worktree.
         workspace: String,
-        /// Its commit.
+        /// Commit at which it stood.
         head: String,
     },
     /// The worktree is given away; its `set` has none.
     "worktree.left" WorktreeLeft {
-        /// Its name.
+        /// Name of the worktree.
         workspace: String,
     },
     /// Somebody needs the worktree that was given away, and none is free.
@@ -320,17 +320,17 @@ events! {
     },
     /// The task gets a worktree again, with its work as it was; its `set` has that.
     "worktree.returning" WorktreeReturning {
-        /// Its name.
+        /// Name of the worktree.
         workspace: String,
     },
     /// The work is in the worktree.
     "worktree.returned" WorktreeReturned {
-        /// Its name.
+        /// Name of the worktree.
         workspace: String,
     },
     /// Work that is on no remote was backed up.
     "work.backed_up" WorkBackedUp {
-        /// The ref.
+        /// Name of the ref.
         reference: String,
         /// The commit it points to.
         #[serde(default)]
@@ -338,7 +338,7 @@ events! {
     },
     /// A part of the worktree, such as a nested repository, was moved to a folder: no ref could hold all of it.
     "work.set_aside" WorkSetAside {
-        /// The folder.
+        /// Path of the folder.
         folder: String,
     },
     /// The task or mission was moved to the trash.
@@ -409,7 +409,7 @@ events! {
     },
     /// The agent of an attempt at a step is about to be started.
     "step.started" StepStarted {
-        /// The step.
+        /// Id of the step.
         step: String,
         /// The number of the attempt.
         attempt: u32,

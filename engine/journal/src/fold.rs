@@ -111,9 +111,9 @@ pub struct TaskHistory {
 /// A worktree that a task gives to another one, and where its work is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Lent {
-    /// Its name.
+    /// Name of the worktree.
     pub workspace: String,
-    /// Its commit.
+    /// Commit at which it stood.
     pub head: String,
     /// The commits of the backups, the first of which has the work.
     pub kept: Vec<String>,
@@ -194,11 +194,11 @@ impl Spawn {
 /// A conversation of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Conversation {
-    /// The agent.
+    /// Number of the agent.
     pub spawn: u32,
     /// The harness's id of it.
     pub id: String,
-    /// The harness.
+    /// Name of the harness.
     pub harness: String,
     /// The worktree in which it took place.
     pub workspace: Option<Name>,
@@ -207,7 +207,7 @@ pub struct Conversation {
 /// The values of a task that only the engine changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Owned {
-    /// Its state.
+    /// Status of the task at that time.
     pub status: String,
     /// `review_round`, `crash_count` and the counters that the workflow declares.
     pub counters: BTreeMap<String, u32>,

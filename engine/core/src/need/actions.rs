@@ -9,7 +9,7 @@ use crate::{Actor, Choice, Commands, Facts, Input, Machine, Rejection, StateId, 
 /// Action that a person may take, or that is refused now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer<'f> {
-    /// The action.
+    /// Action of the person.
     pub action: Action<'f>,
     /// Reason why it is refused now; `None` for what can be done.
     pub obstacle: Option<Obstacle<'f>>,
@@ -54,14 +54,14 @@ pub enum Action<'f> {
         /// The name of the request.
         request: &'f str,
     },
-    /// Denies it.
+    /// Denies what an agent asks.
     Deny {
         /// The name of the request.
         request: &'f str,
     },
     /// Sends a message to an agent.
     Send {
-        /// Its number.
+        /// Number of the agent.
         spawn: u32,
     },
     /// Shows the session on the terminal.
@@ -93,7 +93,7 @@ pub enum Action<'f> {
     Refresh,
     /// Takes the transition to a state.
     Status {
-        /// The state.
+        /// State to which it leads.
         to: StateId,
         /// True if it gives judged work back to the worker.
         returns: bool,
@@ -110,7 +110,7 @@ pub enum Action<'f> {
     },
     /// Runs what has failed again.
     Retry,
-    /// Ends it.
+    /// Ends the task or mission.
     Cancel,
     /// Takes back what cancelled it.
     Undo,

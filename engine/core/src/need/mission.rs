@@ -6,7 +6,7 @@ use crate::mission::MissionStatus;
 /// Known facts about a mission.
 #[derive(Clone, Copy, Debug)]
 pub struct MissionFacts<'f> {
-    /// Its status.
+    /// Status of the mission.
     pub status: MissionStatus,
     /// Its living agents, the one first that needs somebody most.
     pub agents: &'f [Agent<'f>],
@@ -29,7 +29,7 @@ pub struct MissionFacts<'f> {
 /// A pause that waits for an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Pause<'f> {
-    /// Its number.
+    /// Number of the pause, from 1.
     pub number: u32,
     /// The event that led to the pause, in words.
     pub what: &'f str,

@@ -77,7 +77,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The word.
+            /// Word in the journal.
             pub fn as_str(&self) -> &str {
                 match self {
                     $($name::$variant => $word,)*

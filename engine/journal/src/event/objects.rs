@@ -65,7 +65,7 @@ objects! {
 
     /// Preparation that a worktree is to get.
     Preparation {
-        /// Its name.
+        /// Name of the worktree.
         workspace: String,
         /// Files and folders that are copied.
         #[serde(default)]
@@ -80,7 +80,7 @@ objects! {
 
     /// The end of an attempt at a step.
     EndedAttempt {
-        /// The step.
+        /// Id of the step.
         step: String,
         /// The number of the attempt.
         attempt: u32,
@@ -103,7 +103,7 @@ objects! {
 
     /// An agent that has ended, and what is left of it.
     Exited {
-        /// Its number.
+        /// Number of the agent.
         spawn: u32,
         /// Its exit status, when it ended by itself.
         code: Option<i32>,
@@ -137,7 +137,7 @@ objects! {
 
     /// Activity of an agent, as its harness reports it.
     Report {
-        /// Its number.
+        /// Number of the agent.
         spawn: u32,
         /// Activity of the agent.
         state: Activity,
@@ -166,7 +166,7 @@ objects! {
 
     /// An agent that has ended and is to be started again.
     Waiting {
-        /// Its number.
+        /// Number of the agent.
         spawn: u32,
         /// Time of the restart, RFC 3339 UTC.
         until: String,
@@ -253,7 +253,7 @@ objects! {
 
     /// A hook that a transition runs.
     PlannedHook {
-        /// Its action.
+        /// Action of the hook.
         name: String,
         /// Its index among the transition's hooks, from 0.
         index: usize,
@@ -263,7 +263,7 @@ objects! {
 
     /// A counter and its new value.
     CounterValue {
-        /// The counter.
+        /// Name of the counter.
         name: String,
         /// Its new value.
         value: u32,

@@ -7,7 +7,7 @@ words! {
     Actor {
         /// Orange itself: exit rules and escalation.
         Engine = "engine",
-        /// A person.
+        /// Person at a terminal or in a dashboard.
         Human = "human",
         /// The agent that reviews the work.
         Reviewer = "reviewer",
@@ -82,7 +82,7 @@ words! {
 
     /// Activity of an agent.
     Activity {
-        /// It works.
+        /// The agent works.
         Busy = "busy",
         /// It waits for a person.
         Waiting = "waiting",
