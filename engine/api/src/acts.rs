@@ -122,9 +122,9 @@ pub enum OneOrEach<T> {
 #[schemars(untagged)]
 #[allow(dead_code, reason = "the schema of what `cmd::task::many` writes")]
 pub enum OneAnswer<T> {
-    /// The answer.
+    /// Answer of the command.
     Done(T),
-    /// The failure.
+    /// Failure of the command.
     Failed {
         /// The id, or the name that was given.
         id: String,

@@ -11,7 +11,7 @@ use orange_journal::event::{Actor, Spent};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Agent {
-    /// Its number.
+    /// Number of its start, from 1.
     pub spawn: u32,
     /// `worker` or `reviewer`.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
@@ -56,7 +56,7 @@ pub struct Assessment {
 /// Question of an agent, or permission that it asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// The tool.
+    /// Name of the tool, as the harness reports it.
     pub tool: Option<String>,
     /// Argument of the tool, or the question.
     pub text: Option<String>,
@@ -71,7 +71,7 @@ pub struct Asked {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
-    /// It works.
+    /// The agent works.
     Busy,
     /// It waits for a person.
     Waiting,
@@ -119,7 +119,7 @@ impl SessionState {
 }
 
 impl AgentState {
-    /// The word.
+    /// Word in answers and the journal.
     pub fn as_str(self) -> &'static str {
         match self {
             AgentState::Busy => "busy",
@@ -159,7 +159,7 @@ pub struct Spending {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct AgentSpending {
-    /// Its number.
+    /// Number of its start, from 1.
     pub spawn: u32,
     /// The number of tokens that its model has read, cached or not, and written.
     pub tokens: Option<u64>,

@@ -9,7 +9,7 @@ use crate::error::Failure;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Refusal<'l> {
-    /// The error.
+    /// Error with its kind and remedy.
     pub error: Cow<'l, Failure>,
 }
 
@@ -23,10 +23,10 @@ pub struct Version<'l> {
     pub json_version: u32,
 }
 
-/// A help text.
+/// Help text or version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Text<'l> {
-    /// The text.
+    /// Text as people see it.
     pub text: Cow<'l, str>,
 }

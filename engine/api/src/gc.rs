@@ -10,7 +10,7 @@ pub struct Removal {
     pub kind: String,
     /// The project that it belongs to.
     pub project: Option<String>,
-    /// Its name.
+    /// Name of the leftover.
     pub name: String,
     /// The number of days since its last use.
     pub age_days: u64,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedHarness {
-    /// Its name.
+    /// Name of the harness.
     pub name: String,
     /// True if its program is on `PATH`.
     pub installed: bool,

@@ -18,7 +18,7 @@ pub enum Install {
     },
     /// The skill, which `--print` asks for.
     Printed {
-        /// Its text.
+        /// Text of the skill.
         skill: String,
     },
 }
@@ -27,9 +27,9 @@ pub enum Install {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SkillFile {
-    /// The harness.
+    /// Name of the harness.
     pub harness: String,
-    /// The file.
+    /// Path of the file.
     pub file: String,
     /// `written`, `updated` or `unchanged`.
     pub change: String,
@@ -57,9 +57,9 @@ pub struct Setup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct HarnessInProject {
-    /// The harness.
+    /// Name of the harness.
     pub harness: String,
-    /// The project.
+    /// Name of its project.
     pub project: String,
     /// Its repository.
     pub repo: String,
@@ -85,7 +85,7 @@ pub struct SetupMatter {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Completions {
-    /// The shell.
+    /// Name of the shell.
     pub shell: String,
     /// The script that the shell reads.
     pub script: String,

@@ -13,6 +13,6 @@ pub struct LogLine<'l> {
     pub level: String,
     /// The command that wrote it; null in a line that a crashed process left.
     pub component: Option<Cow<'l, str>>,
-    /// The message.
+    /// Message of the log, in one line.
     pub message: Cow<'l, str>,
 }

@@ -16,11 +16,11 @@ pub struct ChangedMission {
     pub success: Success,
     /// The mission's id.
     pub id: String,
-    /// Its project.
+    /// Name of its project.
     pub project: String,
-    /// Its branch.
+    /// Name of its branch.
     pub branch: String,
-    /// Its status.
+    /// Status of the mission or step.
     pub status: String,
     /// The step workflow that it follows.
     pub workflow: String,
@@ -62,9 +62,9 @@ pub enum ListedMission {
     Readable(Box<MissionRow>),
     /// It cannot be read.
     Unreadable {
-        /// Its id.
+        /// Id of the mission, or of the step.
         id: String,
-        /// Its project.
+        /// Name of its project.
         project: String,
         /// Its branch; null when its file cannot be read, either.
         branch: Option<String>,
@@ -77,15 +77,15 @@ pub enum ListedMission {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionRow {
-    /// Its id.
+    /// Id of the mission, or of the step.
     pub id: String,
-    /// Its project.
+    /// Name of its project.
     pub project: String,
-    /// Its branch.
+    /// Name of its branch.
     pub branch: String,
     /// The step workflow that it follows.
     pub workflow: String,
-    /// Its status.
+    /// Status of the mission or step.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub status: MissionStatus,
     /// The step that runs or comes next, or about which it asks.
@@ -114,13 +114,13 @@ pub struct ShownMission {
     pub workflow_id: String,
     /// The hash of that workflow and its prompts.
     pub definition: String,
-    /// Its project.
+    /// Name of its project.
     pub project: String,
-    /// Its branch.
+    /// Name of its branch.
     pub branch: String,
     /// Prompt of the mission.
     pub prompt: String,
-    /// Its status.
+    /// Status of the mission or step.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub status: MissionStatus,
     /// The place of the step that runs, or would run next, in the order in which steps can run, from 0; null before the first and
@@ -156,13 +156,13 @@ pub struct ShownMission {
     pub need: Option<Need>,
     /// Call for a person's attention.
     pub attention: Option<String>,
-    /// Its file.
+    /// Path of its file or folder.
     pub path: String,
     /// Time of its creation, RFC 3339 UTC.
     pub created_at: String,
     /// Time of the last change by the engine, RFC 3339 UTC.
     pub updated_at: String,
-    /// Its history.
+    /// Events of its journal, the oldest first.
     #[cfg_attr(feature = "schemas", schemars(with = "Vec<super::task::JournalLine>"))]
     pub history: Vec<Record>,
 }
@@ -183,7 +183,7 @@ pub struct MissionPolicy {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StepResult {
-    /// The step.
+    /// Id of the step in its workflow.
     pub step: String,
     /// `completed`, `failed` or `lost`.
     pub status: String,
@@ -201,7 +201,7 @@ pub struct StepResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionStep {
-    /// Its name.
+    /// Id of the mission, or of the step.
     pub id: String,
     /// Title, in a line.
     pub title: String,
@@ -240,7 +240,7 @@ pub struct LoopCount {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionAttempt {
-    /// Its number.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
     /// `completed`, `failed`, `lost`, `abandoned` or `withdrawn`; null while it is open.
     pub status: Option<String>,
@@ -270,9 +270,9 @@ pub struct MissionAttempt {
 pub struct ReportedStep {
     /// Always `true`: the command has done its work.
     pub success: Success,
-    /// The mission.
+    /// Id of the mission.
     pub mission: String,
-    /// The step.
+    /// Id of the step in its workflow.
     pub step: String,
     /// The number of the attempt.
     pub attempt: u32,
@@ -284,17 +284,17 @@ pub struct ReportedStep {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownStep {
-    /// The mission.
+    /// Id of the mission.
     pub mission: String,
     /// The step workflow that it follows.
     pub workflow: String,
-    /// The step.
+    /// Id of the step in its workflow.
     pub step: String,
     /// Title, in a line.
     pub title: String,
     /// Role of the crab or agent that may take it.
     pub role: String,
-    /// Its status.
+    /// Status of the mission or step.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub status: StepStatus,
     /// The number of this attempt.

@@ -45,7 +45,7 @@ pub enum MonitorLook<'l> {
 pub struct Happened<'l> {
     /// The task, or the other thing that it happened to.
     pub id: Cow<'l, str>,
-    /// The result.
+    /// Result, in a sentence.
     pub outcome: Cow<'l, str>,
 }
 

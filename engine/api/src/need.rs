@@ -95,7 +95,7 @@ pub enum Shows {
 pub enum ActionName {
     /// Allows what an agent asks.
     Allow,
-    /// Denies it.
+    /// Denies what an agent asks.
     Deny,
     /// Sends a message to an agent.
     Send,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedChannel {
-    /// Its name.
+    /// Name of the channel.
     pub name: String,
     /// `terminal`, `desktop`, `command` or `webhook`.
     pub via: String,

@@ -9,7 +9,7 @@ use super::Success;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ListedProject {
-    /// Its name.
+    /// Name of the project.
     pub name: String,
     /// Its repository.
     pub path: String,
@@ -50,7 +50,7 @@ pub struct ListedToken {
     pub created_at: String,
 }
 
-/// A new token.
+/// Token that was made, shown once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MadeToken<'t> {
@@ -65,7 +65,7 @@ pub struct MadeToken<'t> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownProject {
-    /// The project.
+    /// Project as it is now.
     #[serde(flatten)]
     pub project: ListedProject,
     /// Settings that `orange.toml` can have, too.
@@ -100,7 +100,7 @@ pub struct SharedSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct OrangeToml {
-    /// Its path.
+    /// Path of its file or folder.
     pub path: String,
     /// True if it counts.
     pub trust: TrustState,
@@ -115,7 +115,7 @@ pub struct OrangeToml {
 pub enum TrustState {
     /// There is none.
     Absent,
-    /// It is used.
+    /// Its settings are used.
     Trusted,
     /// Nobody has agreed to it.
     Untrusted,
@@ -155,7 +155,7 @@ impl SettingOrigin {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct SettingSource<T> {
-    /// The value.
+    /// Value that counts.
     pub value: T,
     /// `project` for `orange project update`, `file` for `orange.toml`, or `default`.
     pub source: SettingOrigin,
@@ -177,9 +177,9 @@ pub struct SetupProgram {
 pub struct PortsOfSlot {
     /// The worktree.
     pub workspace: String,
-    /// The first.
+    /// First port of the range.
     pub first: u32,
-    /// The last.
+    /// Last port of the range.
     pub last: u32,
 }
 
@@ -189,9 +189,9 @@ pub struct PortsOfSlot {
 pub struct TrustedFile {
     /// Always `true`: the command has done its work.
     pub success: Success,
-    /// The project.
+    /// Project as it is now.
     pub project: String,
-    /// The file.
+    /// Path of its file or folder.
     pub path: String,
     /// True if it was not trusted before.
     pub changed: bool,

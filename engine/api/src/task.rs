@@ -41,11 +41,11 @@ pub struct Created {
     pub success: Success,
     /// The task's id; null for a dry run.
     pub id: Option<String>,
-    /// Its project.
+    /// Name of its project.
     pub project: String,
     /// Its branch; null for a dry run if it is to be made from the id.
     pub branch: Option<String>,
-    /// Its status.
+    /// Status: the name of a state of its workflow.
     pub status: String,
     /// The workflow it follows.
     pub workflow: String,
@@ -76,9 +76,9 @@ pub enum ListedTask<'l> {
     Readable(Box<TaskRow<'l>>),
     /// It cannot be read.
     Unreadable {
-        /// Its id.
+        /// Id of the task, which never changes.
         id: Cow<'l, str>,
-        /// Its project.
+        /// Name of its project.
         project: Cow<'l, str>,
         /// Error of the attempt to read it.
         error: Cow<'l, Failure>,
@@ -89,13 +89,13 @@ pub enum ListedTask<'l> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct TaskRow<'l> {
-    /// Its id.
+    /// Id of the task, which never changes.
     pub id: Cow<'l, str>,
-    /// Its project.
+    /// Name of its project.
     pub project: Cow<'l, str>,
-    /// Its branch.
+    /// Name of its branch.
     pub branch: Cow<'l, str>,
-    /// Its status.
+    /// Status: the name of a state of its workflow.
     pub status: Cow<'l, str>,
     /// The workflow it follows.
     pub workflow: Cow<'l, str>,
@@ -150,9 +150,9 @@ pub struct TaskRow<'l> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct PullRequestFacts {
-    /// Its address.
+    /// Address of the pull request.
     pub url: String,
-    /// Its number.
+    /// Number of the pull request; null if unknown.
     pub number: Option<u64>,
     /// `open` or `merged`; null for a finished task whose pull request was not merged.
     pub state: Option<String>,
@@ -164,15 +164,15 @@ pub struct PullRequestFacts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct ShownTask {
-    /// Its id.
+    /// Id of the task, which never changes.
     pub id: String,
-    /// Its project.
+    /// Name of its project.
     pub project: String,
-    /// Its branch.
+    /// Name of its branch.
     pub branch: String,
     /// Summary of the task.
     pub summary: String,
-    /// Its status.
+    /// Status: the name of a state of its workflow.
     pub status: String,
     /// The workflow it follows.
     pub workflow: String,
@@ -226,7 +226,7 @@ pub struct ShownTask {
     pub created_at: String,
     /// Time of the last change, RFC 3339 UTC.
     pub updated_at: String,
-    /// Its file.
+    /// Path of its file or folder.
     pub path: String,
     /// The sections of its body that a gate could read, by their headings.
     pub sections: BTreeMap<String, String>,
@@ -310,7 +310,7 @@ pub enum Watched<'l> {
     Event {
         /// The task's id.
         task: Cow<'l, str>,
-        /// The line.
+        /// Line of the journal.
         #[serde(flatten)]
         #[cfg_attr(feature = "schemas", schemars(with = "JournalLine"))]
         record: Cow<'l, Record>,
@@ -337,7 +337,7 @@ pub enum Logs<'l> {
         /// The role of that step.
         #[serde(skip_serializing_if = "Option::is_none")]
         role: Option<Cow<'l, str>>,
-        /// Its harness.
+        /// Name of the harness.
         harness: Cow<'l, str>,
         /// The harness's own id of its conversation, if it is known.
         conversation: Option<Cow<'l, str>>,
@@ -360,7 +360,7 @@ pub enum Logs<'l> {
     Pane {
         /// The agent's number.
         spawn: u32,
-        /// The text.
+        /// Text as it stands.
         text: Cow<'l, str>,
     },
 }
@@ -465,7 +465,7 @@ pub struct Attached {
 pub struct Answered {
     /// Always `true`: the command has done its work.
     pub success: Success,
-    /// The request.
+    /// Name of the request.
     pub request: String,
     /// True if the person allows it.
     pub allow: bool,
@@ -498,7 +498,7 @@ pub struct Waited {
 pub struct Deleted {
     /// Always `true`: the command has done its work.
     pub success: Success,
-    /// Its id.
+    /// Id of the task, which never changes.
     pub id: String,
     /// Its folder in the trash.
     pub path: String,
@@ -516,11 +516,11 @@ pub enum Restored {
     Task {
         /// Always `true`: the command has done its work.
         success: Success,
-        /// Its id.
+        /// Id of the task, which never changes.
         id: String,
-        /// Its status.
+        /// Status: the name of a state of its workflow.
         status: String,
-        /// Its file.
+        /// Path of its file or folder.
         path: String,
         /// True for a dry run, which changes nothing.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -530,9 +530,9 @@ pub enum Restored {
     Branch {
         /// Always `true`: the command has done its work.
         success: Success,
-        /// Its id.
+        /// Id of the task, which never changes.
         id: String,
-        /// The branch.
+        /// Name of its branch.
         branch: String,
         /// The ref of the backup.
         reference: String,

@@ -138,7 +138,7 @@ pub struct Migrated {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Next {
-    /// The status.
+    /// Status to which it leads.
     pub to: String,
     /// Actors that may ask for it.
     pub by: Vec<String>,

@@ -33,7 +33,7 @@ pub enum ListedWorkflow<'l> {
     Broken {
         /// Name of the workflow.
         name: Cow<'l, str>,
-        /// Its file.
+        /// Path of its file; null if it has none.
         file: Option<String>,
         /// The errors of the file.
         error: Cow<'l, Failure>,
@@ -104,7 +104,7 @@ pub struct ShownPlan {
     pub intervene: Intervene,
     /// True if the person or agent that starts a mission gets messages.
     pub notices: bool,
-    /// Its roles.
+    /// Names of its roles.
     pub roles: Vec<String>,
     /// Its steps, in the order in which they can run.
     pub step_list: Vec<PlanStep>,
@@ -141,7 +141,7 @@ pub struct ShownMachine {
     /// Its name and figures.
     #[serde(flatten)]
     pub workflow: Workflow,
-    /// Its states.
+    /// States, in the order of the file.
     pub state_list: Vec<State>,
     /// Its transitions.
     pub transition_list: Vec<Transition>,
@@ -181,7 +181,7 @@ pub struct Transition {
     pub to: String,
     /// Actors that may ask for it.
     pub by: Vec<String>,
-    /// Its guard.
+    /// Text of the guard; null without one.
     pub guard: Option<String>,
     /// Requirements of its gates, in words.
     pub gate: Option<String>,
@@ -203,7 +203,7 @@ pub struct Contract<'m> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct StatusContract<'m> {
-    /// The status.
+    /// Name of the state.
     pub status: Cow<'m, str>,
     /// The transitions that an agent can ask for.
     pub transitions: Vec<Duty<'m>>,
@@ -223,7 +223,7 @@ pub struct Duty<'m> {
     pub to: Cow<'m, str>,
     /// Actors that may ask for it.
     pub by: Vec<Cow<'m, str>>,
-    /// Its guard.
+    /// Text of the guard; null without one.
     pub guard: Option<Cow<'m, str>>,
     /// Requirements of its gates, in words.
     pub gate: Option<String>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MadeWorktrees {
-    /// The project.
+    /// Name of its project.
     pub project: String,
     /// The names of its worktrees.
     pub workspaces: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Worktree {
     pub project: String,
     /// The task or mission that holds it; null when it is free.
     pub task: Option<String>,
-    /// Its folder.
+    /// Path of the worktree.
     pub path: String,
 }
 
@@ -30,7 +30,7 @@ pub struct Worktree {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct CollectedWorktree {
-    /// Its name.
+    /// Name of the worktree.
     pub name: String,
     /// `given back`, `cleaned`, `removed`, `left alone`, or `failed`.
     pub fate: String,

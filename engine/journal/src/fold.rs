@@ -207,7 +207,7 @@ pub struct Conversation {
 /// The values of a task that only the engine changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Owned {
-    /// Status of the task at that time.
+    /// Status: the name of a state of the workflow.
     pub status: String,
     /// `review_round`, `crash_count` and the counters that the workflow declares.
     pub counters: BTreeMap<String, u32>,

@@ -17,9 +17,9 @@ pub struct NewColonyBody {
 /// A group of crabs that work on one repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColonyAnswer {
-    /// Its id.
+    /// Id of the colony.
     pub colony_id: String,
-    /// Its name.
+    /// Name of the colony.
     pub name: String,
     /// Its repository: an address or a path for git, without a password.
     pub repository: String,

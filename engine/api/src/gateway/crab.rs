@@ -39,11 +39,11 @@ pub struct RegisterBody {
 /// Answer to the registration of a crab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Registered {
-    /// Its id.
+    /// Id of the crab.
     pub crab_id: String,
     /// The id of its colony.
     pub colony_id: String,
-    /// Its name.
+    /// Name of the crab.
     pub name: String,
     /// Its roles, each once.
     pub roles: Vec<String>,
@@ -56,15 +56,15 @@ pub struct Registered {
 /// A worker process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrabAnswer {
-    /// Its id.
+    /// Id of the crab.
     pub crab_id: String,
     /// The id of its colony.
     pub colony_id: String,
-    /// Its name.
+    /// Name of the crab.
     pub name: String,
-    /// Its roles.
+    /// Names of its roles.
     pub roles: Vec<String>,
-    /// Its status.
+    /// Status of the crab.
     pub status: CrabStatus,
     /// The mission of its step.
     pub mission_id: Option<String>,
@@ -107,9 +107,9 @@ pub enum Message {
     TaskAssigned(Box<TaskAssigned>),
     /// It ends the agent of a run, and keeps its work.
     EndAgent {
-        /// The run.
+        /// Id of the run: `<mission>.<step>.<attempt>`.
         run_id: String,
-        /// Its mission.
+        /// Id of the mission.
         mission_id: String,
         /// The number of its attempt.
         attempt: u32,
@@ -141,12 +141,12 @@ pub enum CrabMessage {
     Park,
     /// These runs are alive.
     Beat {
-        /// Their ids.
+        /// Ids of the runs.
         runs: Vec<String>,
     },
 }
 
-/// A heartbeat.
+/// Heartbeat of a crab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BeatBody {
     /// The runs that are alive.
@@ -180,9 +180,9 @@ pub struct Ticked {
 /// A step that a crab has got.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferAnswer {
-    /// The crab.
+    /// Id of the crab.
     pub crab_id: String,
-    /// Its run.
+    /// Id of the run: `<mission>.<step>.<attempt>`.
     pub run_id: String,
     /// The role of the step.
     pub role: String,

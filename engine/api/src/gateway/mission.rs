@@ -112,9 +112,9 @@ pub struct MissionLine {
     pub workflow: String,
     /// The first line of its prompt.
     pub summary: String,
-    /// Its branch.
+    /// Name of its branch.
     pub branch: String,
-    /// Its status.
+    /// Status of the mission or step.
     pub status: String,
     /// The step that runs or comes next, or about which it asks.
     pub step_id: Option<String>,
@@ -140,7 +140,7 @@ pub struct Missions {
 /// One run of a step workflow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissionAnswer {
-    /// Its id.
+    /// Id of the mission.
     pub mission_id: String,
     /// The id of its colony.
     pub colony_id: String,
@@ -152,9 +152,9 @@ pub struct MissionAnswer {
     pub definition: String,
     /// Description of the work to do.
     pub prompt: String,
-    /// Its branch.
+    /// Name of its branch.
     pub branch: String,
-    /// Its status.
+    /// Status of the mission or step.
     pub status: MissionStatus,
     /// Mode of execution.
     pub execution: Execution,
@@ -179,7 +179,7 @@ pub struct MissionAnswer {
 pub struct PauseAnswer {
     /// Its number, which an answer names.
     pub number: u32,
-    /// Its cause.
+    /// Cause of the pause.
     pub reason: PauseCause,
     /// The step that it is about.
     pub step_id: Option<String>,
@@ -194,7 +194,7 @@ pub struct PauseAnswer {
 pub struct TaskAnswer {
     /// `<mission>.<step>`.
     pub task_id: String,
-    /// The mission.
+    /// Id of the mission.
     pub mission_id: String,
     /// The id of the step.
     pub step_id: String,
@@ -202,7 +202,7 @@ pub struct TaskAnswer {
     pub title: String,
     /// Role of the crabs that may take it.
     pub role: String,
-    /// Its status.
+    /// Status of the mission or step.
     pub status: StepStatus,
     /// The crab that has its current attempt, which has not ended.
     pub crab_id: Option<String>,
@@ -236,7 +236,7 @@ pub struct Tasks {
 /// Effect of a person's call on a mission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acted {
-    /// The mission.
+    /// Id of the mission.
     pub mission_id: String,
     /// Number of events that it has accepted.
     pub version: u64,

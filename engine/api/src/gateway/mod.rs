@@ -33,7 +33,7 @@ pub use status::{CrabCounts, RecordAnswer, Records, StatusAnswer, WorkflowAnswer
 /// Answer to a call that is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedCall {
-    /// The refusal.
+    /// Complaint of the gateway.
     pub error: Complaint,
 }
 

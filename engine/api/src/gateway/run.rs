@@ -40,7 +40,7 @@ words! {
 words! {
     /// Outcome of a report.
     ReportOutcome {
-        /// It counts.
+        /// The report counts.
         Accepted = "accepted",
         /// An equal report was accepted before.
         Repeated = "repeated",
@@ -52,11 +52,11 @@ words! {
 pub struct TaskAssigned {
     /// The run: `<mission>.<step>.<attempt>`.
     pub run_id: String,
-    /// The mission.
+    /// Id of the mission.
     pub mission_id: String,
-    /// The colony.
+    /// Id of the colony.
     pub colony_id: String,
-    /// The step.
+    /// Id of the step in its workflow.
     pub step_id: String,
     /// A line about the step for people.
     pub title: String,
@@ -107,7 +107,7 @@ impl TaskAssigned {
 /// The start of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartBody {
-    /// The run.
+    /// Id of the run: `<mission>.<step>.<attempt>`.
     pub run_id: String,
     /// The crab that has it.
     pub crab_id: String,
@@ -118,12 +118,12 @@ pub struct StartBody {
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompleteBody {
-    /// The run.
+    /// Id of the run: `<mission>.<step>.<attempt>`.
     pub run_id: String,
     /// The crab that reports; any holder of the token may if none is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crab_id: Option<String>,
-    /// Its end.
+    /// End of the run.
     pub status: RunEnd,
     /// Its result in one word, where the step needs one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,7 +141,7 @@ pub struct CompleteBody {
 /// The return of a run that a crab cannot start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GiveBackBody {
-    /// The run.
+    /// Id of the run: `<mission>.<step>.<attempt>`.
     pub run_id: String,
     /// The crab that has it.
     pub crab_id: String,
@@ -152,7 +152,7 @@ pub struct GiveBackBody {
 /// Answer to a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reported {
-    /// The run.
+    /// Id of the run: `<mission>.<step>.<attempt>`.
     pub run_id: String,
     /// Outcome of the report.
     pub outcome: ReportOutcome,
@@ -163,9 +163,9 @@ pub struct Reported {
 pub struct RunAnswer {
     /// `<mission>.<step>.<attempt>`.
     pub run_id: String,
-    /// The mission.
+    /// Id of the mission.
     pub mission_id: String,
-    /// The step.
+    /// Id of the step in its workflow.
     pub step_id: String,
     /// The number of the attempt.
     pub attempt: u32,

@@ -41,9 +41,9 @@ pub struct CrabCounts {
 pub struct RecordAnswer {
     /// Its number, which grows with every record.
     pub seq: u64,
-    /// Its time.
+    /// Time of the event, in milliseconds since 1970.
     pub time_ms: i64,
-    /// The colony.
+    /// Id of the colony.
     pub colony_id: String,
     /// The mission, if it is about one.
     pub mission_id: Option<String>,
@@ -65,7 +65,7 @@ pub struct Records {
 /// A step workflow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowAnswer {
-    /// Its name.
+    /// Name of the workflow.
     pub name: String,
     /// Its version, as its author writes it.
     pub version: String,
