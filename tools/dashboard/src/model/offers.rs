@@ -1,5 +1,7 @@
 //! Actions of a person for a row now. The engine decides them: here they only become keys and menus.
 
+use std::collections::BTreeSet;
+
 use orange_api::{ActionName, NeedAction, Next, Shows};
 
 use super::State;
@@ -122,30 +124,22 @@ pub fn returns(state: &State, row: &Row) -> Vec<(String, Order)> {
     actions(state, row).iter().filter(is_return).map(named).collect()
 }
 
-/// The keys of transitions, of which one key may have several.
+/// The keys of transitions, of which one key may have several. `r` comes before `>`: work goes back before it goes on.
 fn moves(row: &Row, actions: &[NeedAction]) -> Vec<Offered> {
-    let mut keys: Vec<&String> = actions
-        .iter()
-        .filter(|action| action.name == ActionName::Status)
-        .flat_map(|action| &action.keys)
-        .collect();
-    keys.dedup();
-    keys.sort();
-    keys.dedup();
-    let of_key = |key: &String| {
-        let is_its = |action: &&NeedAction| action.name == ActionName::Status && action.keys.contains(key);
-        let (open, refused): (Vec<_>, Vec<_>) =
-            actions.iter().filter(is_its).partition(|action| action.is_open());
-        let several = |open: &[&NeedAction]| Offered {
-            key: key.clone(),
-            label: label_of(open),
-            deed: Deed::Choose(menu_of(row, format!("Which status gets {}?", row.branch), open)),
-            refusal: None,
-        };
+    let moves: Vec<&NeedAction> = actions.iter().filter(|it| it.name == ActionName::Status).collect();
+    let keys: BTreeSet<&String> = moves.iter().flat_map(|action| &action.keys).collect();
+    let of_key = |key| {
+        let its: Vec<&NeedAction> = moves.iter().copied().filter(|it| it.keys.contains(key)).collect();
+        let open: Vec<&NeedAction> = its.iter().copied().filter(|it| it.is_open()).collect();
         match &open[..] {
-            [] => refused.first().and_then(|it| one(row, it).next()),
+            [] => its.first().and_then(|it| one(row, it).next()),
             [only] => one(row, only).next(),
-            open => Some(several(open)),
+            [..] => Some(Offered {
+                key: key.clone(),
+                label: label_of(&open),
+                deed: Deed::Choose(menu_of(row, format!("Which status gets {}?", row.branch), &open)),
+                refusal: None,
+            }),
         }
     };
     keys.into_iter().rev().filter_map(of_key).collect()
