@@ -236,12 +236,13 @@ fn a_crashed_agent_is_started_again() {
     terminal.press(&["r"]);
     task.reaches("stuck");
     terminal.shows("stuck");
+    // While the transition is under way, nothing is offered.
+    terminal.shows("r start again");
     terminal.press(&["t"]);
     terminal.shows("What happens to fix?");
     terminal.shows("to agent-review");
     terminal.press(&["Escape"]);
     shows_no(&world, &terminal, "What happens to");
-    terminal.shows("r start again");
     terminal.press(&["r"]);
     task.agent(3).begun();
 }
