@@ -8,7 +8,7 @@ use super::effect::{Answer, Completion, Effect, Event, Followed, Order, Question
 use super::list::Layout;
 use super::row::{Group, Row, RowKind};
 use super::{Carried, Held, State, list, press, request, write};
-use orange_api::{Error, OpenedPage, OpenedPullRequest, Refreshed, ShownTask};
+use orange_api::{Error, OpenedPage, OpenedPullRequest, Refreshed, SessionState, ShownTask};
 
 /// Time in which an order can be withdrawn, in milliseconds.
 pub const GRACE: i64 = 5000;
@@ -42,8 +42,14 @@ pub fn wakes_in(state: &State) -> i64 {
     const AGES: i64 = 10_000;
     match state.held.iter().map(|held| held.due).min() {
         Some(due) => (due - state.now).clamp(1, 1000),
+        None if is_changing(state) => 1000,
         None => AGES,
     }
+}
+
+/// True if the session of a task was about to change when the list was read.
+fn is_changing(state: &State) -> bool {
+    state.tasks.iter().any(|row| row.session == SessionState::Unknown)
 }
 
 /// A state that changes, and what is to be done.
@@ -70,7 +76,7 @@ impl Turn {
             Event::Mouse(mouse) => press::mouse(self, mouse),
             Event::Paste(text) => write::paste(self, &text),
             Event::Resize(columns, lines) => (self.state.columns, self.state.lines) = (columns, lines),
-            Event::Tick => {}
+            Event::Tick => self.look_at_changing(),
             Event::Changed => {
                 self.ask_again();
                 self.look_again();
@@ -124,6 +130,13 @@ impl Turn {
         }
         if details.tab == Tab::History {
             details.asked.retain(|it| !matches!(it, Question::Task(_) | Question::Mission(_)));
+        }
+    }
+
+    /// Asks again about what was about to change: when that is over, no journal says so.
+    fn look_at_changing(&mut self) {
+        if is_changing(&self.state) && !self.state.asking.contains_key(&Question::Tasks) {
+            self.ask(Question::Tasks);
         }
     }
 

@@ -7,6 +7,7 @@ use crate::model::ask::Mode;
 use crate::model::effect::{Effect, Event, Order, Question, Watched};
 use crate::model::list;
 use crate::model::row::{Group, RowKind};
+use crate::model::update::wakes_in;
 use orange_api::{Error, Kind as ErrorKind};
 
 pub(super) fn desk() -> Desk {
@@ -162,6 +163,21 @@ fn a_burst_of_changes_asks_one_at_a_time() {
     desk.effects.clear();
     desk.answer(Question::Tasks, TASKS);
     assert!(!desk.effects.contains(&Effect::Ask(Question::Tasks)));
+}
+
+#[test]
+fn what_was_about_to_change_is_asked_about_again() {
+    let mut desk = desk();
+    let mut rows: Vec<serde_json::Value> = serde_json::from_str(TASKS).unwrap();
+    rows[3]["session"] = serde_json::json!("unknown");
+    let asks = |desk: &Desk| desk.effects.contains(&Effect::Ask(Question::Tasks));
+    for (answer, is_asked) in [(serde_json::json!(rows).to_string(), true), (TASKS.to_owned(), false)] {
+        desk.answer(Question::Tasks, &answer);
+        desk.effects.clear();
+        desk.wait(1);
+        assert_eq!(asks(&desk), is_asked);
+        assert_eq!(wakes_in(&desk.state) <= 1000, is_asked);
+    }
 }
 
 #[test]
