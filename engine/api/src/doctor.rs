@@ -16,7 +16,7 @@ pub struct Diagnosis {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// What the check looks at.
+    /// Subject of the check.
     pub check: String,
     /// `ok`, `warning` or `broken`.
     pub level: String,
