@@ -3,13 +3,10 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::Lanes;
 use crate::house::{House, typed};
@@ -148,7 +145,7 @@ fn kept(command: &mut Command, deadline: Instant) -> (Option<String>, String) {
         let mut file = tempfile::tempfile()?;
         let for_errors: File = file.try_clone()?;
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(for_errors);
-        let end = ended(command.process_group(0).spawn().and_then(|child| ended_by(child, deadline)));
+        let end = ended(command.spawn().and_then(|child| ended_by(child, deadline)));
         let mut output = Vec::new();
         file.rewind()?;
         file.read_to_end(&mut output)?;
@@ -160,14 +157,14 @@ fn kept(command: &mut Command, deadline: Instant) -> (Option<String>, String) {
     }
 }
 
-/// Waits for the end of a command, and ends its process group at the deadline.
+/// Waits for the end of a command, and ends it at the deadline.
 fn ended_by(mut child: Child, deadline: Instant) -> std::io::Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
         if Instant::now() >= deadline {
-            kill_process_group(Pid::from_child(&child), Signal::KILL)?;
+            child.kill()?;
             child.wait()?;
             return Err(std::io::Error::new(std::io::ErrorKind::TimedOut, "it did not end in time"));
         }
@@ -243,9 +240,9 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_does_not_end_is_ended_with_its_children() {
+    fn a_command_that_does_not_end_is_ended() {
         let mut command = Command::new("sh");
-        command.args(["-c", "sleep 1000000 & sleep 1000000"]);
+        command.args(["-c", "exec sleep 1000000"]);
         let (failure, _) = kept(&mut command, Instant::now());
         assert_eq!(failure.as_deref(), Some("failed: it did not end in time"));
     }

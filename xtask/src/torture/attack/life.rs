@@ -39,7 +39,10 @@ pub(super) struct LifeKind {
 
 pub(super) const KINDS: [LifeKind; 7] = [
     LifeKind { name: "a worktree in an odd state is given back", live: give_back },
-    LifeKind { name: "the same while somebody writes in it", live: give_back_under_a_writer },
+    LifeKind {
+        name: "a worktree in an odd state is given back while a process writes in it",
+        live: give_back_under_a_writer,
+    },
     LifeKind { name: "merges at once", live: merge_at_once },
     LifeKind { name: "starts at once", live: start_at_once },
     LifeKind { name: "hostile files in a worktree", live: hostile },
