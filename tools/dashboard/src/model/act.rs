@@ -188,8 +188,8 @@ pub(super) fn send_review(turn: &mut Turn) {
         _ if is_busy => turn.state.tell(true, format!("{branch} is busy")),
         [(_, one)] => give(turn, vec![order(one)]),
         several => {
-            let item = |(to, it): &(String, Order)| Item {
-                label: format!("to {to}"),
+            let item = |(label, it): &(String, Order)| Item {
+                label: label.clone(),
                 refusal: None,
                 deed: Deed::Order(order(it)),
             };

@@ -117,10 +117,10 @@ fn order(row: &Row, action: &NeedAction) -> Order {
     Order { about: row.id.clone(), label, words, warning: action.warning.clone(), ..Order::default() }
 }
 
-/// The transitions that send work back, and that can be taken now, each with its state.
+/// The transitions that send work back, and that can be taken now, each with its label.
 pub fn returns(state: &State, row: &Row) -> Vec<(String, Order)> {
     let is_return = |action: &&NeedAction| action.returns && action.is_open();
-    let named = |action: &NeedAction| (action.to.clone().unwrap_or_default(), order(row, action));
+    let named = |action: &NeedAction| (action.label.clone(), order(row, action));
     actions(state, row).iter().filter(is_return).map(named).collect()
 }
 
@@ -148,7 +148,7 @@ fn moves(row: &Row, actions: &[NeedAction]) -> Vec<Offered> {
 /// The label of several transitions: `back to planning or hacking`.
 fn label_of(several: &[&NeedAction]) -> String {
     let first = several.first().map(|action| action.label.clone());
-    let others = several.iter().skip(1).map(|action| action.to.clone().unwrap_or_default());
+    let others = several.iter().skip(1).filter_map(|action| action.to.clone());
     first.into_iter().chain(others).collect::<Vec<_>>().join(" or ")
 }
 

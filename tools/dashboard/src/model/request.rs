@@ -178,7 +178,7 @@ impl RowSight {
         RowSight {
             id: row.id.clone(),
             kind: need.map(|need| need.kind),
-            actions: need.map(|need| need.actions.clone()).unwrap_or_default(),
+            actions: need.iter().flat_map(|need| &need.actions).filter(|it| it.is_open()).cloned().collect(),
         }
     }
 }
