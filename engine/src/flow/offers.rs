@@ -4,7 +4,7 @@ use std::path::Path;
 
 use orange_api::{ActionName, NeedAction, Shows};
 use orange_core::need::{Action, Obstacle, Offer};
-use orange_core::{Machine, View};
+use orange_core::{Machine, StateId, View};
 
 use crate::drive::git::Strategy;
 use crate::flow::refusal;
@@ -52,7 +52,7 @@ impl About<'_> {
             command,
             label,
             keys: keys.iter().map(|key| (*key).to_owned()).collect(),
-            to: self.target(action).map(str::to_owned),
+            to: target(action).map(str::to_owned),
             returns: matches!(action, Action::Status { returns: true, .. }),
             text: matches!(action, Action::Send { .. }),
             shows: shows(action),
@@ -67,7 +67,8 @@ impl About<'_> {
         match action {
             Action::Allow { request } => line(Name::Allow, "allow", &["a"], ["answer", request, "allow"]),
             Action::Deny { request } => line(Name::Deny, "deny", &["d"], ["answer", request, "deny"]),
-            Action::Send { spawn } => {
+            Action::Send { spawn: None } => line(Name::Send, "send", &["s"], ["send", id]),
+            Action::Send { spawn: Some(spawn) } => {
                 line(Name::Send, "send", &["s"], ["send", id, "--spawn", &spawn.to_string()])
             }
             Action::Attach => line(Name::Attach, "attach", &["Enter"], ["attach", id]),
@@ -84,10 +85,9 @@ impl About<'_> {
             Action::CreatePullRequest => line(Name::CreatePr, "create PR", &["p"], ["create-pr", id]),
             Action::Open => line(Name::Open, "open PR", &["p"], ["open", id]),
             Action::Refresh => line(Name::Refresh, "refresh PR", &["R"], ["refresh", id]),
-            Action::Status { returns, .. } => {
-                let to = self.target(action).unwrap_or_default();
+            Action::Status { to: state, name: to, returns } => {
                 let (label, keys): (_, &'static [&'static str]) = match returns {
-                    _ if self.is_aside(action) => (format!("to {to}"), &[]),
+                    _ if self.is_detour(state) => (format!("to {to}"), &[]),
                     true => (format!("back to {to}"), &["r"]),
                     false => (format!("to {to}"), &[">"]),
                 };
@@ -107,25 +107,19 @@ impl About<'_> {
         }
     }
 
-    /// The group of commands. A person answers the agents of missions with the command for those of tasks.
+    /// The group of commands. Those for agents are commands of tasks, also for agents of missions.
     fn group(&self, action: Action<'_>) -> &'static str {
         match (self.dir.kind, action) {
-            (DirKind::Task, _) | (DirKind::Mission, Action::Allow { .. } | Action::Deny { .. }) => {
+            (DirKind::Task, _)
+            | (DirKind::Mission, Action::Allow { .. } | Action::Deny { .. } | Action::Send { .. }) => {
                 DirKind::Task.word()
             }
             (DirKind::Mission, _) => DirKind::Mission.word(),
         }
     }
 
-    /// The name of the state to which a transition leads.
-    fn target(&self, action: Action<'_>) -> Option<&str> {
-        let Action::Status { to, .. } = action else { return None };
-        self.view.map(|(machine, _)| machine.state(to).name)
-    }
-
-    /// True if a transition answers no need: it leads to the state of a command, or ends the task.
-    fn is_aside(&self, action: Action<'_>) -> bool {
-        let Action::Status { to, .. } = action else { return false };
+    /// True if a transition answers no need: it leads to the state of a command.
+    fn is_detour(&self, to: StateId) -> bool {
         self.view.is_some_and(|(machine, _)| machine.is_detour(to))
     }
 
@@ -143,12 +137,11 @@ impl About<'_> {
             Action::Respawn | Action::Restart if self.is_busy => {
                 "Its agent ends, and loses what it is doing.".to_owned()
             }
-            Action::Status { to, .. } => {
+            Action::Status { to, name, .. } => {
                 let (machine, _) = self.view?;
-                let (state, is_merge) = (machine.state(to), machine.commands.merge == Some(to));
-                match (is_merge, state.terminal) {
-                    (true, _) => format!("It ends as {} without a merge. Its branch stays.", state.name),
-                    (false, true) => format!("It ends as {}.", state.name),
+                match (machine.commands.merge == Some(to), machine.state(to).terminal) {
+                    (true, _) => format!("It ends as {name} without a merge. Its branch stays."),
+                    (false, true) => format!("It ends as {name}."),
                     (false, false) => return None,
                 }
             }
@@ -193,6 +186,12 @@ impl About<'_> {
             Obstacle::Words(words) => words.to_owned(),
         }
     }
+}
+
+/// The name of the state to which a transition leads.
+fn target(action: Action<'_>) -> Option<&str> {
+    let Action::Status { name, .. } = action else { return None };
+    Some(name)
 }
 
 /// A merge, with how it merges if that is not how it always does.

@@ -61,8 +61,8 @@ pub enum Action<'f> {
     },
     /// Sends a message to an agent.
     Send {
-        /// Number of the agent.
-        spawn: u32,
+        /// Number of the agent; `None` where no agent could get it.
+        spawn: Option<u32>,
     },
     /// Shows the session on the terminal.
     Attach,
@@ -72,7 +72,7 @@ pub enum Action<'f> {
     Spawn,
     /// Starts the agent of the state again.
     Respawn,
-    /// The same, and ends a living one before.
+    /// Ends a living agent, and starts the agent of the state again.
     Restart,
     /// Runs the hooks that wait.
     RetryHooks,
@@ -95,6 +95,8 @@ pub enum Action<'f> {
     Status {
         /// State to which it leads.
         to: StateId,
+        /// Name of that state.
+        name: &'f str,
         /// True if it gives judged work back to the worker.
         returns: bool,
     },
@@ -161,7 +163,17 @@ fn groups(kind: NeedKind) -> &'static [Group] {
 }
 
 /// The groups that every need has behind those that answer it.
-const ALWAYS: [Group; 5] = [Group::Send, Group::PullRequest, Group::Merge, Group::Status, Group::Cancel];
+const ALWAYS: [Group; 9] = [
+    Group::Attach,
+    Group::Send,
+    Group::PullRequest,
+    Group::Merge,
+    Group::Status,
+    Group::Again,
+    Group::Seen,
+    Group::Logs,
+    Group::Cancel,
+];
 
 fn answers<'f>(agents: &[Agent<'f>]) -> Vec<Offer<'f>> {
     let name = asked(agents).and_then(|need| need.request).and_then(|request| request.name);
@@ -224,8 +236,7 @@ impl<'f> TaskFacts<'f> {
             Some(agent) if hears(&agent) && self.life.is_some() && !self.is_between() => None,
             Some(_) => Some(Obstacle::Unheard),
         };
-        let spawn = agent.map_or(0, |agent| agent.spawn);
-        Offer { action: Action::Send { spawn }, obstacle }
+        Offer { action: Action::Send { spawn: agent.map(|agent| agent.spawn) }, obstacle }
     }
 
     /// The start of a task that waits for it.
@@ -351,7 +362,8 @@ impl<'f> TaskFacts<'f> {
                 None if self.hooks.is_some() => Some(Obstacle::HooksWait),
                 None => self.has_no_room(transition).then_some(Obstacle::NoWorktree),
             };
-            Offer { action: Action::Status { to: choice.to, returns }, obstacle }
+            let name = machine.state(choice.to).name;
+            Offer { action: Action::Status { to: choice.to, name, returns }, obstacle }
         };
         let mut choices = machine.options(&facts.view, Actor::Human);
         choices.retain(is_own);
@@ -404,7 +416,7 @@ impl<'f> MissionFacts<'f> {
     pub fn actions(&self, kind: NeedKind) -> Vec<Offer<'f>> {
         let answers = groups(kind).iter().flat_map(|group| self.offers(*group));
         let unheard = (kind != NeedKind::Over)
-            .then_some(Offer::refused(Action::Send { spawn: 0 }, Obstacle::OfMission));
+            .then_some(Offer::refused(Action::Send { spawn: None }, Obstacle::OfMission));
         answers.chain(unheard).collect()
     }
 

@@ -177,7 +177,7 @@ fn agents_come_first_and_permissions_before_all() {
         Given { agents: ASKS, ..working },
         NeedKind::Permission,
         "agent 1 is there",
-        &["allow", "deny", "attach"],
+        &["allow", "deny", "attach", "restart"],
     );
     check(
         Given { agents: WONDERS, ..working },
@@ -220,7 +220,7 @@ fn a_state_without_its_agent_is_crashed_stopped_or_waits() {
     let gone = |with: fn(TaskFacts<'_>) -> TaskFacts<'_>| Given { with, ..given(WORKING) };
     check(gone(|it| it), NeedKind::Crashed, "no agent is alive in working", &["respawn"]);
     let called = gone(|it| TaskFacts { attention: Some("crash 1"), ..it });
-    check(called, NeedKind::Crashed, "crash 1", &["respawn"]);
+    check(called, NeedKind::Crashed, "crash 1", &["respawn", "seen"]);
     let stopped = gone(|it| TaskFacts { is_stopped: true, ..it });
     check(stopped, NeedKind::Paused, "a person has stopped the agent in working", &["respawn"]);
     let wait = gone(|it| TaskFacts { wait: Some(Wait { until: Some("2027"), reason: "a limit" }), ..it });
@@ -256,7 +256,7 @@ fn a_state_for_a_person_is_ready_unless_something_is_in_the_way() {
         Given { agents: WAITS, ..given(READY) },
         NeedKind::ReviewReady,
         why,
-        &["merge", "status", "cancel", "send"],
+        &["merge", "status", "cancel", "attach", "send"],
     );
     let dirty = ready(|it| TaskFacts { unmergeable: Some("uncommitted"), ..it });
     let stopped = "ready waits for a person; it cannot be merged: uncommitted";
@@ -284,7 +284,7 @@ fn hooks_that_wait_leave_nothing_else_to_do() {
     check(Given { with: hooks, ..given(DONE) }, NeedKind::HookFailed, why, &["retry-hooks", "cancel"]);
     let called = |it| TaskFacts { attention: Some("the push has failed"), ..it };
     let busy = Given { agents: WORKS, with: called, ..given(WORKING) };
-    check(busy, NeedKind::HookFailed, "the push has failed", &["seen", "attach", "send"]);
+    check(busy, NeedKind::HookFailed, "the push has failed", &["seen", "attach", "send", "restart"]);
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn a_start_that_is_forbidden_is_stuck_and_not_offered() {
         },
         ..given(PENDING)
     };
-    check(forbidden, NeedKind::Stuck, why, &[]);
+    check(forbidden, NeedKind::Stuck, why, &["seen"]);
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn what_waits_for_its_start_is_queued_or_has_failed() {
     let full = |it| TaskFacts { queued: Some("waits for a worktree"), has_room: false, ..it };
     check(Given { with: full, ..given(PENDING) }, NeedKind::Queued, "waits for a worktree", &[]);
     let failed = |it| TaskFacts { queued: Some("waits"), attention: Some("not started"), ..it };
-    check(Given { with: failed, ..given(PENDING) }, NeedKind::Stuck, "not started", &["spawn"]);
+    check(Given { with: failed, ..given(PENDING) }, NeedKind::Stuck, "not started", &["spawn", "seen"]);
 }
 
 #[test]
