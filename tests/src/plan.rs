@@ -167,9 +167,9 @@ pub enum Operator {
 pub struct PlannedRule {
     /// The state that has the rule.
     pub status: usize,
-    /// Its condition.
+    /// Case in which the rule applies.
     pub applies: Applies,
-    /// Its effect.
+    /// Reaction of the rule.
     pub outcome: PlannedOutcome,
 }
 

@@ -72,7 +72,7 @@ pub struct Workflow {
     pub name: Spanned<String>,
     /// Its version, as the author counts: from 1, which is also the default. Without one the place is the whole file.
     pub version: Spanned<u32>,
-    /// Its purpose.
+    /// Purpose of the workflow, for people.
     pub description: Option<String>,
     /// State in which a new task starts.
     pub initial: StateId,
@@ -109,7 +109,7 @@ pub struct State {
     pub terminal: bool,
     /// The prompt of a respawned agent; without it the state cannot be respawned.
     pub respawn_prompt: Option<Spanned<PromptId>>,
-    /// Its purpose.
+    /// Purpose of the state, for people.
     pub description: Option<String>,
     /// The only actor that moves a task on from here: a claim, which the checks hold the workflow to.
     pub wait: Option<Spanned<Wait>>,
@@ -409,7 +409,7 @@ pub struct ExitRule {
     pub status: Spanned<StateId>,
     /// The condition under which it applies.
     pub condition: Condition,
-    /// Its effect.
+    /// Reaction to the end of the agent.
     pub outcome: Outcome,
 }
 
@@ -510,7 +510,7 @@ pub struct Steps {
     pub name: Spanned<String>,
     /// The author's own version of it.
     pub version: Option<String>,
-    /// Its purpose.
+    /// Purpose of the step workflow, for people.
     pub description: Option<String>,
     /// Policy for the pauses of a mission.
     pub policy: Policy,
@@ -564,7 +564,7 @@ pub struct Step {
 pub struct StepCondition {
     /// As it is written.
     pub text: String,
-    /// Its place.
+    /// Place of the condition in the file.
     pub span: Span,
     /// The step whose report it reads.
     pub step: Spanned<StepId>,

@@ -46,7 +46,7 @@ pub enum Form {
     Scalar {
         /// The quotes around it.
         quotes: Quotes,
-        /// Its text.
+        /// Text of the scalar.
         text: String,
     },
     /// A scalar on lines of its own, below `|` or `>`.

@@ -20,7 +20,7 @@ pub struct ChangedMission {
     pub project: String,
     /// Name of its branch.
     pub branch: String,
-    /// Status of the mission or step.
+    /// Status of the mission.
     pub status: String,
     /// The step workflow that it follows.
     pub workflow: String,
@@ -62,7 +62,7 @@ pub enum ListedMission {
     Readable(Box<MissionRow>),
     /// It cannot be read.
     Unreadable {
-        /// Id of the mission, or of the step.
+        /// Id of the mission.
         id: String,
         /// Name of its project.
         project: String,
@@ -77,7 +77,7 @@ pub enum ListedMission {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionRow {
-    /// Id of the mission, or of the step.
+    /// Id of the mission.
     pub id: String,
     /// Name of its project.
     pub project: String,
@@ -85,7 +85,7 @@ pub struct MissionRow {
     pub branch: String,
     /// The step workflow that it follows.
     pub workflow: String,
-    /// Status of the mission or step.
+    /// Status of the mission.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub status: MissionStatus,
     /// The step that runs or comes next, or about which it asks.
@@ -120,7 +120,7 @@ pub struct ShownMission {
     pub branch: String,
     /// Prompt of the mission.
     pub prompt: String,
-    /// Status of the mission or step.
+    /// Status of the mission.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub status: MissionStatus,
     /// The place of the step that runs, or would run next, in the order in which steps can run, from 0; null before the first and
@@ -201,7 +201,7 @@ pub struct StepResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub struct MissionStep {
-    /// Id of the mission, or of the step.
+    /// Id of the step in its workflow.
     pub id: String,
     /// Title, in a line.
     pub title: String,
@@ -294,7 +294,7 @@ pub struct ShownStep {
     pub title: String,
     /// Role of the crab or agent that may take it.
     pub role: String,
-    /// Status of the mission or step.
+    /// Status of the step.
     #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub status: StepStatus,
     /// The number of this attempt.

@@ -149,11 +149,11 @@ impl<'f> Need<'f> {
 pub struct Agent<'f> {
     /// Number of its start, from 1.
     pub spawn: u32,
-    /// Its activity.
+    /// Activity, as far as a need depends on it.
     pub doing: Doing<'f>,
     /// Since when, if that is known.
     pub since: Option<&'f str>,
-    /// The same as a sentence, such as `it is at its prompt`.
+    /// That activity as a sentence, such as `it is at its prompt`.
     pub reason: &'f str,
     /// The [`fingerprint`](crate::fingerprint) of the questions that stood in the text before it began.
     pub asked_before: Option<u64>,

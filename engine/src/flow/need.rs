@@ -49,9 +49,9 @@ pub enum AskGit {
     Nothing,
     /// One question: can the work be merged?
     Merge,
-    /// The same, and the size of the work.
+    /// As `Merge`, and the size of the work.
     Size,
-    /// The same, and whether other work could be merged by force.
+    /// As `Size`, and if other work could be merged by force.
     Force,
 }
 

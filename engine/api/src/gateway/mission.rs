@@ -108,13 +108,13 @@ pub struct MissionLine {
     pub mission_id: String,
     /// The id of its colony.
     pub colony_id: String,
-    /// Its workflow.
+    /// Name of its workflow.
     pub workflow: String,
     /// The first line of its prompt.
     pub summary: String,
     /// Name of its branch.
     pub branch: String,
-    /// Status of the mission or step.
+    /// Status of the mission.
     pub status: String,
     /// The step that runs or comes next, or about which it asks.
     pub step_id: Option<String>,
@@ -144,7 +144,7 @@ pub struct MissionAnswer {
     pub mission_id: String,
     /// The id of its colony.
     pub colony_id: String,
-    /// Its workflow.
+    /// Name of its workflow.
     pub workflow: String,
     /// The version of the workflow that it follows, as its author writes it.
     pub workflow_version: String,
@@ -154,7 +154,7 @@ pub struct MissionAnswer {
     pub prompt: String,
     /// Name of its branch.
     pub branch: String,
-    /// Status of the mission or step.
+    /// Status of the mission.
     pub status: MissionStatus,
     /// Mode of execution.
     pub execution: Execution,
@@ -202,7 +202,7 @@ pub struct TaskAnswer {
     pub title: String,
     /// Role of the crabs that may take it.
     pub role: String,
-    /// Status of the mission or step.
+    /// Status of the step.
     pub status: StepStatus,
     /// The crab that has its current attempt, which has not ended.
     pub crab_id: Option<String>,
