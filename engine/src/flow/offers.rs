@@ -126,7 +126,10 @@ impl About<'_> {
     /// Consequence that a person agrees to before the action is carried out.
     fn warning(&self, action: Action<'_>) -> Option<String> {
         let words = match action {
-            Action::Cancel => "Its agent ends. Work that is not merged is kept in a backup.".to_owned(),
+            Action::Cancel if self.is_busy => {
+                "Its agent ends. Work that is not merged is kept in a backup.".to_owned()
+            }
+            Action::Cancel => "Work that is not merged is kept in a backup.".to_owned(),
             Action::Delete => "It goes to the trash. Its branch and its backups stay.".to_owned(),
             Action::Merge { by_force: false, .. } => {
                 "Its work goes into the default branch, and the task ends.".to_owned()

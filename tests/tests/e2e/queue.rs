@@ -90,6 +90,11 @@ fn a_start_that_a_dialog_forbids_is_stuck_until_it_is_allowed() {
     let actions = stuck["actions"].as_array().unwrap();
     let spawn = actions.iter().find(|action| action["name"] == "spawn").unwrap();
     assert!(spawn["refusal"].as_str().is_some_and(|why| why.contains("trust")), "{stuck}");
+    let starts = actions.iter().filter(|action| action["name"] == "status");
+    assert!(
+        starts.clone().count() > 0 && starts.clone().all(|it| it["refusal"] == spawn["refusal"]),
+        "{stuck}"
+    );
     let doctor = world.json(&["doctor"]).json().to_string();
     assert!(doctor.contains("cannot start: claude would ask"), "{doctor}");
     world.ok(&["setup", "--harness", "claude", "--yes"]);

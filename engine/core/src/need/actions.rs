@@ -360,7 +360,8 @@ impl<'f> TaskFacts<'f> {
             let obstacle = match choice.rejection.filter(|_| !choice.can_be_asked()) {
                 Some(rejection) => Some(Obstacle::Rejected(rejection)),
                 None if self.hooks.is_some() => Some(Obstacle::HooksWait),
-                None => self.has_no_room(transition).then_some(Obstacle::NoWorktree),
+                None if self.has_no_room(transition) => Some(Obstacle::NoWorktree),
+                None => self.forbidden.filter(|_| starts_agent(transition)).map(Obstacle::Words),
             };
             let name = machine.state(choice.to).name;
             Offer { action: Action::Status { to: choice.to, name, returns }, obstacle }
@@ -373,6 +374,10 @@ impl<'f> TaskFacts<'f> {
     fn has_no_room(&self, transition: &Transition<'_>) -> bool {
         !self.has_room && transition.hooks.iter().any(|hook| hook.action.acquires())
     }
+}
+
+fn starts_agent(transition: &Transition<'_>) -> bool {
+    transition.hooks.iter().any(|hook| hook.spawn.is_some())
 }
 
 impl Machine<'_> {
