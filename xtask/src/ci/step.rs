@@ -1,6 +1,6 @@
 //! A step of continuous integration: what it runs, and how it came out.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -99,6 +99,7 @@ impl CiStep {
                 Work::Run(command) => kept(command, deadline),
                 Work::Tidy | Work::Golden | Work::Armed => (work.run(house).err(), String::new()),
             };
+            let failure = failure.map(|failure| format!("{failure}{}", failing_tests(&output)));
             let end = failure.as_ref().map(|failure| format!("── {failure}\n")).unwrap_or_default();
             print!("\n{head}\n{output}{end}");
             (failure, output)
@@ -164,12 +165,51 @@ fn ended_by(mut child: Child, deadline: Instant) -> std::io::Result<ExitStatus> 
             return Ok(status);
         }
         if Instant::now() >= deadline {
+            let running = descendants(child.id());
             child.kill()?;
             child.wait()?;
-            return Err(std::io::Error::new(std::io::ErrorKind::TimedOut, "it did not end in time"));
+            let reason = format!("it did not end in time{running}");
+            return Err(std::io::Error::new(std::io::ErrorKind::TimedOut, reason));
         }
         thread::sleep(LOOK);
     }
+}
+
+/// The processes that a process has started, directly or not, one line each.
+fn descendants(of: u32) -> String {
+    let mut command = Command::new("ps");
+    command.args(["-A", "-o", "pid=,ppid=,etime=,args="]);
+    match command.output() {
+        Ok(said) => below(of, &String::from_utf8_lossy(&said.stdout)),
+        Err(error) => format!("\nits processes cannot be listed: {error}"),
+    }
+}
+
+/// Lines of a list of processes, where each begins with its id and that of its parent, that descend from a process.
+fn below(of: u32, list: &str) -> String {
+    let ids = |line: &str| -> Option<(u32, u32)> {
+        let mut words = line.split_whitespace();
+        Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+    };
+    let mut family = vec![of];
+    let mut next = 0;
+    while let Some(&parent) = family.get(next) {
+        family.extend(list.lines().filter_map(ids).filter(|(_, its)| *its == parent).map(|(id, _)| id));
+        next += 1;
+    }
+    let runs = |line: &&str| ids(line).is_some_and(|(id, _)| id != of && family.contains(&id));
+    list.lines().filter(runs).map(|line| format!("\nstill running: {}", line.trim())).collect()
+}
+
+/// The tests that failed or did not end, one line each.
+fn failing_tests(output: &str) -> String {
+    let of = |end: &'static str| {
+        output.lines().filter_map(move |line| line.strip_prefix("test ")?.strip_suffix(end))
+    };
+    let ended: HashSet<&str> = [" ... ok", " ... FAILED"].into_iter().flat_map(of).collect();
+    let failed = of(" ... FAILED").map(|test| format!("\nfailed: {test}"));
+    let slow = of(" has been running for over 60 seconds").filter(|test| !ended.contains(test));
+    failed.chain(slow.map(|test| format!("\nnot ended: {test}"))).collect()
 }
 
 fn ended(status: std::io::Result<ExitStatus>) -> Result<()> {
@@ -183,7 +223,7 @@ impl CiResult {
     }
 }
 
-/// Every step with its time, what was skipped, and how long everything took.
+/// Every step with its time, what was skipped, the tests that failed, and how long everything took.
 pub(super) fn summary(outcomes: &[CiResult], took: Duration) -> String {
     let skipped = outcomes.iter().flat_map(|outcome| &outcome.skipped);
     let skipped: Vec<String> = skipped.map(|line| format!("{line}\n")).collect();
@@ -195,7 +235,10 @@ pub(super) fn summary(outcomes: &[CiResult], took: Duration) -> String {
         took.as_secs_f64(),
         BUDGET.as_secs()
     );
-    format!("{}{}{ends}", table(outcomes), skipped.concat())
+    let failures = outcomes.iter().filter_map(|outcome| outcome.failure.as_deref());
+    let details = failures.flat_map(|failure| failure.lines().skip(1));
+    let details: String = details.map(|line| format!("{line}\n")).collect();
+    format!("{}{}{details}{ends}", table(outcomes), skipped.concat())
 }
 
 fn table(outcomes: &[CiResult]) -> String {
@@ -240,11 +283,34 @@ mod tests {
     }
 
     #[test]
+    fn the_summary_names_the_tests_that_failed() {
+        let failed = outcome("e2e", 0, &[], Some("failed, exit status: 101\nfailed: merge::one"));
+        let said = summary(&[failed], Duration::from_secs(90));
+        assert!(said.contains("exit status: 101\nfailed: merge::one\n1 steps, 1 failed"), "{said}");
+    }
+
+    #[test]
     fn a_command_that_does_not_end_is_ended() {
         let mut command = Command::new("sh");
         command.args(["-c", "exec sleep 1000000"]);
         let (failure, _) = kept(&mut command, Instant::now());
         assert_eq!(failure.as_deref(), Some("failed: it did not end in time"));
+    }
+
+    #[test]
+    fn the_processes_below_one_are_those_that_it_started() {
+        let list = " 1 0 9:00 init\n 20 1 5:00 e2e\n 7 30 1:00 git fetch\n 30 20 1:01 orange merge\n 8 1 0:01 other\n";
+        assert_eq!(
+            below(20, list),
+            "\nstill running: 7 30 1:00 git fetch\nstill running: 30 20 1:01 orange merge"
+        );
+    }
+
+    #[test]
+    fn a_test_that_was_slow_and_ended_is_not_named() {
+        let output = "test a has been running for over 60 seconds\ntest b has been running for over 60 seconds\n\
+                      test a ... ok\ntest c ... FAILED\n";
+        assert_eq!(failing_tests(output), "\nfailed: c\nnot ended: b");
     }
 
     #[test]
