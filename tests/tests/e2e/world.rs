@@ -7,6 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,9 @@ use crate::task::{Task, try_kill};
 /// Limit for anything before a test gives up: far more than it ever takes, on a busy machine too.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Limit for a whole test. A command that runs longer is ended, so that its test fails and says what did not end.
+const LIFE: Duration = Duration::from_secs(15 * 60);
+
 /// The name of the project that every world begins with.
 pub(crate) const PROJECT: &str = "toy";
 
@@ -28,6 +32,8 @@ pub(crate) struct World {
     root: TempDir,
     /// The `orange` that is run.
     pub program: &'static Path,
+    /// Open until the world ends: what watches over its life waits for that.
+    _life: Sender<()>,
 }
 
 impl World {
@@ -53,7 +59,8 @@ impl World {
     pub(crate) fn at(name: &str) -> World {
         // A socket's path can have 107 bytes at most, and a temporary folder may be far down.
         let root = tempfile::Builder::new().prefix(name).tempdir_in("/tmp").unwrap();
-        let world = World { root, program: binary() };
+        let life = limited(root.path().join("orange"));
+        let world = World { root, program: binary(), _life: life };
         for folder in ["home", "agents", "tools"] {
             fs::create_dir(world.path(folder)).unwrap();
         }
@@ -282,21 +289,6 @@ impl World {
         fs::write(self.path("home/.claude/settings.json"), settings.to_string()).unwrap();
     }
 
-    /// Ends what the end of the server does not: agents that had no terminal yet, programs that a test has held.
-    fn end_processes(&self) {
-        let mark = format!("ORANGE_HOME={}", self.home().display());
-        let is_ours = |folder: &Path| {
-            let environment = fs::read(folder.join("environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
-        };
-        for folder in fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path()) {
-            let pid = folder.file_name().and_then(|name| name.to_str()?.parse().ok());
-            if let Some(pid) = pid.filter(|_| is_ours(&folder)) {
-                try_kill(pid);
-            }
-        }
-    }
-
     /// Everything that explains why a test has failed.
     fn report(&self) -> String {
         let mut report = format!("\n=== the world of the failed test ===\npanes: {:?}\n", self.panes());
@@ -325,8 +317,39 @@ impl Drop for World {
             eprintln!("{}", self.report());
         }
         self.tmux(&["kill-server"]);
-        self.end_processes();
+        // Agents that had no terminal yet and programs that a test has held outlive the server.
+        processes(&self.home()).for_each(try_kill);
     }
+}
+
+/// Ends the processes of a home that run when its limit has passed; its life ends with what is given.
+fn limited(home: PathBuf) -> Sender<()> {
+    let (life, end) = mpsc::channel();
+    thread::spawn(move || {
+        while end.recv_timeout(LIFE) == Err(RecvTimeoutError::Timeout) {
+            for pid in processes(&home) {
+                let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+                eprintln!("did not end within {LIFE:?}: {pid} {}", text(&words).replace('\0', " "));
+                try_kill(pid);
+            }
+        }
+    });
+    life
+}
+
+/// The processes whose environment names this `ORANGE_HOME`.
+fn processes(home: &Path) -> impl Iterator<Item = i32> {
+    let mark = format!("ORANGE_HOME={}", home.display());
+    let is_its = move |folder: &Path| {
+        let environment = fs::read(folder.join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+    };
+    let folders = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let numbered = folders.filter_map(|folder| {
+        let pid = folder.file_name().and_then(|name| name.to_str()?.parse().ok())?;
+        Some((pid, folder))
+    });
+    numbered.filter(move |(_, folder)| is_its(folder)).map(|(pid, _)| pid)
 }
 
 /// Waits until this holds.

@@ -191,13 +191,13 @@ fn below(of: u32, list: &str) -> String {
         let mut words = line.split_whitespace();
         Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
     };
-    let mut family = vec![of];
+    let mut tree = vec![of];
     let mut next = 0;
-    while let Some(&parent) = family.get(next) {
-        family.extend(list.lines().filter_map(ids).filter(|(_, its)| *its == parent).map(|(id, _)| id));
+    while let Some(&parent) = tree.get(next) {
+        tree.extend(list.lines().filter_map(ids).filter(|(_, its)| *its == parent).map(|(id, _)| id));
         next += 1;
     }
-    let runs = |line: &&str| ids(line).is_some_and(|(id, _)| id != of && family.contains(&id));
+    let runs = |line: &&str| ids(line).is_some_and(|(id, _)| id != of && tree.contains(&id));
     list.lines().filter(runs).map(|line| format!("\nstill running: {}", line.trim())).collect()
 }
 
