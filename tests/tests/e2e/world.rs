@@ -318,7 +318,9 @@ impl Drop for World {
         }
         self.tmux(&["kill-server"]);
         // Agents that had no terminal yet and programs that a test has held outlive the server.
-        processes(&self.home()).for_each(try_kill);
+        for pid in processes(&self.home()) {
+            try_kill(pid);
+        }
     }
 }
 
