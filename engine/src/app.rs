@@ -1,5 +1,6 @@
 //! Context of every command: the machines, the home, the tmux server, the caller.
 
+use orange_system::variables;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -7,12 +8,9 @@ use orange_core::mission::MissionStatus;
 use orange_core::{Actor, Machine};
 
 use crate::around::Around;
-use crate::caller::{self, Caller, Origin};
+use crate::caller::{Caller, Origin};
 use crate::declared::DeclaredCaller;
-use crate::drive::exec::{Call, Detached, GIT_VARIABLES};
-pub use crate::drive::exec::{become_independent, keep_files};
 use crate::drive::harness::{self, Harness, OVERRIDES};
-use crate::drive::process;
 use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::progress::Progress;
@@ -21,20 +19,23 @@ use crate::store::environment::{self, Environment};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, Home, Owned, Task, TaskDir, TaskHistory, secret};
 use crate::{Error, Kind, Result};
+use orange_system::exec::{Call, Detached};
+pub use orange_system::exec::{become_independent, keep_files};
+use orange_system::process;
 
 /// The variables by which a process belongs to an agent, or says for whom it acts.
 const IDENTITY: &[&str] = &[
-    caller::TASK,
-    caller::ACTOR,
-    caller::SPAWN,
-    caller::SECRET,
-    caller::MISSION,
-    caller::STEP,
-    caller::ATTEMPT,
-    caller::RELAYED,
-    caller::PROGRAM,
-    caller::GATE,
-    caller::ASKED,
+    variables::TASK,
+    variables::ACTOR,
+    variables::SPAWN,
+    variables::SECRET,
+    variables::MISSION,
+    variables::STEP,
+    variables::ATTEMPT,
+    variables::RELAYED,
+    variables::PROGRAM,
+    variables::GATE,
+    variables::ASKED,
     OVERRIDES,
 ];
 
@@ -276,7 +277,7 @@ impl App {
     fn passed_on(&self, project: &Project, found: Environment) -> Result<Environment> {
         let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
         let is_of_place =
-            |name: &str| OF_PLACE.iter().chain(IDENTITY).chain(GIT_VARIABLES).any(|it| *it == name);
+            |name: &str| OF_PLACE.iter().chain(IDENTITY).chain(variables::GIT).any(|it| *it == name);
         let found = found.filtered(|name| !is_of_place(name) && !overrides.contains(&name));
         let names = effective(&self.home, project)?.environment.value;
         Ok(match names {
@@ -317,7 +318,7 @@ impl App {
     /// The same for a command about one agent, which has to present that agent's secret.
     pub fn start_detached_for(&self, spawn: u32, args: &[&str], dir: &TaskDir) -> Result<()> {
         let call =
-            self.go_between(args, dir).env(caller::SECRET, secret::read(dir, spawn)?.unwrap_or_default());
+            self.go_between(args, dir).env(variables::SECRET, secret::read(dir, spawn)?.unwrap_or_default());
         call.detach(&self.home.log_file())?.until_independent()
     }
 
@@ -331,13 +332,14 @@ impl App {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
         let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
         let call = Call::new(&self.program).args(args).folder(folder);
-        let call = call.without(IDENTITY).without(GIT_VARIABLES).without(&overrides);
+        let call = call.without(IDENTITY).without(variables::GIT).without(&overrides);
         // It runs in another folder, so paths are absolute.
         let path = with_first(self.program.parent(), &self.path);
         let own = self.own_env().into_iter().chain([("PATH", path)]);
         let call = own.fold(call, |call, (name, value)| call.env(name, value));
-        let call = self.origin.asked().into_iter().fold(call, |call, asked| call.env(caller::ASKED, asked));
-        call.env(caller::ACTOR, caller::ENGINE)
+        let call =
+            self.origin.asked().into_iter().fold(call, |call, asked| call.env(variables::ASKED, asked));
+        call.env(variables::ACTOR, variables::ENGINE)
     }
 
     fn again(&self, args: &[&str], dir: &TaskDir) -> Result<Detached> {

@@ -1,38 +1,13 @@
 //! The caller of a command: a person, the engine itself, or an agent that `orange` started.
 
+use orange_system::variables::{ACTOR, ASKED, SECRET, SPAWN, TASK};
 use std::path::Path;
 
 use orange_core::Actor;
 
-use crate::files::real;
 use crate::store::{DirKind, Home, Task, TaskDir, TaskHistory, list, secret, task};
 use crate::{Error, Kind, Result};
-
-/// The task whose agent this process belongs to.
-pub const TASK: &str = "ORANGE_TASK";
-/// The actor of this agent, `worker` or `reviewer`; or [`ENGINE`].
-pub const ACTOR: &str = "ORANGE_ACTOR";
-/// The number of the spawn that started it.
-pub const SPAWN: &str = "ORANGE_SPAWN";
-/// The secret of this spawn, so that no process takes itself for that agent by mistake.
-pub const SECRET: &str = "ORANGE_SECRET";
-/// The mission whose agent this process belongs to, for the agent's own use.
-pub const MISSION: &str = "ORANGE_MISSION";
-/// The step at which this agent works.
-pub const STEP: &str = "ORANGE_STEP";
-/// The number of its attempt at that step.
-pub const ATTEMPT: &str = "ORANGE_ATTEMPT";
-/// Set by the companion for commands that it runs for an agent: these are not relayed again.
-pub const RELAYED: &str = "ORANGE_RELAYED";
-/// The program that an agent's harness reports to: `orange` itself, as an absolute path.
-pub const PROGRAM: &str = "ORANGE_PROGRAM";
-/// Set for a process of the engine that carries out a command: `person` or `agent`, whichever asked. It has the environment of
-/// that command.
-pub const ASKED: &str = "ORANGE_ASKED";
-/// The task whose gate has asked this program.
-pub const GATE: &str = "ORANGE_GATE";
-/// The [`ACTOR`] of processes that `orange` starts for itself, which belong to no agent.
-pub const ENGINE: &str = "engine";
+use orange_system::files::real;
 
 /// Author of the command that a process carries out, whose environment the process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,13 +10,10 @@ mod cmd;
 mod declared;
 mod doctor;
 mod drive;
-mod fault;
-mod files;
 mod flow;
 mod hooks;
 mod log_file;
 mod machines;
-mod nofollow;
 mod plans;
 mod progress;
 mod relay;
@@ -25,7 +22,6 @@ mod store;
 
 pub use cmd::args::Cli;
 pub use cmd::main;
-pub use drive::exec::GIT_VARIABLES;
 pub use machines::{Compile, Workflows};
 use orange_api::{Error, Kind, Result};
 pub use orange_core as core;
@@ -50,9 +46,4 @@ pub mod stored_plan {
 /// Command lines that are refused, for programs with the same answers.
 pub mod usage {
     pub use crate::cmd::args::{asks_for_json, usage as error};
-}
-
-/// Random bytes of the kernel.
-pub mod random {
-    pub use crate::store::id::random as bytes;
 }

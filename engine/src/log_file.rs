@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 use rustix::fs::OFlags;
 
-use crate::nofollow;
-use crate::store::{Home, clock};
+use crate::store::Home;
+use orange_system::{clock, nofollow};
 
 /// A log of more bytes becomes the former log.
 pub const LONGEST: u64 = 8 * 1024 * 1024;

@@ -7,9 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use orange_core::plan::Plan;
 use orange_core::{Compiled, Machine, Workflow};
 
-use crate::files::entries;
-use crate::store::{Home, atomic, home, suggest};
-use crate::{Error, Kind, Result, nofollow};
+use crate::store::{Home, home, suggest};
+use crate::{Error, Kind, Result};
+use orange_system::files::entries;
+use orange_system::{atomic, nofollow};
 
 /// Compiles the text of a custom workflow. The path is for messages, its ending says the language, and the files of its prompts
 /// stand beside it. The result lives as long as the process; the error has all findings.

@@ -19,8 +19,9 @@ use crate::machines::{Built, Compile, Workflows};
 use crate::relay::Reply;
 use crate::setup::mcp;
 use crate::store::Home;
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
 use orange_api::{Refusal, Text, Version};
+use orange_system::fault;
 
 /// Runs the generated binary, with the workflows that are compiled in, and with the compiler of custom workflows if it has one.
 pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {

@@ -3,11 +3,11 @@
 use crate::app::App;
 use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::GcArgs;
-use crate::files::size;
 use crate::flow::garbage::{self, Garbage, LeftoverKind, Wanted};
 use crate::store::projects;
 use crate::{Error, Kind, Result};
 use orange_api::Removal;
+use orange_system::files::size;
 
 /// Lists what can be removed, and removes it with `--yes`.
 pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {

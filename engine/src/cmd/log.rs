@@ -11,8 +11,9 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::LogArgs;
 use crate::log_file::{self, LONGEST, Line};
 use crate::store::transcripts;
-use crate::{Error, Result, nofollow};
+use crate::{Error, Result};
 use orange_api::LogLine;
+use orange_system::nofollow;
 
 /// The last lines that fit, oldest first.
 pub fn run(app: &App, args: &LogArgs) -> Result<Answer> {

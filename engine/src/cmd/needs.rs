@@ -8,8 +8,9 @@ use crate::Result;
 use crate::app::App;
 use crate::cmd::project;
 use crate::flow::doing::words;
-use crate::store::{clock, projects};
+use crate::store::projects;
 use orange_api::{Change, Need};
+use orange_system::clock;
 
 /// The one project whose tasks are listed: the named one, or unless `all` are wanted the one of the current folder.
 pub fn project_of(app: &App, name: Option<&str>, all: bool) -> Result<Option<String>> {

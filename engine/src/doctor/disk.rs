@@ -9,14 +9,15 @@ use rustix::fs::{Access, access, statvfs};
 use rustix::io::Errno;
 
 use crate::doctor::{Finding, Level, Seen, or_fine};
-use crate::drive::process::Process;
-use crate::files::{bytes_in, size};
 use crate::flow::garbage::{self, Wanted};
 use crate::store::lock::Holder;
-use crate::store::many::in_order;
 use crate::store::{DirKind, Home, list, lock};
-use crate::{Error, Result, nofollow};
+use crate::{Error, Result};
 use orange_api::Unfit;
+use orange_system::files::{bytes_in, size};
+use orange_system::many::in_order;
+use orange_system::nofollow;
+use orange_system::process::Process;
 
 /// With less free space, nothing works reliably.
 const TOO_LITTLE: u64 = 100 << 20;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::Result;
 use crate::doctor::{Finding, Level, Seen, or_fine};
-use crate::drive::exec::find_on_path;
 use crate::drive::git::{Git, TASK_FILE};
 use crate::drive::harness::{self, Harness};
 use crate::store::effective::effective;
 use crate::store::projects::Project;
 use crate::store::task::DEFAULT_HARNESS;
+use orange_system::exec::find_on_path;
 
 pub(super) fn tmux(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     seen.app.tmux.check()?;

@@ -7,23 +7,23 @@ use std::time::Duration;
 use orange_core::mission::MissionStatus;
 
 use crate::doctor::{Examined, Finding, Level, Seen, or_fine};
-use crate::drive::process;
 use crate::drive::tmux::Pane;
-use crate::files::if_found;
 use crate::flow::doing::works_as;
 use crate::flow::observed::gone_unnoticed;
 use crate::flow::queue::Queue;
 use crate::flow::snapshot::status_of;
 use crate::flow::{abandoned, activity};
-use crate::nofollow;
 use crate::store::create::plan_hash;
 use crate::store::event::Event;
 use crate::store::index::{self, Asked, EngineKeys, Idle};
-use crate::store::many::in_order;
-use crate::store::{DirKind, Listed, Task, TaskDir, TaskHistory, clock as time, owed, task};
-use crate::{Error, Result, fault};
+use crate::store::{DirKind, Listed, Task, TaskDir, TaskHistory, owed, task};
+use crate::{Error, Result};
 use orange_api::Agent;
 use orange_api::Unfit;
+use orange_system::clock as time;
+use orange_system::files::if_found;
+use orange_system::many::in_order;
+use orange_system::{fault, nofollow, process};
 
 pub(super) fn readable(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let found = in_order(seen.examined()?, &|one, _| match &one.listed.task {

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
-use super::exec::Call;
-use super::process::{self, Process, ProcessRoot};
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
+use orange_system::exec::Call;
+use orange_system::fault;
+use orange_system::process::{self, Process, ProcessRoot};
 
 /// The time between two looks while the process table cannot be read.
 const WITHOUT_TABLE: Duration = Duration::from_millis(500);
@@ -121,8 +122,9 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::drive::testing::{Server, eventually, spawn};
+    use crate::drive::testing::{Server, spawn};
     use crate::drive::tmux::Spawn;
+    use orange_testkit::until;
 
     const SCRIPT: &str = "ORANGE_TEST_AGENT";
     const ANSWER: &str = "ORANGE_TEST_ANSWER";
@@ -172,7 +174,7 @@ mod tests {
             "Some(0) None",
         );
         let pid = Pid::from_raw(fs::read_to_string(&note).unwrap().trim().parse().unwrap()).unwrap();
-        eventually("it is gone", || Process::alive(pid.as_raw_nonzero().get()).unwrap().is_none());
+        until("it is gone", || Process::alive(pid.as_raw_nonzero().get()).unwrap().is_none());
     }
 
     /// Runs an agent in a tmux pane, types this at it, and gives what the one who attended it wrote down.
@@ -186,13 +188,13 @@ mod tests {
         let spawn =
             Spawn { env: &env, program: program.as_os_str(), ..spawn("T1", "p/fix", server.path(), &args) };
         let pane = server.tmux.new_session(&spawn).unwrap().pane_id;
-        eventually("the agent is ready", || ready.exists());
+        until("the agent is ready", || ready.exists());
         if !keys.is_empty() {
             // A server whose configuration has a mistake shows that in its first pane until somebody has read it.
             server.raw(&[&["copy-mode", "-q", "-t", &pane, ";", "send-keys", "-t", &pane], keys].concat());
         }
         let written = |file: &Path| fs::read_to_string(file).is_ok_and(|text| !text.is_empty());
-        eventually("the agent has ended", || written(&answer));
+        until("the agent has ended", || written(&answer));
         fs::read_to_string(answer).unwrap()
     }
 

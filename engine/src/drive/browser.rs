@@ -5,7 +5,7 @@ use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::exec::{Call, find_on_path};
+use orange_system::exec::{Call, find_on_path};
 
 /// The programs of the system that open an address in the user's browser.
 const OF_SYSTEM: [&str; 2] = ["xdg-open", "open"];

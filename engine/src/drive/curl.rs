@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::exec::Call;
 use crate::{Error, Kind, Result};
+use orange_system::exec::Call;
 
 /// Sends a text in JSON to this address, and returns the status of the answer. The address and the headers may be secrets, so no
 /// command line has them.

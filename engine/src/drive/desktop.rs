@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::exec::Call;
 use crate::Result;
+use orange_system::exec::Call;
 
 /// Shows a message.
 ///

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::exec::Call;
 use crate::{Error, Kind, Result};
+use orange_system::exec::Call;
 
 /// The editor of a user who names none, as for git.
 pub const DEFAULT: &str = "vi";

@@ -2,6 +2,7 @@
 
 mod checks;
 
+use orange_system::variables;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,8 +11,8 @@ use serde::Deserialize;
 
 use orange_journal::event::Checks;
 
-use super::exec::{Call, GIT_VARIABLES, Output, find_on_path, not_installed};
 use crate::{Error, Kind, Result};
+use orange_system::exec::{Call, Output, find_on_path, not_installed};
 
 /// The time limit of a call.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -161,7 +162,7 @@ impl Gh {
             .args(args)
             .folder(&self.repo)
             .bound(self.patience)
-            .without(GIT_VARIABLES)
+            .without(variables::GIT)
             .without(&["GH_DEBUG", "DEBUG", "GH_FORCE_TTY", "CLICOLOR_FORCE"])
             .env("GH_PROMPT_DISABLED", "1")
             .env("GH_NO_UPDATE_NOTIFIER", "1")

@@ -5,17 +5,13 @@
 
 pub mod agent;
 pub mod browser;
-pub mod changes;
 pub mod curl;
 pub mod desktop;
 pub mod editor;
-pub mod exec;
 pub mod gh;
 pub mod git;
 pub mod harness;
 pub mod last_lines;
-pub mod process;
-pub mod terminal;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tmux;

@@ -1,38 +1,12 @@
-//! Helpers of the drivers' tests: waiting for a condition, and a private tmux server that is gone afterwards.
+//! Helpers of the drivers' tests: a private tmux server that is gone afterwards.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::exec::Call;
 use super::tmux::{Spawn, Tmux};
-
-/// Waits until a condition holds, for three minutes at most: far longer than anything here takes, on a busy machine too.
-#[track_caller]
-pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(180), "never happened: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Writes a program. Only a process of its own has the file open meanwhile: what another test starts at that moment
-/// would inherit it from this one, and nobody could run the program until then.
-pub(crate) fn write_program(file: &Path, script: &str) {
-    let mut writer = Command::new("sh")
-        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
-        .arg(file)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
-    assert!(writer.wait().unwrap().success(), "{}", file.display());
-}
+use orange_system::exec::Call;
 
 /// A tmux server on a private socket, under a configuration that contradicts every default we rely on.
 pub(crate) struct Server {

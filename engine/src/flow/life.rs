@@ -9,12 +9,12 @@ use orange_core::{
 use crate::Result;
 use crate::app::App;
 use crate::drive::git;
-use crate::fault;
 use crate::flow::refusal;
 use crate::flow::snapshot::Snapshot;
 use crate::hooks::workspace::Room;
 use crate::store::event::{self, CounterValue, Pass, PlannedHook, Transition, Waiting};
-use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskHistory, clock};
+use crate::store::{Event, LockedTask, OpenTransition, Set, Task, TaskHistory};
+use orange_system::{clock, fault};
 
 /// The core's answer to an input; its refusal is an error in the words of this task.
 pub fn ask(

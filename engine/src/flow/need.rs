@@ -20,8 +20,9 @@ use crate::flow::session::{self, Panes, Session};
 use crate::flow::snapshot::status_of;
 use crate::flow::{Snapshot, abandoned, changed};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, event, transcripts, trust};
-use crate::{Error, Result, nofollow};
+use crate::{Error, Result};
 use orange_api::{Agent, AgentState, Change, Need};
+use orange_system::nofollow;
 
 /// Facts about a task or mission that are known before its need.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@ use orange_core::{Permissions, Workspace};
 use crate::Result;
 use crate::app::App;
 use crate::drive::harness::Harness;
-use crate::drive::process;
 use crate::setup;
 use crate::store::Task;
+use orange_system::process;
 
 /// Refuses a spawn that cannot work.
 ///

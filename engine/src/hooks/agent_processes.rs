@@ -6,11 +6,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::drive::process::{self, Process, ProcessRoot};
 use crate::drive::tmux::Pane;
 use crate::store::event::Spawn;
-use crate::store::{DirKind, LockedTask, TaskDir, TaskHistory, atomic, environment, home, secret};
-use crate::{Error, Kind, Result, nofollow};
+use crate::store::{DirKind, LockedTask, TaskDir, TaskHistory, environment, home, secret};
+use crate::{Error, Kind, Result};
+use orange_system::process::{self, Process, ProcessRoot};
+use orange_system::{atomic, nofollow};
 
 /// The contents of `agents/<spawn>.json`: the wrapper writes it when the agent has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

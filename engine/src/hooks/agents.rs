@@ -1,5 +1,6 @@
 //! Starts agents, ends them, and pastes messages into their windows.
 
+use orange_system::variables;
 use std::ffi::{OsStr, OsString};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,14 +11,14 @@ use rustix::process::Pid;
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::drive::harness::shell_word;
-use crate::drive::process::{ProcessRoot, ProcessTree};
-use crate::drive::terminal;
 use crate::drive::tmux::{self, Pane};
 use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
 use crate::hooks::{prepare, trace, workspace};
 use crate::store::event::{Ending, Exited, Pass, Spawn};
 use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, secret};
-use crate::{Error, Kind, Result, caller, fault};
+use crate::{Error, Kind, Result};
+use orange_system::process::{ProcessRoot, ProcessTree};
+use orange_system::{fault, terminal};
 
 /// Reason for the start of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -547,8 +548,14 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     prepare::offer_environment(app, locked, record.spawn)?;
     let mut env = app.own_env();
     // A server that a person has started from a session may have the identity of an agent.
-    let of_agents =
-        [caller::TASK, caller::ACTOR, caller::SPAWN, caller::MISSION, caller::STEP, caller::ATTEMPT];
+    let of_agents = [
+        variables::TASK,
+        variables::ACTOR,
+        variables::SPAWN,
+        variables::MISSION,
+        variables::STEP,
+        variables::ATTEMPT,
+    ];
     env.extend(of_agents.map(|name| (name, OsString::new())));
     let env: Vec<(&str, &OsStr)> = env.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let args = ["agent", "run", "--task", &task.id, "--spawn", &number].map(OsString::from);

@@ -8,9 +8,10 @@ use std::path::Path;
 use rustix::fs::OFlags;
 
 use crate::drive::git::{self, BackupContext, Git};
-use crate::files::{self, if_found, real};
 use crate::store::Home;
-use crate::{Error, Kind, Result, fault, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::files::{self, if_found, real};
+use orange_system::{fault, nofollow};
 
 /// The most bytes that a worktree gets copies of.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;

@@ -4,7 +4,8 @@ use crate::app::App;
 use crate::drive::git::Git;
 use crate::hooks::workspace;
 use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
+use orange_system::fault;
 
 /// Gives the worktree away, after a backup of everything in it.
 ///

@@ -22,9 +22,9 @@ use orange_core::{Action, Effect, Hook, Machine};
 use self::workspace::Room;
 use crate::app::App;
 use crate::drive::harness::shell_word;
-use crate::drive::process;
 use crate::store::{LockedTask, Set, Task, owed};
 use crate::{Error, Kind, Result};
+use orange_system::process;
 
 /// Context of a hook beside its task and its parameters.
 #[derive(Debug)]

@@ -1,13 +1,12 @@
 //! Prepares a new worktree as the settings of its project say: files of the repository, then programs.
 
+use orange_system::variables;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
 use crate::app::App;
-use crate::caller;
 use crate::drive::git::{self, Git};
-use crate::drive::process::{self, ProcessRoot};
 use crate::hooks::given::{self, Means};
 use crate::hooks::program::{Ended, ProgramRun};
 use crate::hooks::saved::with_context;
@@ -18,7 +17,9 @@ use crate::store::settings::Program;
 use crate::store::settings::ports::Range;
 use crate::store::{Event, LockedTask, Set, Task, pool, ports};
 use crate::store::{environment, secret};
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
+use orange_system::fault;
+use orange_system::process::{self, ProcessRoot};
 
 /// The place of the first port in an argument.
 const PORT: &str = "{port}";
@@ -159,7 +160,7 @@ pub fn offer_environment(app: &App, locked: &LockedTask, spawn: u32) -> Result<(
     for (name, value) in variables(task.worktree().map(|name| &**name), ports) {
         found.set(name, value);
     }
-    found.set(caller::SECRET, secret::read(locked.dir(), spawn)?.unwrap_or_default());
+    found.set(variables::SECRET, secret::read(locked.dir(), spawn)?.unwrap_or_default());
     environment::offer(locked.dir(), spawn, &found)?;
     app.remember_environment(&task.project)
 }
@@ -191,7 +192,7 @@ fn run(
     let Some(run) = ProgramRun::of(&argv, program.timeout, &worktree, locked.dir(), number) else {
         return Ok(());
     };
-    let run = run.env(caller::GATE, &id).env(caller::TASK, &id).env(caller::ACTOR, "worker");
+    let run = run.env(variables::GATE, &id).env(variables::TASK, &id).env(variables::ACTOR, "worker");
     let run = run.envs(&variables(Some(name), ports));
     let Ended { code, output, file, failure } = run.run(&|| true)?;
     let error = failure.as_ref().map(|failure| {

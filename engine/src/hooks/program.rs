@@ -1,15 +1,17 @@
 //! Runs a program in a task's worktree, for a hook or a gate.
 
+use orange_system::variables;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::drive::exec::{Call, CallEnd, GIT_VARIABLES, Stopped};
-use crate::drive::process::{self, ProcessRoot};
-use crate::files::entries;
+use crate::store::TaskDir;
 use crate::store::home::make_folder;
-use crate::store::{TaskDir, atomic};
 use crate::{Error, Kind, Result};
+use orange_system::atomic;
+use orange_system::exec::{Call, CallEnd, Stopped};
+use orange_system::files::entries;
+use orange_system::process::{self, ProcessRoot};
 
 /// The number of bytes of a program's output that are kept in memory, of each end.
 const KEPT: usize = 8 * 1024;
@@ -55,7 +57,7 @@ impl<'p> ProgramRun<'p> {
         let args = args.iter().map(AsRef::as_ref);
         let call = Call::new(name.as_ref()).args(args).folder(worktree).bound(bound);
         // The program's git works in the worktree, even if a hook of another repository called orange.
-        Some(ProgramRun { call: call.without(GIT_VARIABLES), name: name.as_ref(), dir, number })
+        Some(ProgramRun { call: call.without(variables::GIT), name: name.as_ref(), dir, number })
     }
 
     /// The same with a variable in its environment.

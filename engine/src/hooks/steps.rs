@@ -6,13 +6,14 @@ use orange_core::plan::{Plan, Step, StepId, StepValue, StepValues};
 
 use crate::app::App;
 use crate::drive::git::Git;
-use crate::drive::{process, tmux};
+use crate::drive::tmux;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agents, trace, workspace};
 use crate::setup;
 use crate::store::event::{self, Ending, Exited, Spawn};
 use crate::store::{Event, LockedTask, Seat, Set, Task};
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
+use orange_system::{fault, process};
 
 /// The role whose steps get the harness of reviewers.
 const REVIEWER: &str = "reviewer";

@@ -9,12 +9,13 @@ use std::time::{Duration, SystemTime};
 use crate::app::App;
 use crate::drive::harness::Harness;
 use crate::drive::transcript::{self, Found, Sought, is_id};
-use crate::files::open_regular;
 use crate::store::activity::{self, Activity};
 use crate::store::event::{Exited, Spawn, Spent};
 use crate::store::transcripts::{self, Form};
 use crate::store::{Conversation, DirKind, LockedTask, Seat, Task, TaskDir, id};
-use crate::{Error, Kind, Result, fault, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::files::open_regular;
+use orange_system::{fault, nofollow};
 
 /// The clocks of two file systems may differ by this much.
 const SLACK: Duration = Duration::from_secs(2);

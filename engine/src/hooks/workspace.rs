@@ -10,15 +10,16 @@ use orange_core::Workspace;
 use crate::app::App;
 use crate::drive::git::{BackupContext, BranchState, Git, REQUEST_FOLDER, TASK_FILE};
 use crate::drive::harness::Harness;
-use crate::files::{self, entries};
 use crate::hooks::agent_processes::check_gone;
 use crate::hooks::prepare;
 use crate::hooks::saved::with_context;
 use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Event, LockedTask, Pool, Set, Task, atomic, home};
-use crate::{Error, Kind, Result, fault, nofollow};
+use crate::store::{DirKind, Event, LockedTask, Pool, Set, Task, home};
+use crate::{Error, Kind, Result};
+use orange_system::files::{self, entries};
+use orange_system::{atomic, fault, nofollow};
 
 /// A slot for one more task in its project's pool. No other process can take it as long as this value lives.
 #[derive(Debug)]
@@ -386,11 +387,11 @@ pub(crate) mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::drive::exec::Call;
     use crate::drive::git::{Backup, SavedWork};
     use crate::hooks::saved::note;
     use crate::machines::Machines;
     use crate::store::{Home, Record, tests};
+    use orange_system::exec::Call;
 
     /// A home with one project of one worktree, whose repository is real.
     pub(crate) struct Lab {

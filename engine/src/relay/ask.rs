@@ -1,5 +1,6 @@
 //! The agent's side: decides whether to ask, leaves a request, and waits for its reply.
 
+use orange_system::variables::{MISSION, RELAYED};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,11 @@ use super::folder::{Folder, Name, Part, open_worktree};
 use super::message::{LONGEST_REPLY, Reply, Request, in_doubt};
 use rustix::fs::OFlags;
 
-use crate::caller::{Caller, MISSION, RELAYED};
+use crate::caller::Caller;
 use crate::drive::git::REQUEST_FOLDER;
 use crate::store::{DirKind, Home, list, pool};
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::nofollow;
 
 /// The time in which a companion must claim a request.
 const TO_CLAIM: Duration = Duration::from_secs(20);

@@ -1,13 +1,15 @@
 //! The wrapper's side: starts the companion before the agent and again after it was killed, and ends it after the agent.
 
+use orange_system::variables;
 use std::io::Read;
 use std::process::Child;
 
 use rustix::process::Pid;
 
+use crate::Result;
 use crate::app::App;
 use crate::store::{TaskDir, secret};
-use crate::{Result, caller, fault};
+use orange_system::fault;
 
 /// Number of times that a companion is started again at most.
 const RESTARTS: u32 = 8;
@@ -59,7 +61,7 @@ impl<'o> Companion<'o> {
         let spawn = self.spawn.to_string();
         let call =
             self.app.as_engine(&["agent", "serve", "--task", &self.dir.id, "--spawn", &spawn], self.dir);
-        let call = call.env(caller::SECRET, secret::read(self.dir, self.spawn)?.unwrap_or_default());
+        let call = call.env(variables::SECRET, secret::read(self.dir, self.spawn)?.unwrap_or_default());
         let mut child = call.companion(&self.app.home.log_file())?;
         // It writes one byte when it is ready, and closes the pipe when it fails.
         let said = child.stdout.take().map(|mut pipe| pipe.read(&mut [0]));

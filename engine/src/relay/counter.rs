@@ -1,5 +1,6 @@
 //! Takes the requests of an agent, runs a command for each, and replies.
 
+use orange_system::variables;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -8,11 +9,12 @@ use std::time::Duration;
 use super::folder::{Folder, Listing, Name, Part};
 use super::message::{LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, in_doubt};
 use crate::app::App;
-use crate::caller::{self, check_secret};
-use crate::drive::exec::Call;
+use crate::caller::check_secret;
 use crate::store::TaskDir;
 use crate::store::event::Actor;
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
+use orange_system::exec::Call;
+use orange_system::fault;
 
 /// Checks whether an agent may run these words.
 pub type Check = fn(&[String]) -> Result<()>;
@@ -111,9 +113,9 @@ impl<'o> Counter<'o> {
         (self.check)(&words)?;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let call = self.app.as_engine(&words, self.dir).folder(&folder).bound(BOUND).input(input.as_bytes());
-        let call = call.env(caller::TASK, &task).env(caller::SPAWN, spawn.to_string());
-        let call = call.env(caller::ACTOR, self.actor.as_str()).env(caller::RELAYED, "yes");
-        Ok(secret.into_iter().fold(call, |call, secret| call.env(caller::SECRET, secret)))
+        let call = call.env(variables::TASK, &task).env(variables::SPAWN, spawn.to_string());
+        let call = call.env(variables::ACTOR, self.actor.as_str()).env(variables::RELAYED, "yes");
+        Ok(secret.into_iter().fold(call, |call, secret| call.env(variables::SECRET, secret)))
     }
 }
 

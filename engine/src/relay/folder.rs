@@ -233,7 +233,7 @@ impl Folder {
 
 impl Name {
     pub(super) fn random() -> crate::Result<Name> {
-        secret::random().map(Name)
+        secret::new().map(Name)
     }
 
     fn of(&self, part: Part) -> String {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::drive::exec::Output;
 use crate::{Error, Kind};
+use orange_system::exec::Output;
 
 /// The most bytes that a request may have.
 pub(super) const LONGEST_REQUEST: u64 = 16 * 1024 * 1024;

@@ -10,10 +10,11 @@ use serde_json::Value;
 
 use super::record::{Agreed, Edit};
 use super::{Matter, Record, Remedy, json};
-use crate::files::if_found;
+use crate::store::Home;
 use crate::store::lock::{self, Rank};
-use crate::store::{Home, atomic, clock};
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
+use orange_system::files::if_found;
+use orange_system::{atomic, clock, fault};
 
 /// Records that this harness may work in this repository, and changes the files that must say so. Returns these files.
 pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Result<Vec<PathBuf>> {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::app::App;
-use crate::drive::exec::{Call, find_on_path};
 use crate::{Error, Kind};
+use orange_system::exec::{Call, find_on_path};
 
 /// Becomes this program, which is beside `orange` or on `PATH`, with these arguments; what returns is why that was not possible.
 pub fn become_program(app: &App, program: &str, words: &[String]) -> Error {

@@ -8,7 +8,8 @@ use toml::de::DeTable;
 
 use super::{Matter, Remedy};
 use crate::around::Around;
-use crate::{Error, Result, nofollow};
+use crate::{Error, Result};
+use orange_system::nofollow;
 
 pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<Matter>> {
     let folder = around.folder("CODEX_HOME", ".codex");

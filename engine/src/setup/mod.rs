@@ -27,10 +27,11 @@ pub use record::Record;
 
 use crate::app::App;
 use crate::around::Around;
-use crate::drive::exec::find_on_path;
 use crate::drive::harness::{Harness, built_in};
 use crate::store::Home;
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::exec::find_on_path;
+use orange_system::nofollow;
 
 /// A question or a requirement of a harness.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::store::{Home, atomic};
-use crate::{Error, Kind, Result, nofollow};
+use crate::store::Home;
+use crate::{Error, Kind, Result};
+use orange_system::{atomic, nofollow};
 
 /// The contents of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::around::Around;
-use crate::files::real;
 use crate::setup::installed;
-use crate::store::{atomic, home};
-use crate::{Error, Kind, Result, nofollow};
+use crate::store::home;
+use crate::{Error, Kind, Result};
+use orange_system::files::real;
+use orange_system::{atomic, nofollow};
 
 /// The line by which a file of ours is known.
 pub const MARK: &str = "<!-- Written by `orange install`";

@@ -6,9 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use orange_core::fnv1a;
 
-use crate::store::regular::{self, Found};
-use crate::store::{TaskDir, atomic, clock};
+use crate::store::TaskDir;
 use crate::{Error, Result};
+use orange_system::regular::{self, Found};
+use orange_system::{atomic, clock};
 
 /// The text, and what distinguishes an older version of the copy from a newer one after a power cut.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,11 +9,12 @@ use crate::store::base::Base;
 use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::{Document, Flaw};
 use crate::store::merge::{self, loses};
-use crate::store::regular::{self, Found};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
-use crate::store::{DirKind, Event, TaskDir, atomic, home, late};
-use crate::{Error, Kind, Result, nofollow};
+use crate::store::{DirKind, Event, TaskDir, home, late};
+use crate::{Error, Kind, Result};
+use orange_system::regular::{self, Found};
+use orange_system::{atomic, nofollow};
 
 /// A worktree's copy, as it was read.
 #[derive(Debug)]

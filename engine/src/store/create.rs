@@ -13,10 +13,11 @@ use crate::store::lock::{Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::slug::slug;
 use crate::store::{
-    DirKind, Event, Home, LockedTask, Set, Task, TaskDir, atomic, clock, event, home, id, journal, list,
-    lock, projects, regular, task,
+    DirKind, Event, Home, LockedTask, Set, Task, TaskDir, event, home, id, journal, list, lock, projects,
+    task,
 };
-use crate::{Error, Kind, Result, fault, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::{atomic, clock, fault, nofollow, regular};
 
 /// The values of a new task or mission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
-use crate::store::{TaskDir, atomic, late, regular, task};
+use crate::store::{TaskDir, late, task};
 use crate::{Error, Kind, Result};
+use orange_system::{atomic, regular};
 
 /// Edits the current file, and again if it was written meanwhile. `change` gets the file as it was read, and the one to be
 /// written. Returns the file as it is afterwards.

@@ -5,9 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use crate::files::if_found;
-use crate::store::{Home, TaskDir, atomic, home};
-use crate::{Result, nofollow};
+use crate::Result;
+use crate::store::{Home, TaskDir, home};
+use orange_system::files::if_found;
+use orange_system::{atomic, nofollow};
 
 /// The variables that a program needs to run at all: where it finds programs, files and the user, and how it writes.
 const NEEDED: &[&str] =

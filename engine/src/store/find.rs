@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::files::real;
 use crate::store::list::{self, Listed, Named};
 use crate::store::{DirKind, Home, Task, TaskDir, id, pool, suggest};
 use crate::{Error, Kind, Result};
+use orange_system::files::real;
 
 /// The task or mission of this name, in one project or in all: an id, else a branch, else the beginning of exactly one id. If
 /// several have the branch, the unfinished one is meant; if several could be meant, the `usage` error lists them.

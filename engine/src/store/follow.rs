@@ -3,9 +3,10 @@
 use orange_journal::follow;
 use rustix::fs::OFlags;
 
-use crate::files::if_found;
+use crate::Result;
 use crate::store::{Record, TaskDir, journal};
-use crate::{Result, nofollow};
+use orange_system::files::if_found;
+use orange_system::nofollow;
 
 /// A journal, and how far it has been read.
 #[derive(Debug)]

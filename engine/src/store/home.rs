@@ -4,10 +4,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::files::real;
-use crate::nofollow;
 use crate::{Error, Kind, Result};
 use orange_api::Unfit;
+use orange_system::files::real;
+use orange_system::nofollow;
 
 /// Time for which a command waits for a lock before it reports the holder.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -1,10 +1,8 @@
 //! Ids of tasks: 21 characters that are safe in paths, branches, shells and tmux targets.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use orange_system::random;
 
-use crate::{Error, Result};
+use crate::Result;
 
 /// The length of an id: 108 random bits.
 pub const LENGTH: usize = 21;
@@ -15,26 +13,19 @@ const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 pub fn new() -> Result<String> {
     let mut id = String::with_capacity(LENGTH);
     while id.len() < LENGTH {
-        id.extend(random::<32>()?.into_iter().filter_map(letter).take(LENGTH - id.len()));
+        id.extend(random::bytes::<32>()?.into_iter().filter_map(letter).take(LENGTH - id.len()));
     }
     Ok(id)
 }
 
 /// A random UUID (version 4), for harnesses that require one.
 pub fn uuid() -> Result<String> {
-    let mut bytes: [u8; 16] = random()?;
+    let mut bytes: [u8; 16] = random::bytes()?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let digits = format!("{:032x}", u128::from_be_bytes(bytes));
     let parts = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
     Ok(parts.join("-"))
-}
-
-/// Random bytes of the kernel.
-pub fn random<const N: usize>() -> Result<[u8; N]> {
-    let (source, mut bytes) = (Path::new("/dev/urandom"), [0; N]);
-    let read = File::open(source).and_then(|mut source| source.read_exact(&mut bytes));
-    read.map(|()| bytes).map_err(|cause| Error::io("read", source, &cause))
 }
 
 /// True if this could be an id, or the beginning of one.

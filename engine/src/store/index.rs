@@ -16,9 +16,10 @@ use std::path::Path;
 use orange_journal::form::FORM;
 
 pub use self::facts::{EngineKeys, Idle, JournalFacts, TextFacts};
-use crate::nofollow::{self, Folder, Stamp};
-use crate::store::many::in_order;
-use crate::store::{DirKind, TaskDir, atomic};
+use crate::store::{DirKind, TaskDir};
+use orange_system::atomic;
+use orange_system::many::in_order;
+use orange_system::nofollow::{self, Folder, Stamp};
 
 /// So many files are read at once, or again by each command, before an index is worth its writing.
 const FEW: usize = 16;

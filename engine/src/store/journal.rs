@@ -9,9 +9,10 @@ use rustix::fs::OFlags;
 
 pub use orange_journal::Journal;
 
-use crate::store::{Event, Record, Set, clock, sum};
-use crate::{Error, Kind, Result, fault, nofollow};
+use crate::store::{Event, Record, Set, sum};
+use crate::{Error, Kind, Result};
 use orange_api::Unfit;
+use orange_system::{clock, fault, nofollow};
 
 /// The longest journal that is read.
 pub(crate) const LONGEST: u64 = 512 * 1024 * 1024;

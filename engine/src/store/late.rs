@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime};
 
 use orange_core::fnv1a;
 
-use crate::store::atomic;
 use crate::store::frontmatter::Document;
-use crate::store::regular::{self, Found};
-use crate::{Error, Result, nofollow};
+use crate::{Error, Result};
+use orange_system::regular::{self, Found};
+use orange_system::{atomic, nofollow};
 
 /// Number of replaced versions that are kept. A transition replaces a few.
 const KEPT: usize = 32;

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::files::entries;
 use crate::store::frontmatter::Document;
 use crate::store::index::{self, Asked, Idle, JournalFacts, TextFacts};
-use crate::store::many::{are_many, contents, in_parallel, locked};
 use crate::store::task::{self, Task};
-use crate::store::{DirKind, Home, Name, Owned, TaskDir, regular};
+use crate::store::{DirKind, Home, Name, Owned, TaskDir};
 use crate::{Error, Result};
+use orange_system::files::entries;
+use orange_system::many::{are_many, contents, in_parallel, locked};
+use orange_system::regular;
 
 /// A task in a list.
 #[derive(Debug)]

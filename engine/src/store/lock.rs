@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-use crate::nofollow;
-use crate::store::{Home, clock};
-use crate::{Error, Kind, Result, fault};
+use crate::store::Home;
+use crate::{Error, Kind, Result};
 use orange_api::Unfit;
+use orange_system::{clock, fault, nofollow};
 
 /// The longest signature that is read.
 const LONGEST_SIGNATURE: u64 = 4096;

@@ -11,8 +11,9 @@ use crate::store::frontmatter::Document;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
-use crate::store::{Event, Home, Set, TaskDir, atomic, clock, edit, home, journal, late, pool};
+use crate::store::{Event, Home, Set, TaskDir, edit, home, journal, late, pool};
 use crate::{Error, Kind, Result};
+use orange_system::{atomic, clock};
 
 /// A locked task. Dropping it releases the lock.
 #[derive(Debug)]

@@ -5,9 +5,7 @@
 //! Only a [`LockedTask`], which holds the task's lock, can write them. Readers take no lock and see whole files.
 
 pub mod activity;
-pub mod atomic;
 pub mod base;
-pub mod clock;
 pub mod copy;
 pub mod create;
 pub mod edit;
@@ -24,7 +22,6 @@ pub mod late;
 pub mod list;
 pub mod lock;
 pub mod locked_task;
-pub mod many;
 pub mod merge;
 pub mod owed;
 pub mod plan;
@@ -32,7 +29,6 @@ pub mod pool;
 pub mod ports;
 pub mod projects;
 mod read;
-pub mod regular;
 pub mod scalar;
 pub mod secret;
 pub mod settings;

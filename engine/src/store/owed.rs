@@ -3,10 +3,11 @@
 
 use std::path::PathBuf;
 
-use crate::files::if_found;
 use crate::store::lock::{self, Lock, Rank};
-use crate::store::{DirKind, Home, TaskDir, atomic, home, list, task};
-use crate::{Error, Result, nofollow};
+use crate::store::{DirKind, Home, TaskDir, home, list, task};
+use crate::{Error, Result};
+use orange_system::files::if_found;
+use orange_system::{atomic, nofollow};
 
 /// A start that a task owes.
 #[derive(Clone, Debug, PartialEq, Eq)]

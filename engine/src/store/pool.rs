@@ -7,11 +7,12 @@ use std::path::Path;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::files::if_found;
 use crate::store::list::{self, Known};
 use crate::store::lock::{self, Lock, Rank};
-use crate::store::{DirKind, Home, Name, Task, TaskDir, atomic, home, id};
-use crate::{Error, Kind, Result, nofollow};
+use crate::store::{DirKind, Home, Name, Task, TaskDir, home, id};
+use crate::{Error, Kind, Result};
+use orange_system::files::if_found;
+use orange_system::{atomic, nofollow};
 
 /// The locked pool. Its lock comes after that of a task.
 #[derive(Debug)]

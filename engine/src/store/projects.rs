@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::files::{if_found, real};
 use crate::store::lock::Rank;
 use crate::store::settings::Settings;
-use crate::store::{Home, atomic, lock, pool, suggest};
-use crate::{Error, Kind, Result, nofollow};
+use crate::store::{Home, lock, pool, suggest};
+use crate::{Error, Kind, Result};
+use orange_system::files::{if_found, real};
+use orange_system::{atomic, nofollow};
 
 /// The number of worktrees of a project, unless it sets another.
 pub const DEFAULT_POOL_SIZE: u32 = 2;

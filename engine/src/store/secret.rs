@@ -1,15 +1,16 @@
 //! The secret of a spawn, which its agent has in its environment.
 
-use crate::files::if_found;
-use crate::store::{TaskDir, atomic, home, id};
-use crate::{Result, nofollow};
+use crate::Result;
+use crate::store::{TaskDir, home};
+use orange_system::files::if_found;
+use orange_system::{atomic, nofollow};
 
 /// The longest file that is read.
 const LONGEST: u64 = 4096;
 
 /// Creates the secret of a spawn, readable by its owner alone.
 pub fn make(dir: &TaskDir, spawn: u32) -> Result<()> {
-    let (secret, path) = (random()?, dir.secret(spawn));
+    let (secret, path) = (new()?, dir.secret(spawn));
     home::make_folder(path.parent().unwrap_or(&path))?;
     atomic::write(&path, secret.as_bytes())
 }
@@ -27,8 +28,8 @@ pub fn forget(dir: &TaskDir, spawn: u32) -> Result<()> {
 }
 
 /// 16 random bytes as hexadecimal digits.
-pub fn random() -> Result<String> {
-    Ok(format!("{:032x}", u128::from_be_bytes(id::random()?)))
+pub fn new() -> Result<String> {
+    Ok(format!("{:032x}", u128::from_be_bytes(orange_system::random::bytes()?)))
 }
 
 #[cfg(test)]

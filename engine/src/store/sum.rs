@@ -13,8 +13,7 @@ use orange_journal::read::{Sum, read_on};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::nofollow;
-use crate::store::atomic;
+use orange_system::{atomic, nofollow};
 
 /// A shorter journal is read whole, and so are the lines behind a sum until they are longer.
 const LONG: u64 = 256 * 1024;
@@ -124,9 +123,9 @@ mod tests {
 
     use orange_journal::read::parse;
 
-    use crate::nofollow::opened;
     use crate::store::tests::{home, task};
     use crate::store::{Event, Home, LockedTask, Set, TaskDir, journal};
+    use orange_system::nofollow::opened;
 
     /// A task whose journal has so many records.
     fn long(records: u64) -> (tempfile::TempDir, Home, TaskDir) {

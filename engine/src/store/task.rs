@@ -11,8 +11,9 @@ use crate::store::fold::{Owned, TaskHistory};
 use crate::store::frontmatter::{Document, Flaw};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
-use crate::store::{DirKind, Name, TaskDir, regular};
-use crate::{Error, Kind, Result, nofollow};
+use crate::store::{DirKind, Name, TaskDir};
+use crate::{Error, Kind, Result};
+use orange_system::{nofollow, regular};
 
 /// The harness of a task whose frontmatter names none.
 pub const DEFAULT_HARNESS: &str = "claude";

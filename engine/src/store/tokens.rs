@@ -5,10 +5,11 @@ use std::hint::black_box;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::files::if_found;
+use crate::store::Home;
 use crate::store::lock::{self, Rank};
-use crate::store::{Home, atomic, clock, id};
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::files::if_found;
+use orange_system::{atomic, clock, nofollow, random};
 
 /// Prefix of every token, so that programs which look for secrets find one that was published.
 const PREFIX: &str = "orange_";
@@ -42,7 +43,7 @@ impl Token {
 
 /// Makes a token, and returns it with what is kept of it. Nobody can read it again.
 pub fn make(home: &Home, project: &str, actor: &str) -> Result<(Token, String)> {
-    let [high, low] = [id::random()?, id::random()?].map(u128::from_be_bytes);
+    let [high, low] = [random::bytes()?, random::bytes()?].map(u128::from_be_bytes);
     let secret = format!("{PREFIX}{high:032x}{low:032x}");
     let token = Token {
         project: project.to_owned(),

@@ -12,9 +12,10 @@ use flate2::write::GzEncoder;
 
 use rustix::fs::OFlags;
 
-use crate::files::if_found;
-use crate::store::{TaskDir, atomic, home};
-use crate::{Error, Kind, Result, fault, nofollow};
+use crate::store::{TaskDir, home};
+use crate::{Error, Kind, Result};
+use orange_system::files::if_found;
+use orange_system::{atomic, fault, nofollow};
 
 /// Bytes of a transcript that are kept, before compression: its end.
 pub const LONGEST: u64 = 64 << 20;

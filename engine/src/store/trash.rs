@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use crate::store::create::lock_project;
-use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, atomic, home, list};
-use crate::{Error, Kind, Result, fault, nofollow};
+use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, home, list};
+use crate::{Error, Kind, Result};
+use orange_system::{atomic, fault, nofollow};
 
 /// Moves the folder of a task or mission to the trash. Processes that wait for its lock learn that it is gone.
 pub fn delete(home: &Home, locked: LockedTask) -> Result<TaskDir> {

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::files::{if_found, real};
+use crate::store::Home;
 use crate::store::lock::{self, Rank};
 use crate::store::projects::Project;
 use crate::store::settings::{self, FILE, Settings};
-use crate::store::{Home, atomic, clock};
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::files::{if_found, real};
+use orange_system::{atomic, clock, nofollow};
 
 /// Trust in the `orange.toml` of a repository, which counts if it is trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ struct Arrows {
 const NONE: &[&str] = &[];
 
 /// Every arrow there may be: `core ← codegen ← macros, workflows/main.rs`, `codegen ← analysis ← workflows/build.rs, tools`
-/// and `core ← journal ← api ← engine ← workflows/main.rs`. Only xtask and tests reach for everything.
+/// and `core ← journal ← api ← system ← engine ← workflows/main.rs`. Only xtask and tests reach for everything.
 const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-core", normal: NONE, build: NONE, dev: NONE },
     Arrows { from: "orange-codegen", normal: &["orange-core"], build: NONE, dev: NONE },
@@ -29,12 +29,14 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-macros", normal: &["orange-codegen"], build: NONE, dev: &["orange-core"] },
     Arrows { from: "orange-journal", normal: &["orange-core"], build: NONE, dev: NONE },
     Arrows { from: "orange-api", normal: &["orange-core", "orange-journal"], build: NONE, dev: NONE },
+    Arrows { from: "orange-system", normal: &["orange-api"], build: NONE, dev: &["orange-testkit"] },
     Arrows {
         from: "orange-engine",
-        normal: &["orange-api", "orange-core", "orange-journal"],
+        normal: &["orange-api", "orange-core", "orange-journal", "orange-system"],
         build: NONE,
-        dev: NONE,
+        dev: &["orange-system", "orange-testkit"],
     },
+    Arrows { from: "orange-testkit", normal: NONE, build: NONE, dev: NONE },
     Arrows {
         from: "orange",
         // The compiler only behind the feature `custom-workflows`, which the lists of the binary watch.
@@ -69,6 +71,7 @@ const ARROWS: &[Arrows] = &[
             "orange-engine",
             "orange-journal",
             "orange-picture",
+            "orange-system",
         ],
         build: &["orange-codegen", "orange-analysis"],
         dev: &["orange-tests"],
@@ -91,6 +94,8 @@ const EVERYTHING: &[&str] = &[
     "orange",
     "orange-fleet",
     "orange-picture",
+    "orange-system",
+    "orange-testkit",
     "orange-workflow",
 ];
 

@@ -12,6 +12,7 @@ const CRATES: &[(&str, usize)] = &[
     ("analysis/src", 1),
     ("engine/api/src", usize::MAX),
     ("engine/journal/src", usize::MAX),
+    ("engine/system/src", usize::MAX),
     ("engine/src", usize::MAX),
 ];
 

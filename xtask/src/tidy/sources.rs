@@ -15,14 +15,11 @@ const NAME: usize = 60;
 /// Folders of files that are written by the compiler, or that show how not to write.
 const NOT_OURS: &[&str] = &["tests/golden/", "macros/tests/ui/"];
 
-/// The file in which the engine starts other programs.
-const EXEC: &str = "engine/src/drive/exec.rs";
+/// The only file under `engine` that starts other programs.
+const EXEC: &str = "engine/system/src/exec.rs";
 
 /// The modules of the engine that work on the home.
 const OF_THE_HOME: &[&str] = &["engine/src/store/", "engine/src/flow/", "engine/src/hooks/"];
-
-/// The files that read random numbers.
-const RANDOM: &[&str] = &["engine/src/store/id.rs", "engine/src/store/secret.rs"];
 
 /// The programs whose JSON other programs read.
 const ANSWERS: &[&str] = &["engine/src/", "tools/cli/src/", "tools/mcp/src/"];
@@ -72,7 +69,7 @@ pub(super) fn all(files: &[File], long: &File) -> Vec<Finding> {
     findings.extend(ours().flat_map(has_long_names));
     findings.extend(ours().filter(|file| file.path.starts_with("engine/core/src/")).flat_map(uses_std));
     findings.extend(files.iter().filter_map(core_is_no_std));
-    findings.extend(ours().filter(|file| file.path.starts_with("engine/src/")).flat_map(starts_programs));
+    findings.extend(ours().filter(|file| file.path.starts_with("engine/")).flat_map(starts_programs));
     findings.extend(ours().flat_map(opens_files));
     findings.extend(ours().flat_map(writes_json));
     findings.extend(ours().flat_map(has_rules));
@@ -155,15 +152,14 @@ fn starts_programs(file: &File) -> impl Iterator<Item = Finding> {
             Finding::new(
                 place,
                 "starts a program directly",
-                "go through engine/src/drive/exec.rs, where time limits and the environment are seen to",
+                "go through engine/system/src/exec.rs, where time limits and the environment are seen to",
             )
         },
     )
 }
 
 fn opens_files(file: &File) -> impl Iterator<Item = Finding> {
-    let is_watched =
-        OF_THE_HOME.iter().any(|room| file.path.starts_with(room)) && !RANDOM.contains(&file.path.as_str());
+    let is_watched = OF_THE_HOME.iter().any(|room| file.path.starts_with(room));
     let opens = move |code: &str| {
         is_watched && !code.contains("\"/proc/") && FOLLOWS.iter().any(|it| code.contains(it))
     };
@@ -172,7 +168,7 @@ fn opens_files(file: &File) -> impl Iterator<Item = Finding> {
         Finding::new(
             place,
             "opens, moves or removes a file of the home directly",
-            "go through engine/src/nofollow.rs, which follows no link and never blocks",
+            "go through engine/system/src/nofollow.rs, which follows no link and never blocks",
         )
     })
 }
@@ -298,8 +294,7 @@ mod tests {
     fn one_file_opens_those_of_the_home() {
         let text = "//! A.\nfn f() { fs::read(path); }\nfn g() { fs::read(\"/proc/x\"); }\n";
         check("engine/src/store/pool.rs", text, &["engine/src/store/pool.rs:2"]);
-        check("engine/src/nofollow.rs", text, &[]);
-        check("engine/src/store/id.rs", text, &[]);
+        check("engine/system/src/nofollow.rs", text, &[]);
     }
 
     #[test]
@@ -324,7 +319,7 @@ mod tests {
     fn one_file_starts_programs() {
         let text = "//! A.\nfn f() { Command::new(\"tmux\"); }\n";
         check("engine/src/drive/tmux.rs", text, &["engine/src/drive/tmux.rs:2"]);
-        check("engine/src/drive/exec.rs", text, &[]);
+        check("engine/system/src/exec.rs", text, &[]);
         check("xtask/src/house.rs", text, &[]);
     }
 

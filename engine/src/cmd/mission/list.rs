@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::args::MissionListArgs;
@@ -13,8 +14,8 @@ use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{DirKind, Listed, Owned, TaskDir, list, task};
-use crate::{Result, fault};
 use orange_api::{ListedMission, MissionRow};
+use orange_system::fault;
 
 /// Lists missions, what needs a person first; unfinished ones unless `all` is asked for. One that has failed is listed: it may be
 /// tried again.

@@ -1,5 +1,6 @@
 //! `orange mission show`
 
+use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::task::show::{agent_lines, need_lines, waiting_line};
@@ -9,8 +10,8 @@ use crate::flow::need;
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{Task, TaskDir};
-use crate::{Result, fault};
 use orange_api::{LoopCount, MissionPause, MissionPolicy, MissionStep, ShownMission};
+use orange_system::fault;
 
 /// Shows a mission: its steps, attempts and results, and what it asks a person.
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {

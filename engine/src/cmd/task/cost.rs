@@ -11,10 +11,10 @@ use crate::cmd::args::{Cli, Command, ListArgs, TaskCommand};
 use crate::doctor;
 use crate::flow::tests::MACHINES;
 use crate::machines::Machines;
-use crate::nofollow::opened;
 use crate::store::index::tests::{copy, grow_old};
 use crate::store::tests::{draft, home, task};
 use crate::store::{DirKind, Event, LockedTask, Set, TaskDir, create, find};
+use orange_system::nofollow::opened;
 
 const FEW: usize = 50;
 const MANY: usize = 1000;

@@ -20,8 +20,9 @@ use crate::flow::{activity, changed};
 use crate::store::list::Brevity;
 use crate::store::pool::Saved;
 use crate::store::{DirKind, Listed, Owned, Task, TaskDir, list, projects, suggest, task};
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
 use orange_api::{ListedTask, Need, Spending, TaskRow};
+use orange_system::fault;
 
 /// Lists tasks, what needs a person first, and of that what has waited longest; unfinished ones unless `all` or a status is asked for.
 /// A task that cannot be read is listed with its error, last. Only the form of the answer that is printed is built, since there may

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use orange_core::Heading;
 
 use super::doings;
+use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::cmd::needs::why;
@@ -17,11 +18,11 @@ use crate::flow::refusal::short;
 use crate::flow::session::{self, Panes};
 use crate::flow::snapshot::status_of;
 use crate::flow::{activity, need};
+use crate::store::Record;
 use crate::store::event::{Event, Exited, Pass, Waiting};
-use crate::store::{Record, clock};
 use crate::store::{Task, TaskDir, TaskHistory};
-use crate::{Result, fault};
 use orange_api::{Agent, Need, NeedAction, PassedGate, ShownTask, Spending, WaitingHooks};
+use orange_system::{clock, fault};
 
 /// The number of last events in an answer for programs.
 const SHOWN: usize = 200;

@@ -13,9 +13,10 @@ use crate::cmd::args::TaskName;
 use crate::cmd::needs::why;
 use crate::flow::{activity, need};
 use crate::store::event::Event;
-use crate::store::{DirKind, Follow, Record, Task, TaskDir, clock, list, task};
+use crate::store::{DirKind, Follow, Record, Task, TaskDir, list, task};
 use crate::{Error, Kind, Result};
 use orange_api::{Agent, Assessment, Need, Watched};
+use orange_system::clock;
 
 /// The time between two looks.
 const POLL: Duration = Duration::from_millis(200);

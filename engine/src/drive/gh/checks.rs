@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use orange_journal::event::Checks;
 
-use crate::store::clock;
+use orange_system::clock;
 
 /// An entry of the list: a run of a check has a name, a status and, at its end, a conclusion; a commit status has a context and a
 /// state.

@@ -5,12 +5,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::super::exec::Call;
 use super::look::{Found, Look, Tree, is_as_found};
 use super::parse::{self, Entry, Object};
 use super::scratch::Scratch;
 use super::{Git, LONG, TASK_FILE, Worktree};
 use crate::{Error, Kind, Result};
+use orange_system::exec::Call;
 
 /// The author of backup commits.
 pub(super) const BACKUP_EMAIL: &str = "orange@localhost";

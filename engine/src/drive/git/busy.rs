@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::super::exec::{Call, Output};
-use super::super::process;
 use super::{Git, head, parse};
-use crate::files::{entries, real};
 use crate::{Error, Result};
+use orange_system::exec::{Call, Output};
+use orange_system::files::{entries, real};
+use orange_system::process;
 
 /// Time for which a call waits for a lock.
 const PATIENCE: Duration = Duration::from_secs(20);

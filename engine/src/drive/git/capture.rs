@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, openat, renameat};
 use rustix::io::Errno;
 
-use super::super::process::{self, User};
 use super::look::{self, Walk};
 use super::refused;
-use crate::files::{entries, is_empty, remove_folder};
-use crate::{Error, Result, fault};
+use crate::{Error, Result};
+use orange_system::fault;
+use orange_system::files::{entries, is_empty, remove_folder};
+use orange_system::process::{self, User};
 
 /// The folder beside the worktrees.
 const FOLDER: &str = ".released";

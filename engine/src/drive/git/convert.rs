@@ -8,13 +8,14 @@ use std::path::PathBuf;
 
 use rustix::fs::OFlags;
 
-use super::super::exec::Call;
 use super::look::{Exactness, Found, Look, Tree};
 use super::parse;
 use super::scratch::{Scratch, ScratchFolder};
 use super::{Git, LONG, WHOLE};
-use crate::files::real;
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::exec::Call;
+use orange_system::files::real;
+use orange_system::nofollow;
 
 /// The attributes by which git converts.
 const ATTRIBUTES: [&str; 5] = ["text", "eol", "ident", "filter", "working-tree-encoding"];

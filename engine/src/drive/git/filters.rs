@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::Git;
-use crate::drive::exec::find_on_path;
 use crate::{Error, Kind, Result};
+use orange_system::exec::find_on_path;
 
 /// Git Large File Storage. Without its settings git checks out its pointers in the place of the files, and an agent would work on those.
 const LFS: &str = "lfs";

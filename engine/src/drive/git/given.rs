@@ -9,9 +9,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::Git;
-use crate::files::{if_found, remove_folder};
-use crate::store::atomic;
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::files::{if_found, remove_folder};
+use orange_system::{atomic, nofollow};
 
 /// The longest file of ignored names.
 const LONGEST: u64 = 16 * 1024 * 1024;

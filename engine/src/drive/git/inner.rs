@@ -10,8 +10,8 @@ use super::capture::{Capture, until_nobody_writes};
 use super::link::link_of;
 use super::look::{self, Exactness, Tree};
 use super::{Git, Worktree, parse, refused};
-use crate::files::{is_same, real};
 use crate::{Error, Result};
+use orange_system::files::{is_same, real};
 
 /// A repository inside a checkout.
 pub(super) enum Inner {

@@ -12,7 +12,8 @@ use rustix::fs::OFlags;
 use super::look::{Exactness, Tree};
 use super::parse::{Entry, Object};
 use super::{Git, refused};
-use crate::{Error, Kind, Result, fault, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::{fault, nofollow};
 
 /// Git's files and folders beside a worktree while something is under way that no backup brings back.
 const UNDER_WAY: [&str; 7] = [

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Git, head, refused};
 use crate::Result;
-use crate::files::{entries, is_same, open_regular};
+use orange_system::files::{entries, is_same, open_regular};
 
 /// The settings that a worktree may have of its own: none of them names a program or another file with settings.
 const HARMLESS: [&str; 9] = [

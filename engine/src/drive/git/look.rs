@@ -11,7 +11,7 @@ use super::parse::{self, Entry, Object};
 use super::scratch::Scratch;
 use super::{Git, TASK_FILE};
 use crate::Result;
-use crate::files::{entries, if_found, permit};
+use orange_system::files::{entries, if_found, permit};
 
 /// The file with attributes of the files beside and below it.
 const ATTRIBUTES: &str = ".gitattributes";

@@ -29,14 +29,15 @@ mod tests;
 mod work;
 mod worktree;
 
+use orange_system::variables;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::exec::{Call, GIT_VARIABLES};
 use crate::{Error, Kind, Result};
+use orange_system::exec::Call;
 
 pub use backup::{Backup, BackupContext, SavedWork};
 pub use diff::{Comparison, FileDiff, Shape};
@@ -433,7 +434,7 @@ impl Git {
 
     /// A call that sees this folder's repository only.
     fn alone(&self, folder: &Path) -> Call {
-        let call = Call::new("git").folder(folder).without(GIT_VARIABLES);
+        let call = Call::new("git").folder(folder).without(variables::GIT);
         self.env.iter().fold(call, |call, (name, value)| call.env(name, value))
     }
 }

@@ -10,7 +10,8 @@ use super::look::{Exactness, Found, Look};
 use super::parse::Object;
 use super::worktree::FolderState;
 use super::{Git, REQUEST_FOLDER, WHOLE, Worktree};
-use crate::{Error, Result, fault};
+use crate::{Error, Result};
+use orange_system::fault;
 
 /// Number of times that a worktree is searched again when files were written meanwhile.
 const ROUNDS: usize = 6;

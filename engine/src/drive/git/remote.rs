@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::super::exec::{Call, Output};
 use super::{Git, REMOTE, parse, refused};
 use crate::Result;
+use orange_system::exec::{Call, Output};
 
 /// The time limit for a call to the remote.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -8,7 +8,8 @@ use super::lend::changed;
 use super::look::{self, Exactness, Tree};
 use super::parse::Object;
 use super::{Git, refused};
-use crate::{Result, fault};
+use crate::Result;
+use orange_system::fault;
 
 impl Git {
     /// The commit on which a backup was made, and whether the backup has more than that: uncommitted work. The commits of a

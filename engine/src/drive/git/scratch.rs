@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::files::remove_folder;
 use crate::{Error, Result};
+use orange_system::files::remove_folder;
 
 /// A copy of an index, which is removed on drop.
 pub(super) struct Scratch {

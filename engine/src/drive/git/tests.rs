@@ -16,6 +16,7 @@ mod whole;
 mod work;
 mod writers;
 
+use orange_system::variables;
 use tempfile::TempDir;
 
 use super::worktree::Acquired;
@@ -239,6 +240,6 @@ fn being_called_from_a_git_hook_changes_nothing() {
     let misled = lab.git.clone().env("GIT_DIR", other.join(".git"));
     assert_ne!(misled.common_dir().unwrap(), lab.git.common_dir().unwrap());
     for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_QUARANTINE_PATH"] {
-        assert!(GIT_VARIABLES.contains(&name));
+        assert!(variables::GIT.contains(&name));
     }
 }

@@ -7,9 +7,9 @@ use super::busy::Patience;
 use super::capture::Capture;
 use super::look::has_same_attributes;
 use super::{BranchState, Git, REMOTE, Worktree, parse, refused};
-use crate::files::{is_empty, is_same};
 use crate::store::list;
 use crate::{Kind, Result};
+use orange_system::files::{is_empty, is_same};
 
 /// A worktree on the task's branch.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,8 @@ use super::built_in;
 use super::keys::{Entry, Harness, KEYS};
 use crate::store::suggest;
 use crate::store::toml_text::{TomlText, in_order};
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::nofollow;
 
 /// The built-in harnesses with the changes of the file, and those of the file alone.
 pub fn all(path: &Path) -> Result<Vec<Harness>> {

@@ -10,13 +10,15 @@ mod template;
 pub mod transcript;
 pub mod until;
 
+use orange_system::variables;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::Duration;
 
-use super::exec::{Call, GIT_VARIABLES, find_on_path};
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::exec::{Call, find_on_path};
+use orange_system::nofollow;
 
 pub use built_in::built_in;
 pub use file::{all, named};
@@ -98,7 +100,7 @@ impl Harness {
             return None;
         }
         let call = Call::new(&self.binary).arg("--version").env("PATH", path).bound(Duration::from_secs(10));
-        let version = call.without(GIT_VARIABLES).text().unwrap_or_default();
+        let version = call.without(variables::GIT).text().unwrap_or_default();
         let is_other = !version.contains(report_version);
         is_other.then(|| format!("`{}` is not a version of {name} that is known to", version.trim()))
     }
@@ -132,7 +134,7 @@ impl Harness {
             .map_err(|cause| Error::io("read the prompt", places.prompt, &cause))?;
         let call = Call::new(&self.binary).args(self.args(start, text, places)).folder(places.worktree);
         let unset: Vec<&str> = self.unset.iter().map(String::as_str).collect();
-        let call = call.without(&unset).without(GIT_VARIABLES).without(&[OVERRIDES]);
+        let call = call.without(&unset).without(variables::GIT).without(&[OVERRIDES]);
         let call = match self.overrides.as_slice() {
             [] => call,
             names => call.env(OVERRIDES, names.join(" ")),

@@ -4,9 +4,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::until::until;
-use crate::fault;
 use crate::store::activity::{Note, NoteKind};
-use crate::store::clock;
+use orange_system::{clock, fault};
 
 /// The relevant parts of a hook's input; the rest, which may be large, is skipped.
 #[derive(Debug, Default, Deserialize)]

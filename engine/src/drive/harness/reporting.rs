@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::Harness;
 use crate::Result;
-use crate::store::{atomic, home};
+use crate::store::home;
+use orange_system::atomic;
 
 /// claude: hooks in its settings. It shows its dialog while the hook for a permission waits for an answer.
 pub(super) const CLAUDE: &str = concat!(

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::until::until;
 use crate::store::activity::{Note, NoteKind};
-use crate::store::clock;
+use orange_system::clock;
 
 /// The length of the end that is read.
 const TAIL: u64 = 256 * 1024;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::drive::exec::Call;
+use orange_system::exec::Call;
 
 /// A time in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ fn local(
         // A time that has just passed is over; an earlier one is tomorrow's.
         return if today < now { today.checked_add(DAY) } else { Some(today) };
     };
-    let this_year = crate::store::clock::rfc3339(now).get(..4)?.parse().ok()?;
+    let this_year = orange_system::clock::rfc3339(now).get(..4)?.parse().ok()?;
     let at = |year: u32| ask(format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}"));
     match year {
         Some(year) => at(year),

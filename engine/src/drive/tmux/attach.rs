@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::{OWN_VARIABLES, Pane, Tmux, checked, parse};
-use crate::drive::exec::Call;
 use crate::{Error, Kind, Result};
+use orange_system::exec::Call;
 
 /// Reason for which a terminal no longer shows a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@ mod spawn;
 #[cfg(test)]
 mod tests;
 
+use orange_system::variables;
 use std::ffi::{OsStr, OsString};
 use std::iter;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -21,9 +22,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::exec::{Call, Output};
 use crate::store::environment::is_needed;
-use crate::{Error, Kind, Result, caller, fault};
+use crate::{Error, Kind, Result};
+use orange_system::exec::{Call, Output};
+use orange_system::fault;
 
 pub use attach::Shown;
 pub use colours::without_colours;
@@ -49,7 +51,7 @@ enum Socket {
 }
 
 /// Variables of ours that a terminal's client must not have.
-const OWN_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", caller::TASK, caller::SPAWN, caller::RELAYED];
+const OWN_VARIABLES: &[&str] = &["TMUX", "TMUX_PANE", variables::TASK, variables::SPAWN, variables::RELAYED];
 
 /// A program that reads a paste and Enter at once takes the Enter for a part of the paste.
 const SECONDS_BEFORE_ENTER: &str = "0.3";
@@ -284,7 +286,7 @@ impl Tmux {
     fn call(&self) -> Call {
         let call = Call::new("tmux").bound(Duration::from_secs(20)).only(is_needed);
         let call = fault::variable().into_iter().fold(call, |call, (name, value)| call.env(name, value));
-        let call = call.env(caller::ACTOR, caller::ENGINE);
+        let call = call.env(variables::ACTOR, variables::ENGINE);
         let call = self.env.iter().fold(call, |call, (name, value)| call.env(name, value));
         call.preset(["-u"]).preset(self.socket_args())
     }

@@ -4,9 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use super::super::exec::{Call, Output};
 use super::{Tmux, exactly, failure, names, parse, plain_id};
 use crate::{Error, Kind, Result};
+use orange_system::exec::{Call, Output};
 
 /// An agent to start in tmux.
 #[derive(Clone, Copy, Debug)]

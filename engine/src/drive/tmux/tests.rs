@@ -9,9 +9,10 @@ use proptest::test_runner::{Config, TestRunner};
 use rustix::process::Pid;
 
 use super::*;
-use crate::drive::process::{self, ProcessRoot};
-use crate::drive::terminal;
-use crate::drive::testing::{Server, eventually, scripted, spawn, write_program};
+use crate::drive::testing::{Server, scripted, spawn};
+use orange_system::process::{self, ProcessRoot};
+use orange_system::terminal;
+use orange_testkit::{until, write_program};
 
 /// An agent that does nothing until it is killed.
 fn idle() -> Vec<OsString> {
@@ -25,7 +26,7 @@ fn is_alive(pid: i32) -> bool {
 
 fn noted_pid(file: &Path) -> i32 {
     let mut pid = None;
-    eventually("the agent notes its pid", || {
+    until("the agent notes its pid", || {
         pid = fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
         pid.is_some()
     });
@@ -73,7 +74,7 @@ fn an_agent_gets_its_folder_environment_and_arguments_unchanged() {
     let mut expect = vec![folder.as_os_str(), &path, OsStr::new("a;b #(x);")];
     expect.extend(hostile);
     let expect: Vec<u8> = expect.iter().flat_map(|arg| [arg.as_bytes(), b"\0"].concat()).collect();
-    eventually("the agent has written all", || fs::read(&out).is_ok_and(|bytes| bytes.len() >= expect.len()));
+    until("the agent has written all", || fs::read(&out).is_ok_and(|bytes| bytes.len() >= expect.len()));
     assert_eq!(String::from_utf8_lossy(&fs::read(&out).unwrap()), String::from_utf8_lossy(&expect));
     assert!(!folder.join("expanded").exists());
 }
@@ -112,7 +113,7 @@ fn a_session_ends_with_its_agent() {
     let server = Server::new();
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &scripted("exit 1", &[]))).unwrap();
     // While the server ends with its last session, it may not answer.
-    eventually("the session is gone", || server.tmux.panes().is_ok_and(|panes| panes.is_empty()));
+    until("the session is gone", || server.tmux.panes().is_ok_and(|panes| panes.is_empty()));
 }
 
 #[test]
@@ -222,14 +223,14 @@ impl Reader {
         let file = server.path().join("read");
         let args = scripted("stty raw -echo && : > \"$1\" && exec cat > \"$1\"", &[file.as_os_str()]);
         let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
-        eventually("the reader is ready", || file.exists());
+        until("the reader is ready", || file.exists());
         Reader { server, pane, file, seen: 0 }
     }
 
     fn reads(&mut self, text: &[u8]) -> Vec<u8> {
         self.server.tmux.send_text(&self.pane, &self.seen.to_string(), text).unwrap();
-        let until = self.seen + text.len() + 1;
-        eventually("everything has arrived", || fs::metadata(&self.file).unwrap().len() >= until as u64);
+        let end = self.seen + text.len() + 1;
+        until("everything has arrived", || fs::metadata(&self.file).unwrap().len() >= end as u64);
         let all = fs::read(&self.file).unwrap();
         let read = all[self.seen..].to_vec();
         self.seen = all.len();
@@ -291,7 +292,7 @@ fn only_the_agent_reads_a_message_in_synchronized_panes() {
     let cat = format!("stty raw -echo; : > '{0}'; exec cat > '{0}'", beside.display());
     reader.server.raw(&["split-window", "-Z", "-t", &reader.pane, "sh", "-c", &cat]);
     reader.server.raw(&["set-option", "-w", "-t", &reader.pane, "synchronize-panes", "on"]);
-    eventually("the other reader is ready", || beside.exists());
+    until("the other reader is ready", || beside.exists());
     assert_eq!(
         reader.server.raw(&["display-message", "-p", "-t", &reader.pane, "#{window_zoomed_flag}"]),
         "1"
@@ -308,7 +309,7 @@ fn a_message_sent_again_is_read_once_and_order_is_kept() {
         tmux.send_text(&reader.pane, mark, text.as_bytes()).unwrap();
     }
     tmux.send_text(&reader.pane, "9.0", b"second").unwrap();
-    eventually("all of it has arrived", || fs::read(&reader.file).unwrap() == b"first\r\rsecond\r");
+    until("all of it has arrived", || fs::read(&reader.file).unwrap() == b"first\r\rsecond\r");
     assert_eq!(reader.server.raw(&["list-buffers"]), "");
     assert_eq!(tmux.send_text(&reader.pane, "#{x}", b"").unwrap_err().kind, Kind::Usage);
 }
@@ -328,11 +329,11 @@ fn a_program_that_asked_for_it_gets_a_bracketed_paste() {
     let script = "stty raw -echo; printf '\\033[?2004h'; : > \"$1\"; exec cat > \"$1\"";
     let args = scripted(script, &[file.as_os_str()]);
     let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
-    eventually("the reader is ready", || file.exists());
+    until("the reader is ready", || file.exists());
     let expect = b"\x1b[200~two\nlines\x1b[201~\r";
     let mut sent = 0;
     // tmux may read the request after the file is there: until then it pastes plainly.
-    eventually("a bracketed paste arrives", || {
+    until("a bracketed paste arrives", || {
         sent += 1;
         server.tmux.send_text(&pane, &sent.to_string(), b"two\nlines").unwrap();
         fs::read(&file).unwrap().ends_with(expect)
@@ -362,7 +363,7 @@ fn the_last_lines_of_a_pane_can_be_read() {
     let server = Server::new();
     let args = scripted("seq 1 500; printf 'grün $'; exec sleep 1000", &[]);
     let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
-    eventually("the lines are shown", || server.tmux.capture(&pane, 3).unwrap() == "499\n500\ngrün $");
+    until("the lines are shown", || server.tmux.capture(&pane, 3).unwrap() == "499\n500\ngrün $");
 }
 
 /// Renames, and opens windows and panes of its own, whenever something is made.
@@ -441,7 +442,7 @@ fn a_session_is_shown_on_the_terminal_one_is_at() {
     }
     let shown = || server.raw(&["list-clients", "-F", "#{client_session}"]);
     attach_from(&outer, "person", &server, "one");
-    eventually("the outer terminal shows the session", || shown() == "one");
+    until("the outer terminal shows the session", || shown() == "one");
     // The same again from a pane inside: the terminal that shows that pane switches, none attaches inside it.
     server.raw(&[
         "switch-client",
@@ -451,8 +452,8 @@ fn a_session_is_shown_on_the_terminal_one_is_at() {
         "=two:",
     ]);
     attach_from(&server, "inside", &server, "one");
-    eventually("the session inside is gone again", || server.tmux.panes_of("inside").unwrap().is_empty());
-    eventually("the terminal shows the session", || shown() == "one");
+    until("the session inside is gone again", || server.tmux.panes_of("inside").unwrap().is_empty());
+    until("the terminal shows the session", || shown() == "one");
 }
 
 #[test]
@@ -465,7 +466,7 @@ fn a_message_waits_for_nothing_that_a_person_has_tmux_do() {
     reader.server.raw(&["bind-key", "-n", "F5", "run-shell", &block]);
     attach_from(&outer, "person", &reader.server, "T1");
     let shown = outer.tmux.panes().unwrap().remove(0).pane_id;
-    eventually("the person's command is at work", || {
+    until("the person's command is at work", || {
         // What is wrong with its configuration is shown first.
         outer.raw(&["copy-mode", "-q", "-t", &shown, ";", "send-keys", "-t", &shown, "F5"]);
         open.exists()
@@ -497,9 +498,9 @@ fn a_pane_is_piped_to_a_program_whose_name_means_nothing() {
     let args = scripted("until [ -e go ]; do sleep 0.05; done; echo shown; exec sleep 1000", &[]);
     let pane = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &args)).unwrap().pane_id;
     server.tmux.pipe(&pane, &program, &[file.as_os_str()]).unwrap();
-    eventually("it is piped", || folder.join("shown.env").exists());
+    until("it is piped", || folder.join("shown.env").exists());
     fs::write(server.path().join("go"), "").unwrap();
-    eventually("it is recorded", || fs::read_to_string(&file).is_ok_and(|text| text.contains("shown")));
+    until("it is recorded", || fs::read_to_string(&file).is_ok_and(|text| text.contains("shown")));
     let env = fs::read_to_string(folder.join("shown.env")).unwrap();
     assert!(env.contains("ORANGE_ACTOR=engine") && !env.contains("ORANGE_TASK="), "{env}");
     // A pipe that is there already stays.

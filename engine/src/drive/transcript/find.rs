@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::{is_id, pattern};
-use crate::files::{open_regular, real};
 use crate::store::transcripts;
+use orange_system::files::{open_regular, real};
 
 /// The conversation to find.
 #[derive(Clone, Copy, Debug)]

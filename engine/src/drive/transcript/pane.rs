@@ -7,7 +7,8 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-use crate::{Error, Result, nofollow};
+use crate::{Error, Result};
+use orange_system::nofollow;
 
 /// The length of a recording; of a longer one, the end is kept.
 const LONGEST: u64 = 8 << 20;

@@ -8,7 +8,7 @@ use std::{fs, io};
 use serde_json::Value;
 
 use super::read;
-use crate::store::clock;
+use orange_system::clock;
 
 /// The most records of subagents that are read.
 const MOST_SUBAGENTS: usize = 1000;

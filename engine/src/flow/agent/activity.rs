@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use orange_core::{Actor, Machine, Rejection, View};
 
+use crate::Result;
 use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::flow::Snapshot;
@@ -17,9 +18,9 @@ use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::trace;
 use crate::store::activity::{self, Activity};
 use crate::store::event::{self, Report, Spawn, Spent};
-use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory, clock};
-use crate::{Result, fault};
+use crate::store::{Event, LockedTask, Task, TaskDir, TaskHistory};
 use orange_api::{Agent, AgentState};
+use orange_system::{clock, fault};
 
 /// True if a task can have agents by its journal: only one that has a worktree, or a session.
 pub fn may_have_agents(task: &Task) -> bool {

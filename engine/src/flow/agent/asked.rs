@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::drive::process::Process;
+use crate::store::TaskDir;
 use crate::store::activity::{Activity, Note};
-use crate::store::{TaskDir, atomic};
-use crate::{Error, Result, nofollow};
+use crate::{Error, Result};
+use orange_system::process::Process;
+use orange_system::{atomic, nofollow};
 
 /// A person's answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

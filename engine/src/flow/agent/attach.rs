@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use orange_core::mission::MissionStatus;
 
+use crate::Result;
 use crate::app::App;
 use crate::drive::tmux::Shown;
 use crate::flow::waiting;
 use crate::hooks::agent_processes;
 use crate::store::{DirKind, Task, TaskDir};
-use crate::{Result, fault};
+use orange_system::fault;
 
 /// Reason for which a session is shown no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use orange_core::{self as core, Actor, Cause, Input, Left, Limit, Machine, Progr
 
 use crate::Result;
 use crate::app::App;
-use crate::fault;
 use crate::flow::activity;
 use crate::flow::ask;
 use crate::flow::asked;
@@ -17,7 +16,8 @@ use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::workspace::Room;
 use crate::hooks::{self, agents, trace};
 use crate::store::event::{Exited, Spawn};
-use crate::store::{Event, LockedTask, Seat, Set, Task, TaskDir, TaskHistory, clock};
+use crate::store::{Event, LockedTask, Seat, Set, Task, TaskDir, TaskHistory};
+use orange_system::{clock, fault};
 
 /// End of an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,16 +1,18 @@
 //! Reports of a harness about its agent: each is noted, and a request for a permission is held until it has an answer.
 
+use orange_system::variables;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
-use crate::drive::changes::Changes;
 use crate::drive::harness::report;
-use crate::drive::process::Process;
 use crate::flow::asked::{self, Answer};
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::store::activity::{self, Activity, Note, NoteKind};
-use crate::store::{Home, TaskDir, clock, find, home};
+use crate::store::{Home, TaskDir, find, home};
 use crate::{Error, Result, caller};
+use orange_system::changes::Changes;
+use orange_system::clock;
+use orange_system::process::Process;
 
 /// So long an answer is waited for: less than a harness waits for its hook.
 const PATIENCE: Duration = Duration::from_secs(86_400 - 60);
@@ -19,9 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(86_400 - 60);
 /// returned.
 pub fn note(given: &[u8], hold: bool, open: impl FnOnce() -> Result<App>) -> Result<Option<Answer>> {
     let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
-    let spawn = variable(caller::SPAWN).and_then(|number| number.parse().ok());
+    let spawn = variable(variables::SPAWN).and_then(|number| number.parse().ok());
     // Outside of a task, or from an agent of somebody else's, nothing is noted.
-    let Some((task, spawn)) = variable(caller::TASK).zip(spawn) else { return Ok(None) };
+    let Some((task, spawn)) = variable(variables::TASK).zip(spawn) else { return Ok(None) };
     let Some(note) = report::read(spawn, given) else { return Ok(None) };
     let home = Home::from_env()?;
     let dir = find::by_id(&home, &task)?;

@@ -11,7 +11,8 @@ use crate::flow::asked::known;
 use crate::hooks::{agent_processes, agents};
 use crate::store::activity::{self, Activity, Doing, Limit};
 use crate::store::event::GoesOn;
-use crate::store::{Event, LockedTask, Set, TaskDir, clock};
+use crate::store::{Event, LockedTask, Set, TaskDir};
+use orange_system::clock;
 
 /// The message to an agent after its limit.
 const GO_ON: &str = "The limit that stopped you should be over. Go on where you stopped.";

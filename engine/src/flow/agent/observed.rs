@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use crate::Result;
 use crate::app::App;
-use crate::drive::process;
 use crate::drive::tmux::Pane;
 use crate::flow::activity;
 use crate::flow::session::{self, Panes, Session};
 use crate::hooks::agent_processes::missing;
 use crate::store::{Task, TaskDir, TaskHistory, lock, task};
 use orange_api::Agent;
+use orange_system::process;
 
 /// A task or mission at one moment.
 #[derive(Debug)]

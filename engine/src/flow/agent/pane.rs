@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use crate::app::App;
-use crate::drive::changes::Changes;
 use crate::drive::tmux::Pane;
 pub use crate::drive::tmux::{Screen, Size, without_colours};
 use crate::store::event::Spawn;
 use crate::store::{TaskDir, task};
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::changes::Changes;
+use orange_system::nofollow;
 
 /// The time between two looks at a pane in which nothing is written: its size may change, and the reader may be gone.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);

@@ -1,5 +1,6 @@
 //! The wrapper that tmux runs around a harness: runs it, and reports its end.
 
+use orange_system::variables;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
@@ -7,10 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::app::{App, OF_PLACE};
 use crate::drive::agent::{self, Ended};
-use crate::drive::exec::Call;
 use crate::drive::harness::{Conversation, Harness, Places, Start, quoted_names, reporting};
 use crate::drive::last_lines;
-use crate::drive::process::ProcessRoot;
 use crate::drive::transcript::{self, pane};
 use crate::hooks::agent_processes::Room;
 use crate::hooks::trace;
@@ -20,7 +19,9 @@ use crate::store::activity::{self, Note, NoteKind};
 use crate::store::environment::Environment;
 use crate::store::event::{self, Spawn};
 use crate::store::{Task, TaskDir, home, secret, task, transcripts};
-use crate::{Error, Result, caller};
+use crate::{Error, Result};
+use orange_system::exec::Call;
+use orange_system::process::ProcessRoot;
 
 /// Begins the wrapper again in the environment of its agent, and keeps of its own what says in which pane it is. Returns only on failure.
 pub fn begin(app: &App, environment: Environment) -> Error {
@@ -99,11 +100,11 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
     };
     let call = harness
         .call(start, places)?
-        .env(caller::PROGRAM, &app.program)
-        .env(caller::TASK, &dir.id)
-        .env(caller::ACTOR, spawn.actor.as_str())
-        .env(caller::SPAWN, number.to_string())
-        .env(caller::SECRET, secret::read(dir, number)?.unwrap_or_default());
+        .env(variables::PROGRAM, &app.program)
+        .env(variables::TASK, &dir.id)
+        .env(variables::ACTOR, spawn.actor.as_str())
+        .env(variables::SPAWN, number.to_string())
+        .env(variables::SECRET, secret::read(dir, number)?.unwrap_or_default());
     let call = of_step(call, dir, &spawn)?;
     let root = ProcessRoot::Agent(dir.id.clone(), number);
     let holder = Call::new(&app.program).args(["agent", "hold"]);
@@ -123,8 +124,8 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
 fn of_step(call: Call, dir: &TaskDir, spawn: &Spawn) -> Result<Call> {
     let (Some(step), Some(attempt)) = (&spawn.step, spawn.attempt) else { return Ok(call) };
     let attempt = task::read_journal_last(dir, 0)?.history().counted(attempt);
-    let call = call.env(caller::MISSION, &dir.id).env(caller::STEP, step);
-    Ok(call.env(caller::ATTEMPT, attempt.to_string()))
+    let call = call.env(variables::MISSION, &dir.id).env(variables::STEP, step);
+    Ok(call.env(variables::ATTEMPT, attempt.to_string()))
 }
 
 /// The record of an agent whose end is not on record.

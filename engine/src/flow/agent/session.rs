@@ -185,7 +185,7 @@ mod tests {
         let (_folder, home) = tests::home();
         let mut locked = tests::task(&home, "fix");
         locked.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
-        let own = crate::drive::process::Process::alive(std::process::id().cast_signed()).unwrap().unwrap();
+        let own = orange_system::process::Process::alive(std::process::id().cast_signed()).unwrap().unwrap();
         Room::make(locked.dir(), 1).unwrap().note(own).unwrap();
         check(&locked, Err(Error::new(Kind::Environment, "tmux says nothing")), Session::Active);
     }

@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
-use crate::drive::changes::Changes;
 pub use crate::drive::transcript::pane::plain;
 pub use crate::drive::transcript::turns::{Turn, What, of as turns};
-use crate::files::open_regular;
 use crate::hooks::trace;
 use crate::store::event::Spawn;
 use crate::store::transcripts::{self, Form, StoredTranscript};
 use crate::store::{DirKind, Event, Record, Task, TaskDir, TaskHistory, task};
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::changes::Changes;
+use orange_system::files::open_regular;
+use orange_system::nofollow;
 
 /// Longest wait of a follower for a change of a file before it looks again.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);

@@ -13,8 +13,9 @@ use crate::flow::lock_recovered;
 use crate::flow::person::respawn;
 use crate::hooks::agents::{Occasion, Start};
 use crate::store::event::Waiting;
-use crate::store::{LockedTask, TaskDir, TaskHistory, clock, task};
-use crate::{Kind, Result, fault};
+use crate::store::{LockedTask, TaskDir, TaskHistory, task};
+use crate::{Kind, Result};
+use orange_system::{clock, fault};
 
 /// Journals a turn, and starts the agent if it is due, or else a process that sleeps until then. If that process cannot be
 /// started, the monitor does its work. Returns what was done, in words.

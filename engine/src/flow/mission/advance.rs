@@ -14,7 +14,8 @@ use crate::hooks::steps::{self, Attempt};
 use crate::hooks::{agents, workspace};
 use crate::store::event::Spawn;
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, task};
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
+use orange_system::fault;
 
 /// The machine that works, in records of attempts.
 const WORKER: &str = "local";

@@ -1,10 +1,10 @@
 //! Report of an agent about its attempt: a completion or a failure.
 
 use orange_core::mission::{Effect, Report};
+use orange_system::variables::{ATTEMPT, STEP};
 
 use super::locked::LockedMission;
 use crate::app::App;
-use crate::caller::{ATTEMPT, STEP};
 use crate::store::event::{EndedAttempt, StepEnd};
 use crate::store::{Event, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};

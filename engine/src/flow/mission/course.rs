@@ -9,7 +9,8 @@ use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use crate::store::create::plan_hash;
 use crate::store::event::{EndedAttempt, PauseReason, Spawn, StepEnd};
 use crate::store::{Event, Record, TaskDir, TaskHistory, plan};
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::nofollow;
 
 /// A mission, and what it was started with.
 #[derive(Clone, Debug)]

@@ -10,13 +10,13 @@ use super::attempt::failed;
 use super::{limit, wait};
 use crate::Result;
 use crate::app::App;
-use crate::fault;
 use crate::flow::End;
 use crate::flow::agent::ended::lost_conversation;
 use crate::hooks::agent_processes::AgentProcesses;
 use crate::hooks::{agents, steps, trace};
 use crate::store::event::{Ending, Exited, Spawn};
-use crate::store::{Event, Set, TaskDir, clock};
+use crate::store::{Event, Set, TaskDir};
+use orange_system::{clock, fault};
 
 /// Records an agent's end, which is an end without a word if its attempt is still open, and goes on. A second report of the
 /// same end changes nothing.

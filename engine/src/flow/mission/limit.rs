@@ -5,11 +5,12 @@ use orange_core::Delay;
 
 use super::LockedMission;
 use super::wait::{self, runs};
+use crate::Result;
 use crate::app::App;
 use crate::flow::{End, activity, limit};
 use crate::store::activity::Limit;
 use crate::store::{Event, Set, TaskDir};
-use crate::{Result, fault};
+use orange_system::fault;
 
 /// Records that a living agent waits for the end of a limit. `None` if it has met none, is waited for already, or works at no open
 /// attempt; otherwise what was done, in words.

@@ -9,8 +9,9 @@ use orange_core::plan::{Plan, StepId};
 use super::Course;
 use crate::drive::harness::shell_word;
 use crate::store::event::EndedAttempt;
-use crate::store::{Event, Record, Task, TaskHistory, clock};
+use crate::store::{Event, Record, Task, TaskHistory};
 use orange_api::{LoopCount, MissionAttempt, MissionPause, MissionStep, StepResult};
+use orange_system::clock;
 
 impl Course {
     /// The step that runs or comes next, or about which it asks.

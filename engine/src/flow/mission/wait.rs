@@ -6,10 +6,11 @@ use orange_core::mission::MissionStatus;
 
 use super::LockedMission;
 use super::attempt::lost;
+use crate::Result;
 use crate::app::App;
 use crate::flow::{End, life, limit, waiting};
 use crate::store::{Event, Set, TaskHistory};
-use crate::{Result, fault};
+use orange_system::fault;
 
 /// True if the time until which the mission waits has not come.
 pub(super) fn is_early(history: &TaskHistory) -> bool {

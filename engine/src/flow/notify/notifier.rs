@@ -13,11 +13,12 @@ use super::seen::{self, Seen};
 use super::sent::Sent;
 use super::settings::{self, Channel};
 use super::{Message, send};
+use crate::Result;
 use crate::app::App;
-use crate::drive::exec::Call;
 use crate::drive::tmux::Tmux;
-use crate::store::{Home, clock};
-use crate::{Result, fault};
+use crate::store::Home;
+use orange_system::exec::Call;
+use orange_system::{clock, fault};
 
 /// The messages of one monitor.
 #[derive(Debug)]

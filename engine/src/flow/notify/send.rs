@@ -1,13 +1,15 @@
 //! Sends one message to one channel.
 
+use orange_system::variables;
 use std::path::Path;
 
 use super::message::{Message, replaced};
 use super::settings::{Channel, Style, Via};
-use crate::drive::exec::{Call, GIT_VARIABLES};
+use crate::Result;
 use crate::drive::tmux::Tmux;
-use crate::drive::{curl, desktop, terminal};
-use crate::{Result, caller};
+use crate::drive::{curl, desktop};
+use orange_system::exec::Call;
+use orange_system::terminal;
 
 /// The longest message on a terminal.
 const LONGEST: usize = 400;
@@ -35,7 +37,7 @@ fn run(argv: &[String], channel: &Channel, message: &Message) -> Result<String> 
     let [program, args @ ..] = argv else { return Ok("no program".to_owned()) };
     let input = message.written()?;
     let call = Call::new(program).args(args.iter().map(|arg| replaced(arg, message))).input(input.as_bytes());
-    let call = call.without(GIT_VARIABLES).without(&[caller::TASK, caller::SPAWN, caller::SECRET]);
+    let call = call.without(variables::GIT).without(&[variables::TASK, variables::SPAWN, variables::SECRET]);
     let call = message
         .fields()
         .fold(call, |call, (name, value)| call.env(format!("ORANGE_NOTIFY_{}", name.to_uppercase()), value));

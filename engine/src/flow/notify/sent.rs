@@ -6,8 +6,9 @@ use std::io::ErrorKind;
 use orange_core::notify::Noted;
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Home, atomic};
-use crate::{Error, Kind, Result, nofollow};
+use crate::store::Home;
+use crate::{Error, Kind, Result};
+use orange_system::{atomic, nofollow};
 
 /// Time for which a fact is remembered after its end, in seconds.
 const MEMORY: u64 = 7 * 86_400;

@@ -10,7 +10,8 @@ use toml::de::{DeTable, DeValue};
 use super::message::{self, Shape};
 use crate::store::toml_text::{TomlText, in_order};
 use crate::store::{Home, suggest};
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::nofollow;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {

@@ -5,8 +5,9 @@ use crate::flow::asked::{Answer, is_answered, is_asked, path};
 use crate::flow::{lock_recovered, typed};
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{self, Report};
-use crate::store::{Event, LockedTask, Set, TaskDir, atomic, find, home};
+use crate::store::{Event, LockedTask, Set, TaskDir, find, home};
 use crate::{Error, Kind, Result};
+use orange_system::atomic;
 
 /// Request that is meant, and its task or mission.
 struct Meant {

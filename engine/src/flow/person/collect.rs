@@ -7,7 +7,6 @@ use orange_core::mission::MissionStatus;
 
 use crate::app::App;
 use crate::drive::git::{Backup, BackupContext, Git, SavedWork};
-use crate::files::{entries, is_empty, is_same};
 use crate::flow::mission::advance::leave_as;
 use crate::flow::mission::answer::backed_up_since;
 use crate::flow::watch::half_lent;
@@ -17,6 +16,7 @@ use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, LockedTask, Pool, Task, TaskDir};
 use crate::{Error, Kind, Result};
+use orange_system::files::{entries, is_empty, is_same};
 
 /// Result for one worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]

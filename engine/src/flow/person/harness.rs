@@ -2,11 +2,11 @@
 
 use crate::Result;
 use crate::app::App;
-use crate::drive::exec::find_on_path;
 use crate::store::effective::effective;
 use crate::store::projects;
 use crate::store::task::DEFAULT_HARNESS;
 use orange_api::ListedHarness;
+use orange_system::exec::find_on_path;
 
 /// Every harness, built in or in `harnesses.toml`.
 pub fn list(app: &App) -> Result<Vec<ListedHarness>> {

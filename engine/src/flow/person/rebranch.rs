@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::app::App;
 use crate::drive::git::{BranchState, Git};
-use crate::files::is_same;
 use crate::store::Task;
 use crate::{Error, Kind, Result};
+use orange_system::files::is_same;
 
 /// Change that git has to make before a task's record can name its new branch.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,8 @@ use crate::hooks::{agent_processes, agents};
 use crate::store::activity::{self, Note, NoteKind as Happened};
 use crate::store::event::{self, Spawn};
 use crate::store::{Event, Set, Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
+use orange_system::fault;
 
 /// The most characters of a message that the journal keeps.
 const SHOWN: usize = 200;

@@ -6,14 +6,14 @@
 use orange_core::Actor;
 
 use crate::app::App;
-use crate::drive::process;
 use crate::flow::person::respawn;
 use crate::flow::snapshot::status_of;
 use crate::flow::{TaskPreview, lock_recovered};
 use crate::hooks::agents::{self, Occasion};
 use crate::store::event::{self, Waiting};
-use crate::store::{Event, Set, Task, TaskDir, TaskHistory, clock};
-use crate::{Error, Kind, Result, fault};
+use crate::store::{Event, Set, Task, TaskDir, TaskHistory};
+use crate::{Error, Kind, Result};
+use orange_system::{clock, fault, process};
 
 /// Ends the agents of a task, and cancels the next start. Returns their numbers; none if the task is already stopped.
 pub fn stop(app: &App, dir: &TaskDir) -> Result<Vec<u32>> {

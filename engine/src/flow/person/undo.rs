@@ -14,9 +14,10 @@ use crate::flow::names::Names;
 use crate::flow::person::create::admit;
 use crate::hooks::workspace;
 use crate::store::{
-    self, DirKind, Event, LockedTask, Record, Set, Task, TaskDir, TaskHistory, clock, find, journal,
+    self, DirKind, Event, LockedTask, Record, Set, Task, TaskDir, TaskHistory, find, journal,
 };
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
+use orange_system::{clock, fault};
 
 /// A task that was reopened.
 #[derive(Debug)]

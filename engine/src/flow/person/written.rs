@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::drive::editor;
-use crate::store::atomic;
-use crate::{Error, Kind, Result, nofollow};
+use crate::{Error, Kind, Result};
+use orange_system::{atomic, nofollow};
 
 /// The line that ends the text: all below it is left out.
 const CUT: &str = "# ------------------------ >8 ------------------------";

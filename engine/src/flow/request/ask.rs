@@ -1,6 +1,7 @@
 //! Asks the programs of gates. Each runs in the task's worktree and without the task's lock; its answer counts as long as the
 //! worktree is as the program saw it.
 
+use orange_system::variables;
 use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,7 +9,6 @@ use std::time::{Duration, Instant};
 use orange_core::{Actor, Program, Workspace};
 
 use crate::app::App;
-use crate::caller;
 use crate::drive::git::Work;
 use crate::flow::lock_recovered;
 use crate::flow::request::refusal::short;
@@ -17,8 +17,9 @@ use crate::hooks::prepare;
 use crate::hooks::program::{self, Ended, ProgramRun};
 use crate::store::event::{Answer, Question};
 use crate::store::lock::{self, Rank};
-use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, atomic, task};
-use crate::{Error, Kind, Result, fault};
+use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, task};
+use crate::{Error, Kind, Result};
+use orange_system::{atomic, fault};
 
 /// Limit for the start of a process that is to run a program; after it the process counts as dead.
 const START: Duration = Duration::from_secs(10);
@@ -155,7 +156,7 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
             let run = ProgramRun::of(&argv, question.timeout, &worktree, dir, seq);
             let run = run.map(|run| run.envs(&variables));
             let news = News::of(dir, seq);
-            run.map(|run| run.env(caller::GATE, &dir.id).run(&|| news.is_asked())).transpose()?
+            run.map(|run| run.env(variables::GATE, &dir.id).run(&|| news.is_asked())).transpose()?
         }
         None => None,
     };

@@ -13,7 +13,8 @@ use crate::flow::queue;
 use crate::hooks::{self, HookContext, agents, lend, program, workspace};
 use crate::store::event::PlannedHook;
 use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory, lock};
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, Kind, Result};
+use orange_system::fault;
 
 /// Locks a task without an open transition: one that another process has begun is finished first, in a process that outlives
 /// this one, since its hooks may end the session of this one.

@@ -8,12 +8,13 @@ use std::time::{Duration, SystemTime};
 
 use crate::app::App;
 use crate::drive::git::{Backup, Git};
-use crate::files::{bytes_in, size};
 use crate::store::list::Brevity;
-use crate::store::many::in_order;
 use crate::store::projects::{self, Project};
-use crate::store::{DirKind, Home, Listed, Owned, Task, TaskDir, atomic, home, list};
-use crate::{Error, Result, fault, nofollow};
+use crate::store::{DirKind, Home, Listed, Owned, Task, TaskDir, home, list};
+use crate::{Error, Result};
+use orange_system::files::{bytes_in, size};
+use orange_system::many::in_order;
+use orange_system::{atomic, fault, nofollow};
 
 const A_DAY: Duration = Duration::from_secs(86_400);
 

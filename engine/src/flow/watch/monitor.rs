@@ -7,7 +7,6 @@ use orange_core::Workspace;
 use orange_core::mission::MissionStatus;
 
 use crate::app::App;
-use crate::drive::process;
 use crate::drive::tmux::Pane;
 use crate::flow::agent::ended::{self, End, ended_or_begun};
 use crate::flow::mission;
@@ -20,7 +19,8 @@ use crate::flow::{activity, ask, end_leftovers, even_out, garbage, limit, lock_r
 use crate::hooks::agent_processes::{AgentProcesses, missing};
 use crate::hooks::{agents, lend};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
-use crate::{Kind, Result, fault};
+use crate::{Kind, Result};
+use orange_system::{fault, process};
 
 /// The result of a round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

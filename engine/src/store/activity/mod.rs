@@ -15,8 +15,8 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 pub use fold::{Activity, Doing, Limit};
 pub use note::{Note, NoteKind};
 
-use crate::nofollow;
 use crate::store::TaskDir;
+use orange_system::nofollow;
 
 /// The length at which the file is renamed and replaces the former one.
 pub const LONGEST_FILE: u64 = 256 * 1024;

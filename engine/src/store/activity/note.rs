@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::clock;
+use orange_system::clock;
 
 /// A report of a harness about one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::frontmatter::Document;
 use crate::store::index::Fact;
-use crate::store::many::contents;
-use crate::store::{DirKind, Owned, Set, Task, TaskDir, journal, regular};
+use crate::store::{DirKind, Owned, Set, Task, TaskDir, journal};
+use orange_system::many::contents;
+use orange_system::regular;
 
 /// Facts of a journal that lists need.
 #[derive(Clone, Debug, Default)]

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::*;
-use crate::nofollow::opened;
 use crate::store::tests::{Process, draft, home, task};
 use crate::store::{Event, Home, LockedTask, Set, create, list};
+use orange_system::nofollow::opened;
 
 /// A home with so many tasks, whose files are older than whatever is created next.
 fn home_with(tasks: usize) -> (tempfile::TempDir, Home, Vec<TaskDir>) {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::store::tests::{Process, draft, editors, home, task};
 use crate::store::{
-    DirKind, Event, Home, LockedTask, Pool, Set, Task, TaskDir, activity, atomic, create, index, journal,
-    list,
+    DirKind, Event, Home, LockedTask, Pool, Set, Task, TaskDir, activity, create, index, journal, list,
 };
 use crate::{Error, Kind};
+use orange_system::atomic;
 
 const ROUNDS: u32 = 20;
 const MAKERS: usize = 4;

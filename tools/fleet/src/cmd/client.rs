@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use orange_api::{Error, Kind, Result};
-use orange_engine::random;
+use orange_system::random;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

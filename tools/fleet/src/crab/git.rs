@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use orange_api::{Error, Result};
+use orange_system::exec::Output;
 
-use super::program::{Call, Said, Wanted};
+use super::program::{Call, Wanted};
 use super::workflow::short_hash;
 
 /// The remote of every clone.
@@ -62,13 +63,13 @@ impl<'g> Git<'g> {
     }
 
     /// Result of a call, whatever its status.
-    pub fn said(self, args: &[&str]) -> Result<Said> {
+    pub fn said(self, args: &[&str]) -> Result<Output> {
         self.call(args).run()
     }
 
     /// True if a call ends with success.
     pub fn is(self, args: &[&str]) -> Result<bool> {
-        Ok(self.said(args)?.status.success())
+        Ok(self.said(args)?.success())
     }
 
     /// The commit of a ref, if there is one.
@@ -76,7 +77,7 @@ impl<'g> Git<'g> {
         let name = format!("{name}^{{commit}}");
         let said = self.said(&["rev-parse", "--quiet", "--verify", "--end-of-options", &name])?;
         let text = String::from_utf8_lossy(&said.stdout).trim().to_owned();
-        Ok(Some(text).filter(|_| said.status.success()))
+        Ok(Some(text).filter(|_| said.success()))
     }
 
     /// True if this commit is part of the other one.

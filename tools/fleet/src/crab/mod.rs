@@ -220,7 +220,7 @@ impl Crab {
 
 /// A random id, which nobody else has.
 fn random() -> Result<String> {
-    let bytes = orange_engine::random::bytes::<10>()?;
+    let bytes = orange_system::random::bytes::<10>()?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -143,7 +143,7 @@ impl Engine {
     /// Transcript of the last agent of a step, as text, if there is anything of it.
     pub fn transcript(&self, id: &str, step: &str, limit: Duration) -> Result<Option<String>> {
         let said = self.call(&["mission", "logs", id, step]).limit(limit).run()?;
-        Ok(said.status.success().then(|| String::from_utf8_lossy(&said.stdout).into_owned()))
+        Ok(said.success().then(|| said.text_as_it_is()))
     }
 
     /// Ends a mission and its agent. The engine backs up what is not committed.

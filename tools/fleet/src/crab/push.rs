@@ -213,21 +213,21 @@ fn send(
         &specs[1],
     ];
     match git.said(&words) {
-        Ok(said) if said.status.success() => {
+        Ok(said) if said.success() => {
             git.said(&["update-ref", &tracking_ref(&job.assigned.branch), head])?;
             Ok(Pushed::Done { commit: head.to_owned(), notes })
         }
-        Ok(said) if is_final(&said.stderr) => {
+        Ok(said) if is_final(&said.complaint()) => {
             git.text(&["update-ref", &kept_ref(head), head])?;
-            let why = format!("{REMOTE} does not take {}: {}", job.assigned.branch, said.stderr);
+            let why = format!("{REMOTE} does not take {}: {}", job.assigned.branch, said.complaint());
             Ok(Pushed::Unfit(format!("{why}\nthe crab keeps the work of this attempt as {}", kept_ref(head))))
         }
-        Ok(said) if is_of_hook(said.status.code(), &said.stderr) => {
+        Ok(said) if is_of_hook(said.code(), &said.complaint()) => {
             let output = String::from_utf8_lossy(&said.stdout);
             let why = format!("the pre-push hook of the clone refuses {}", job.assigned.branch);
-            Ok(Pushed::NotHere(format!("{why}: {}{}", output, said.stderr)))
+            Ok(Pushed::NotHere(format!("{why}: {}{}", output, said.complaint())))
         }
-        Ok(said) => Ok(Pushed::NotNow(said.stderr)),
+        Ok(said) => Ok(Pushed::NotNow(said.complaint())),
         Err(error) => Ok(Pushed::NotNow(error.one_line())),
     }
 }

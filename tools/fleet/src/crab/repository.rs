@@ -113,12 +113,12 @@ impl Repositories<'_> {
             let lease = lease(&name, before.claim.as_deref());
             let spec = format!("{own}:{name}");
             let said = git.said(&["push", "--quiet", "--no-verify", &lease, REMOTE, &spec])?;
-            if said.status.success() {
+            if said.success() {
                 return Ok(own);
             }
             let now = git.look(&assigned.branch, assigned.base.as_deref())?;
             if now.claim == before.claim {
-                let message = format!("{REMOTE} does not take the claim {name}: {}", said.stderr);
+                let message = format!("{REMOTE} does not take the claim {name}: {}", said.complaint());
                 return Err(Error::new(Kind::Environment, message)
                     .help("the crab needs the right to push the branch and refs/orange-fleet/"));
             }

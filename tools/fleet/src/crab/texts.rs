@@ -87,9 +87,9 @@ fn diff(git: Git<'_>, between: &[&str], index: Option<&Path>) -> Result<String> 
     let call = git.call(&[DIFF, between, &["--"]].concat()).limit(PATIENCE).most(LONGEST + 1);
     let call = index.into_iter().fold(call, |call, index| call.env("GIT_INDEX_FILE", index));
     let said = call.run()?;
-    match said.status.success() {
-        true => Ok(String::from_utf8_lossy(&said.stdout).into_owned()),
-        false => Err(call.failed(&said)),
+    match said.success() {
+        true => Ok(said.text_as_it_is()),
+        false => Err(said.failure()),
     }
 }
 

@@ -92,7 +92,7 @@ impl Traces {
     /// A request was answered now.
     pub fn request(&self, answered: &Answered<'_>) {
         let Some(processor) = &self.0 else { return };
-        let Ok(bytes) = orange_engine::random::bytes::<24>() else { return };
+        let Ok(bytes) = orange_system::random::bytes::<24>() else { return };
         let (trace, span) = ids(&bytes);
         let (trace, parent) = answered.parent.map_or((trace, SpanId::INVALID), |(trace, span)| (trace, span));
         let route = answered.route.unwrap_or("other");

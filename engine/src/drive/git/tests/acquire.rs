@@ -1,7 +1,7 @@
 //! A worktree is put on the task's branch, wherever that is, or refused.
 
 use super::*;
-use crate::drive::testing::write_program;
+use orange_testkit::write_program;
 
 #[test]
 fn a_pool_is_prepared_at_the_default_branch() {

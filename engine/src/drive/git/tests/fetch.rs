@@ -1,7 +1,7 @@
 //! The remote is asked while somebody else does the same.
 
 use super::*;
-use crate::drive::testing::write_program;
+use orange_testkit::write_program;
 
 /// A commit that only the remote has, on its default branch.
 fn news(lab: &Lab) -> String {

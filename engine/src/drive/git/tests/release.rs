@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::drive::testing::write_program;
+use orange_testkit::write_program;
 
 #[test]
 fn the_tasks_file_is_no_work() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 
 use super::*;
-use crate::drive::process;
+use orange_system::process;
 
 /// Method by which a writer saves a file.
 #[derive(Clone, Copy, Debug)]
@@ -113,9 +113,7 @@ fn who_keeps_a_file_open_to_write_it_is_named() {
         .stdin(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    crate::drive::testing::eventually("it has the file open", || {
-        !process::writers(&folder).unwrap().is_empty()
-    });
+    orange_testkit::until("it has the file open", || !process::writers(&folder).unwrap().is_empty());
     let pid = writer.id().to_string();
     let error = lab.released(1).unwrap_err();
     assert!(error.kind == Kind::Refused && error.message.contains(&pid), "{error}");

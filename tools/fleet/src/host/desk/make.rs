@@ -108,7 +108,7 @@ impl<R: Rows> Desk<R> {
 
     /// An id that is later than every other of the store.
     fn new_id(&mut self) -> Result<String, Failed> {
-        let random = orange_engine::random::bytes()
+        let random = orange_system::random::bytes()
             .map_err(|cause| Failed::Store(HostError::Unavailable(cause.to_string())))?;
         let id = model::ids::next(self.now, self.newest.id.as_deref(), random);
         self.newest.id = Some(id.clone());

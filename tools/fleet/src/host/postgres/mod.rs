@@ -54,7 +54,7 @@ impl PostgresHost {
     /// The database does not answer, takes no writes, or has the tables of a newer version.
     pub fn open(address: &Address) -> Result<PostgresHost, HostError> {
         let random =
-            orange_engine::random::bytes().map_err(|cause| HostError::Unavailable(cause.to_string()))?;
+            orange_system::random::bytes().map_err(|cause| HostError::Unavailable(cause.to_string()))?;
         let name = format!("{:016x}", u64::from_be_bytes(random));
         let (to, own) = (address.clone(), name.clone());
         let writing = Writing::start(move || PostgresRows::open(to, own))?;

@@ -63,7 +63,7 @@ impl RestateHost {
     /// The log does not answer, or has entries of a newer version.
     pub fn open_with(address: &Address, every: u64) -> Result<RestateHost, HostError> {
         let random =
-            orange_engine::random::bytes().map_err(|cause| HostError::Unavailable(cause.to_string()))?;
+            orange_system::random::bytes().map_err(|cause| HostError::Unavailable(cause.to_string()))?;
         let name = format!("{:016x}", u64::from_be_bytes(random));
         let me = Arc::new(Me { name, unsaid: Mutex::default() });
         let log = Arc::new(RemoteLog::new(address.clone()));

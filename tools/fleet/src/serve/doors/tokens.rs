@@ -11,7 +11,7 @@ use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use orange_api::{Error, Kind, Result};
-use orange_engine::random;
+use orange_system::random;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;

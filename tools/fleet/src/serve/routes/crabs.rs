@@ -96,7 +96,7 @@ fn roles(body: &RegisterBody) -> Result<Vec<String>, ApiError> {
 fn new_id(key: Option<&str>, holder: &str) -> Result<String, ApiError> {
     let seed = match key {
         Some(key) => format!("{holder}/{key}").into_bytes(),
-        None => orange_engine::random::bytes::<32>()?.to_vec(),
+        None => orange_system::random::bytes::<32>()?.to_vec(),
     };
     let digest = Sha256::digest(&seed);
     Ok(digest.iter().take(10).map(|byte| format!("{byte:02x}")).collect())

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 /// Opens a regular file for reading. It refuses links and everything that another process could make wait, with
 /// `InvalidInput`.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+pub fn open_regular(path: &Path) -> io::Result<File> {
     const REFUSED: &str = "it is no regular file";
     let is_regular = |metadata: Metadata| match metadata.is_file() {
         true => Ok(()),
@@ -24,7 +24,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 }
 
 /// The value read from this path; `None` if nothing is there.
-pub(crate) fn if_found<T>(path: &Path, read: io::Result<T>) -> Result<Option<T>> {
+pub fn if_found<T>(path: &Path, read: io::Result<T>) -> Result<Option<T>> {
     match read {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
         read => read.map(Some).map_err(|cause| Error::io("read", path, &cause)),
@@ -32,12 +32,12 @@ pub(crate) fn if_found<T>(path: &Path, read: io::Result<T>) -> Result<Option<T>>
 }
 
 /// The entries of a folder, in no order; none if there is no such folder.
-pub(crate) fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
+pub fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
     read_folder(folder).map_err(|cause| Error::io("read the folder", folder, &cause))
 }
 
 /// The same with the system's error.
-pub(crate) fn read_folder(folder: &Path) -> io::Result<Vec<DirEntry>> {
+pub fn read_folder(folder: &Path) -> io::Result<Vec<DirEntry>> {
     match fs::read_dir(folder) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         opened => opened.and_then(Iterator::collect),
@@ -45,7 +45,7 @@ pub(crate) fn read_folder(folder: &Path) -> io::Result<Vec<DirEntry>> {
 }
 
 /// True if a folder is empty or absent. A folder that cannot be read counts as full.
-pub(crate) fn is_empty(folder: &Path) -> bool {
+pub fn is_empty(folder: &Path) -> bool {
     match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
         Err(_) => fs::symlink_metadata(folder).is_err(),
@@ -53,7 +53,7 @@ pub(crate) fn is_empty(folder: &Path) -> bool {
 }
 
 /// Gives this user the permission to read their own file or to enter their own folder, and returns its metadata.
-pub(crate) fn permit(path: &Path, found: Metadata) -> io::Result<Metadata> {
+pub fn permit(path: &Path, found: Metadata) -> io::Result<Metadata> {
     let wanted = if found.is_dir() { 0o700 } else { 0o400 };
     let mode = found.permissions().mode();
     if found.is_symlink() || mode & wanted == wanted {
@@ -64,7 +64,7 @@ pub(crate) fn permit(path: &Path, found: Metadata) -> io::Result<Metadata> {
 }
 
 /// Removes a folder with its contents, also from folders without write permission, such as Go's module cache.
-pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
+pub fn remove_folder(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {
             permit_folders(folder)?;
@@ -89,12 +89,12 @@ fn permit_folders(top: &Path) -> io::Result<()> {
 }
 
 /// True if two paths lead to the same file.
-pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
+pub fn is_same(one: &Path, other: &Path) -> bool {
     real(one) == real(other)
 }
 
 /// The path without links; of a path that does not exist, its existing part is resolved.
-pub(crate) fn real(path: &Path) -> PathBuf {
+pub fn real(path: &Path) -> PathBuf {
     match (fs::canonicalize(path), path.parent(), path.file_name()) {
         (Ok(real), _, _) => real,
         (Err(_), Some(parent), Some(name)) => real(parent).join(name),
@@ -103,7 +103,7 @@ pub(crate) fn real(path: &Path) -> PathBuf {
 }
 
 /// The total size of the files in a folder; no link is followed.
-pub(crate) fn bytes_in(folder: &Path) -> Result<u64> {
+pub fn bytes_in(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in entries(folder)? {
         let path = entry.path();
@@ -114,7 +114,7 @@ pub(crate) fn bytes_in(folder: &Path) -> Result<u64> {
 }
 
 /// A number of bytes for people.
-pub(crate) fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     match bytes {
         0..0x400 => format!("{bytes} B"),
         0x400..0x10_0000 => format!("{} KiB", bytes >> 10),

@@ -10,7 +10,7 @@ use rustix::fs::{OFlags, RenameFlags};
 
 use crate::files::real;
 use crate::nofollow::{self, Stamp};
-use crate::store::regular;
+use crate::regular;
 use crate::{Error, Result, fault};
 use orange_api::Unfit;
 
@@ -69,7 +69,7 @@ pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Resul
 }
 
 /// As [`write`], without waiting for the disk: after a power cut, the file may be empty, cut off, or an older one.
-pub(crate) fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
+pub fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
     let fail = |cause: std::io::Error| no_space(path, &cause);
     let staged = Staged { temporary: temporary(path), target: path.to_owned() };
     fill(&staged.temporary, contents, None, Wait::No).map_err(fail)?;
@@ -78,15 +78,15 @@ pub(crate) fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
 }
 
 /// A file that is being replaced: its new contents come from what is read after its stamp.
-pub(crate) struct Begun {
+pub struct Begun {
     staged: Staged,
     file: fs::File,
     /// The stamp of the temporary file: its time is that of the file system.
-    pub(crate) stamp: Stamp,
+    pub stamp: Stamp,
 }
 
 /// Begins to replace a file.
-pub(crate) fn begin(path: &Path) -> std::io::Result<Begun> {
+pub fn begin(path: &Path) -> std::io::Result<Begun> {
     let staged = Staged { temporary: temporary(path), target: path.to_owned() };
     fault::step("create", staged.temporary.display());
     let file = nofollow::open(&staged.temporary, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
@@ -96,7 +96,7 @@ pub(crate) fn begin(path: &Path) -> std::io::Result<Begun> {
 
 impl Begun {
     /// Replaces the file, without waiting for the disk: after a power cut, it may be empty, cut off, or an older one.
-    pub(crate) fn finish(mut self, contents: &[u8]) -> std::io::Result<()> {
+    pub fn finish(mut self, contents: &[u8]) -> std::io::Result<()> {
         fault::step("write", self.staged.temporary.display());
         self.file.write_all(contents)?;
         fault::step("rename to", self.staged.target.display());
@@ -105,7 +105,7 @@ impl Begun {
 }
 
 /// Removes a file, if it exists.
-pub(crate) fn remove(path: &Path) -> Result<()> {
+pub fn remove(path: &Path) -> Result<()> {
     fault::step("remove", path.display());
     match nofollow::remove(path) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("remove", path, &cause)),
@@ -115,7 +115,7 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
 
 /// The result of [`put`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Put {
+pub enum Put {
     /// The contents are in place. The old file has the name `former`.
     Done,
     /// Another process has created, replaced or removed the file meanwhile. Nothing was changed.
@@ -124,7 +124,7 @@ pub(crate) enum Put {
 
 /// Writes a file in another folder whole, without waiting for the disk. The old file gets the name `former`; with `None`, no
 /// file may exist. On failure nothing is changed.
-pub(crate) fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&Path>) -> Result<Put> {
+pub fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&Path>) -> Result<Put> {
     let mode = mode_of(path).unwrap_or_default();
     // The old file is not copied if that can be avoided: another process may still write into it.
     let mut staged = Staged { temporary: temporary(scratch), target: path.to_owned() };
@@ -146,7 +146,7 @@ pub(crate) fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&
 }
 
 /// Moves a file out of its folder, also to another file system.
-pub(crate) fn take_out(file: &Path, former: &Path) -> std::io::Result<()> {
+pub fn take_out(file: &Path, former: &Path) -> std::io::Result<()> {
     fault::step("rename to", former.display());
     match nofollow::rename(file, former) {
         Err(cause) if cause.kind() == ErrorKind::CrossesDevices => {
@@ -158,7 +158,7 @@ pub(crate) fn take_out(file: &Path, former: &Path) -> std::io::Result<()> {
 }
 
 /// Exchanges two files atomically. The error is `Unsupported` on file systems that cannot do that.
-pub(crate) fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
+pub fn exchange(one: &Path, other: &Path) -> std::io::Result<()> {
     nofollow::rename_with(one, other, RenameFlags::EXCHANGE)
 }
 
@@ -196,7 +196,7 @@ pub fn sync_folder(folder: &Path) -> Result<()> {
 }
 
 /// A name in the same folder that no other writer uses; it contains the id of this process.
-pub(crate) fn temporary(path: &Path) -> PathBuf {
+pub fn temporary(path: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use self::table::Table;
 pub use self::users::{User, may_use, users, writers};
-pub use crate::store::clock::boot;
-use crate::{Error, Kind, Result, caller, fault};
+pub use crate::clock::boot;
+use crate::{Error, Kind, Result, fault, variables};
 
 /// Time that processes may take to end before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -48,7 +48,7 @@ pub enum ProcessRoot {
 }
 
 /// Processes that belong together. It remembers those that it has seen, even after their parents are gone, and never contains this
-/// process or those that `orange` started for itself ([`caller::ENGINE`]).
+/// process or those that `orange` started for itself ([`variables::ENGINE`]).
 #[derive(Debug)]
 pub struct ProcessTree {
     roots: Vec<ProcessRoot>,
@@ -231,8 +231,8 @@ impl ProcessRoot {
             ProcessRoot::Marked(one, task, spawn) => {
                 *one == process && table::is_marked(process.pid, task, *spawn)
             }
-            ProcessRoot::Task(task) => table::environment(process.pid).has(caller::TASK, task),
-            ProcessRoot::Gate(task) => table::environment(process.pid).has(caller::GATE, task),
+            ProcessRoot::Task(task) => table::environment(process.pid).has(variables::TASK, task),
+            ProcessRoot::Gate(task) => table::environment(process.pid).has(variables::GATE, task),
             ProcessRoot::Agent(task, spawn) => table::is_agent(process.pid, task, *spawn),
         }
     }
@@ -279,7 +279,8 @@ pub fn check() -> Result<()> {
 
 /// True if it is a process of the engine: any process can set the variable, so its program counts, too, ours or a tmux.
 fn is_the_engine_s(pid: i32) -> bool {
-    table::environment(pid).has(caller::ACTOR, caller::ENGINE) && (table::is_own(pid) || table::is_tmux(pid))
+    table::environment(pid).has(variables::ACTOR, variables::ENGINE)
+        && (table::is_own(pid) || table::is_tmux(pid))
 }
 
 /// Makes orphans below this process its children, so that they can be found.
@@ -332,13 +333,13 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::drive::testing::eventually;
+    use orange_testkit::until;
 
     #[test]
     fn a_session_is_found_and_ended() {
         let mut leader = Command::new("setsid").args(["sleep", "1000"]).spawn().unwrap();
         let pid = Pid::from_child(&leader);
-        eventually("it leads its session", || leads_session(pid).unwrap());
+        until("it leads its session", || leads_session(pid).unwrap());
         let number = pid.as_raw_nonzero().get();
         let mut tree = ProcessTree::of(vec![ProcessRoot::Session(pid)]).unwrap();
         assert_eq!(tree.look().unwrap(), [Process::alive(number).unwrap().unwrap()]);

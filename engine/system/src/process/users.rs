@@ -101,7 +101,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
-    use crate::drive::testing::eventually;
+    use orange_testkit::until;
 
     /// A process that lives until it is killed.
     struct Cat(Child);
@@ -134,11 +134,11 @@ mod tests {
         let may_use = |program| may_use(&file, program, &|at| at == folder);
         let cat = Cat::with(&file);
         // A process that is being started has nothing open at first, and another name.
-        eventually("it has the file open", || may_use("dog") == Some(true));
+        until("it has the file open", || may_use("dog") == Some(true));
         drop(cat);
         assert_eq!(may_use("cat"), Some(false));
         let cat = Cat::at(&folder);
-        eventually("it stands in the folder", || may_use("cat") == Some(true));
+        until("it stands in the folder", || may_use("cat") == Some(true));
         assert_eq!(may_use("dog"), Some(false));
         drop(cat);
         assert_eq!(may_use("cat"), Some(false));

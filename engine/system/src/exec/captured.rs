@@ -5,11 +5,12 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The captured part of one pipe.
-#[derive(Default)]
 pub(super) struct CapturedOutput {
     head: Vec<u8>,
     tail: Vec<u8>,
     left_out: usize,
+    /// The number of bytes that are kept without a bound.
+    most: usize,
     bound: Option<Bound>,
 }
 
@@ -29,12 +30,15 @@ pub(super) struct Copied {
 }
 
 impl CapturedOutput {
-    pub(super) fn new(bound: Option<Bound>) -> CapturedOutput {
-        CapturedOutput { bound, ..CapturedOutput::default() }
+    pub(super) fn new(most: usize, bound: Option<Bound>) -> CapturedOutput {
+        CapturedOutput { head: Vec::new(), tail: Vec::new(), left_out: 0, most, bound }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
-        let Some(Bound { end, file }) = &self.bound else { return self.head.extend_from_slice(bytes) };
+        let Some(Bound { end, file }) = &self.bound else {
+            let free = self.most.saturating_sub(self.head.len()).min(bytes.len());
+            return self.head.extend_from_slice(&bytes[..free]);
+        };
         file.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
         let (first, rest) = bytes.split_at(end.saturating_sub(self.head.len()).min(bytes.len()));
         self.head.extend_from_slice(first);

@@ -34,12 +34,12 @@ enum Event {
 }
 
 impl Gathering {
-    /// Begins to read what the child writes, within these limits, and to write its input.
-    pub(super) fn begin(child: &mut Child, input: Vec<u8>, bound: Option<Bound>) -> Gathering {
+    /// Begins to read what the child writes, within these limits, and to write its input. `most` is for its standard output.
+    pub(super) fn begin(child: &mut Child, input: Vec<u8>, most: usize, bound: Option<Bound>) -> Gathering {
         let (sender, events) = mpsc::channel();
         feed(child.stdin.take(), input);
-        let stdout = drain(child.stdout.take(), bound.clone(), &sender);
-        let stderr = drain(child.stderr.take(), bound, &sender);
+        let stdout = drain(child.stdout.take(), CapturedOutput::new(most, bound.clone()), &sender);
+        let stderr = drain(child.stderr.take(), CapturedOutput::new(usize::MAX, bound), &sender);
         announce_exit(child, sender);
         Gathering { events, stdout, stderr }
     }
@@ -79,8 +79,12 @@ fn feed(pipe: Option<impl Write + Send + 'static>, bytes: Vec<u8>) {
     }
 }
 
-fn drain(pipe: Option<impl Read + Send + 'static>, bound: Option<Bound>, events: &Sender<Event>) -> Gathered {
-    let gathered = Arc::new(Mutex::new(CapturedOutput::new(bound)));
+fn drain(
+    pipe: Option<impl Read + Send + 'static>,
+    captured: CapturedOutput,
+    events: &Sender<Event>,
+) -> Gathered {
+    let gathered = Arc::new(Mutex::new(captured));
     let (sink, events) = (Arc::clone(&gathered), events.clone());
     thread::spawn(move || {
         let mut chunk = vec![0; 1 << 16];

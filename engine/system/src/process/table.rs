@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use super::Process;
-use crate::{Error, Kind, Result, caller};
+use crate::{Error, Kind, Result, variables};
 
 /// Linux has the table in `/proc`; the other systems have none there.
 const IS_EXPECTED: bool = cfg!(target_os = "linux");
@@ -210,7 +210,7 @@ fn at_once(path: &str) -> io::Result<Vec<u8>> {
 /// True if a process has this agent's variables.
 pub(super) fn is_agent(pid: i32, task: &str, spawn: u32) -> bool {
     let environment = environment(pid);
-    environment.has(caller::TASK, task) && environment.has(caller::SPAWN, &spawn.to_string())
+    environment.has(variables::TASK, task) && environment.has(variables::SPAWN, &spawn.to_string())
 }
 
 /// True if a process has this agent's variables, or is the agent's wrapper.
@@ -302,7 +302,7 @@ mod tests {
             r#"test "$1" -gt 0 && exec env sh -c "$0" "$0" $(($1 - 1)); exec sleep 600"#;
         let mut command = std::process::Command::new("sh");
         command.args(["-c", RUNS_ITSELF_AGAIN, RUNS_ITSELF_AGAIN, "300"]);
-        let mut child = command.env(caller::TASK, "t1").env(caller::SPAWN, "1").spawn().unwrap();
+        let mut child = command.env(variables::TASK, "t1").env(variables::SPAWN, "1").spawn().unwrap();
         let pid = i32::try_from(child.id()).unwrap();
         let name = || fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
         let (mut looks, mut strange) = (0, 0);

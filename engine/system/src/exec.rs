@@ -17,39 +17,13 @@ use rustix::process::{Pid, Signal};
 
 use self::captured::{Bound, Copied};
 use self::gather::Gathering;
-use super::process;
 use crate::nofollow;
+use crate::process;
 use crate::{Error, Kind, Result, fault};
 use orange_api::Unfit;
 
 /// The flags for the log.
 const LOG: OFlags = OFlags::WRONLY.union(OFlags::APPEND).union(OFlags::CREATE);
-
-/// The variables that name git's repository, index and configuration for one call. Inside a git hook they name another
-/// repository.
-pub const GIT_VARIABLES: &[&str] = &[
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_ATTR_SOURCE",
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_DIR",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_GRAFT_FILE",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_NAMESPACE",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_QUARANTINE_PATH",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_SHALLOW_FILE",
-    "GIT_WORK_TREE",
-];
 
 /// The length of a command line in an error message.
 const LONGEST: usize = 160;
@@ -63,6 +37,7 @@ pub struct Call {
     folder: Option<PathBuf>,
     input: Vec<u8>,
     bound: Duration,
+    most: usize,
     copy: Option<Copy>,
 }
 
@@ -123,6 +98,7 @@ impl Call {
             folder: None,
             input: Vec::new(),
             bound: Duration::from_secs(60),
+            most: usize::MAX,
             copy: None,
         }
     }
@@ -187,6 +163,12 @@ impl Call {
         self
     }
 
+    /// The same call, of whose standard output only the first bytes are kept.
+    pub fn most(mut self, most: usize) -> Call {
+        self.most = most;
+        self
+    }
+
     /// The same call, of which only `end` bytes of the beginning and about as many of the end of each output stay in memory. Both
     /// outputs are written to a new file, up to its longest length.
     pub fn copied(mut self, end: usize, file: &Path, longest: u64) -> Call {
@@ -213,7 +195,7 @@ impl Call {
         fault::step("call", brief(&self.what));
         let mut child = self.command.spawn().map_err(|cause| self.cannot_start(&cause))?;
         fault::step("wait for", &self.program);
-        let gathering = Gathering::begin(&mut child, self.input, bound);
+        let gathering = Gathering::begin(&mut child, self.input, self.most, bound);
         let stopped = gathering.ends_within(self.bound, is_wanted).err();
         if stopped.is_some() {
             end_group(&child);
@@ -345,6 +327,11 @@ impl Output {
     /// Its exit status; `None` if a signal ended it.
     pub fn code(&self) -> Option<i32> {
         self.status.code()
+    }
+
+    /// The beginning of its command line.
+    pub fn call(&self) -> String {
+        brief(&self.what)
     }
 
     /// Its standard output as text, without the last line break.

@@ -1,7 +1,7 @@
 //! Calls of real programs: what they give back, and what happens when they do not.
 
 use super::*;
-use crate::drive::testing::{eventually, write_program};
+use orange_testkit::{until, write_program};
 
 fn sh(script: &str) -> Call {
     Call::new("sh").arg("-c").arg(script)
@@ -52,7 +52,7 @@ fn a_program_that_does_not_end_is_killed_with_all_it_started() {
     let error = cut_short(|| sh(&script), || noted().ends_with('\n'));
     assert!(error.message.contains("did not end"), "{error}");
     let pid: i32 = noted().trim().parse().unwrap();
-    eventually("the grandchild ends", || process::Process::alive(pid).unwrap().is_none());
+    until("the grandchild ends", || process::Process::alive(pid).unwrap().is_none());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn what_is_left_running_is_no_descendant_and_has_no_terminal() {
         .env(GO_BETWEEN, script);
     let mut detached = go_between.detach(&log).unwrap();
     detached.until_independent().unwrap();
-    eventually("it runs", || std::fs::read_to_string(&note).is_ok_and(|pid| pid.ends_with('\n')));
+    until("it runs", || std::fs::read_to_string(&note).is_ok_and(|pid| pid.ends_with('\n')));
     let pid: i32 = std::fs::read_to_string(&note).unwrap().trim().parse().unwrap();
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     // Behind the name: the state, the parent, the group, the session, the terminal.

@@ -19,12 +19,12 @@ use crate::files;
 use orange_api::Unfit;
 
 /// The longest file that is read, unless another limit is documented.
-pub(crate) const LONGEST: u64 = 64 * 1024 * 1024;
+pub const LONGEST: u64 = 64 * 1024 * 1024;
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Opens a regular file with these flags; a created file is readable by its owner alone.
-pub(crate) fn open(path: &Path, how: OFlags) -> io::Result<File> {
+pub fn open(path: &Path, how: OFlags) -> io::Result<File> {
     const AT_ONCE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
     let mode = if how.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
     let file = File::from(reach(path, how | AT_ONCE, mode)?);
@@ -32,17 +32,17 @@ pub(crate) fn open(path: &Path, how: OFlags) -> io::Result<File> {
 }
 
 /// Reads a regular file of at most `limit` bytes.
-pub(crate) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_all(&open(path, OFlags::RDONLY)?, limit)
 }
 
 /// The same for a person's file, which may be a link to a regular file.
-pub(crate) fn read_linked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+pub fn read_linked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read(&files::real(path), limit)
 }
 
 /// The same for an open file.
-pub(crate) fn read_all(file: &File, limit: u64) -> io::Result<Vec<u8>> {
+pub fn read_all(file: &File, limit: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     let mut bytes = Vec::with_capacity(length.min(limit).try_into().unwrap_or_default());
     let is_longer = |length: u64| length > limit;
@@ -57,13 +57,13 @@ pub(crate) fn read_all(file: &File, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 /// The metadata of a path, or of the link that it is.
-pub(crate) fn metadata(path: &Path) -> io::Result<Metadata> {
+pub fn metadata(path: &Path) -> io::Result<Metadata> {
     within(path)?;
     path.symlink_metadata()
 }
 
 /// The entries of a folder, in no order; none if there is no such folder.
-pub(crate) fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
+pub fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
     match folder(path) {
         Ok(_) => files::read_folder(path),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -72,7 +72,7 @@ pub(crate) fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
 }
 
 /// Reason for which a path cannot be opened as a file; `None` for a regular file or a free path.
-pub(crate) fn unfit_for_file(path: &Path) -> Option<Unfit> {
+pub fn unfit_for_file(path: &Path) -> Option<Unfit> {
     match metadata(path) {
         Ok(found) if found.is_symlink() => Some(Unfit::Link),
         Ok(found) => is_regular(&found).err().and_then(|cause| Unfit::of(&cause)),
@@ -81,7 +81,7 @@ pub(crate) fn unfit_for_file(path: &Path) -> Option<Unfit> {
 }
 
 /// Everything in this folder and below it that cannot be opened: links, pipes, sockets and devices.
-pub(crate) fn unfit(path: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
+pub fn unfit(path: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
     let mut found = Vec::new();
     for entry in entries(path)? {
         match entry.file_type()? {
@@ -95,7 +95,7 @@ pub(crate) fn unfit(path: &Path) -> io::Result<Vec<(PathBuf, Unfit)>> {
 }
 
 /// Creates a folder and its parents, readable by their owner alone, unless they exist.
-pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+pub fn make_folder(path: &Path) -> io::Result<()> {
     match folder(path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => {}
         there => return there.map(drop),
@@ -109,18 +109,18 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Removes a file, or a link.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
+pub fn remove(path: &Path) -> io::Result<()> {
     let (folder, name) = within(path)?;
     Ok(unlinkat(folder, name, AtFlags::empty())?)
 }
 
 /// Renames a file or a folder.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     rename_with(from, to, RenameFlags::empty())
 }
 
 /// The same with flags; `Unsupported` where the file system lacks them.
-pub(crate) fn rename_with(from: &Path, to: &Path, how: RenameFlags) -> io::Result<()> {
+pub fn rename_with(from: &Path, to: &Path, how: RenameFlags) -> io::Result<()> {
     let ((old_folder, old), (new_folder, new)) = (within(from)?, within(to)?);
     match renameat_with(old_folder, old, new_folder, new, how) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if !how.is_empty() => {
@@ -131,23 +131,23 @@ pub(crate) fn rename_with(from: &Path, to: &Path, how: RenameFlags) -> io::Resul
 }
 
 /// Creates a hard link.
-pub(crate) fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
+pub fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
     let ((old_folder, old), (new_folder, new)) = (within(from)?, within(to)?);
     Ok(linkat(old_folder, old, new_folder, new, AtFlags::empty())?)
 }
 
 /// A folder whose files are looked at without opening them.
 #[derive(Debug)]
-pub(crate) struct Folder(OwnedFd);
+pub struct Folder(OwnedFd);
 
 impl Folder {
     /// The folder at this path.
-    pub(crate) fn open(path: &Path) -> io::Result<Folder> {
+    pub fn open(path: &Path) -> io::Result<Folder> {
         folder(path).map(Folder)
     }
 
     /// The stamp of the regular file at this path below the folder, if there is one.
-    pub(crate) fn stamp(&self, below: &str) -> Option<Stamp> {
+    pub fn stamp(&self, below: &str) -> Option<Stamp> {
         statat(&self.0, below, AtFlags::SYMLINK_NOFOLLOW).ok().and_then(|found| Stamp::of(&found))
     }
 }
@@ -155,7 +155,7 @@ impl Folder {
 /// Metadata that differs between two versions of a file, if the clock of its file system has moved on between them: every write and
 /// every rename sets the time of the last change, and no program can set that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     device: u64,
     inode: u64,
     length: i64,
@@ -168,7 +168,7 @@ type Time = (i64, i64);
 
 impl Stamp {
     /// The stamp of an open file.
-    pub(crate) fn of_file(file: &File) -> io::Result<Stamp> {
+    pub fn of_file(file: &File) -> io::Result<Stamp> {
         let found = file.metadata()?;
         Ok(Stamp {
             device: found.dev(),
@@ -180,7 +180,7 @@ impl Stamp {
     }
 
     /// The stamp of this text. An index has thousands, so each letter is looked at once.
-    pub(crate) fn parse(text: &str) -> Option<Stamp> {
+    pub fn parse(text: &str) -> Option<Stamp> {
         let mut numbers = [0_i64; 7];
         let mut at = 0;
         for letter in text.bytes() {
@@ -215,7 +215,7 @@ impl Stamp {
 
     /// True if the file is older than another one of its file system, which was created just now: every later write into it gives
     /// it another stamp.
-    pub(crate) fn is_older_than(&self, created: &Stamp) -> bool {
+    pub fn is_older_than(&self, created: &Stamp) -> bool {
         self.modified < created.changed && self.changed < created.changed
     }
 }
@@ -228,7 +228,7 @@ impl fmt::Display for Stamp {
 }
 
 /// Waits until the names in this folder are on disk.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+pub fn sync_folder(path: &Path) -> io::Result<()> {
     let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     File::from(reach(path, how, Mode::empty())?).sync_all()
 }
@@ -254,7 +254,7 @@ fn within(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
 /// Opens a path that contains no link.
 fn reach(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     const NOWHERE_ELSE: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
-    #[cfg(test)]
+    #[cfg(feature = "count-opens")]
     opened::note(path);
     if path.components().any(|part| part == Component::ParentDir) {
         return Err(Unfit::Link.into());
@@ -302,21 +302,27 @@ fn is_link(folder: &OwnedFd, name: &OsStr) -> bool {
         .is_ok_and(|found| rustix::fs::FileType::from_raw_mode(found.st_mode).is_symlink())
 }
 
-/// Counts what tests open.
-#[cfg(test)]
-pub(crate) mod opened {
+/// Counts the files that tests open.
+#[cfg(feature = "count-opens")]
+pub mod opened {
     use std::path::{Path, PathBuf};
-    use std::sync::Mutex;
+    use std::sync::{Mutex, PoisonError};
 
-    static OPENED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+    /// Paths that are opened, while a test counts them.
+    static OPENED: Mutex<Option<Vec<PathBuf>>> = Mutex::new(None);
 
     pub(super) fn note(path: &Path) {
-        OPENED.lock().unwrap().push(path.to_owned());
+        if let Some(opened) = OPENED.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            opened.push(path.to_owned());
+        }
     }
 
     /// Number of files and folders below this one that are opened meanwhile, by all threads.
-    pub(crate) fn during<T>(folder: &Path, work: impl FnOnce() -> T) -> (usize, T) {
-        let count = || OPENED.lock().unwrap().iter().filter(|path| path.starts_with(folder)).count();
+    pub fn during<T>(folder: &Path, work: impl FnOnce() -> T) -> (usize, T) {
+        let count = || {
+            let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+            opened.get_or_insert_default().iter().filter(|path| path.starts_with(folder)).count()
+        };
         let before = count();
         let done = work();
         (count() - before, done)

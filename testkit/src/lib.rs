@@ -1,0 +1,42 @@
+//! Helpers of tests, for every package: waiting for a condition, and programs that a test writes.
+
+#![allow(clippy::unwrap_used, reason = "tests may fail where they stand")]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Limit for a condition: far longer than anything takes, on a busy machine too.
+pub const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Waits until a condition holds.
+///
+/// # Panics
+/// It does not hold within [`PATIENCE`].
+#[track_caller]
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Writes a program. Only a process of its own has the file open meanwhile: a program that another test starts at that moment
+/// would inherit it from this one, and nobody could run the program until then.
+///
+/// # Panics
+/// The program cannot be written.
+#[track_caller]
+pub fn write_program(file: &Path, script: &str) {
+    let mut writer = Command::new("sh")
+        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
+        .arg(file)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    assert!(writer.wait().unwrap().success(), "{}", file.display());
+}
