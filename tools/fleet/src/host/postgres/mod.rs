@@ -26,7 +26,7 @@ use self::read::Readers;
 use self::rows::PostgresRows;
 use self::session::Session;
 use super::TextOf;
-use super::desk::Writing;
+use super::unit_of_work::Writing;
 use super::{
     Call, Colony, ColonyState, Counts, Delivery, Host, HostError, Later, Millis, MissionFilter, MissionRow,
     NewColony, NewMission, Record, Reply, StoredMission,

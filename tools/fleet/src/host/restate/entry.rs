@@ -1,6 +1,6 @@
 //! The entries of the log: what the rows of one transaction were, as JSON, compressed, in base64.
 //!
-//! An entry says what a desk has written, and not how SQLite stores it: every gateway that takes the entries in their order has the same
+//! An entry says what a unit of work has written, and not how SQLite stores it: every gateway that takes the entries in their order has the same
 //! rows. A form that this program does not know is refused, since rows that were left out would be missing for ever.
 
 use std::collections::BTreeMap;
@@ -15,11 +15,11 @@ use orange_core::plan::StepId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::host::desk::{
+use crate::host::packed::Packed;
+use crate::host::unit_of_work::{
     Alarm, AttemptKey, AttemptRow, CallRow, ColonyState, CrabRow, MissionState, NewMissionRow, Newest,
     RecordRow, Waits, Writes,
 };
-use crate::host::packed::Packed;
 use crate::host::{Colony, Delivery, Millis, TextKind, TextOf};
 
 /// Version of the form of entries.
@@ -35,7 +35,7 @@ pub(super) struct Entry {
     pub(super) ops: Vec<Op>,
 }
 
-/// One thing that a desk has written.
+/// One thing that a unit of work has written.
 pub(super) enum Op {
     Write(Box<Writes>),
     /// Missions were removed: their numbers and ids.

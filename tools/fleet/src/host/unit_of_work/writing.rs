@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::{Answer, Desk, Job, Rows, Work, writer};
+use super::{Answer, Job, Rows, UnitOfWork, Work, writer};
 use crate::host::{
     Call, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, Reply, TextOf, packed,
 };
@@ -43,11 +43,11 @@ impl Writing {
         let (instructions, publisher) = (deliveries.clone(), Arc::downgrade(&newest));
         let thread = std::thread::Builder::new()
             .name("fleet-writer".to_owned())
-            .spawn(move || match open().and_then(Desk::new) {
-                Ok(desk) => {
-                    writer::publish(&newest, desk.newest());
+            .spawn(move || match open().and_then(UnitOfWork::new) {
+                Ok(unit) => {
+                    writer::publish(&newest, unit.newest());
                     opened.send(Ok(())).unwrap_or_default();
-                    writer::run(desk, queue, &instructions, &newest);
+                    writer::run(unit, queue, &instructions, &newest);
                 }
                 Err(error) => opened.send(Err(error)).unwrap_or_default(),
             })

@@ -35,7 +35,7 @@ use crate::model;
 const LOADED: usize = 4096;
 
 /// The store, and what was loaded from it.
-pub struct Desk<R> {
+pub struct UnitOfWork<R> {
     pub(super) rows: R,
     missions: HashMap<String, LoadedMission>,
     colonies: HashMap<String, LoadedColony>,
@@ -80,9 +80,9 @@ pub enum Failed {
     Call(HostError),
     /// Nothing can happen.
     Store(HostError),
-    /// Somebody else has written first: the same calls can happen in another transaction.
+    /// Another writer has committed first: the same calls can run in another transaction.
     #[cfg_attr(not(feature = "restate"), allow(dead_code, reason = "other stores have a lock"))]
-    Again,
+    WriteConflict,
 }
 
 impl Failed {
@@ -90,20 +90,20 @@ impl Failed {
     pub fn into_error(self) -> HostError {
         match self {
             Failed::Call(error) | Failed::Store(error) => error,
-            Failed::Again => HostError::Unavailable("others write all the time".to_owned()),
+            Failed::WriteConflict => HostError::Unavailable("too many write conflicts".to_owned()),
         }
     }
 }
 
-impl<R: Rows> Desk<R> {
-    /// A desk with this store.
+impl<R: Rows> UnitOfWork<R> {
+    /// A unit of work on this store.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn new(mut rows: R) -> Result<Desk<R>, HostError> {
+    pub fn new(mut rows: R) -> Result<UnitOfWork<R>, HostError> {
         let failed = match rows.newest() {
             Ok(newest) => {
-                return Ok(Desk {
+                return Ok(UnitOfWork {
                     rows,
                     missions: HashMap::new(),
                     colonies: HashMap::new(),
@@ -144,7 +144,7 @@ impl<R: Rows> Desk<R> {
     pub fn transaction<'w, T>(
         &mut self,
         works: impl Iterator<Item = &'w Work> + Clone,
-        act: impl FnOnce(&mut Desk<R>) -> Result<T, Failed>,
+        act: impl FnOnce(&mut UnitOfWork<R>) -> Result<T, Failed>,
     ) -> Result<T, Failed> {
         let done = self.begin(works).and_then(|()| act(self)).and_then(|value| {
             fault::point("before-save");

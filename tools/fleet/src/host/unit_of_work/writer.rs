@@ -3,13 +3,13 @@
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::{broadcast, oneshot, watch};
 
-use super::{Desk, Failed, Rows};
+use super::{Failed, Rows, UnitOfWork};
 use crate::fault;
 use crate::host::packed::Packed;
 use crate::host::{Call, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf};
 
-/// The most times that a group happens again since another writer was first.
-const TURNS: u32 = 100;
+/// The most times that a group is tried again after write conflicts.
+const TRIES: u32 = 100;
 
 /// The most calls in one transaction.
 const GROUP: usize = 512;
@@ -74,15 +74,15 @@ impl Work {
 
 /// Works until nobody can ask any more.
 pub(super) fn run<R: Rows>(
-    mut desk: Desk<R>,
+    mut unit: UnitOfWork<R>,
     mut queue: Receiver<Job>,
     deliveries: &broadcast::Sender<Delivery>,
     news: &watch::Sender<u64>,
 ) {
     // A mission that an older program had set aside is taken up again. Without the store, that waits for the next start.
-    for _ in 0..TURNS {
-        match desk.transaction(std::iter::empty(), Desk::take_up) {
-            Err(Failed::Again) => {}
+    for _ in 0..TRIES {
+        match unit.transaction(std::iter::empty(), UnitOfWork::take_up) {
+            Err(Failed::WriteConflict) => {}
             Ok(()) | Err(Failed::Call(_) | Failed::Store(_)) => break,
         }
     }
@@ -93,13 +93,13 @@ pub(super) fn run<R: Rows>(
         {
             group.push(job);
         }
-        let answered = answers(&mut desk, group);
+        let answered = answers(&mut unit, group);
         fault::point("before-deliver");
-        for delivery in desk.deliveries() {
+        for delivery in unit.deliveries() {
             // Nobody may be there to hear it: crabs that come ask for it.
             deliveries.send(delivery).map(drop).unwrap_or_default();
         }
-        publish(news, desk.newest());
+        publish(news, unit.newest());
         fault::point("before-answer");
         for (reply, answer) in answered {
             // A caller that has gone away asks again with its key.
@@ -116,16 +116,16 @@ pub fn publish(news: &watch::Sender<u64>, newest: u64) {
 type Answered = Vec<(oneshot::Sender<Result<Answer, HostError>>, Result<Answer, HostError>)>;
 
 /// Has every call of a group happen. One that fails is answered, and the others happen again without it, so that it leaves nothing.
-pub fn answers<R: Rows>(desk: &mut Desk<R>, mut group: Vec<Job>) -> Answered {
+pub fn answers<R: Rows>(unit: &mut UnitOfWork<R>, mut group: Vec<Job>) -> Answered {
     let mut answered = Vec::with_capacity(group.len());
-    let mut turns = 0;
+    let mut conflicts = 0;
     while !group.is_empty() {
         let mut current = None;
-        let result = desk.transaction(group.iter().map(|it| &it.work), |desk| {
+        let result = unit.transaction(group.iter().map(|it| &it.work), |unit| {
             let mut answers = Vec::with_capacity(group.len());
             for (index, job) in group.iter().enumerate() {
                 current = Some(index);
-                answers.push(desk.work(job.work.clone())?);
+                answers.push(unit.work(job.work.clone())?);
             }
             current = None;
             Ok(answers)
@@ -139,9 +139,9 @@ pub fn answers<R: Rows>(desk: &mut Desk<R>, mut group: Vec<Job>) -> Answered {
             }
             // The store takes what they have written together for damaged: each happens alone, and the one that it is about fails.
             (Err(Failed::Call(_)), None) if group.len() > 1 => {
-                answered.extend(group.drain(..).flat_map(|job| answers(desk, vec![job])));
+                answered.extend(group.drain(..).flat_map(|job| answers(unit, vec![job])));
             }
-            (Err(Failed::Again), _) if turns < TURNS => turns += 1,
+            (Err(Failed::WriteConflict), _) if conflicts < TRIES => conflicts += 1,
             (Err(failed), _) => {
                 let error = failed.into_error();
                 answered.extend(group.drain(..).map(|job| (job.reply, Err(error.clone()))));
