@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use orange_api::Result;
 use orange_api::gateway::{
-    BeatBody, CompleteBody, Ended, GiveBackBody, Message, Messages, PollBody, RegisterBody, Registered,
+    CompleteBody, Ended, GiveBackBody, HeartbeatBody, Message, Messages, PollBody, RegisterBody, Registered,
     Reported, RunEnd, StartBody,
 };
 use serde::{Deserialize, Serialize};
@@ -76,9 +76,9 @@ impl Api {
     }
 
     /// Says that a run is alive. Returns whether the gateway thinks so, too.
-    pub fn beat(&self, crab: &str, run: &str, patience: Duration) -> Heard<bool> {
-        let body = BeatBody { runs: vec![run.to_owned()] };
-        let answer: Ended = self.ask(&format!("/v1/crabs/{crab}/beat"), &body, patience)?;
+    pub fn heartbeat(&self, crab: &str, run: &str, patience: Duration) -> Heard<bool> {
+        let body = HeartbeatBody { runs: vec![run.to_owned()] };
+        let answer: Ended = self.ask(&format!("/v1/crabs/{crab}/heartbeat"), &body, patience)?;
         Ok(!answer.ended.iter().any(|it| it == run))
     }
 

@@ -9,10 +9,10 @@ use orange_core::plan::{Plan, StepId};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::beats::Beats;
 use super::connected::Connected;
 use super::doors::{Hosts, Rights, Tokens};
 use super::error::ApiError;
+use super::heartbeats::Heartbeats;
 use super::metrics::Metrics;
 use super::run::RunId;
 use super::settings::Settings;
@@ -43,7 +43,7 @@ pub struct Gateway {
     /// The crabs that wait here.
     pub connected: Connected,
     /// The heartbeats that come in.
-    pub beats: Beats,
+    pub heartbeats: Heartbeats,
     /// Turns true when the gateway stops.
     pub stopping: watch::Sender<bool>,
     /// Spans that are being made.
@@ -84,7 +84,7 @@ impl Gateway {
             metrics: Metrics::default(),
             traces,
             connected: Connected::default(),
-            beats: Beats::default(),
+            heartbeats: Heartbeats::default(),
             stopping: watch::Sender::new(false),
             tracing: Mutex::default(),
             missions: Mutex::default(),

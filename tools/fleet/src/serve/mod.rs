@@ -4,13 +4,13 @@
 //! has an event happen at the host, and answers (`answer`, `error`). The gateway keeps nothing: another one on the same store goes on.
 
 mod answer;
-mod beats;
 mod brief;
 mod connected;
 pub mod doors;
 mod error;
 mod gateway;
 mod h2;
+mod heartbeats;
 mod input;
 mod listen;
 pub mod logs;
@@ -75,7 +75,7 @@ pub async fn serve(gateway: Arc<Gateway>, socket: Socket, pages: Option<Router>)
     }
     let tasks = vec![
         tokio::spawn(connected::deliver(Arc::clone(&gateway))),
-        tokio::spawn(beats::answer(Arc::clone(&gateway))),
+        tokio::spawn(heartbeats::answer(Arc::clone(&gateway))),
         tokio::spawn(timers::sweep(Arc::clone(&gateway))),
         tokio::spawn(timers::flush(Arc::clone(&gateway))),
         tokio::spawn(timers::forget(Arc::clone(&gateway))),
@@ -97,7 +97,7 @@ impl Serving {
         for task in &tasks {
             task.abort();
         }
-        beats::flush(&gateway).await;
+        heartbeats::flush(&gateway).await;
         gateway.finish_traces().await;
     }
 }

@@ -114,7 +114,7 @@ impl Settings {
     }
 
     /// Interval at which crabs are asked to send heartbeats.
-    pub fn beat_every(&self) -> Duration {
+    pub fn heartbeat_every(&self) -> Duration {
         self.lease / 3
     }
 

@@ -8,13 +8,13 @@ use orange_api::gateway::{CrabMessage, Ended, Message};
 use orange_core::scheduler::Refusal;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
-use super::beats::beat;
 use super::brief::brief;
 use super::connected::Connection;
 use super::connected::Notice;
 use super::doors::{Holder, unauthorized};
 use super::error::ApiError;
 use super::gateway::Gateway;
+use super::heartbeats::heartbeat;
 use super::run::RunId;
 use crate::host::Reply;
 
@@ -151,9 +151,9 @@ impl Line {
     async fn hear(&mut self, socket: &mut WebSocket, text: &str) -> Result<(), End> {
         match serde_json::from_str(text) {
             Ok(CrabMessage::Park) => self.park(socket).await,
-            Ok(CrabMessage::Beat { runs }) => {
+            Ok(CrabMessage::Heartbeat { runs }) => {
                 let answer =
-                    beat(&self.gateway, self.connection.colony(), self.connection.crab(), runs).await;
+                    heartbeat(&self.gateway, self.connection.colony(), self.connection.crab(), runs).await;
                 match answer {
                     Ok(Ended { ended, .. }) => self.end(socket, ended).await,
                     Err(refused) => self.refuse(socket, refused).await,
@@ -317,5 +317,5 @@ fn frame(message: &Message) -> Frame {
 
 fn not_understood(why: &str) -> ApiError {
     ApiError::bad("bad_message", format!("the message is not understood: {why}"))
-        .help("a crab sends {\"type\": \"Park\"} and {\"type\": \"Beat\", \"runs\": […]}")
+        .help("a crab sends {\"type\": \"Park\"} and {\"type\": \"Heartbeat\", \"runs\": […]}")
 }

@@ -115,7 +115,7 @@ fn typed(method: &str, template: &str, text: &str) {
         ("POST", "/v1/crabs/register") => reads_back::<Registered>(text),
         ("GET", "/v1/crabs") => reads_back::<Crabs>(text),
         ("POST", "/v1/crabs/{crab_id}/poll") => reads_back::<Messages>(text),
-        ("POST", "/v1/crabs/{crab_id}/beat") => reads_back::<Ended>(text),
+        ("POST", "/v1/crabs/{crab_id}/heartbeat") => reads_back::<Ended>(text),
         ("POST", "/v1/runs/start" | "/v1/runs/complete" | "/v1/runs/give-back") => {
             reads_back::<Reported>(text)
         }

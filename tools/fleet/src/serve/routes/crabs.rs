@@ -9,7 +9,9 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
-use orange_api::gateway::{BeatBody, CrabAnswer, Crabs, Ended, Messages, PollBody, RegisterBody, Registered};
+use orange_api::gateway::{
+    CrabAnswer, Crabs, Ended, HeartbeatBody, Messages, PollBody, RegisterBody, Registered,
+};
 use orange_core::scheduler::Event as SchedulerEvent;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -22,7 +24,7 @@ use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, sees};
 use crate::serve::input::{Asked, Caller, Input, Named, id, line};
 use crate::serve::run::RunId;
-use crate::serve::{beats, names, work};
+use crate::serve::{heartbeats, names, work};
 
 /// The longest name of a crab.
 const LONGEST_NAME: usize = 100;
@@ -71,7 +73,7 @@ pub(super) async fn register(
         colony_id: colony,
         name: name.to_owned(),
         roles,
-        beat_ms: millis(gateway.settings.beat_every()),
+        heartbeat_ms: millis(gateway.settings.heartbeat_every()),
         poll_ms: millis(gateway.settings.limits.poll),
     }))
 }
@@ -215,12 +217,12 @@ pub(super) async fn poll(
     Ok(Json(Messages { messages }))
 }
 
-pub(super) async fn beat(
+pub(super) async fn heartbeat(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     Named(crab): Named<String>,
     Asked(query): Asked<InColony>,
-    Input(body): Input<BeatBody>,
+    Input(body): Input<HeartbeatBody>,
 ) -> Result<Json<Ended>, ApiError> {
     if body.runs.len() > MOST_RUNS {
         return Err(ApiError::bad("bad_field", format!("`runs` names more than {MOST_RUNS} runs"))
@@ -235,7 +237,7 @@ pub(super) async fn beat(
         Err(error) => return Err(error),
     };
     debug_assert!(sees(rights(&caller.holder), &colony));
-    beats::beat(&gateway, &colony, &crab, body.runs).await.map(Json)
+    heartbeats::heartbeat(&gateway, &colony, &crab, body.runs).await.map(Json)
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -61,7 +61,7 @@ pub const ROUTES: &[Route] = &[
     route("DELETE", "/v1/crabs/{crab_id}", Who::Crabs, || delete(crabs::remove)),
     route("GET", "/v1/crabs/{crab_id}/work", Who::Crabs, || get(crabs::work)),
     route("POST", "/v1/crabs/{crab_id}/poll", Who::Crabs, || post(crabs::poll)),
-    route("POST", "/v1/crabs/{crab_id}/beat", Who::Crabs, || post(crabs::beat)),
+    route("POST", "/v1/crabs/{crab_id}/heartbeat", Who::Crabs, || post(crabs::heartbeat)),
     route("GET", "/v1/runs", Who::Readers, || get(runs::list)),
     route("GET", "/v1/runs/{run_id}", Who::Members, || get(runs::get)),
     route("POST", "/v1/runs/start", Who::Crabs, || post(runs::start)),

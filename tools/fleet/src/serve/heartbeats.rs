@@ -22,7 +22,7 @@ type Lease = (String, String, StepId, u32);
 
 /// The heartbeats of a gateway.
 #[derive(Debug, Default)]
-pub struct Beats {
+pub struct Heartbeats {
     asked: Mutex<Vec<Asked>>,
     /// Leases that are alive, by colony, which the scheduler has not heard of yet.
     alive: Mutex<BTreeMap<String, BTreeSet<Lease>>>,
@@ -35,30 +35,35 @@ pub struct Beats {
 struct Asked {
     colony: String,
     crab: String,
-    runs: Vec<Beating>,
+    runs: Vec<LiveRun>,
     answer: oneshot::Sender<Result<Ended, ApiError>>,
 }
 
 /// A run of which a crab says that it is alive.
 #[derive(Debug)]
-struct Beating {
+struct LiveRun {
     id: String,
     /// Mission, step and attempt, as in its lease; `None` if there is no such run.
     item: Option<(String, StepId, u32)>,
 }
 
 /// Takes the heartbeat of a crab for its runs, and says which of them it has no more.
-pub async fn beat(gateway: &Gateway, colony: &str, crab: &str, runs: Vec<String>) -> Result<Ended, ApiError> {
-    let mut beating = Vec::new();
+pub async fn heartbeat(
+    gateway: &Gateway,
+    colony: &str,
+    crab: &str,
+    runs: Vec<String>,
+) -> Result<Ended, ApiError> {
+    let mut live = Vec::new();
     for id in runs {
         let item = item(gateway, colony, &id).await?;
-        beating.push(Beating { id, item });
+        live.push(LiveRun { id, item });
     }
     let (answer, answered) = oneshot::channel();
-    let asked = Asked { colony: colony.to_owned(), crab: crab.to_owned(), runs: beating, answer };
-    let beats = &gateway.beats;
-    beats.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
-    beats.has_come.notify_one();
+    let asked = Asked { colony: colony.to_owned(), crab: crab.to_owned(), runs: live, answer };
+    let heartbeats = &gateway.heartbeats;
+    heartbeats.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
+    heartbeats.has_come.notify_one();
     answered.await.unwrap_or_else(|_| Err(ApiError::stopping()))
 }
 
@@ -72,9 +77,10 @@ async fn item(gateway: &Gateway, colony: &str, id: &str) -> Result<Option<(Strin
 /// Answers heartbeats for as long as the gateway lives.
 pub async fn answer(gateway: Arc<Gateway>) {
     loop {
-        gateway.beats.has_come.notified().await;
+        gateway.heartbeats.has_come.notified().await;
         tokio::time::sleep(TOGETHER).await;
-        let asked = std::mem::take(&mut *gateway.beats.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        let asked =
+            std::mem::take(&mut *gateway.heartbeats.asked.lock().unwrap_or_else(PoisonError::into_inner));
         let mut by_colony: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
         for it in asked {
             by_colony.entry(it.colony.clone()).or_default().push(it);
@@ -83,7 +89,7 @@ pub async fn answer(gateway: Arc<Gateway>) {
             let state = gateway.host.colony(&colony).await;
             for it in asked {
                 let ended = match &state {
-                    Ok(state) => Ok(gateway.beats.take(state.as_ref(), &it)),
+                    Ok(state) => Ok(gateway.heartbeats.take(state.as_ref(), &it)),
                     Err(error) => Err(error.clone().into()),
                 };
                 // A crab that has gone away needs no answer.
@@ -93,7 +99,7 @@ pub async fn answer(gateway: Arc<Gateway>) {
     }
 }
 
-impl Beats {
+impl Heartbeats {
     fn alive(&self) -> MutexGuard<'_, BTreeMap<String, BTreeSet<Lease>>> {
         self.alive.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,7 +107,7 @@ impl Beats {
     /// Keeps the leases that are alive for the next flush.
     fn take(&self, state: Option<&ColonyState>, asked: &Asked) -> Ended {
         let scheduler = state.map(|it| &it.scheduler);
-        let lease = |run: &Beating| {
+        let lease = |run: &LiveRun| {
             let (mission, step, attempt) = run.item.as_ref()?;
             scheduler?.lease(&asked.crab, mission, *step, *attempt)?;
             Some((asked.crab.clone(), mission.clone(), *step, *attempt))
@@ -120,7 +126,7 @@ impl Beats {
 
 /// Hands the heartbeats that have come in to the schedulers. What the store does not take is handed to it again later.
 pub async fn flush(gateway: &Gateway) {
-    let colonies: Vec<String> = gateway.beats.alive().keys().cloned().collect();
+    let colonies: Vec<String> = gateway.heartbeats.alive().keys().cloned().collect();
     for colony in colonies {
         if let Err(error) = flush_of(gateway, &colony).await {
             log::warn!(colony = colony.as_str(), cause = error.to_string().as_str(); "heartbeats wait for the store");
@@ -133,14 +139,14 @@ pub async fn flush(gateway: &Gateway) {
 /// # Errors
 /// The store does not answer: the heartbeats wait here.
 pub async fn flush_of(gateway: &Gateway, colony: &str) -> Result<(), HostError> {
-    let beats = &gateway.beats;
-    let _flushing = beats.flushing.lock().await;
-    let Some(taken) = beats.alive().remove(colony) else { return Ok(()) };
+    let heartbeats = &gateway.heartbeats;
+    let _flushing = heartbeats.flushing.lock().await;
+    let Some(taken) = heartbeats.alive().remove(colony) else { return Ok(()) };
     let leases: Vec<Lease> = taken.into_iter().collect();
     match gateway.scheduler(colony, Event::Beat { leases: leases.clone() }).await {
-        Ok(_) => gateway.metrics.count("beat", u64::try_from(leases.len()).unwrap_or(u64::MAX)),
+        Ok(_) => gateway.metrics.count("heartbeat", u64::try_from(leases.len()).unwrap_or(u64::MAX)),
         Err(error) => {
-            beats.alive().entry(colony.to_owned()).or_default().extend(leases);
+            heartbeats.alive().entry(colony.to_owned()).or_default().extend(leases);
             return Err(error);
         }
     }
