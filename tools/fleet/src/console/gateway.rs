@@ -1,4 +1,4 @@
-//! The door of the console at a gateway: the same tokens, and the same functions as those of the API's calls.
+//! Entry point of the console at a gateway: the same tokens, and the same functions as those of the API's calls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use axum::Router;
 use orange_api::gateway::NewMissionBody;
 use orange_core::plan::{Execution, Intervene};
 
-use super::door::{Ask, Begin, Done, Door, Refused};
+use super::entry_point::{Ask, Begin, Done, EntryPoint, Refused};
 use super::machine::Machine;
 use super::{Console, router};
 use crate::host::{HostError, Later};
-use crate::serve::doors::Rights;
+use crate::serve::auth::Rights;
 use crate::serve::{Answer, ApiError, Gateway, act, start_mission};
 
 /// The pages of the console of a gateway, with the work of its machine if that is shown.
 pub fn pages(gateway: &Arc<Gateway>, machine: Option<Machine>) -> Router {
     let plans = gateway.workflows.all().collect();
-    let door = Arc::new(AtGateway(Arc::clone(gateway)));
+    let entry_point = Arc::new(AtGateway(Arc::clone(gateway)));
     let (host, stopping) = (Arc::clone(&gateway.host), gateway.stopping.subscribe());
-    router(Console::new(host, plans, door, machine.map(Arc::new), stopping))
+    router(Console::new(host, plans, entry_point, machine.map(Arc::new), stopping))
 }
 
 struct AtGateway(Arc<Gateway>);
 
-impl Door for AtGateway {
+impl EntryPoint for AtGateway {
     fn person(&self, token: &str) -> Option<String> {
         self.0.tokens.holder(token).filter(|it| it.rights == Rights::Person).map(|it| it.id)
     }

@@ -9,8 +9,8 @@ use orange_core::plan::{Plan, StepId};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::auth::{Hosts, Rights, Tokens};
 use super::connected::Connected;
-use super::doors::{Hosts, Rights, Tokens};
 use super::error::ApiError;
 use super::heartbeats::Heartbeats;
 use super::metrics::Metrics;

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 
-use super::doors::Holder;
+use super::auth::Holder;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::settings::Limits;

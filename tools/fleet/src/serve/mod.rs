@@ -1,12 +1,12 @@
-//! The gateway: the API over HTTP, its doors, and the crabs that wait at it.
+//! The gateway: the API over HTTP, its authentication, and the crabs that wait at it.
 //!
-//! A request passes the name of the host, the origin and the token (`doors`), then its route (`routes`), which reads its input (`input`),
+//! A request passes the name of the host, the origin and the token (`auth`), then its route (`routes`), which reads its input (`input`),
 //! has an event happen at the host, and answers (`answer`, `error`). The gateway keeps nothing: another one on the same store goes on.
 
 mod answer;
+pub mod auth;
 mod brief;
 mod connected;
-pub mod doors;
 mod error;
 mod gateway;
 mod h2;

@@ -8,10 +8,10 @@ use orange_api::gateway::{CrabMessage, Ended, Message};
 use orange_core::scheduler::Refusal;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
+use super::auth::{Holder, unauthorized};
 use super::brief::brief;
 use super::connected::Connection;
 use super::connected::Notice;
-use super::doors::{Holder, unauthorized};
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::heartbeats::heartbeat;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use orange_fleet::serve::ROUTES;
-use orange_fleet::serve::doors::Who;
+use orange_fleet::serve::auth::Who;
 use serde_json::{Value, json};
 
 use crate::described::{API, template, validator, was_seen};

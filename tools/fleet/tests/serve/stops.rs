@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use orange_fleet::serve::doors::Tokens;
+use orange_fleet::serve::auth::Tokens;
 use serde_json::json;
 use tempfile::TempDir;
 

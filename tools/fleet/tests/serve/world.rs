@@ -9,7 +9,7 @@ use orange_core::scheduler::Event;
 use orange_fleet::host::sqlite::SqliteHost;
 use orange_fleet::host::{Host, Reply};
 use orange_fleet::plans::PLANS;
-use orange_fleet::serve::doors::{Rights, Tokens};
+use orange_fleet::serve::auth::{Rights, Tokens};
 use orange_fleet::serve::workflows::Workflows;
 use orange_fleet::serve::{Gateway, Serving, Settings, Socket, serve};
 use serde_json::{Value, json};

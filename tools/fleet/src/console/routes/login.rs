@@ -39,7 +39,7 @@ pub(super) async fn form(Query(wanted): Query<Wanted>) -> Response {
 
 pub(super) async fn enter(State(console): State<Console>, Form(login): Form<Login>) -> Response {
     let next = inside(&login.next);
-    let Some(holder) = console.door.person(login.token.trim()) else {
+    let Some(holder) = console.entry_point.person(login.token.trim()) else {
         let page = outside("Sign in", login::content(next, true));
         return (StatusCode::FORBIDDEN, Html(page.into_string())).into_response();
     };

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 use super::Limit;
 use crate::host::Record;
-use crate::serve::doors::Holder;
+use crate::serve::auth::Holder;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
 use crate::serve::input::{Asked, Caller, Named};

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use super::{Limit, done, rights};
 use crate::host::{About, Call, Event, MissionFilter, NewMission, StoredMission};
 use crate::serve::answer;
-use crate::serve::doors::Rights;
+use crate::serve::auth::Rights;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, Known};
 use crate::serve::input::{Asked, Caller, Input, LONGEST_ID, Named, text};

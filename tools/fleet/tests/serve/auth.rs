@@ -1,6 +1,6 @@
 //! Tests of access: the callers that are let in, and the routes that are open to each.
 
-use orange_fleet::serve::doors::Rights;
+use orange_fleet::serve::auth::Rights;
 use orange_fleet::serve::{ROUTES, Settings, check};
 use serde_json::json;
 
