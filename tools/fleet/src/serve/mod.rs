@@ -4,8 +4,8 @@
 //! has an event happen at the host, and answers (`answer`, `error`). The gateway keeps nothing: another one on the same store goes on.
 
 mod answer;
+mod assignment;
 pub mod auth;
-mod brief;
 mod connected;
 mod error;
 mod gateway;

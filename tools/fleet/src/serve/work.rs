@@ -8,8 +8,8 @@ use orange_api::gateway::{CrabMessage, Ended, Message};
 use orange_core::scheduler::Refusal;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
+use super::assignment::assignment;
 use super::auth::{Holder, unauthorized};
-use super::brief::brief;
 use super::connected::Connection;
 use super::connected::Notice;
 use super::error::ApiError;
@@ -295,7 +295,7 @@ async fn messages(
 ) -> Result<Vec<Message>, ApiError> {
     match notice {
         Notice::Offer(item) => {
-            let assigned = brief(gateway, &item.mission, item.step, item.attempt).await?;
+            let assigned = assignment(gateway, &item.mission, item.step, item.attempt).await?;
             connection.is_served();
             Ok(vec![Message::TaskAssigned(Box::new(assigned))])
         }

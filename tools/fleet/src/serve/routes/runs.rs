@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::{Limit, done, rights};
 use crate::host::{About, Call, Event, Reply};
 use crate::serve::answer::runs;
-use crate::serve::brief::brief;
+use crate::serve::assignment::assignment;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, Known, unknown_run};
 use crate::serve::input::{Asked, Caller, Input, Named, id, text};
@@ -60,7 +60,7 @@ pub(super) async fn get(
     let (_, step) = gateway.run(&run, rights(&caller.holder)).await?;
     let unknown =
         |error: ApiError| if error.code == "unknown_run" { unknown_run(&run.to_string()) } else { error };
-    brief(&gateway, run.mission, step, run.attempt).await.map(Json).map_err(unknown)
+    assignment(&gateway, run.mission, step, run.attempt).await.map(Json).map_err(unknown)
 }
 
 pub(super) async fn start(
