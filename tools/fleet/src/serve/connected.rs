@@ -150,7 +150,7 @@ async fn unpark(gateway: &Gateway, colony: &str, crab: String) {
     }
 }
 
-/// Hands out what the store says that crabs are to hear, until the store goes away.
+/// Delivers the instructions to crabs that the store announces, until the store goes away.
 pub async fn deliver(gateway: Arc<Gateway>) {
     let mut deliveries = gateway.host.deliveries();
     loop {

@@ -1,4 +1,4 @@
-//! Heartbeats: answered at once from what the scheduler knows, and handed to it together every so often.
+//! Heartbeats: answered at once from what the scheduler knows, and passed to it together every so often.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -124,7 +124,7 @@ impl Heartbeats {
     }
 }
 
-/// Hands the heartbeats that have come in to the schedulers. What the store does not take is handed to it again later.
+/// Passes the heartbeats that have come in to the schedulers. What the store does not take is passed to it again later.
 pub async fn flush(gateway: &Gateway) {
     let colonies: Vec<String> = gateway.heartbeats.alive().keys().cloned().collect();
     for colony in colonies {
@@ -134,7 +134,7 @@ pub async fn flush(gateway: &Gateway) {
     }
 }
 
-/// Hands the heartbeats of a colony to its scheduler. Afterwards the scheduler knows of every one that was answered before.
+/// Passes the heartbeats of a colony to its scheduler. Afterwards the scheduler knows of every one that was answered before.
 ///
 /// # Errors
 /// The store does not answer: the heartbeats wait here.

@@ -118,7 +118,7 @@ impl Settings {
         self.lease / 3
     }
 
-    /// Interval at which the heartbeats that have come in are handed to the store.
+    /// Interval at which the heartbeats that have come in are passed to the store.
     pub fn flush_every(&self) -> Duration {
         self.lease / 6
     }

@@ -1,4 +1,4 @@
-//! Periodic work: leases are swept, heartbeats handed on, and missions that ended long ago removed.
+//! Periodic work: leases are swept, heartbeats passed on, and missions that ended long ago removed.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -90,7 +90,7 @@ async fn reconcile_all(gateway: &Gateway) -> Result<(), HostError> {
     Ok(())
 }
 
-/// Hands the heartbeats to the schedulers every so often, and once more when the gateway stops.
+/// Passes the heartbeats to the schedulers every so often, and once more when the gateway stops.
 pub async fn flush(gateway: Arc<Gateway>) {
     let mut timer = timer(gateway.settings.flush_every());
     loop {
