@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
-use crate::client::{Answer, Client};
+use crate::client::{Client, HttpAnswer};
 use crate::dice::Dice;
 
 /// Time for which a crab waits for work before it asks again.
@@ -197,7 +197,7 @@ impl Crab {
         }
     }
 
-    fn noted(&self, run: &str, summary: &str, answer: &Answer) {
+    fn noted(&self, run: &str, summary: &str, answer: &HttpAnswer) {
         match answer.is_success() {
             true => self.client.ledger().completed(run, &self.id, summary),
             false => self.client.ledger().notes().refused += 1,

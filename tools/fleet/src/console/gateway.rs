@@ -12,7 +12,7 @@ use super::machine::Machine;
 use super::{Console, router};
 use crate::host::{HostError, Later};
 use crate::serve::auth::Rights;
-use crate::serve::{Answer, ApiError, Gateway, act, start_mission};
+use crate::serve::{ApiError, Gateway, MissionAction, act, start_mission};
 
 /// The pages of the console of a gateway, with the work of its machine if that is shown.
 pub fn pages(gateway: &Arc<Gateway>, machine: Option<Machine>) -> Router {
@@ -50,11 +50,12 @@ impl EntryPoint for AtGateway {
             let done = match ask {
                 Ask::Start(begin) => self.start(key, begin).await,
                 Ask::Continue { mission, pause, accepts, execution, intervene } => {
-                    let answer = Answer::Continue { pause, accept_failure: accepts, execution, intervene };
+                    let answer =
+                        MissionAction::Continue { pause, accept_failure: accepts, execution, intervene };
                     self.act(key, mission, answer).await
                 }
-                Ask::Retry { mission, step } => self.act(key, mission, Answer::Retry(step)).await,
-                Ask::Cancel { mission } => self.act(key, mission, Answer::Cancel).await,
+                Ask::Retry { mission, step } => self.act(key, mission, MissionAction::Retry(step)).await,
+                Ask::Cancel { mission } => self.act(key, mission, MissionAction::Cancel).await,
             };
             match done {
                 Ok(done) => Ok(Ok(done)),
@@ -80,7 +81,7 @@ impl AtGateway {
         Ok(Done { mission, answered: None })
     }
 
-    async fn act(&self, key: String, mission: String, answer: Answer) -> Result<Done, ApiError> {
+    async fn act(&self, key: String, mission: String, answer: MissionAction) -> Result<Done, ApiError> {
         let acted = act(&self.0, Some(key), &mission, answer).await?;
         Ok(Done { mission, answered: acted.answered })
     }

@@ -10,7 +10,7 @@ use orange_api::gateway::{
 use serde::{Deserialize, Serialize};
 
 use super::job::Verdict;
-use super::line::Line;
+use super::socket::GatewaySocket;
 use super::workflow::short_hash;
 use crate::client::{Client, Gateway, Heard, json, parse};
 use crate::host::TextKind;
@@ -56,9 +56,9 @@ impl Api {
     ///
     /// # Errors
     /// The gateway does not answer, or has no WebSockets.
-    pub fn line(&self, crab: &str) -> Heard<Line> {
+    pub fn socket(&self, crab: &str) -> Heard<GatewaySocket> {
         let path = format!("/v1/crabs/{crab}/work");
-        Line::connect(self.client.address(), &path, self.client.token(), self.client.tls())
+        GatewaySocket::connect(self.client.address(), &path, self.client.token(), self.client.tls())
     }
 
     /// Registers a crab, or changes its roles.

@@ -129,8 +129,8 @@ impl Shared {
     /// Asks at once when the gateway says that the agent is to be ended. Without a WebSocket, the next heartbeat hears of it.
     fn listen(&self) {
         loop {
-            if let Ok(mut line) = self.api.line(&self.crab) {
-                while let Ok(message) = line.hear() {
+            if let Ok(mut socket) = self.api.socket(&self.crab) {
+                while let Ok(message) = socket.hear() {
                     if self.is_over_after(Duration::ZERO) {
                         return;
                     }

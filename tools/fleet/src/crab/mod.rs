@@ -9,13 +9,13 @@ pub mod files;
 pub mod git;
 pub mod heartbeat;
 pub mod job;
-pub mod line;
 pub mod local;
 pub mod orange;
 pub mod program;
 pub mod push;
 pub mod repository;
 mod retention;
+pub mod socket;
 pub mod texts;
 mod wait;
 mod work;
@@ -30,9 +30,9 @@ use orange_api::{Error, Kind, MissionRow, Result};
 use self::api::{Api, Registration};
 use self::files::Home;
 use self::job::Job;
-use self::line::Line;
 use self::orange::Engine;
 use self::retention::Removals;
+use self::socket::GatewaySocket;
 use self::work::{After, Worker};
 use crate::client::{Failed, Gateway};
 
@@ -99,7 +99,7 @@ struct Crab {
     /// Number of steps that it has given back in a row.
     faults: u32,
     /// The WebSocket on which it waits.
-    line: Option<Line>,
+    socket: Option<GatewaySocket>,
     /// The removals of old missions.
     removals: Removals,
     /// Until then it polls, since WebSockets have failed.
@@ -153,7 +153,7 @@ impl Crab {
             orange,
             heartbeat,
             faults: 0,
-            line: None,
+            socket: None,
             removals,
             polls_until: None,
         })

@@ -50,7 +50,7 @@ pub(super) struct Worker<'c> {
     crab: &'c Crab,
     job: Job,
     heartbeat: Heartbeat,
-    seen: Option<Seen>,
+    seen: Option<MissionSnapshot>,
     /// Since when this process has the job.
     since: Instant,
     /// Time of the first try of the push, and wait before the next one.
@@ -65,7 +65,7 @@ pub(super) struct Worker<'c> {
 }
 
 /// The mission as it was when its journal had this length and time.
-struct Seen {
+struct MissionSnapshot {
     local: Local,
     journal: PathBuf,
     stamp: Option<(u64, SystemTime)>,
@@ -172,7 +172,7 @@ impl Worker<'_> {
     /// State of the mission. It is looked at when its journal has changed, and now and then.
     fn local(&mut self) -> Result<Local> {
         let Some(id) = self.job.mission.clone() else { return Ok(Local::Absent) };
-        let is_due = |seen: &Seen| seen.at.elapsed() >= self.crab.settings.times.look;
+        let is_due = |seen: &MissionSnapshot| seen.at.elapsed() >= self.crab.settings.times.look;
         if let Some(seen) = &self.seen {
             if !is_due(seen) && stamp(&seen.journal) == seen.stamp {
                 return Ok(seen.local.clone());
@@ -186,7 +186,8 @@ impl Worker<'_> {
         let Some(shown) = self.crab.orange.show(&id)? else { return Ok(Local::Absent) };
         let journal = PathBuf::from(&shown.path).with_file_name("history.jsonl");
         let local = self.standing(&shown);
-        self.seen = Some(Seen { local: local.clone(), journal, stamp: before, at: Instant::now() });
+        self.seen =
+            Some(MissionSnapshot { local: local.clone(), journal, stamp: before, at: Instant::now() });
         Ok(local)
     }
 

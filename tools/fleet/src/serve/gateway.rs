@@ -48,14 +48,14 @@ pub struct Gateway {
     pub stopping: watch::Sender<bool>,
     /// Spans that are being made.
     tracing: Mutex<JoinSet<()>>,
-    missions: Mutex<HashMap<String, Known>>,
+    missions: Mutex<HashMap<String, MissionFacts>>,
     colonies: Mutex<BTreeMap<String, Colony>>,
     crabs: Mutex<HashMap<String, String>>,
 }
 
 /// Facts about a mission that never change.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct MissionFacts {
     pub colony: String,
     pub plan: &'static Plan<'static>,
 }
@@ -118,12 +118,12 @@ impl Gateway {
     }
 
     /// Facts about a mission that never change; `None` if there is no such mission.
-    pub async fn known(&self, mission: &str) -> std::result::Result<Option<Known>, ApiError> {
+    pub async fn known(&self, mission: &str) -> std::result::Result<Option<MissionFacts>, ApiError> {
         if let Some(known) = lock(&self.missions).get(mission) {
             return Ok(Some(known.clone()));
         }
         let Some(stored) = self.host.mission(mission).await? else { return Ok(None) };
-        let known = Known { colony: stored.row.colony, plan: stored.plan };
+        let known = MissionFacts { colony: stored.row.colony, plan: stored.plan };
         let mut missions = lock(&self.missions);
         if missions.len() >= REMEMBERED {
             missions.clear();
@@ -137,7 +137,7 @@ impl Gateway {
         &self,
         run: &RunId<'_>,
         rights: &Rights,
-    ) -> std::result::Result<(Known, StepId), ApiError> {
+    ) -> std::result::Result<(MissionFacts, StepId), ApiError> {
         let known = self.known(run.mission).await?.filter(|it| sees(rights, &it.colony));
         let found = known.and_then(|it| Some((it.plan.step_named(run.step)?, it)));
         found.map(|(step, known)| (known, step)).ok_or_else(|| unknown_run(&run.to_string()))

@@ -23,7 +23,7 @@ type Lease = (String, String, StepId, u32);
 /// The heartbeats of a gateway.
 #[derive(Debug, Default)]
 pub struct Heartbeats {
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<PendingHeartbeat>>,
     /// Leases that are alive, by colony, which the scheduler has not heard of yet.
     alive: Mutex<BTreeMap<String, BTreeSet<Lease>>>,
     /// Held while leases are on their way to the scheduler, so that a sweep waits for them.
@@ -32,7 +32,7 @@ pub struct Heartbeats {
 }
 
 #[derive(Debug)]
-struct Asked {
+struct PendingHeartbeat {
     colony: String,
     crab: String,
     runs: Vec<LiveRun>,
@@ -60,7 +60,7 @@ pub async fn heartbeat(
         live.push(LiveRun { id, item });
     }
     let (answer, answered) = oneshot::channel();
-    let asked = Asked { colony: colony.to_owned(), crab: crab.to_owned(), runs: live, answer };
+    let asked = PendingHeartbeat { colony: colony.to_owned(), crab: crab.to_owned(), runs: live, answer };
     let heartbeats = &gateway.heartbeats;
     heartbeats.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
     heartbeats.has_come.notify_one();
@@ -81,7 +81,7 @@ pub async fn answer(gateway: Arc<Gateway>) {
         tokio::time::sleep(TOGETHER).await;
         let asked =
             std::mem::take(&mut *gateway.heartbeats.asked.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut by_colony: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+        let mut by_colony: BTreeMap<String, Vec<PendingHeartbeat>> = BTreeMap::new();
         for it in asked {
             by_colony.entry(it.colony.clone()).or_default().push(it);
         }
@@ -105,7 +105,7 @@ impl Heartbeats {
     }
 
     /// Keeps the leases that are alive for the next flush.
-    fn take(&self, state: Option<&ColonyState>, asked: &Asked) -> Ended {
+    fn take(&self, state: Option<&ColonyState>, asked: &PendingHeartbeat) -> Ended {
         let scheduler = state.map(|it| &it.scheduler);
         let lease = |run: &LiveRun| {
             let (mission, step, attempt) = run.item.as_ref()?;

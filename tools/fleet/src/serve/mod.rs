@@ -38,7 +38,7 @@ use tokio::task::JoinHandle;
 pub use self::error::ApiError;
 pub use self::gateway::Gateway;
 pub use self::listen::Socket;
-pub use self::routes::{Answer, ROUTES, Route, answer as act, start as start_mission};
+pub use self::routes::{MissionAction, ROUTES, Route, answer as act, start as start_mission};
 pub use self::settings::Settings;
 use self::traces::Traces;
 

@@ -60,15 +60,16 @@ pub async fn socket(
 ) {
     let counted = Arc::clone(&gateway);
     let _counted = counted.metrics.crab();
-    let mut line = Line { gateway, connection, holder, park_at: None };
-    let end = line.serve(&mut socket).await;
+    let mut crab_socket = CrabSocket { gateway, connection, holder, park_at: None };
+    let end = crab_socket.serve(&mut socket).await;
     // An offer that comes meanwhile is made again.
-    line.connection.leave().await;
+    crab_socket.connection.leave().await;
     let last = match end {
         End::Gone => return,
         End::Closed(code, reason) => Frame::Close(Some(CloseFrame { code, reason: reason.into() })),
         End::Stopping => {
-            let after_ms = u64::try_from(line.gateway.settings.retry_after.as_millis()).unwrap_or(u64::MAX);
+            let after_ms =
+                u64::try_from(crab_socket.gateway.settings.retry_after.as_millis()).unwrap_or(u64::MAX);
             let retry = frame(&Message::Retry { after_ms });
             if !matches!(timeout(GOODBYE, socket.send(retry)).await, Ok(Ok(()))) {
                 return;
@@ -83,7 +84,7 @@ pub async fn socket(
 }
 
 /// A crab on a WebSocket.
-struct Line {
+struct CrabSocket {
     gateway: Arc<Gateway>,
     connection: Connection,
     /// Caller that has opened it.
@@ -92,7 +93,7 @@ struct Line {
     park_at: Option<Instant>,
 }
 
-impl Line {
+impl CrabSocket {
     async fn serve(&mut self, socket: &mut WebSocket) -> End {
         let every = self.gateway.settings.limits.ping;
         let mut pings = interval_at(Instant::now() + every, every);

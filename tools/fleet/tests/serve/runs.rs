@@ -22,7 +22,7 @@ impl Colony {
         self.world.admin.get(&format!("/v1/missions/{id}")).ok(200)
     }
 
-    fn person(&self, mission: &str, what: &str, body: &Value) -> crate::world::Answer {
+    fn person(&self, mission: &str, what: &str, body: &Value) -> crate::world::HttpAnswer {
         self.world.admin.post(&format!("/v1/missions/{mission}/{what}"), body)
     }
 

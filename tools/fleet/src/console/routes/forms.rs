@@ -8,7 +8,7 @@ use orange_core::plan::{Execution, Intervene};
 use serde::Deserialize;
 
 use super::pages::start_form;
-use super::{Answer, Visit, unanswered};
+use super::{PageResult, Visit, unanswered};
 use crate::console::entry_point::{Ask, Begin, Done, Refused};
 use crate::console::guard::Failed;
 use crate::console::view::failed::Problem;
@@ -31,7 +31,7 @@ pub(super) struct Sent {
     intervene: String,
 }
 
-pub(super) async fn start(visit: Visit, Form(sent): Form<Sent>) -> Answer {
+pub(super) async fn start(visit: Visit, Form(sent): Form<Sent>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let filled = Filled {
         colony: sent.colony.clone(),
@@ -56,7 +56,7 @@ pub(super) async fn start(visit: Visit, Form(sent): Form<Sent>) -> Answer {
     }
 }
 
-pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> Answer {
+pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let accepts = sent.accept == "yes";
     let (execution, intervene) = (sent.execution()?, sent.intervene()?);
@@ -78,7 +78,7 @@ pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): For
     }
 }
 
-pub(super) async fn retry(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> Answer {
+pub(super) async fn retry(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let ask = Ask::Retry { mission: id.clone(), step: some(&sent.step) };
     match visit.console.entry_point.ask(sent.key, ask).await.map_err(unanswered)? {
@@ -87,7 +87,7 @@ pub(super) async fn retry(visit: Visit, Path(id): Path<String>, Form(sent): Form
     }
 }
 
-pub(super) async fn cancel(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> Answer {
+pub(super) async fn cancel(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     match visit
         .console
@@ -145,7 +145,7 @@ fn some(text: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
-fn to(done: &Done, said: &str) -> Answer {
+fn to(done: &Done, said: &str) -> PageResult {
     Ok(Redirect::to(&format!("/console/missions/{}?said={said}", done.mission)).into_response())
 }
 

@@ -6,7 +6,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
-use super::{Answer, Visit, forms, unanswered};
+use super::{PageResult, Visit, forms, unanswered};
 use crate::console::Console;
 use crate::console::view::{login, outside};
 use crate::host::HostError;
@@ -46,7 +46,7 @@ pub(super) async fn enter(State(console): State<Console>, Form(login): Form<Logi
     ([(header::SET_COOKIE, console.sessions.begin(&holder))], Redirect::to(next)).into_response()
 }
 
-pub(super) async fn leave(visit: Visit, Form(logout): Form<Logout>) -> Answer {
+pub(super) async fn leave(visit: Visit, Form(logout): Form<Logout>) -> PageResult {
     forms::is_of(&visit, &logout.csrf)?;
     let cookie = visit.console.sessions.end(&visit.session).map_err(|cause| {
         unanswered(HostError::Unavailable(format!("the session cannot be ended: {cause}")))

@@ -118,7 +118,7 @@ pub(super) fn read(text: &str) -> Result<Entry, String> {
         Some(newer) if newer > VERSION => return Err(format!("its form has version {newer}")),
         Some(_) | None => return Err("it has no version".to_owned()),
     }
-    let EntryForm { _version, by, ops } = serde_json::from_value(whole).map_err(|it| it.to_string())?;
+    let LoggedEntry { _version, by, ops } = serde_json::from_value(whole).map_err(|it| it.to_string())?;
     Ok(Entry { by, ops: ops.into_iter().map(op).collect::<Result<_, _>>()? })
 }
 
@@ -146,17 +146,17 @@ pub(super) fn unpack_bytes(text: &str) -> Result<Vec<u8>, String> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct EntryForm {
+struct LoggedEntry {
     #[serde(rename = "v")]
     _version: u64,
     by: String,
-    ops: Vec<OpForm>,
+    ops: Vec<LoggedOp>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum OpForm {
-    Write(Box<WritesForm>),
+enum LoggedOp {
+    Write(Box<LoggedWrites>),
     Remove(Vec<(u64, String)>),
     RemoveRest(Millis, Millis, usize),
     EndAlarm(String, String),
@@ -165,7 +165,7 @@ enum OpForm {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct WritesForm {
+struct LoggedWrites {
     plans: BTreeMap<String, String>,
     colonies: Vec<(String, String, String, Option<String>, Millis)>,
     missions: BTreeMap<String, NewMissionRow>,
@@ -183,13 +183,13 @@ struct WritesForm {
     newest: Newest,
 }
 
-fn op(form: OpForm) -> Result<Op, String> {
+fn op(form: LoggedOp) -> Result<Op, String> {
     Ok(match form {
-        OpForm::Write(form) => Op::Write(Box::new(writes(*form)?)),
-        OpForm::Remove(missions) => Op::Remove(missions),
-        OpForm::RemoveRest(calls, records, limit) => Op::RemoveRest { calls, records, limit },
-        OpForm::EndAlarm(kind, id) => Op::EndAlarm { kind, id },
-        OpForm::Text(mission, step, attempt, kind, length, body) => {
+        LoggedOp::Write(form) => Op::Write(Box::new(writes(*form)?)),
+        LoggedOp::Remove(missions) => Op::Remove(missions),
+        LoggedOp::RemoveRest(calls, records, limit) => Op::RemoveRest { calls, records, limit },
+        LoggedOp::EndAlarm(kind, id) => Op::EndAlarm { kind, id },
+        LoggedOp::Text(mission, step, attempt, kind, length, body) => {
             let kind = match kind.as_str() {
                 "transcript" => TextKind::Transcript,
                 "diff" => TextKind::Diff,
@@ -201,7 +201,7 @@ fn op(form: OpForm) -> Result<Op, String> {
     })
 }
 
-fn writes(form: WritesForm) -> Result<Writes, String> {
+fn writes(form: LoggedWrites) -> Result<Writes, String> {
     let colonies = form.colonies.into_iter().map(|(id, name, repository, base, created)| Colony {
         id,
         name,

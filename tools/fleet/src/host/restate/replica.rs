@@ -21,7 +21,7 @@ pub(super) struct Replica {
     pub(super) rows: SqliteRows,
     /// Number of entries that it has taken.
     position: u64,
-    /// Of which log, if it has taken any.
+    /// Identity of the log; absent before its first entry.
     born: Option<String>,
 }
 

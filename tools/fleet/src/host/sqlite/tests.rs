@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::rows::SqliteRows;
 use super::{SqliteHost, connect, filter, schema, text};
-use crate::host::unit_of_work::{Answer, Failed, Job, UnitOfWork, Work, answers};
+use crate::host::unit_of_work::{Failed, Job, UnitOfWork, WriterAnswer, WriterRequest, answers};
 use crate::host::{
     About, Call, Event, HostError, MissionFilter, NewColony, NewMission, Reply, TextKind, TextOf, packed,
 };
@@ -29,12 +29,12 @@ fn refused(path: &Path) -> String {
     }
 }
 
-fn colony(name: &str) -> Work {
-    Work::Colony(NewColony { name: name.to_owned(), repository: "r".to_owned(), base: None })
+fn colony(name: &str) -> WriterRequest {
+    WriterRequest::Colony(NewColony { name: name.to_owned(), repository: "r".to_owned(), base: None })
 }
 
-fn mission(colony: &str, key: &str) -> Work {
-    Work::Mission(NewMission {
+fn mission(colony: &str, key: &str) -> WriterRequest {
+    WriterRequest::Mission(NewMission {
         key: Some(key.to_owned()),
         colony: colony.to_owned(),
         plan: PLANS[0],
@@ -44,19 +44,22 @@ fn mission(colony: &str, key: &str) -> Work {
     })
 }
 
-fn register(colony: &str) -> Work {
+fn register(colony: &str) -> WriterRequest {
     let event = SchedulerEvent::Register { crab: "c".to_owned(), roles: vec!["any".to_owned()] };
     let event = Event::Scheduler { id: colony.to_owned(), event };
-    Work::Call(Box::new(Call { key: None, event, about: About::default() }))
+    WriterRequest::Call(Box::new(Call { key: None, event, about: About::default() }))
 }
 
 /// The answers to a group of calls, in its order.
-fn group(unit: &mut UnitOfWork<SqliteRows>, works: Vec<Work>) -> Vec<Result<Answer, HostError>> {
+fn group(
+    unit: &mut UnitOfWork<SqliteRows>,
+    requests: Vec<WriterRequest>,
+) -> Vec<Result<WriterAnswer, HostError>> {
     let mut callers = Vec::new();
     let mut jobs = Vec::new();
-    for work in works {
+    for request in requests {
         let (reply, caller) = oneshot::channel();
-        jobs.push(Job { work, reply });
+        jobs.push(Job { request, reply });
         callers.push(caller);
     }
     for (reply, answer) in answers(unit, jobs) {
@@ -67,13 +70,13 @@ fn group(unit: &mut UnitOfWork<SqliteRows>, works: Vec<Work>) -> Vec<Result<Answ
 
 fn made(unit: &mut UnitOfWork<SqliteRows>, name: &str) -> String {
     match group(unit, vec![colony(name)]).remove(0) {
-        Ok(Answer::Colony(colony)) => colony.id,
+        Ok(WriterAnswer::Colony(colony)) => colony.id,
         other => panic!("{other:?}"),
     }
 }
 
-fn is_done(answer: &Result<Answer, HostError>) -> bool {
-    matches!(answer, Ok(Answer::Reply(Reply::Done { .. })))
+fn is_done(answer: &Result<WriterAnswer, HostError>) -> bool {
+    matches!(answer, Ok(WriterAnswer::Reply(Reply::Done { .. })))
 }
 
 fn number(connection: &Connection, select: &str) -> i64 {
@@ -101,9 +104,13 @@ fn a_text_belongs_to_an_attempt() {
     let insert = "insert into run (mission, step, attempt, queued) values ('m', 0, 1, 5)";
     unit.rows.connection.execute(insert, []).unwrap();
     let of = |attempt| TextOf { mission: "m".to_owned(), step: StepId(0), attempt, kind: TextKind::Diff };
-    let texts = [1, 2].map(|attempt| Work::Text(Box::new((of(attempt), packed::pack("text").unwrap()))));
+    let texts =
+        [1, 2].map(|attempt| WriterRequest::Text(Box::new((of(attempt), packed::pack("text").unwrap()))));
     let answers = group(&mut unit, texts.into());
-    assert!(matches!(answers[..], [Ok(Answer::Stored(true)), Ok(Answer::Stored(false))]), "{answers:?}");
+    assert!(
+        matches!(answers[..], [Ok(WriterAnswer::Stored(true)), Ok(WriterAnswer::Stored(false))]),
+        "{answers:?}"
+    );
     assert_eq!(text::text(&unit.rows.connection, &of(1)).unwrap().as_deref(), Some("text"));
 }
 
@@ -138,7 +145,7 @@ fn a_call_that_fails_leaves_the_others_of_its_group() {
     let (sound, damaged) = (made(&mut unit, "sound"), made(&mut unit, "damaged"));
     let other = Connection::open(folder.path().join("fleet.db")).unwrap();
     other.execute("update colony set state = '{\"v\":7}' where id = ?1", [&damaged]).unwrap();
-    let works = vec![
+    let requests = vec![
         mission(&sound, "a"),
         register(&damaged),
         mission(&sound, "b"),
@@ -146,13 +153,13 @@ fn a_call_that_fails_leaves_the_others_of_its_group() {
         mission("nowhere", "d"),
         mission(&sound, "a"),
     ];
-    let answers = group(&mut unit, works);
+    let answers = group(&mut unit, requests);
     assert!(is_done(&answers[0]) && is_done(&answers[2]) && is_done(&answers[5]), "{answers:?}");
     for failed in [&answers[1], &answers[3]] {
         let Err(HostError::Corrupt(why)) = failed else { panic!("{failed:?}") };
         assert!(why.contains("version 7"), "{why}");
     }
-    assert!(matches!(answers[4], Ok(Answer::Reply(Reply::NotFound))));
+    assert!(matches!(answers[4], Ok(WriterAnswer::Reply(Reply::NotFound))));
     assert_eq!(number(&other, "select count(*) from mission"), 2);
     assert_eq!(number(&other, "select n from tally where kind = 'waiting'"), 2);
     assert_eq!(number(&other, "select count(*) from alarm where kind = 'scheduler'"), 1);
@@ -218,7 +225,7 @@ fn a_transaction_that_fails_leaves_nothing_in_memory() {
     let colony = made(&mut unit, "home");
     let newest = unit.newest();
     let failed = unit.transaction(std::iter::empty(), |unit| {
-        assert!(is_done(&unit.work(mission(&colony, "a"))?));
+        assert!(is_done(&unit.handle(mission(&colony, "a"))?));
         Err::<(), _>(Failed::Store(HostError::Unavailable("a test".to_owned())))
     });
     assert!(matches!(failed, Err(Failed::Store(_))));

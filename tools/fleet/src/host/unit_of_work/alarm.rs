@@ -2,7 +2,7 @@
 
 use super::load::Loaded;
 use super::{Alarm, Failed, Rows, UnitOfWork};
-use crate::actors::Turn;
+use crate::actors::Cascade;
 
 impl<R: Rows> UnitOfWork<R> {
     /// Sets an actor aside. The alarm outlives a transaction that fails.
@@ -30,8 +30,8 @@ impl<R: Rows> UnitOfWork<R> {
             Loaded::Missing => Ok(true),
             Loaded::Found => {
                 if let Some(loaded) = self.missions.get(id) {
-                    let turn = Turn::reminded(&loaded.actor);
-                    self.run(turn)?.map(drop).unwrap_or_default();
+                    let cascade = Cascade::reminded(&loaded.actor);
+                    self.run(cascade)?.map(drop).unwrap_or_default();
                 }
                 Ok(true)
             }

@@ -3,16 +3,16 @@
 use sha2::{Digest, Sha256};
 
 use super::{Answered, CallRow, Failed, Rows, UnitOfWork};
-use crate::actors::Turn;
+use crate::actors::Cascade;
 use crate::host::{Call, HostError, Reply};
 use crate::model;
 
 impl<R: Rows> UnitOfWork<R> {
     /// One call: remembered, or happening now.
     pub(super) fn call(&mut self, call: Call) -> Result<Result<Reply, HostError>, Failed> {
-        let Some(key) = call.key.clone() else { return self.run(Turn::new(call)) };
+        let Some(key) = call.key.clone() else { return self.run(Cascade::new(call)) };
         let asked = model::write(&call.event);
-        self.once(&key, &asked, |unit| unit.run(Turn::new(call)))
+        self.once(&key, &asked, |unit| unit.run(Cascade::new(call)))
     }
 
     /// Acts, unless something was asked with this key before.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::save::state_of;
 use super::{ColonyState, Failed, LoadedColony, LoadedMission, NewMissionRow, Rows, UnitOfWork};
-use crate::actors::{Change, MissionActor, SchedulerActor, Turn};
+use crate::actors::{Cascade, Change, MissionActor, SchedulerActor};
 use crate::host::{Colony, HostError, NewColony, NewMission, Reply};
 use crate::model;
 
@@ -95,7 +95,7 @@ impl<R: Rows> UnitOfWork<R> {
         let loaded = LoadedMission { actor, saved_version: 0, saved_status: status };
         self.missions.insert(id.clone(), loaded);
         self.waiting.insert(id.clone(), waits);
-        Ok(self.run(Turn::created(&id))?.map(|outcome| named(outcome, id)))
+        Ok(self.run(Cascade::created(&id))?.map(|outcome| named(outcome, id)))
     }
 
     fn mission_on(&mut self, colony: &str, branch: &str) -> Result<Option<String>, Failed> {

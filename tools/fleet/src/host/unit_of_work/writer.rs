@@ -16,14 +16,14 @@ const GROUP: usize = 512;
 
 /// A call with its caller.
 pub struct Job {
-    pub work: Work,
+    pub request: WriterRequest,
     /// Channel to the caller that waits for the answer.
-    pub reply: oneshot::Sender<Result<Answer, HostError>>,
+    pub reply: oneshot::Sender<Result<WriterAnswer, HostError>>,
 }
 
 /// Request to the thread.
 #[derive(Clone, Debug)]
-pub enum Work {
+pub enum WriterRequest {
     /// An event for an actor.
     Call(Box<Call>),
     /// A mission to make.
@@ -38,7 +38,7 @@ pub enum Work {
 
 /// Answer of the thread.
 #[derive(Debug)]
-pub enum Answer {
+pub enum WriterAnswer {
     /// To an event, or to the making of a mission.
     Reply(Reply),
     Colony(Colony),
@@ -52,19 +52,19 @@ pub enum Answer {
     Stored(bool),
 }
 
-impl Work {
+impl WriterRequest {
     /// Idempotency key.
     pub(super) fn key(&self) -> Option<&str> {
         match self {
-            Work::Call(call) => call.key.as_deref(),
-            Work::Mission(new) => new.key.as_deref(),
-            Work::Colony(_) | Work::Forget(_) | Work::Text(_) => None,
+            WriterRequest::Call(call) => call.key.as_deref(),
+            WriterRequest::Mission(new) => new.key.as_deref(),
+            WriterRequest::Colony(_) | WriterRequest::Forget(_) | WriterRequest::Text(_) => None,
         }
     }
 
     /// The mission that it needs.
     pub(super) fn mission(&self) -> Option<&str> {
-        let Work::Call(call) = self else { return None };
+        let WriterRequest::Call(call) = self else { return None };
         match &call.event {
             Event::Mission { id, .. } => Some(id),
             Event::Scheduler { .. } => None,
@@ -113,7 +113,7 @@ pub fn publish(news: &watch::Sender<u64>, newest: u64) {
     news.send_if_modified(|known| std::mem::replace(known, newest.max(*known)) < newest);
 }
 
-type Answered = Vec<(oneshot::Sender<Result<Answer, HostError>>, Result<Answer, HostError>)>;
+type Answered = Vec<(oneshot::Sender<Result<WriterAnswer, HostError>>, Result<WriterAnswer, HostError>)>;
 
 /// Has every call of a group happen. One that fails is answered, and the others happen again without it, so that it leaves nothing.
 pub fn answers<R: Rows>(unit: &mut UnitOfWork<R>, mut group: Vec<Job>) -> Answered {
@@ -121,11 +121,11 @@ pub fn answers<R: Rows>(unit: &mut UnitOfWork<R>, mut group: Vec<Job>) -> Answer
     let mut conflicts = 0;
     while !group.is_empty() {
         let mut current = None;
-        let result = unit.transaction(group.iter().map(|it| &it.work), |unit| {
+        let result = unit.transaction(group.iter().map(|it| &it.request), |unit| {
             let mut answers = Vec::with_capacity(group.len());
             for (index, job) in group.iter().enumerate() {
                 current = Some(index);
-                answers.push(unit.work(job.work.clone())?);
+                answers.push(unit.handle(job.request.clone())?);
             }
             current = None;
             Ok(answers)

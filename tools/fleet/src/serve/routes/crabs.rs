@@ -22,7 +22,7 @@ use crate::serve::answer;
 use crate::serve::connected::Connection;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, sees};
-use crate::serve::input::{Asked, Caller, Input, Named, id, line};
+use crate::serve::input::{Caller, Input, Named, StrictQuery, id, line};
 use crate::serve::run::RunId;
 use crate::serve::{heartbeats, names, work};
 
@@ -107,7 +107,7 @@ fn new_id(key: Option<&str>, holder: &str) -> Result<String, ApiError> {
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
-    Asked(query): Asked<Query>,
+    StrictQuery(query): StrictQuery<Query>,
 ) -> Result<Json<Crabs>, ApiError> {
     let colonies = match &query.colony {
         Some(asked) => vec![gateway.colony(asked, rights(&caller.holder)).await?],
@@ -158,7 +158,7 @@ pub(super) async fn remove(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     Named(crab): Named<String>,
-    Asked(query): Asked<InColony>,
+    StrictQuery(query): StrictQuery<InColony>,
 ) -> Result<StatusCode, ApiError> {
     let colony = gateway.colony_of_crab(&crab, query.colony.as_deref(), rights(&caller.holder)).await?;
     gateway.forget_crab(&crab);
@@ -173,7 +173,7 @@ pub(super) async fn work(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     Named(crab): Named<String>,
-    Asked(query): Asked<InColony>,
+    StrictQuery(query): StrictQuery<InColony>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|rejection| {
@@ -203,7 +203,7 @@ pub(super) async fn poll(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     Named(crab): Named<String>,
-    Asked(query): Asked<InColony>,
+    StrictQuery(query): StrictQuery<InColony>,
     Input(body): Input<PollBody>,
 ) -> Result<Json<Messages>, ApiError> {
     if gateway.is_stopping() {
@@ -221,7 +221,7 @@ pub(super) async fn heartbeat(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     Named(crab): Named<String>,
-    Asked(query): Asked<InColony>,
+    StrictQuery(query): StrictQuery<InColony>,
     Input(body): Input<HeartbeatBody>,
 ) -> Result<Json<Ended>, ApiError> {
     if body.runs.len() > MOST_RUNS {

@@ -20,7 +20,7 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use orange_core::mission;
 use serde::Deserialize;
 
-pub use self::missions::{Answer, answer, start};
+pub use self::missions::{MissionAction, answer, start};
 use super::auth::{self, Holder, Who};
 use super::error::ApiError;
 use super::gateway::Gateway;
