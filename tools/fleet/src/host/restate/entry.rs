@@ -1,7 +1,7 @@
 //! The entries of the log: what the rows of one transaction were, as JSON, compressed, in base64.
 //!
-//! An entry says what a unit of work has written, and not how SQLite stores it: every gateway that takes the entries in their order has the same
-//! rows. A form that this program does not know is refused, since rows that were left out would be missing for ever.
+//! An entry says what a unit of work has written, and not how SQLite stores it: every gateway that takes the entries in their order has the
+//! same rows. A form that this program does not know is refused, since rows that were left out would be missing for ever.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

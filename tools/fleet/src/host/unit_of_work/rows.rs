@@ -13,8 +13,8 @@ use crate::host::{Colony, Delivery, Millis, TextOf};
 /// Number of waiting steps of a role that are loaded at a time.
 pub const PAGE: usize = 64;
 
-/// A store, as the unit of work uses it: from one thread, a transaction at a time. Between [`Rows::begin`] and [`Rows::commit`] no other program
-/// writes.
+/// A store, as the unit of work uses it: from one thread, a transaction at a time. Between [`Rows::begin`] and [`Rows::commit`] no other
+/// program writes.
 pub trait Rows {
     /// Begins a transaction, and looks up the answers to calls with these keys.
     fn begin(&mut self, keys: &[String]) -> Result<Begun, Failed>;
