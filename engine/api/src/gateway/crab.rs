@@ -48,7 +48,7 @@ pub struct Registered {
     /// Its roles, each once.
     pub roles: Vec<String>,
     /// Interval of its heartbeats while it has a run, in milliseconds.
-    pub beat_ms: u64,
+    pub heartbeat_ms: u64,
     /// The longest wait of a long poll, in milliseconds.
     pub poll_ms: u64,
 }
@@ -140,7 +140,7 @@ pub enum CrabMessage {
     /// It waits for work.
     Park,
     /// These runs are alive.
-    Beat {
+    Heartbeat {
         /// Ids of the runs.
         runs: Vec<String>,
     },
@@ -148,7 +148,7 @@ pub enum CrabMessage {
 
 /// Heartbeat of a crab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BeatBody {
+pub struct HeartbeatBody {
     /// The runs that are alive.
     pub runs: Vec<String>,
 }

@@ -42,8 +42,8 @@ fn what_a_report_lacks_is_not_sent() {
 #[test]
 fn the_line_of_a_crab_has_two_messages() {
     assert_eq!(text(&CrabMessage::Park), r#"{"type":"Park"}"#);
-    let beat = CrabMessage::Beat { runs: vec!["m.plan.1".to_owned()] };
-    assert_eq!(text(&beat), r#"{"type":"Beat","runs":["m.plan.1"]}"#);
+    let heartbeat = CrabMessage::Heartbeat { runs: vec!["m.plan.1".to_owned()] };
+    assert_eq!(text(&heartbeat), r#"{"type":"Heartbeat","runs":["m.plan.1"]}"#);
 }
 
 #[test]

@@ -42,7 +42,7 @@ const CLIENTS: u32 = 32;
 const CRABS: u32 = 16;
 
 /// Number of heartbeats that each client sends.
-const BEATS: u32 = 100;
+const HEARTBEATS: u32 = 100;
 
 /// Time limit of any action.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -212,14 +212,14 @@ fn crowd(program: &Path, parked: u32) -> Result<()> {
     let cpu = gateway.cpu()?;
     at_once(CLIENTS, |client| {
         let agent = ureq::Agent::new_with_defaults();
-        (0..BEATS).try_for_each(|beat| {
-            let crab = (client * BEATS + beat) % parked;
-            let path = format!("/v1/crabs/crab-{crab}/beat");
+        (0..HEARTBEATS).try_for_each(|heartbeat| {
+            let crab = (client * HEARTBEATS + heartbeat) % parked;
+            let path = format!("/v1/crabs/crab-{crab}/heartbeat");
             gateway.post(&agent, &path, &json!({"runs": ["0.a.1"]})).map(drop)
         })
     })?;
-    let beat = milliseconds(gateway.cpu()? - cpu) / f64::from(CLIENTS * BEATS);
-    line(&format!("CPU of the gateway for one heartbeat among {parked} crabs, ms"), beat, "", None)
+    let heartbeat = milliseconds(gateway.cpu()? - cpu) / f64::from(CLIENTS * HEARTBEATS);
+    line(&format!("CPU of the gateway for one heartbeat among {parked} crabs, ms"), heartbeat, "", None)
 }
 
 impl Gateway<'_> {

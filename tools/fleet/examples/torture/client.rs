@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An answer of the gateway.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     pub(crate) status: u16,
     pub(crate) body: Value,
 }
@@ -69,7 +69,7 @@ impl Client {
         key: Option<&str>,
         body: Option<&Value>,
         patience: Duration,
-    ) -> Option<Answer> {
+    ) -> Option<HttpAnswer> {
         let mut request = ureq::http::Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.address()))
@@ -93,7 +93,7 @@ impl Client {
             let status = answer.status().as_u16();
             let text = answer.body_mut().with_config().limit(64 << 20).read_to_string().ok()?;
             let body = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).ok()? };
-            Some(Answer { status, body })
+            Some(HttpAnswer { status, body })
                 .filter(|it| it.status < 500 && ![408, 425, 429].contains(&it.status))
         });
         if heard.is_none() {
@@ -111,7 +111,7 @@ impl Client {
         key: Option<&str>,
         body: Option<&Value>,
         mut between: impl FnMut(),
-    ) -> Option<Answer> {
+    ) -> Option<HttpAnswer> {
         let begin = Instant::now();
         while !self.is_over() {
             if let Some(answer) = self.try_once(method, path, key, body, Duration::from_millis(1500)) {
@@ -135,7 +135,7 @@ impl Client {
         path: &str,
         key: Option<&str>,
         body: Option<&Value>,
-    ) -> Option<Answer> {
+    ) -> Option<HttpAnswer> {
         self.ask_between(method, path, key, body, || {})
     }
 
@@ -148,7 +148,7 @@ impl Client {
     }
 }
 
-impl Answer {
+impl HttpAnswer {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }

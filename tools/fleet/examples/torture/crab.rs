@@ -1,4 +1,4 @@
-//! Simulated crabs: they wait for steps, beat, and report as the script of the mission says, for ever.
+//! Simulated crabs: they wait for steps, send heartbeats, and report as the script of the mission says, for ever.
 
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
-use crate::client::{Answer, Client};
+use crate::client::{Client, HttpAnswer};
 use crate::dice::Dice;
 
 /// Time for which a crab waits for work before it asks again.
@@ -155,7 +155,7 @@ impl Crab {
         } else if self.dice.once_in(30) {
             // The lease ends without heartbeats during this.
             let until = Instant::now() + self.lease * 2;
-            while Instant::now() < until && self.beat(run) {
+            while Instant::now() < until && self.heartbeat(run) {
                 thread::sleep(self.lease / 4);
             }
         } else {
@@ -165,8 +165,8 @@ impl Crab {
     }
 
     /// Says that the run is alive. False if the gateway has answered that it is not.
-    fn beat(&self, run: &str) -> bool {
-        let path = format!("/v1/crabs/{}/beat", self.id);
+    fn heartbeat(&self, run: &str) -> bool {
+        let path = format!("/v1/crabs/{}/heartbeat", self.id);
         let answer = self.client.try_once("POST", &path, None, Some(&json!({"runs": [run]})), self.lease / 3);
         !answer.is_some_and(|it| it.body["ended"].as_array().is_some_and(|it| it.iter().any(|it| it == run)))
     }
@@ -185,9 +185,9 @@ impl Crab {
         }
         let key = format!("{}-{number}-end-{run}", self.id);
         // Heartbeats go on until the report is acknowledged.
-        let beat = || _ = self.beat(run);
+        let heartbeat = || _ = self.heartbeat(run);
         let Some(answer) =
-            self.client.ask_between("POST", "/v1/runs/complete", Some(&key), Some(&body), beat)
+            self.client.ask_between("POST", "/v1/runs/complete", Some(&key), Some(&body), heartbeat)
         else {
             return;
         };
@@ -197,7 +197,7 @@ impl Crab {
         }
     }
 
-    fn noted(&self, run: &str, summary: &str, answer: &Answer) {
+    fn noted(&self, run: &str, summary: &str, answer: &HttpAnswer) {
         match answer.is_success() {
             true => self.client.ledger().completed(run, &self.id, summary),
             false => self.client.ledger().notes().refused += 1,

@@ -1,12 +1,12 @@
-//! The part of a turn that concerns a scheduler.
+//! The part of a cascade that concerns a scheduler.
 
 use orange_core::scheduler::{Effect, Event, Heads, Item};
 use serde_json::json;
 
-use super::{Change, CrabChange, Happening, SchedulerActor, Todo, Turn, done};
+use super::{Cascade, Change, CrabChange, Happening, SchedulerActor, Todo, done};
 use crate::host::{Delivery, Instruction, Reply};
 
-impl Turn {
+impl Cascade {
     /// Has an event happen to a scheduler. `heads` are the first waiting steps of its colony by role, and the event of a mission has the
     /// rows of that mission.
     pub fn scheduler(&mut self, actor: &mut SchedulerActor, heads: &Heads, event: Event) -> Vec<Change> {

@@ -1,4 +1,4 @@
-//! The part of a turn that concerns a mission.
+//! The part of a cascade that concerns a mission.
 
 use orange_core::mission::{Effect, Event, Mission};
 use orange_core::plan::StepId;
@@ -6,10 +6,10 @@ use orange_core::scheduler::{Item, Refusal, Scheduler};
 use serde_json::json;
 
 use super::history::history;
-use super::{AttemptChange, Change, Happening, MissionActor, Turn, done, want};
+use super::{AttemptChange, Cascade, Change, Happening, MissionActor, done, want};
 use crate::host::Reply;
 
-impl Turn {
+impl Cascade {
     /// Has something happen to a mission. `scheduler` is that of its colony, which knows who has the step.
     pub fn mission(
         &mut self,

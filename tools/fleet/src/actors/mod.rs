@@ -1,6 +1,6 @@
 //! Consequences of one event in a mission and in its scheduler: values in, values out. A host loads, asks, and writes down.
 //!
-//! A [`Turn`] is one call. It says which actor comes next, takes the actor as the host has loaded it, changes it, and says what the
+//! A [`Cascade`] is one call. It says which actor comes next, takes the actor as the host has loaded it, changes it, and says what the
 //! rows and the records have to say; until nothing follows any more.
 
 mod colony;
@@ -43,12 +43,12 @@ pub struct SchedulerActor {
     pub version: u64,
 }
 
-/// Next action of a turn.
+/// Next action of a cascade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Todo {
-    /// Something concerns a mission: [`Turn::mission`] or [`Turn::no_mission`].
+    /// Something concerns a mission: [`Cascade::mission`] or [`Cascade::no_mission`].
     Mission { id: String, what: Happening },
-    /// Something happens to a scheduler: [`Turn::scheduler`] or [`Turn::no_colony`].
+    /// Something happens to a scheduler: [`Cascade::scheduler`] or [`Cascade::no_colony`].
     Scheduler {
         id: String,
         /// The event. For a `Want` the host adds the rows of the mission that wait.
@@ -146,7 +146,7 @@ pub enum CrabChange {
 
 /// One call and everything that follows from it.
 #[derive(Debug)]
-pub struct Turn {
+pub struct Cascade {
     about: About,
     /// The attempt whose end a crab reports by this call: that crab need not end its agent.
     reported: Option<(String, StepId, u32)>,
@@ -155,9 +155,9 @@ pub struct Turn {
     offers: Vec<(String, Item)>,
 }
 
-impl Turn {
-    /// The turn of a call.
-    pub fn new(call: Call) -> Turn {
+impl Cascade {
+    /// The cascade of a call.
+    pub fn new(call: Call) -> Cascade {
         let Call { event, about, .. } = call;
         let (first, reported) = match event {
             Event::Mission { id, event } => {
@@ -166,21 +166,21 @@ impl Turn {
             }
             Event::Scheduler { id, event } => (Todo::Scheduler { id, event }, None),
         };
-        Turn { about, reported, todo: VecDeque::from([first]), outcome: None, offers: Vec::new() }
+        Cascade { about, reported, todo: VecDeque::from([first]), outcome: None, offers: Vec::new() }
     }
 
-    /// The turn that follows the making of a mission, which begins at once.
-    pub fn created(mission: &str) -> Turn {
+    /// The cascade that follows the making of a mission, which begins at once.
+    pub fn created(mission: &str) -> Cascade {
         let id = mission.to_owned();
         let first = Todo::Mission { id, what: Happening::Event(core_mission::Event::Begin) };
         let todo = VecDeque::from([first]);
-        Turn { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
+        Cascade { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
     }
 
-    /// The turn in which a scheduler hears again what a mission wants, as after an outage. Nothing follows if it knows.
-    pub fn reminded(actor: &MissionActor) -> Turn {
+    /// The cascade in which a scheduler hears again what a mission wants, as after an outage. Nothing follows if it knows.
+    pub fn reminded(actor: &MissionActor) -> Cascade {
         let todo = VecDeque::from([want(actor)]);
-        Turn { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
+        Cascade { about: About::default(), reported: None, todo, outcome: None, offers: Vec::new() }
     }
 
     /// Takes the next action; none when all is done.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::store::folder;
 use crate::client::{self, Failed, Gateway, Heard, parse};
-use crate::serve::doors::Tokens;
+use crate::serve::auth::Tokens;
 use crate::serve::settings::PORT;
 
 /// Time limit of a call.

@@ -205,16 +205,16 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Parser)]
-    struct Line {
+    struct CommandLine {
         #[command(flatten)]
         run: RunArgs,
     }
 
     #[test]
-    fn the_arguments_of_a_crab_are_handed_on() {
+    fn the_arguments_of_a_crab_are_passed_on() {
         let words = ["x", "--agree", "--harness", "codex", "--orange", "/o", "--look", "1", "--keep", "0"];
-        let line = Line::parse_from(words);
-        let again = Line::parse_from([vec!["x".to_owned()], line.run.words()].concat());
+        let line = CommandLine::parse_from(words);
+        let again = CommandLine::parse_from([vec!["x".to_owned()], line.run.words()].concat());
         assert_eq!(format!("{line:?}"), format!("{again:?}"));
     }
 }

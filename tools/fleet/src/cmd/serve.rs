@@ -18,7 +18,7 @@ use crate::console::machine::Machine;
 use crate::crab::find_orange;
 use crate::host::{Host, KEPT_BY_GATEWAYS};
 use crate::plans::PLANS;
-use crate::serve::doors::Tokens;
+use crate::serve::auth::Tokens;
 use crate::serve::settings::{Limits, TlsFiles};
 use crate::serve::workflows::Workflows;
 use crate::serve::{Gateway, Settings, Socket, check, logs, serve};

@@ -12,7 +12,7 @@ use super::Said;
 use super::client::ClientArgs;
 use super::status::{or_dash, table};
 use super::store::folder;
-use crate::serve::doors::{Rights, Stored, Tokens};
+use crate::serve::auth::{Rights, Stored, Tokens};
 
 /// `orange-fleet token …`
 #[derive(Debug, Subcommand)]

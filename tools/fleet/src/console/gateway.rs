@@ -1,4 +1,4 @@
-//! The door of the console at a gateway: the same tokens, and the same functions as those of the API's calls.
+//! Entry point of the console at a gateway: the same tokens, and the same functions as those of the API's calls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use axum::Router;
 use orange_api::gateway::NewMissionBody;
 use orange_core::plan::{Execution, Intervene};
 
-use super::door::{Ask, Begin, Done, Door, Refused};
+use super::entry_point::{Ask, Begin, Done, EntryPoint, Refused};
 use super::machine::Machine;
 use super::{Console, router};
 use crate::host::{HostError, Later};
-use crate::serve::doors::Rights;
-use crate::serve::{Answer, ApiError, Gateway, act, start_mission};
+use crate::serve::auth::Rights;
+use crate::serve::{ApiError, Gateway, MissionAction, act, start_mission};
 
 /// The pages of the console of a gateway, with the work of its machine if that is shown.
 pub fn pages(gateway: &Arc<Gateway>, machine: Option<Machine>) -> Router {
     let plans = gateway.workflows.all().collect();
-    let door = Arc::new(AtGateway(Arc::clone(gateway)));
+    let entry_point = Arc::new(AtGateway(Arc::clone(gateway)));
     let (host, stopping) = (Arc::clone(&gateway.host), gateway.stopping.subscribe());
-    router(Console::new(host, plans, door, machine.map(Arc::new), stopping))
+    router(Console::new(host, plans, entry_point, machine.map(Arc::new), stopping))
 }
 
 struct AtGateway(Arc<Gateway>);
 
-impl Door for AtGateway {
+impl EntryPoint for AtGateway {
     fn person(&self, token: &str) -> Option<String> {
         self.0.tokens.holder(token).filter(|it| it.rights == Rights::Person).map(|it| it.id)
     }
@@ -50,11 +50,12 @@ impl Door for AtGateway {
             let done = match ask {
                 Ask::Start(begin) => self.start(key, begin).await,
                 Ask::Continue { mission, pause, accepts, execution, intervene } => {
-                    let answer = Answer::Continue { pause, accept_failure: accepts, execution, intervene };
+                    let answer =
+                        MissionAction::Continue { pause, accept_failure: accepts, execution, intervene };
                     self.act(key, mission, answer).await
                 }
-                Ask::Retry { mission, step } => self.act(key, mission, Answer::Retry(step)).await,
-                Ask::Cancel { mission } => self.act(key, mission, Answer::Cancel).await,
+                Ask::Retry { mission, step } => self.act(key, mission, MissionAction::Retry(step)).await,
+                Ask::Cancel { mission } => self.act(key, mission, MissionAction::Cancel).await,
             };
             match done {
                 Ok(done) => Ok(Ok(done)),
@@ -80,7 +81,7 @@ impl AtGateway {
         Ok(Done { mission, answered: None })
     }
 
-    async fn act(&self, key: String, mission: String, answer: Answer) -> Result<Done, ApiError> {
+    async fn act(&self, key: String, mission: String, answer: MissionAction) -> Result<Done, ApiError> {
         let acted = act(&self.0, Some(key), &mission, answer).await?;
         Ok(Done { mission, answered: acted.answered })
     }

@@ -40,7 +40,7 @@ const OPEN: [&str; 5] =
 /// Lets people in who have signed in, shows them problems as pages, and adds headers to every answer.
 pub async fn guard(State(console): State<Console>, mut request: Request, next: Next) -> Response {
     let session = cookies(request.headers()).find_map(|it| console.sessions.of(it));
-    let session = session.filter(|it| console.door.is_person(&it.holder));
+    let session = session.filter(|it| console.entry_point.is_person(&it.holder));
     let mut response = match session {
         Some(session) => {
             request.extensions_mut().insert(session.clone());

@@ -66,7 +66,7 @@ pub async fn events(
         let event = follower.next().await?;
         // A token can be revoked, and a session ended, while their pages are open.
         let Follower { console, session, .. } = &follower;
-        if !console.door.is_person(&session.holder) || !console.sessions.stands(session) {
+        if !console.entry_point.is_person(&session.holder) || !console.sessions.stands(session) {
             return None;
         }
         Some((Ok::<_, Infallible>(event), follower))

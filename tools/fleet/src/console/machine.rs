@@ -31,7 +31,7 @@ pub struct Machine {
 
 /// A task or a mission that is not over.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Work {
+pub struct OpenWork {
     /// Id of the task or mission.
     pub id: String,
     /// Name of its project.
@@ -72,10 +72,10 @@ pub fn is_for_pages(action: &NeedAction) -> bool {
     action.shows.is_none()
 }
 
-impl Work {
-    fn of_task(listed: ListedTask<'_>) -> Work {
+impl OpenWork {
+    fn of_task(listed: ListedTask<'_>) -> OpenWork {
         match listed {
-            ListedTask::Readable(row) => Work {
+            ListedTask::Readable(row) => OpenWork {
                 id: row.id.into_owned(),
                 project: row.project.into_owned(),
                 branch: row.branch.into_owned(),
@@ -89,14 +89,14 @@ impl Work {
             },
             ListedTask::Unreadable { id, project, error } => {
                 let error = Some(error.message.clone());
-                Work { id: id.into_owned(), project: project.into_owned(), error, ..Work::default() }
+                OpenWork { id: id.into_owned(), project: project.into_owned(), error, ..OpenWork::default() }
             }
         }
     }
 
-    fn of_mission(listed: ListedMission) -> Work {
+    fn of_mission(listed: ListedMission) -> OpenWork {
         match listed {
-            ListedMission::Readable(row) => Work {
+            ListedMission::Readable(row) => OpenWork {
                 id: row.id,
                 project: row.project,
                 branch: row.branch,
@@ -110,7 +110,7 @@ impl Work {
             },
             ListedMission::Unreadable { id, project, branch, error } => {
                 let branch = branch.unwrap_or_default();
-                Work { id, project, branch, error: Some(error.message), ..Work::default() }
+                OpenWork { id, project, branch, error: Some(error.message), ..OpenWork::default() }
             }
         }
     }
@@ -140,11 +140,11 @@ impl Machine {
     ///
     /// # Errors
     /// `orange` cannot be run, or fails.
-    pub fn work(&self) -> Result<Vec<Work>> {
+    pub fn work(&self) -> Result<Vec<OpenWork>> {
         let tasks: Vec<ListedTask<'_>> = self.ask(&["task", "list", "--all-projects"], "", ANSWER)?;
         let missions: Vec<ListedMission> = self.ask(&["mission", "list", "--all-projects"], "", ANSWER)?;
-        let tasks = tasks.into_iter().map(Work::of_task);
-        let mut work: Vec<Work> = tasks.chain(missions.into_iter().map(Work::of_mission)).collect();
+        let tasks = tasks.into_iter().map(OpenWork::of_task);
+        let mut work: Vec<OpenWork> = tasks.chain(missions.into_iter().map(OpenWork::of_mission)).collect();
         work.sort_by_key(|it| !it.needs_person());
         Ok(work)
     }

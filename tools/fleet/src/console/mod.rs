@@ -1,9 +1,9 @@
 //! The console: pages for people, made on the server. They work without a script; with one, they change as the fleet does.
 //!
-//! Every page is a function of values in `view`; `routes` gets these values from the host, and takes forms to the gateway's door.
+//! Every page is a function of values in `view`; `routes` gets these values from the host, and sends forms to the gateway.
 
 pub mod assets;
-pub mod door;
+pub mod entry_point;
 mod gateway;
 mod guard;
 mod live;
@@ -19,7 +19,7 @@ use orange_analysis::plan_proof::{self, PlanProof};
 use orange_core::plan::Plan;
 use tokio::sync::watch;
 
-use self::door::Door;
+use self::entry_point::EntryPoint;
 use self::machine::Machine;
 use self::session::Sessions;
 use crate::host::Host;
@@ -34,8 +34,8 @@ pub struct Console {
     pub host: Arc<dyn Host>,
     /// Plans that missions can follow, in the order of their names.
     pub plans: Vec<&'static Plan<'static>>,
-    /// Door that checks tokens, and that forms go through.
-    pub door: Arc<dyn Door>,
+    /// Entry point that checks tokens and takes forms.
+    pub entry_point: Arc<dyn EntryPoint>,
     /// The gateway's own machine, if its work is shown.
     pub machine: Option<Arc<Machine>>,
     /// Turns true when the gateway stops: open pages are let go.
@@ -48,12 +48,13 @@ impl Console {
     pub fn new(
         host: Arc<dyn Host>,
         plans: Vec<&'static Plan<'static>>,
-        door: Arc<dyn Door>,
+        entry_point: Arc<dyn EntryPoint>,
         machine: Option<Arc<Machine>>,
         stopping: watch::Receiver<bool>,
     ) -> Console {
-        let sessions = Arc::new(Sessions::new(&door.secret(), door.is_secure(), door.signed_out()));
-        Console { host, plans, door, machine, stopping, sessions, proofs: Arc::default() }
+        let sessions =
+            Arc::new(Sessions::new(&entry_point.secret(), entry_point.is_secure(), entry_point.signed_out()));
+        Console { host, plans, entry_point, machine, stopping, sessions, proofs: Arc::default() }
     }
 
     /// The plan of this name.

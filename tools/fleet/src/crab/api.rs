@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use orange_api::Result;
 use orange_api::gateway::{
-    BeatBody, CompleteBody, Ended, GiveBackBody, Message, Messages, PollBody, RegisterBody, Registered,
+    CompleteBody, Ended, GiveBackBody, HeartbeatBody, Message, Messages, PollBody, RegisterBody, Registered,
     Reported, RunEnd, StartBody,
 };
 use serde::{Deserialize, Serialize};
 
 use super::job::Verdict;
-use super::line::Line;
+use super::socket::GatewaySocket;
 use super::workflow::short_hash;
 use crate::client::{Client, Gateway, Heard, json, parse};
 use crate::host::TextKind;
@@ -56,9 +56,9 @@ impl Api {
     ///
     /// # Errors
     /// The gateway does not answer, or has no WebSockets.
-    pub fn line(&self, crab: &str) -> Heard<Line> {
+    pub fn socket(&self, crab: &str) -> Heard<GatewaySocket> {
         let path = format!("/v1/crabs/{crab}/work");
-        Line::connect(self.client.address(), &path, self.client.token(), self.client.tls())
+        GatewaySocket::connect(self.client.address(), &path, self.client.token(), self.client.tls())
     }
 
     /// Registers a crab, or changes its roles.
@@ -76,9 +76,9 @@ impl Api {
     }
 
     /// Says that a run is alive. Returns whether the gateway thinks so, too.
-    pub fn beat(&self, crab: &str, run: &str, patience: Duration) -> Heard<bool> {
-        let body = BeatBody { runs: vec![run.to_owned()] };
-        let answer: Ended = self.ask(&format!("/v1/crabs/{crab}/beat"), &body, patience)?;
+    pub fn heartbeat(&self, crab: &str, run: &str, patience: Duration) -> Heard<bool> {
+        let body = HeartbeatBody { runs: vec![run.to_owned()] };
+        let answer: Ended = self.ask(&format!("/v1/crabs/{crab}/heartbeat"), &body, patience)?;
         Ok(!answer.ended.iter().any(|it| it == run))
     }
 

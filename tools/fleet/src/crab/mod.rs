@@ -7,15 +7,15 @@ pub mod api;
 pub mod decide;
 pub mod files;
 pub mod git;
-pub mod heart;
+pub mod heartbeat;
 pub mod job;
-pub mod line;
 pub mod local;
 pub mod orange;
 pub mod program;
 pub mod push;
 pub mod repository;
 mod retention;
+pub mod socket;
 pub mod texts;
 mod wait;
 mod work;
@@ -30,9 +30,9 @@ use orange_api::{Error, Kind, MissionRow, Result};
 use self::api::{Api, Registration};
 use self::files::Home;
 use self::job::Job;
-use self::line::Line;
 use self::orange::Engine;
 use self::retention::Removals;
+use self::socket::GatewaySocket;
 use self::work::{After, Worker};
 use crate::client::{Failed, Gateway};
 
@@ -71,7 +71,7 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     /// Between two heartbeats, if the gateway does not say.
-    pub beat: Duration,
+    pub heartbeat: Duration,
     /// Between two looks for agents that have died without a report.
     pub look: Duration,
     /// Time for which a crab that cannot start steps asks for none; it doubles with each step that it gives back.
@@ -83,7 +83,7 @@ pub struct Times {
 impl Default for Times {
     fn default() -> Times {
         let seconds = Duration::from_secs;
-        Times { beat: seconds(2), look: seconds(10), fault: seconds(30), push: seconds(3600) }
+        Times { heartbeat: seconds(2), look: seconds(10), fault: seconds(30), push: seconds(3600) }
     }
 }
 
@@ -95,11 +95,11 @@ struct Crab {
     id: String,
     orange: Engine,
     /// Between two heartbeats.
-    beat: Duration,
+    heartbeat: Duration,
     /// Number of steps that it has given back in a row.
     faults: u32,
     /// The WebSocket on which it waits.
-    line: Option<Line>,
+    socket: Option<GatewaySocket>,
     /// The removals of old missions.
     removals: Removals,
     /// Until then it polls, since WebSockets have failed.
@@ -143,9 +143,20 @@ impl Crab {
         let home = Home::take(&settings.home)?;
         let id = home.crab_id(|| Ok(format!("crab-{}", random()?)))?;
         let orange = Engine::new(settings.orange.clone(), home.folder());
-        let beat = settings.times.beat;
+        let heartbeat = settings.times.heartbeat;
         let removals = Removals::default();
-        Ok(Crab { settings, api, home, id, orange, beat, faults: 0, line: None, removals, polls_until: None })
+        Ok(Crab {
+            settings,
+            api,
+            home,
+            id,
+            orange,
+            heartbeat,
+            faults: 0,
+            socket: None,
+            removals,
+            polls_until: None,
+        })
     }
 
     fn tell(&self, text: &str) {
@@ -165,7 +176,7 @@ impl Crab {
         loop {
             match self.api.register(&own) {
                 Ok(answer) => {
-                    self.beat = Duration::from_millis(answer.beat_ms);
+                    self.heartbeat = Duration::from_millis(answer.heartbeat_ms);
                     self.tell(&format!(
                         "registered in {} as {} ({})",
                         own.colony,

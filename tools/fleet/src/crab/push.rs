@@ -43,7 +43,7 @@ impl Pushed {
 /// Commits and pushes. It does nothing twice, so that it can be repeated after a kill.
 ///
 /// # Errors
-/// When git itself fails in the worktree.
+/// Git fails in the worktree.
 pub fn push(job: &Job, ready: &Ready, wanted: &dyn Wanted) -> Result<Pushed> {
     let worktree = Path::new(&ready.worktree);
     let git = Git::new(worktree, wanted);
@@ -90,7 +90,7 @@ pub fn push(job: &Job, ready: &Ready, wanted: &dyn Wanted) -> Result<Pushed> {
 /// Takes the claim back from an attempt that is not current.
 ///
 /// # Errors
-/// When git itself fails.
+/// Git fails.
 pub fn reclaim(job: &Job, ready: &Ready, other: Option<&str>, wanted: &dyn Wanted) -> Result<bool> {
     let name = claim_ref(&job.assigned.branch);
     let spec = format!("{}:{name}", ready.claim);
@@ -101,7 +101,7 @@ pub fn reclaim(job: &Job, ready: &Ready, other: Option<&str>, wanted: &dyn Wante
 /// Removes the claim of an attempt that does not push, and the local branch, as far as that is possible now.
 ///
 /// # Errors
-/// When git cannot be run, or takes too long. The next attempt replaces a claim that stays.
+/// Git cannot be run, or takes too long. The next attempt replaces a claim that stays.
 pub fn leave(job: &Job, ready: &Ready, wanted: &dyn Wanted) -> Result<()> {
     let git = Git::new(Path::new(&ready.clone), wanted);
     let branch = branch_ref(&job.assigned.branch);

@@ -53,7 +53,7 @@ impl Repositories<'_> {
     /// Makes the clone if it is not there, fetches the branch, claims it, and puts the local branch where the remote's is.
     ///
     /// # Errors
-    /// Why no attempt can start here.
+    /// No attempt can start here.
     pub fn prepare(
         &self,
         assigned: &TaskAssigned,

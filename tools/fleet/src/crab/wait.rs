@@ -32,7 +32,7 @@ impl Crab {
                     }
                 }
                 Err(Failed::Refused { status: 404, .. }) => {
-                    self.line = None;
+                    self.socket = None;
                     self.register()?;
                 }
                 Err(failed @ Failed::Refused { .. }) => return Err(failed.into_error()),
@@ -49,7 +49,7 @@ impl Crab {
         match self.on_line() {
             Ok(messages) => Ok(messages),
             Err(failed) => {
-                self.line = None;
+                self.socket = None;
                 if matches!(failed, Failed::Refused { status: 401 | 403 | 404, .. }) {
                     return Err(failed);
                 }
@@ -62,16 +62,16 @@ impl Crab {
     }
 
     fn on_line(&mut self) -> std::result::Result<Vec<Message>, Failed> {
-        let mut line = match self.line.take() {
-            Some(line) => line,
+        let mut socket = match self.socket.take() {
+            Some(socket) => socket,
             None => {
-                let mut line = self.api.line(&self.id)?;
-                line.park()?;
-                line
+                let mut socket = self.api.socket(&self.id)?;
+                socket.park()?;
+                socket
             }
         };
-        let message = line.hear()?;
-        self.line = Some(line);
+        let message = socket.hear()?;
+        self.socket = Some(socket);
         Ok(message.into_iter().collect())
     }
 
@@ -82,7 +82,7 @@ impl Crab {
                 Message::TaskAssigned(assigned) => taken = Some(*assigned),
                 Message::Retry { after_ms } => {
                     // The gateway stops.
-                    self.line = None;
+                    self.socket = None;
                     std::thread::sleep(Duration::from_millis(after_ms).min(RETRIES.1));
                 }
                 // It has no agent.
@@ -91,7 +91,7 @@ impl Crab {
         }
         if taken.is_some() {
             // With a job it listens to the answers to its heartbeats.
-            self.line = None;
+            self.socket = None;
         }
         taken
     }

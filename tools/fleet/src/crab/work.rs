@@ -8,7 +8,7 @@ use orange_api::{Kind, Result, ShownMission};
 
 use super::api::Reporter;
 use super::decide::{Action, Lease, Local, next, unfit};
-use super::heart::Heart;
+use super::heartbeat::Heartbeat;
 use super::job::{Job, Ready, Verdict};
 use super::local::local;
 use super::orange::NewMission;
@@ -49,8 +49,8 @@ pub(super) enum After {
 pub(super) struct Worker<'c> {
     crab: &'c Crab,
     job: Job,
-    heart: Heart,
-    seen: Option<Seen>,
+    heartbeat: Heartbeat,
+    seen: Option<MissionSnapshot>,
     /// Since when this process has the job.
     since: Instant,
     /// Time of the first try of the push, and wait before the next one.
@@ -65,7 +65,7 @@ pub(super) struct Worker<'c> {
 }
 
 /// The mission as it was when its journal had this length and time.
-struct Seen {
+struct MissionSnapshot {
     local: Local,
     journal: PathBuf,
     stamp: Option<(u64, SystemTime)>,
@@ -75,11 +75,11 @@ struct Seen {
 impl Worker<'_> {
     /// `is_taken_up` says that another process had the job before.
     pub(super) fn new<'c>(crab: &'c Crab, job: Job, is_taken_up: bool) -> Worker<'c> {
-        let heart = Heart::start(Arc::clone(&crab.api), &crab.id, job.run(), crab.beat);
+        let heartbeat = Heartbeat::start(Arc::clone(&crab.api), &crab.id, job.run(), crab.heartbeat);
         Worker {
             crab,
             job,
-            heart,
+            heartbeat,
             seen: None,
             since: Instant::now(),
             pushing: None,
@@ -99,10 +99,10 @@ impl Worker<'_> {
                     continue;
                 }
             };
-            if let Some(why) = self.heart.refusal() {
+            if let Some(why) = self.heartbeat.refusal() {
                 self.tell_trouble(&format!("the gateway refuses its heartbeats: {why}"));
             }
-            let action = next(&self.job, &local, self.heart.lease());
+            let action = next(&self.job, &local, self.heartbeat.lease());
             if action == Action::Forget {
                 return self.forget();
             }
@@ -128,7 +128,7 @@ impl Worker<'_> {
     fn hold(&mut self, why: &str) {
         self.tell_trouble(&format!("tries again: {why}"));
         self.seen = None;
-        self.heart.wait(RETRIES.0 * 2u32.saturating_pow(self.failures.min(4)));
+        self.heartbeat.wait(RETRIES.0 * 2u32.saturating_pow(self.failures.min(4)));
         self.failures = self.failures.saturating_add(1);
     }
 
@@ -172,7 +172,7 @@ impl Worker<'_> {
     /// State of the mission. It is looked at when its journal has changed, and now and then.
     fn local(&mut self) -> Result<Local> {
         let Some(id) = self.job.mission.clone() else { return Ok(Local::Absent) };
-        let is_due = |seen: &Seen| seen.at.elapsed() >= self.crab.settings.times.look;
+        let is_due = |seen: &MissionSnapshot| seen.at.elapsed() >= self.crab.settings.times.look;
         if let Some(seen) = &self.seen {
             if !is_due(seen) && stamp(&seen.journal) == seen.stamp {
                 return Ok(seen.local.clone());
@@ -186,7 +186,8 @@ impl Worker<'_> {
         let Some(shown) = self.crab.orange.show(&id)? else { return Ok(Local::Absent) };
         let journal = PathBuf::from(&shown.path).with_file_name("history.jsonl");
         let local = self.standing(&shown);
-        self.seen = Some(Seen { local: local.clone(), journal, stamp: before, at: Instant::now() });
+        self.seen =
+            Some(MissionSnapshot { local: local.clone(), journal, stamp: before, at: Instant::now() });
         Ok(local)
     }
 
@@ -196,13 +197,13 @@ impl Worker<'_> {
 
     /// Waits until the journal of the mission changes, or a look is due.
     fn wait(&self) {
-        let Some(seen) = &self.seen else { return self.heart.wait(GLANCE) };
+        let Some(seen) = &self.seen else { return self.heartbeat.wait(GLANCE) };
         let look = self.crab.settings.times.look;
-        while self.heart.lease() != Lease::Lost
+        while self.heartbeat.lease() != Lease::Lost
             && seen.at.elapsed() < look
             && stamp(&seen.journal) == seen.stamp
         {
-            self.heart.wait(GLANCE);
+            self.heartbeat.wait(GLANCE);
         }
     }
 
@@ -219,12 +220,12 @@ impl Worker<'_> {
             orange: &self.crab.orange,
             agrees: self.crab.settings.agrees,
         };
-        match repositories.prepare(&self.job.assigned, &self.heart) {
+        match repositories.prepare(&self.job.assigned, &self.heartbeat) {
             Ok(ready) => {
                 self.job.ready = Some(ready);
                 self.save()
             }
-            Err(_) if self.heart.lease() == Lease::Lost => Ok(()),
+            Err(_) if self.heartbeat.lease() == Lease::Lost => Ok(()),
             Err(Unready::Mission(error)) => self.decide(Verdict::failed(error.one_line())),
             Err(Unready::Machine(error)) => self.give_back_after_tries(&error),
         }
@@ -290,7 +291,7 @@ impl Worker<'_> {
         match failed {
             Failed::Refused { status: 404 | 409 | 410, message, .. } => {
                 self.tell(&format!("is lost: {message}"));
-                self.heart.lose();
+                self.heartbeat.lose();
                 Ok(())
             }
             failed @ (Failed::Refused { .. } | Failed::Unheard(_)) => Err(failed.into_error()),
@@ -300,11 +301,11 @@ impl Worker<'_> {
     fn push(&mut self, local: &Local) -> Result<()> {
         let Some(ready) = self.job.ready.clone() else { return Ok(()) };
         // Only the current attempt may push, and only the gateway knows which one that is.
-        if self.heart.ask() != Lease::Held {
-            self.heart.wait(if self.heart.refusal().is_some() { RETRIES.1 } else { RETRIES.0 });
+        if self.heartbeat.ask() != Lease::Held {
+            self.heartbeat.wait(if self.heartbeat.refusal().is_some() { RETRIES.1 } else { RETRIES.0 });
             return Ok(());
         }
-        let pushed = push::push(&self.job, &ready, &self.heart);
+        let pushed = push::push(&self.job, &ready, &self.heartbeat);
         match pushed.unwrap_or_else(|error| Pushed::failed(error.one_line())) {
             Pushed::Done { commit, notes } => {
                 self.tell(&format!("has pushed {commit} to {}", self.job.assigned.branch));
@@ -319,11 +320,11 @@ impl Worker<'_> {
     }
 
     fn reclaim(&mut self, ready: &Ready, other: Option<&str>) -> Result<()> {
-        if self.heart.ask() != Lease::Held {
+        if self.heartbeat.ask() != Lease::Held {
             return Ok(());
         }
         self.tell("takes the branch back from an attempt that is not current");
-        push::reclaim(&self.job, ready, other, &self.heart).map(drop)
+        push::reclaim(&self.job, ready, other, &self.heartbeat).map(drop)
     }
 
     /// A lock may be held for a moment, and a hook may need what is away for a moment.
@@ -344,7 +345,7 @@ impl Worker<'_> {
             return self.decide(unfit(local, &reason));
         }
         self.tell_trouble(&format!("pushes again: {why}"));
-        self.heart.wait(pause);
+        self.heartbeat.wait(pause);
         self.pushing = Some((begun, (pause * 2).min(RETRIES.1)));
         Ok(())
     }
@@ -394,7 +395,7 @@ impl Worker<'_> {
 
     fn cancel(&mut self) -> Result<()> {
         let Some(mission) = self.job.mission.clone() else { return Ok(()) };
-        if self.heart.lease() == Lease::Lost && !self.job.is_reported {
+        if self.heartbeat.lease() == Lease::Lost && !self.job.is_reported {
             self.tell("has lost its lease: its agent is ended, and its work is backed up here");
         }
         self.send_texts();

@@ -1,11 +1,11 @@
 //! The hosts, which keep missions and schedulers durable: one transaction for each event.
 
-mod desk;
 mod packed;
 pub mod postgres;
 #[cfg(feature = "restate")]
 pub mod restate;
 pub mod sqlite;
+mod unit_of_work;
 mod waits;
 
 use std::fmt;

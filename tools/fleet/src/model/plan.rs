@@ -24,7 +24,7 @@ static KNOWN: Mutex<BTreeMap<String, &'static Plan<'static>>> = Mutex::new(BTree
 /// The text of a plan. A later question for the plan of this hash gets this one.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// The plan cannot be written as text.
 pub fn write(plan: &'static Plan<'static>) -> Result<Written, Unreadable> {
     let text = stored_plan::write(plan).map_err(|cause| Unreadable::Broken(cause.to_string()))?;
     let text = String::from_utf8(text).map_err(|cause| Unreadable::Broken(cause.to_string()))?;
@@ -41,7 +41,7 @@ pub fn known(hash: &str) -> Option<&'static Plan<'static>> {
 /// The plan of this text.
 ///
 /// # Errors
-/// What is wrong with the text, in words.
+/// The text is not a valid plan.
 pub fn read(hash: &str, text: &str) -> Result<&'static Plan<'static>, Unreadable> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plan) = known.get(hash) {

@@ -23,13 +23,13 @@ type Key = (String, String);
 /// The crabs that wait here.
 #[derive(Debug, Default)]
 pub struct Connected {
-    lines: Mutex<HashMap<Key, Line>>,
+    channels: Mutex<HashMap<Key, CrabChannel>>,
     made: AtomicU64,
 }
 
-/// Line on which a crab is reached.
+/// Channel on which a crab is reached.
 #[derive(Debug)]
-struct Line {
+struct CrabChannel {
     number: u64,
     messages: mpsc::Sender<Notice>,
     waits: Arc<AtomicBool>,
@@ -45,31 +45,35 @@ pub struct Connection {
 }
 
 impl Connected {
-    fn lines(&self) -> MutexGuard<'_, HashMap<Key, Line>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    fn channels(&self) -> MutexGuard<'_, HashMap<Key, CrabChannel>> {
+        self.channels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The crabs that wait for work here.
     fn waiting(&self) -> Vec<Key> {
-        let lines = self.lines();
-        lines.iter().filter(|(_, it)| it.waits.load(Ordering::Relaxed)).map(|(key, _)| key.clone()).collect()
+        let channels = self.channels();
+        channels
+            .iter()
+            .filter(|(_, it)| it.waits.load(Ordering::Relaxed))
+            .map(|(key, _)| key.clone())
+            .collect()
     }
 
     /// True if a crab is connected.
     pub fn has(&self, colony: &str, crab: &str) -> bool {
-        self.lines().contains_key(&(colony.to_owned(), crab.to_owned()))
+        self.channels().contains_key(&(colony.to_owned(), crab.to_owned()))
     }
 
     /// True if a crab of this colony is connected.
     pub fn has_crabs_of(&self, colony: &str) -> bool {
-        self.lines().keys().any(|(it, _)| it == colony)
+        self.channels().keys().any(|(it, _)| it == colony)
     }
 
     /// Hands a delivery to its crab, if it is here. A crab that is too far behind hears of it when it waits again.
     fn deliver(&self, delivery: Delivery) {
         let Delivery { colony, crab, what } = delivery;
-        if let Some(line) = self.lines().get(&(colony, crab)) {
-            line.messages.try_send(what).unwrap_or_default();
+        if let Some(channel) = self.channels().get(&(colony, crab)) {
+            channel.messages.try_send(what).unwrap_or_default();
         }
     }
 }
@@ -80,8 +84,8 @@ impl Connection {
         let (sender, messages) = mpsc::channel(BEHIND);
         let (key, waits) = ((colony.to_owned(), crab.to_owned()), Arc::new(AtomicBool::new(false)));
         let number = gateway.connected.made.fetch_add(1, Ordering::Relaxed);
-        let line = Line { number, messages: sender, waits: Arc::clone(&waits) };
-        gateway.connected.lines().insert(key.clone(), line);
+        let channel = CrabChannel { number, messages: sender, waits: Arc::clone(&waits) };
+        gateway.connected.channels().insert(key.clone(), channel);
         Connection { gateway: Arc::clone(gateway), key, number, messages, waits }
     }
 
@@ -125,9 +129,9 @@ impl Connection {
 
     /// The gateway and the crab, if this is its newest connection and it was waiting. It is not reached any more.
     fn gone(&self) -> Option<(Arc<Gateway>, Key)> {
-        let mut lines = self.gateway.connected.lines();
-        lines.get(&self.key).filter(|it| it.number == self.number)?;
-        lines.remove(&self.key);
+        let mut channels = self.gateway.connected.channels();
+        channels.get(&self.key).filter(|it| it.number == self.number)?;
+        channels.remove(&self.key);
         let was_waiting = self.waits.swap(false, Ordering::Relaxed);
         was_waiting.then(|| (Arc::clone(&self.gateway), self.key.clone()))
     }
@@ -150,7 +154,7 @@ async fn unpark(gateway: &Gateway, colony: &str, crab: String) {
     }
 }
 
-/// Hands out what the store says that crabs are to hear, until the store goes away.
+/// Delivers the instructions to crabs that the store announces, until the store goes away.
 pub async fn deliver(gateway: Arc<Gateway>) {
     let mut deliveries = gateway.host.deliveries();
     loop {
@@ -168,7 +172,7 @@ pub async fn deliver(gateway: Arc<Gateway>) {
 }
 
 /// Compares who waits here with what the scheduler knows. A crab about which they differ is parked again: a delivery was missed, or
-/// another gateway has said that the crab is gone. One that is not registered any more loses its line.
+/// another gateway has said that the crab is gone. One that is not registered any more loses its channel.
 pub async fn reconcile(gateway: &Gateway, state: &ColonyState) {
     let waiting = gateway.connected.waiting();
     for (colony, crab) in waiting.into_iter().filter(|(it, _)| *it == state.colony.id) {
@@ -177,7 +181,7 @@ pub async fn reconcile(gateway: &Gateway, state: &ColonyState) {
                 park_again(gateway, &colony, crab).await
             }
             Some(_) => {}
-            None => drop(gateway.connected.lines().remove(&(colony, crab))),
+            None => drop(gateway.connected.channels().remove(&(colony, crab))),
         }
     }
 }

@@ -9,10 +9,10 @@ use orange_core::plan::{Plan, StepId};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::beats::Beats;
+use super::auth::{Hosts, Rights, Tokens};
 use super::connected::Connected;
-use super::doors::{Hosts, Rights, Tokens};
 use super::error::ApiError;
+use super::heartbeats::Heartbeats;
 use super::metrics::Metrics;
 use super::run::RunId;
 use super::settings::Settings;
@@ -43,19 +43,19 @@ pub struct Gateway {
     /// The crabs that wait here.
     pub connected: Connected,
     /// The heartbeats that come in.
-    pub beats: Beats,
+    pub heartbeats: Heartbeats,
     /// Turns true when the gateway stops.
     pub stopping: watch::Sender<bool>,
     /// Spans that are being made.
     tracing: Mutex<JoinSet<()>>,
-    missions: Mutex<HashMap<String, Known>>,
+    missions: Mutex<HashMap<String, MissionFacts>>,
     colonies: Mutex<BTreeMap<String, Colony>>,
     crabs: Mutex<HashMap<String, String>>,
 }
 
 /// Facts about a mission that never change.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct MissionFacts {
     pub colony: String,
     pub plan: &'static Plan<'static>,
 }
@@ -84,7 +84,7 @@ impl Gateway {
             metrics: Metrics::default(),
             traces,
             connected: Connected::default(),
-            beats: Beats::default(),
+            heartbeats: Heartbeats::default(),
             stopping: watch::Sender::new(false),
             tracing: Mutex::default(),
             missions: Mutex::default(),
@@ -118,12 +118,12 @@ impl Gateway {
     }
 
     /// Facts about a mission that never change; `None` if there is no such mission.
-    pub async fn known(&self, mission: &str) -> std::result::Result<Option<Known>, ApiError> {
+    pub async fn known(&self, mission: &str) -> std::result::Result<Option<MissionFacts>, ApiError> {
         if let Some(known) = lock(&self.missions).get(mission) {
             return Ok(Some(known.clone()));
         }
         let Some(stored) = self.host.mission(mission).await? else { return Ok(None) };
-        let known = Known { colony: stored.row.colony, plan: stored.plan };
+        let known = MissionFacts { colony: stored.row.colony, plan: stored.plan };
         let mut missions = lock(&self.missions);
         if missions.len() >= REMEMBERED {
             missions.clear();
@@ -137,7 +137,7 @@ impl Gateway {
         &self,
         run: &RunId<'_>,
         rights: &Rights,
-    ) -> std::result::Result<(Known, StepId), ApiError> {
+    ) -> std::result::Result<(MissionFacts, StepId), ApiError> {
         let known = self.known(run.mission).await?.filter(|it| sees(rights, &it.colony));
         let found = known.and_then(|it| Some((it.plan.step_named(run.step)?, it)));
         found.map(|(step, known)| (known, step)).ok_or_else(|| unknown_run(&run.to_string()))

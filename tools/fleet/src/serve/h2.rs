@@ -45,7 +45,7 @@ pub async fn serve(
 ) -> hyper::Result<()> {
     let service = service_fn(move |request: Request<Incoming>| {
         let answer = answering.call(with_host(request));
-        async move { answer.await.map(|response| response.map(Answer::new)) }
+        async move { answer.await.map(|response| response.map(ResponseBody::new)) }
     });
     let requests = Requests { open: watch::Sender::new(0), patience: limits.write_within };
     let mut open = requests.open.subscribe();
@@ -174,15 +174,15 @@ impl<F: Future<Output = ()>> Future for Taken<F> {
 }
 
 /// The body of an answer, in pieces. hyper asks for one, and keeps it until the caller has room.
-struct Answer {
+struct ResponseBody {
     body: Body,
     rest: Bytes,
     pieces: u64,
 }
 
-impl Answer {
-    fn new(body: Body) -> Answer {
-        Answer { body, rest: Bytes::new(), pieces: 0 }
+impl ResponseBody {
+    fn new(body: Body) -> ResponseBody {
+        ResponseBody { body, rest: Bytes::new(), pieces: 0 }
     }
 
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
@@ -200,7 +200,7 @@ impl Answer {
     }
 }
 
-impl hyper::body::Body for Answer {
+impl hyper::body::Body for ResponseBody {
     type Data = Bytes;
     type Error = axum::Error;
 

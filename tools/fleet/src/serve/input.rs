@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 
-use super::doors::Holder;
+use super::auth::Holder;
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::settings::Limits;
@@ -38,7 +38,7 @@ pub struct Plain(pub String);
 
 /// A query, all of whose keys are known.
 #[derive(Debug)]
-pub struct Asked<T>(pub T);
+pub struct StrictQuery<T>(pub T);
 
 /// Ids in the path.
 #[derive(Debug)]
@@ -81,12 +81,15 @@ impl FromRequest<Arc<Gateway>> for Plain {
     }
 }
 
-impl<T: DeserializeOwned> FromRequestParts<Arc<Gateway>> for Asked<T> {
+impl<T: DeserializeOwned> FromRequestParts<Arc<Gateway>> for StrictQuery<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, gateway: &Arc<Gateway>) -> Result<Asked<T>, ApiError> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        gateway: &Arc<Gateway>,
+    ) -> Result<StrictQuery<T>, ApiError> {
         match Query::from_request_parts(parts, gateway).await {
-            Ok(Query(asked)) => Ok(Asked(asked)),
+            Ok(Query(asked)) => Ok(StrictQuery(asked)),
             Err(QueryRejection::FailedToDeserializeQueryString(rejection)) => {
                 Err(bad_query(&rejection.body_text()))
             }
@@ -305,11 +308,11 @@ mod tests {
         #[serde(default)]
         _cups: u32,
         #[serde(default)]
-        _kind: Vec<Kind>,
+        _kind: Vec<OrderKind>,
     }
 
     #[derive(Debug, Deserialize)]
-    struct Kind {
+    struct OrderKind {
         #[serde(rename = "name")]
         _name: String,
     }

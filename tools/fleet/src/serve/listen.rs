@@ -27,7 +27,7 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::doors::private;
+use super::auth::private;
 use super::h2;
 use super::settings::{Limits, Settings, TlsFiles};
 use super::stream::{Carrier, Stream};

@@ -52,7 +52,7 @@ impl Metrics {
         }
     }
 
-    /// A request did not pass the doors.
+    /// A request was refused by authentication.
     pub fn refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }

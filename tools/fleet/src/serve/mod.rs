@@ -1,16 +1,16 @@
-//! The gateway: the API over HTTP, its doors, and the crabs that wait at it.
+//! The gateway: the API over HTTP, its authentication, and the crabs that wait at it.
 //!
-//! A request passes the name of the host, the origin and the token (`doors`), then its route (`routes`), which reads its input (`input`),
+//! A request passes the name of the host, the origin and the token (`auth`), then its route (`routes`), which reads its input (`input`),
 //! has an event happen at the host, and answers (`answer`, `error`). The gateway keeps nothing: another one on the same store goes on.
 
 mod answer;
-mod beats;
-mod brief;
+mod assignment;
+pub mod auth;
 mod connected;
-pub mod doors;
 mod error;
 mod gateway;
 mod h2;
+mod heartbeats;
 mod input;
 mod listen;
 pub mod logs;
@@ -38,7 +38,7 @@ use tokio::task::JoinHandle;
 pub use self::error::ApiError;
 pub use self::gateway::Gateway;
 pub use self::listen::Socket;
-pub use self::routes::{Answer, ROUTES, Route, answer as act, start as start_mission};
+pub use self::routes::{MissionAction, ROUTES, Route, answer as act, start as start_mission};
 pub use self::settings::Settings;
 use self::traces::Traces;
 
@@ -75,7 +75,7 @@ pub async fn serve(gateway: Arc<Gateway>, socket: Socket, pages: Option<Router>)
     }
     let tasks = vec![
         tokio::spawn(connected::deliver(Arc::clone(&gateway))),
-        tokio::spawn(beats::answer(Arc::clone(&gateway))),
+        tokio::spawn(heartbeats::answer(Arc::clone(&gateway))),
         tokio::spawn(timers::sweep(Arc::clone(&gateway))),
         tokio::spawn(timers::flush(Arc::clone(&gateway))),
         tokio::spawn(timers::forget(Arc::clone(&gateway))),
@@ -97,7 +97,7 @@ impl Serving {
         for task in &tasks {
             task.abort();
         }
-        beats::flush(&gateway).await;
+        heartbeats::flush(&gateway).await;
         gateway.finish_traces().await;
     }
 }

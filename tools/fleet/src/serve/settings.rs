@@ -114,11 +114,11 @@ impl Settings {
     }
 
     /// Interval at which crabs are asked to send heartbeats.
-    pub fn beat_every(&self) -> Duration {
+    pub fn heartbeat_every(&self) -> Duration {
         self.lease / 3
     }
 
-    /// Interval at which the heartbeats that have come in are handed to the store.
+    /// Interval at which the heartbeats that have come in are passed to the store.
     pub fn flush_every(&self) -> Duration {
         self.lease / 6
     }

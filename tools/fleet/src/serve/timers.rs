@@ -1,4 +1,4 @@
-//! Periodic work: leases are swept, heartbeats handed on, and missions that ended long ago removed.
+//! Periodic work: leases are swept, heartbeats passed on, and missions that ended long ago removed.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,9 +7,9 @@ use futures_util::future::join_all;
 use orange_core::scheduler::Event;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use super::beats;
 use super::connected::reconcile;
 use super::gateway::Gateway;
+use super::heartbeats;
 use super::sweeps::Sweeps;
 use crate::host::{HostError, Millis, Reply};
 
@@ -72,7 +72,7 @@ async fn look(gateway: &Gateway, sweeps: &mut Sweeps) -> Result<Vec<(String, u64
 /// # Errors
 /// The store does not take the heartbeats or the sweep.
 pub async fn sweep_colony(gateway: &Gateway, colony: &str, seen: Option<u64>) -> Result<Reply, HostError> {
-    beats::flush_of(gateway, colony).await?;
+    heartbeats::flush_of(gateway, colony).await?;
     let reply = gateway.scheduler(colony, Event::Sweep { seen }).await?;
     gateway.metrics.count("sweep", 1);
     Ok(reply)
@@ -90,13 +90,13 @@ async fn reconcile_all(gateway: &Gateway) -> Result<(), HostError> {
     Ok(())
 }
 
-/// Hands the heartbeats to the schedulers every so often, and once more when the gateway stops.
+/// Passes the heartbeats to the schedulers every so often, and once more when the gateway stops.
 pub async fn flush(gateway: Arc<Gateway>) {
     let mut timer = timer(gateway.settings.flush_every());
     loop {
         tokio::select! {
-            _ = timer.tick() => beats::flush(&gateway).await,
-            () = gateway.stop() => return beats::flush(&gateway).await,
+            _ = timer.tick() => heartbeats::flush(&gateway).await,
+            () = gateway.stop() => return heartbeats::flush(&gateway).await,
         }
     }
 }

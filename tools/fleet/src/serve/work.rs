@@ -8,13 +8,13 @@ use orange_api::gateway::{CrabMessage, Ended, Message};
 use orange_core::scheduler::Refusal;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
-use super::beats::beat;
-use super::brief::brief;
+use super::assignment::assignment;
+use super::auth::{Holder, unauthorized};
 use super::connected::Connection;
 use super::connected::Notice;
-use super::doors::{Holder, unauthorized};
 use super::error::ApiError;
 use super::gateway::Gateway;
+use super::heartbeats::heartbeat;
 use super::run::RunId;
 use crate::host::Reply;
 
@@ -60,15 +60,16 @@ pub async fn socket(
 ) {
     let counted = Arc::clone(&gateway);
     let _counted = counted.metrics.crab();
-    let mut line = Line { gateway, connection, holder, park_at: None };
-    let end = line.serve(&mut socket).await;
+    let mut crab_socket = CrabSocket { gateway, connection, holder, park_at: None };
+    let end = crab_socket.serve(&mut socket).await;
     // An offer that comes meanwhile is made again.
-    line.connection.leave().await;
+    crab_socket.connection.leave().await;
     let last = match end {
         End::Gone => return,
         End::Closed(code, reason) => Frame::Close(Some(CloseFrame { code, reason: reason.into() })),
         End::Stopping => {
-            let after_ms = u64::try_from(line.gateway.settings.retry_after.as_millis()).unwrap_or(u64::MAX);
+            let after_ms =
+                u64::try_from(crab_socket.gateway.settings.retry_after.as_millis()).unwrap_or(u64::MAX);
             let retry = frame(&Message::Retry { after_ms });
             if !matches!(timeout(GOODBYE, socket.send(retry)).await, Ok(Ok(()))) {
                 return;
@@ -83,7 +84,7 @@ pub async fn socket(
 }
 
 /// A crab on a WebSocket.
-struct Line {
+struct CrabSocket {
     gateway: Arc<Gateway>,
     connection: Connection,
     /// Caller that has opened it.
@@ -92,7 +93,7 @@ struct Line {
     park_at: Option<Instant>,
 }
 
-impl Line {
+impl CrabSocket {
     async fn serve(&mut self, socket: &mut WebSocket) -> End {
         let every = self.gateway.settings.limits.ping;
         let mut pings = interval_at(Instant::now() + every, every);
@@ -151,9 +152,9 @@ impl Line {
     async fn hear(&mut self, socket: &mut WebSocket, text: &str) -> Result<(), End> {
         match serde_json::from_str(text) {
             Ok(CrabMessage::Park) => self.park(socket).await,
-            Ok(CrabMessage::Beat { runs }) => {
+            Ok(CrabMessage::Heartbeat { runs }) => {
                 let answer =
-                    beat(&self.gateway, self.connection.colony(), self.connection.crab(), runs).await;
+                    heartbeat(&self.gateway, self.connection.colony(), self.connection.crab(), runs).await;
                 match answer {
                     Ok(Ended { ended, .. }) => self.end(socket, ended).await,
                     Err(refused) => self.refuse(socket, refused).await,
@@ -295,7 +296,7 @@ async fn messages(
 ) -> Result<Vec<Message>, ApiError> {
     match notice {
         Notice::Offer(item) => {
-            let assigned = brief(gateway, &item.mission, item.step, item.attempt).await?;
+            let assigned = assignment(gateway, &item.mission, item.step, item.attempt).await?;
             connection.is_served();
             Ok(vec![Message::TaskAssigned(Box::new(assigned))])
         }
@@ -317,5 +318,5 @@ fn frame(message: &Message) -> Frame {
 
 fn not_understood(why: &str) -> ApiError {
     ApiError::bad("bad_message", format!("the message is not understood: {why}"))
-        .help("a crab sends {\"type\": \"Park\"} and {\"type\": \"Beat\", \"runs\": […]}")
+        .help("a crab sends {\"type\": \"Park\"} and {\"type\": \"Heartbeat\", \"runs\": […]}")
 }

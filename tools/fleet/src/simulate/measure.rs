@@ -74,7 +74,7 @@ const STEP: Step<'static> = Step {
 /// Makes missions, this many at once.
 ///
 /// # Errors
-/// What the host answers instead.
+/// The host refuses a call.
 pub async fn create(
     host: &Arc<dyn Host>,
     colony: &str,
@@ -111,7 +111,7 @@ pub async fn create(
 /// Has crabs run what waits, until this many missions have been completed.
 ///
 /// # Errors
-/// What the host answers instead.
+/// The host refuses a call.
 pub async fn run(host: &Arc<dyn Host>, colony: &str, crabs: u32, count: u32) -> Result<Measured, String> {
     let done = |counts: &crate::host::Counts| {
         counts.missions.iter().find(|(status, _)| status == "completed").map_or(0, |(_, n)| *n)

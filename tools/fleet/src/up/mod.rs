@@ -19,7 +19,7 @@ use self::children::{Child, Children};
 use crate::cmd::ClientArgs;
 use crate::crab::Tell;
 use crate::crab::git::project_name;
-use crate::serve::doors::{Rights, Tokens};
+use crate::serve::auth::{Rights, Tokens};
 
 pub use self::children::follow_parent;
 

@@ -12,7 +12,7 @@ use orange_fleet::console::machine::Machine;
 use orange_fleet::host::Host;
 use orange_fleet::host::sqlite::SqliteHost;
 use orange_fleet::plans::PLANS;
-use orange_fleet::serve::doors::{Rights, Tokens};
+use orange_fleet::serve::auth::{Rights, Tokens};
 use orange_fleet::serve::settings::TlsFiles;
 use orange_fleet::serve::workflows::Workflows;
 use orange_fleet::serve::{self, Serving, Settings, Socket};

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use libtest_mimic::Trial;
-use orange_fleet::serve::doors::Rights;
+use orange_fleet::serve::auth::Rights;
 use ureq::Agent;
 
 use crate::colony::Colony;

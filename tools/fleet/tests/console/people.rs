@@ -1,7 +1,7 @@
 //! Tests of the actions of people in the console.
 
 use libtest_mimic::Trial;
-use orange_fleet::serve::doors::Rights;
+use orange_fleet::serve::auth::Rights;
 
 use crate::browser::Browser;
 use crate::colony::Colony;

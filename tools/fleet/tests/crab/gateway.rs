@@ -40,7 +40,7 @@ pub(crate) struct Script {
     /// Every call but heartbeats and polls: the path and the body, with the key.
     pub(crate) calls: Vec<(String, Value)>,
     /// Every run of a heartbeat.
-    pub(crate) beats: Vec<String>,
+    pub(crate) heartbeats: Vec<String>,
 }
 
 impl Gateway {
@@ -122,17 +122,17 @@ async fn answer(State(gateway): State<Gateway>, request: Request) -> Response {
         return polled(&gateway).await;
     }
     let mut script = gateway.script();
-    if path.ends_with("/beat") {
+    if path.ends_with("/heartbeat") {
         let runs: Vec<String> = serde_json::from_value(body["runs"].clone()).unwrap_or_default();
         script.offered = script.offered.take().filter(|it| !runs.iter().any(|run| it["run_id"] == **run));
-        script.beats.extend(runs.clone());
+        script.heartbeats.extend(runs.clone());
         let ended: Vec<&String> = runs.iter().filter(|run| script.lost.contains(*run)).collect();
         return json_of(&json!({ "ended": ended, "is_registered": true }));
     }
     let answer = if path.ends_with("/register") {
         json!({
             "crab_id": body["crab_id"], "colony_id": body["colony_id"], "name": body["name"],
-            "roles": body["roles"], "beat_ms": 100, "poll_ms": 1000,
+            "roles": body["roles"], "heartbeat_ms": 100, "poll_ms": 1000,
         })
     } else {
         json!({ "run_id": body["run_id"], "outcome": "accepted" })

@@ -30,7 +30,7 @@ fn a_crab_killed_when_it_gets_work_does_it_once() {
 
 #[test]
 fn a_crab_killed_at_a_heartbeat_goes_on() {
-    check("/beat");
+    check("/heartbeat");
 }
 
 #[test]

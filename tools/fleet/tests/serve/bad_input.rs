@@ -174,8 +174,8 @@ fn what_is_not_there_is_named() {
     for client in [admin, &crabs] {
         client.post("/v1/crabs/nobody/poll", &json!({"wait_ms": 0})).refused(404, "unknown_crab");
         client.delete("/v1/crabs/nobody").refused(404, "unknown_crab");
-        let beat = client.post("/v1/crabs/nobody/beat", &json!({"runs": ["m9.do.1"]})).ok(200);
-        assert_eq!(beat, json!({"ended": ["m9.do.1"], "is_registered": false}));
+        let heartbeat = client.post("/v1/crabs/nobody/heartbeat", &json!({"runs": ["m9.do.1"]})).ok(200);
+        assert_eq!(heartbeat, json!({"ended": ["m9.do.1"], "is_registered": false}));
     }
     admin.get("/v1/crabs?colony=nowhere").refused(404, "unknown_colony");
     admin.post("/v1/scheduler/tick", &json!({"colony_id": "nowhere"})).refused(404, "unknown_colony");
@@ -265,8 +265,8 @@ fn reports_are_refused_for_every_wrong_field() {
     crabs.post("/v1/runs/complete", &good).ok(200);
     let start = json!({"run_id": run});
     check(&crabs, "/v1/runs/start", &start, (400, "bad_field"), "missing field `crab_id`");
-    let beat = json!({"runs": vec![run; 65]});
-    check(&crabs, "/v1/crabs/atlas/beat", &beat, (400, "bad_field"), "`runs`");
+    let heartbeat = json!({"runs": vec![run; 65]});
+    check(&crabs, "/v1/crabs/atlas/heartbeat", &heartbeat, (400, "bad_field"), "`runs`");
     check(&crabs, "/v1/crabs/atlas/poll", &json!({"wait_ms": -1}), (400, "bad_field"), "`wait_ms`");
 }
 

@@ -120,7 +120,7 @@ fn tokens_are_made_shown_once_and_revoked() {
         "{list}"
     );
     program.says(&["token", "revoke", id]);
-    crabs.post("/v1/crabs/atlas/beat", &serde_json::json!({"runs": []})).refused(401, "unauthorized");
+    crabs.post("/v1/crabs/atlas/heartbeat", &serde_json::json!({"runs": []})).refused(401, "unauthorized");
     assert!(program.fails(&["token", "new", "--colony", "cofee"], 3).contains("did you mean `coffee`?"));
     assert!(program.fails(&["token", "revoke", "nothing"], 3).contains("there is no token"));
     let person = program.says(&["token", "new", "--person", "ada"]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use orange_fleet::serve::ROUTES;
-use orange_fleet::serve::doors::Who;
+use orange_fleet::serve::auth::Who;
 use serde_json::{Value, json};
 
 use crate::described::{API, template, validator, was_seen};
@@ -98,7 +98,7 @@ fn every_call_answers_as_it_is_described() {
     let run = crabs.run("atlas");
     crabs.get(&format!("/v1/runs/{run}")).ok(200);
     crabs.start("atlas", &run).ok(200);
-    crabs.post("/v1/crabs/atlas/beat", &json!({"runs": [run]})).ok(200);
+    crabs.post("/v1/crabs/atlas/heartbeat", &json!({"runs": [run]})).ok(200);
     admin.get("/v1/crabs").ok(200);
     crabs
         .post(

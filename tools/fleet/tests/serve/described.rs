@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::world::Answer;
+use crate::world::HttpAnswer;
 
 pub static API: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../openapi.json")).unwrap());
@@ -74,7 +74,7 @@ pub fn was_seen(method: &str, path: &str, status: u16) -> bool {
 
 /// Holds an answer against the description.
 #[track_caller]
-pub fn check(method: &str, path: &str, answer: &Answer) {
+pub fn check(method: &str, path: &str, answer: &HttpAnswer) {
     let template = template(path).unwrap_or_else(|| panic!("{path} is not described"));
     seen(method, &template, answer.status);
     let by = |status: &str| VALIDATORS.get(&(method.to_owned(), template.clone(), status.to_owned()));
@@ -115,7 +115,7 @@ fn typed(method: &str, template: &str, text: &str) {
         ("POST", "/v1/crabs/register") => reads_back::<Registered>(text),
         ("GET", "/v1/crabs") => reads_back::<Crabs>(text),
         ("POST", "/v1/crabs/{crab_id}/poll") => reads_back::<Messages>(text),
-        ("POST", "/v1/crabs/{crab_id}/beat") => reads_back::<Ended>(text),
+        ("POST", "/v1/crabs/{crab_id}/heartbeat") => reads_back::<Ended>(text),
         ("POST", "/v1/runs/start" | "/v1/runs/complete" | "/v1/runs/give-back") => {
             reads_back::<Reported>(text)
         }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
-use orange_fleet::serve::doors::Rights;
+use orange_fleet::serve::auth::Rights;
 use serde_json::{Value, json};
 
 use crate::world::{Client, World};

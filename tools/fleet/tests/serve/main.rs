@@ -1,13 +1,13 @@
-//! The gateway over real sockets: every call, every door, and what callers do wrong.
+//! The gateway over real sockets: every call, its authentication, and what callers do wrong.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::print_stderr)]
 
+mod auth;
 mod bad_input;
 mod commands;
 mod contract;
 mod crowd;
 mod described;
-mod doors;
 mod events;
 mod h2;
 mod limits;

@@ -22,7 +22,7 @@ impl Colony {
         self.world.admin.get(&format!("/v1/missions/{id}")).ok(200)
     }
 
-    fn person(&self, mission: &str, what: &str, body: &Value) -> crate::world::Answer {
+    fn person(&self, mission: &str, what: &str, body: &Value) -> crate::world::HttpAnswer {
         self.world.admin.post(&format!("/v1/missions/{mission}/{what}"), body)
     }
 
@@ -187,7 +187,7 @@ fn a_late_completion_is_fenced() {
     let (message, help) = it.crabs.complete("atlas", &late, None).refused(409, "stale");
     assert!(message.contains("the current one is 2") && help.contains("keep its work"), "{message} {help}");
     it.crabs.complete("atlas", &run, None).refused(409, "no_lease");
-    let ended = it.crabs.post("/v1/crabs/atlas/beat", &json!({"runs": [late, run]})).ok(200);
+    let ended = it.crabs.post("/v1/crabs/atlas/heartbeat", &json!({"runs": [late, run]})).ok(200);
     assert_eq!(ended, json!({"ended": [late, run], "is_registered": false}));
     it.crabs.complete("coral", &run, None).ok(200);
     assert_eq!(it.mission(&mission)["status"], "completed");

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use orange_fleet::serve::doors::Tokens;
+use orange_fleet::serve::auth::Tokens;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -134,7 +134,7 @@ fn a_gateway_that_was_killed_goes_on_where_it_was() {
         0,
         "nobody is connected to a gateway that has just started"
     );
-    assert_eq!(client.post("/v1/crabs/atlas/beat", &json!({"runs": [run]})).ok(200)["ended"], json!([]));
+    assert_eq!(client.post("/v1/crabs/atlas/heartbeat", &json!({"runs": [run]})).ok(200)["ended"], json!([]));
     client.start("atlas", &run).ok(200);
     client.complete("atlas", &run, None).ok(200);
     assert_eq!(client.run("atlas"), format!("{mission}.implement.1"));

@@ -1,6 +1,6 @@
 //! Transcripts and diffs of runs.
 
-use orange_fleet::serve::doors::Rights;
+use orange_fleet::serve::auth::Rights;
 
 use crate::world::World;
 

@@ -51,7 +51,7 @@ fn a_parked_crab_gets_the_step_of_its_role() {
     );
     assert_eq!((it.status("sage"), it.status("extra")), ("busy".to_owned(), "idle".to_owned()));
     let run = assigned["run_id"].as_str().unwrap();
-    planner.send(&json!({"type": "Beat", "runs": [run]}));
+    planner.send(&json!({"type": "Heartbeat", "runs": [run]}));
     it.crabs.start("sage", run).ok(200);
     it.crabs.complete("sage", run, Some("GO")).ok(200);
     assert_eq!(any.next()["run_id"], format!("{mission}.do.1"), "nobody has the role `worker`");
@@ -161,7 +161,7 @@ fn a_crab_ends_the_agents_of_runs_that_it_has_no_more() {
     it.world.admin.post(&format!("/v1/missions/{mission}/cancel"), &json!({})).ok(200);
     let end = json!({"type": "EndAgent", "run_id": run, "mission_id": mission, "attempt": 1});
     assert_eq!(socket.next(), end);
-    socket.send(&json!({"type": "Beat", "runs": [run, "nothing"]}));
+    socket.send(&json!({"type": "Heartbeat", "runs": [run, "nothing"]}));
     assert_eq!(socket.next(), end);
     assert_eq!(socket.next()["run_id"], "nothing");
 }
@@ -172,16 +172,16 @@ fn heartbeats_keep_a_lease() {
     it.crabs.register("atlas", &it.id, "worker");
     it.world.mission(&it.id, "one");
     let run = it.crabs.run("atlas");
-    let beat = || it.crabs.post("/v1/crabs/atlas/beat", &json!({"runs": [run]})).ok(200);
+    let heartbeat = || it.crabs.post("/v1/crabs/atlas/heartbeat", &json!({"runs": [run]})).ok(200);
     for _ in 0..8 {
-        assert_eq!(beat(), json!({"ended": [], "is_registered": true}));
+        assert_eq!(heartbeat(), json!({"ended": [], "is_registered": true}));
         it.world.admin.post("/v1/scheduler/tick", &json!({"colony_id": "coffee"})).ok(200);
     }
     for _ in 0..2 {
         it.world.admin.post("/v1/scheduler/tick", &json!({})).ok(200);
     }
     assert_eq!(it.status("atlas"), "gone", "three sweeps without a heartbeat");
-    assert_eq!(beat(), json!({"ended": [run], "is_registered": false}));
+    assert_eq!(heartbeat(), json!({"ended": [run], "is_registered": false}));
 }
 
 #[test]
@@ -204,7 +204,7 @@ const UPGRADE: &str = "Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-W
 fn messages_that_are_none_are_refused_and_the_line_stays() {
     let it = colony();
     let mut socket = it.parked("atlas", "worker");
-    for wrong in ["", "{", "{\"type\":\"Dance\"}", "{\"type\":\"Beat\"}", "[]"] {
+    for wrong in ["", "{", "{\"type\":\"Dance\"}", "{\"type\":\"Heartbeat\"}", "[]"] {
         socket.0.send(Message::text(wrong)).unwrap();
         let answer = socket.next();
         assert_eq!((&answer["type"], &answer["code"]), (&json!("Error"), &json!("bad_message")), "{wrong}");
@@ -219,7 +219,7 @@ fn messages_that_are_none_are_refused_and_the_line_stays() {
 fn a_message_that_is_too_long_ends_the_line() {
     let it = colony();
     let mut socket = it.parked("atlas", "worker");
-    let runs = json!({"type": "Beat", "runs": ["x".repeat(100_000)]});
+    let runs = json!({"type": "Heartbeat", "runs": ["x".repeat(100_000)]});
     // The gateway may close before everything was sent.
     drop(socket.0.send(Message::text(runs.to_string())));
     until("the line ends", || socket.0.read().is_err());

@@ -9,7 +9,7 @@ use orange_core::scheduler::Event;
 use orange_fleet::host::sqlite::SqliteHost;
 use orange_fleet::host::{Host, Reply};
 use orange_fleet::plans::PLANS;
-use orange_fleet::serve::doors::{Rights, Tokens};
+use orange_fleet::serve::auth::{Rights, Tokens};
 use orange_fleet::serve::workflows::Workflows;
 use orange_fleet::serve::{Gateway, Serving, Settings, Socket, serve};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub struct Client {
 }
 
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct HttpAnswer {
     pub status: u16,
     pub text: String,
     pub json: Value,
@@ -152,33 +152,33 @@ impl Client {
         client
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub fn get(&self, path: &str) -> HttpAnswer {
         self.call("GET", path, None)
     }
 
-    pub fn delete(&self, path: &str) -> Answer {
+    pub fn delete(&self, path: &str) -> HttpAnswer {
         self.call("DELETE", path, None)
     }
 
-    pub fn post(&self, path: &str, body: &Value) -> Answer {
+    pub fn post(&self, path: &str, body: &Value) -> HttpAnswer {
         self.call("POST", path, Some(&body.to_string()))
     }
 
     /// Sends a text of a run.
-    pub fn put_text(&self, run: &str, kind: &str, text: &str) -> Answer {
+    pub fn put_text(&self, run: &str, kind: &str, text: &str) -> HttpAnswer {
         let client = self.header("Content-Type", "text/plain; charset=utf-8");
         client.call("PUT", &format!("/v1/runs/{run}/{kind}"), Some(text))
     }
 
     /// A call, whose answer is held against the description of the API.
-    pub fn call(&self, method: &str, path: &str, body: Option<&str>) -> Answer {
+    pub fn call(&self, method: &str, path: &str, body: Option<&str>) -> HttpAnswer {
         let answer = self.undescribed(method, path, body);
         described::check(method, path, &answer);
         answer
     }
 
     /// A call whose path the API does not have.
-    pub fn undescribed(&self, method: &str, path: &str, body: Option<&str>) -> Answer {
+    pub fn undescribed(&self, method: &str, path: &str, body: Option<&str>) -> HttpAnswer {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -209,7 +209,7 @@ impl Client {
         let (status, headers) = (response.status().as_u16(), headers.collect());
         let text = response.body_mut().with_config().limit(64 << 20).read_to_string().unwrap();
         let json = serde_json::from_str(&text).unwrap_or(Value::Null);
-        Answer { status, text, json, headers }
+        HttpAnswer { status, text, json, headers }
     }
 
     /// A raw connection, for clients that do not behave.
@@ -260,17 +260,17 @@ impl Client {
         run["run_id"].as_str().unwrap().to_owned()
     }
 
-    pub fn start(&self, crab: &str, run: &str) -> Answer {
+    pub fn start(&self, crab: &str, run: &str) -> HttpAnswer {
         self.post("/v1/runs/start", &json!({"run_id": run, "crab_id": crab, "worktree_path": "/w"}))
     }
 
-    pub fn complete(&self, crab: &str, run: &str, result: Option<&str>) -> Answer {
+    pub fn complete(&self, crab: &str, run: &str, result: Option<&str>) -> HttpAnswer {
         let body = json!({"run_id": run, "crab_id": crab, "status": "completed", "summary": "done", "result": result});
         self.post("/v1/runs/complete", &body)
     }
 }
 
-impl Answer {
+impl HttpAnswer {
     /// The body of an answer with this status.
     #[track_caller]
     pub fn ok(self, status: u16) -> Value {

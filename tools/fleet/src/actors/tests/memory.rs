@@ -6,7 +6,7 @@ use orange_core::mission::{Event, Mission, Report, StepStatus};
 use orange_core::plan::{Plan, Policy, StepId};
 use orange_core::scheduler::{Event as SchedulerEvent, Head, Heads, Scheduler, Waiting};
 
-use crate::actors::{Change, MissionActor, SchedulerActor, Todo, Turn};
+use crate::actors::{Cascade, Change, MissionActor, SchedulerActor, Todo};
 use crate::host::{About, Call, Delivery, Event as HostEvent, Reply};
 use crate::plans::PLANS;
 
@@ -54,17 +54,17 @@ impl Memory {
         let (own, colony, ticket) = (id.to_owned(), COLONY.to_owned(), self.missions.len() as u64);
         let actor = MissionActor { id: own, colony, plan, mission, version: 0, ticket };
         self.missions.insert(id.to_owned(), actor);
-        self.run(Turn::created(id))
+        self.run(Cascade::created(id))
     }
 
     pub(super) fn mission(&mut self, about: About, id: &str, event: Event) -> Reply {
         let event = HostEvent::Mission { id: id.to_owned(), event };
-        self.run(Turn::new(Call { key: None, event, about }))
+        self.run(Cascade::new(Call { key: None, event, about }))
     }
 
     pub(super) fn colony(&mut self, event: SchedulerEvent) -> Reply {
         let event = HostEvent::Scheduler { id: COLONY.to_owned(), event };
-        self.run(Turn::new(Call { key: None, event, about: About::default() }))
+        self.run(Cascade::new(Call { key: None, event, about: About::default() }))
     }
 
     pub(super) fn register(&mut self, crab: &str, roles: &str) -> Reply {
@@ -89,32 +89,32 @@ impl Memory {
         self.mission(by(crab), id, Event::Complete { step: step(name), attempt, report })
     }
 
-    /// Runs a turn as a host does. A refused one has changed nothing.
-    fn run(&mut self, mut turn: Turn) -> Reply {
+    /// Runs a cascade as a host does. A refused one has changed nothing.
+    fn run(&mut self, mut cascade: Cascade) -> Reply {
         let before = self.state();
         (self.deliveries, self.changes) = (Vec::new(), Vec::new());
-        while let Some(todo) = turn.todo() {
+        while let Some(todo) = cascade.todo() {
             let changes = match todo {
                 Todo::Mission { id, .. } if self.unreadable.contains(&id) => {
-                    turn.unreadable(&id, COLONY, self.missions[&id].version);
+                    cascade.unreadable(&id, COLONY, self.missions[&id].version);
                     Vec::new()
                 }
                 Todo::Mission { id, what } => match self.missions.get_mut(&id) {
-                    Some(actor) => turn.mission(actor, &self.colony.scheduler, what),
+                    Some(actor) => cascade.mission(actor, &self.colony.scheduler, what),
                     None => {
-                        turn.no_mission();
+                        cascade.no_mission();
                         Vec::new()
                     }
                 },
                 Todo::Scheduler { event, .. } => {
                     let event = self.with_row(event);
                     let heads = self.heads();
-                    turn.scheduler(&mut self.colony, &heads, event)
+                    cascade.scheduler(&mut self.colony, &heads, event)
                 }
             };
             changes.into_iter().for_each(|change| self.write(change));
         }
-        let outcome = turn.outcome();
+        let outcome = cascade.outcome();
         if !matches!(outcome, Reply::Done { .. }) {
             assert_eq!(self.state(), before, "a refused call has changed something: {outcome:?}");
         }

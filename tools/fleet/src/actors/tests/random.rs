@@ -58,7 +58,7 @@ fn act(memory: &mut Memory, random: &mut Random) {
         2..=4 => _ = memory.park(crab),
         5 if random.below(4) == 0 => _ = memory.colony(SchedulerEvent::Unpark { crab: owned }),
         5 if random.below(4) == 0 => _ = memory.colony(SchedulerEvent::Leave { crab: owned }),
-        5 => beat(memory),
+        5 => heartbeat(memory),
         6 => _ = memory.colony(SchedulerEvent::Sweep { seen: None }),
         7 if random.below(3) == 0 => person(memory, random, mission),
         8 if random.below(3) == 0 => give_back(memory, random),
@@ -70,10 +70,11 @@ fn policy(random: &mut Random) -> Policy {
     Policy { execution: random.of(&Execution::ALL), intervene: random.of(&Intervene::ALL) }
 }
 
-fn beat(memory: &mut Memory) {
+fn heartbeat(memory: &mut Memory) {
     let leases = memory.colony.scheduler.leases.iter();
-    let beats = leases.map(|(mission, it)| (it.crab.clone(), mission.clone(), it.item.step, it.item.attempt));
-    let leases = beats.collect();
+    let heartbeats =
+        leases.map(|(mission, it)| (it.crab.clone(), mission.clone(), it.item.step, it.item.attempt));
+    let leases = heartbeats.collect();
     memory.colony(SchedulerEvent::Beat { leases });
 }
 

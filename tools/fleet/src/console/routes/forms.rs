@@ -1,4 +1,4 @@
-//! The forms that people send: each once, from its own session, through the gateway's door.
+//! The forms that people send: each once, from its own session, through the entry point of the gateway.
 
 use axum::Form;
 use axum::extract::Path;
@@ -8,8 +8,8 @@ use orange_core::plan::{Execution, Intervene};
 use serde::Deserialize;
 
 use super::pages::start_form;
-use super::{Answer, Visit, unanswered};
-use crate::console::door::{Ask, Begin, Done, Refused};
+use super::{PageResult, Visit, unanswered};
+use crate::console::entry_point::{Ask, Begin, Done, Refused};
 use crate::console::guard::Failed;
 use crate::console::view::failed::Problem;
 use crate::console::view::start::Filled;
@@ -31,7 +31,7 @@ pub(super) struct Sent {
     intervene: String,
 }
 
-pub(super) async fn start(visit: Visit, Form(sent): Form<Sent>) -> Answer {
+pub(super) async fn start(visit: Visit, Form(sent): Form<Sent>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let filled = Filled {
         colony: sent.colony.clone(),
@@ -50,13 +50,13 @@ pub(super) async fn start(visit: Visit, Form(sent): Form<Sent>) -> Answer {
         execution: sent.execution()?,
         intervene: sent.intervene()?,
     });
-    match visit.console.door.ask(sent.key, ask).await.map_err(unanswered)? {
+    match visit.console.entry_point.ask(sent.key, ask).await.map_err(unanswered)? {
         Ok(done) => to(&done, "started"),
         Err(refused) => start_form(&visit, &filled, Some((&refused.message, &refused.help))).await,
     }
 }
 
-pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> Answer {
+pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let accepts = sent.accept == "yes";
     let (execution, intervene) = (sent.execution()?, sent.intervene()?);
@@ -64,7 +64,7 @@ pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): For
     let pause = Some(sent.pause.parse().unwrap_or(0));
     let ask = Ask::Continue { mission: id.clone(), pause, accepts, execution, intervene };
     let key = format!("{}-{}", sent.key, if accepts { "accept" } else { "continue" });
-    match visit.console.door.ask(key, ask).await.map_err(unanswered)? {
+    match visit.console.entry_point.ask(key, ask).await.map_err(unanswered)? {
         Ok(done) => {
             let said = match done.answered {
                 Some(PauseEffect::TriedAgain) => "again",
@@ -78,18 +78,24 @@ pub(super) async fn answer(visit: Visit, Path(id): Path<String>, Form(sent): For
     }
 }
 
-pub(super) async fn retry(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> Answer {
+pub(super) async fn retry(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let ask = Ask::Retry { mission: id.clone(), step: some(&sent.step) };
-    match visit.console.door.ask(sent.key, ask).await.map_err(unanswered)? {
+    match visit.console.entry_point.ask(sent.key, ask).await.map_err(unanswered)? {
         Ok(done) => to(&done, "retried"),
         Err(refused) => Err(refusal(&id, "It does not run again", refused)),
     }
 }
 
-pub(super) async fn cancel(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> Answer {
+pub(super) async fn cancel(visit: Visit, Path(id): Path<String>, Form(sent): Form<Sent>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
-    match visit.console.door.ask(sent.key, Ask::Cancel { mission: id.clone() }).await.map_err(unanswered)? {
+    match visit
+        .console
+        .entry_point
+        .ask(sent.key, Ask::Cancel { mission: id.clone() })
+        .await
+        .map_err(unanswered)?
+    {
         Ok(done) => to(&done, "cancelled"),
         Err(refused) => Err(refusal(&id, "It is not cancelled", refused)),
     }
@@ -139,7 +145,7 @@ fn some(text: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
-fn to(done: &Done, said: &str) -> Answer {
+fn to(done: &Done, said: &str) -> PageResult {
     Ok(Redirect::to(&format!("/console/missions/{}?said={said}", done.mission)).into_response())
 }
 

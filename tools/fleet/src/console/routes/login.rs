@@ -6,7 +6,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
-use super::{Answer, Visit, forms, unanswered};
+use super::{PageResult, Visit, forms, unanswered};
 use crate::console::Console;
 use crate::console::view::{login, outside};
 use crate::host::HostError;
@@ -39,14 +39,14 @@ pub(super) async fn form(Query(wanted): Query<Wanted>) -> Response {
 
 pub(super) async fn enter(State(console): State<Console>, Form(login): Form<Login>) -> Response {
     let next = inside(&login.next);
-    let Some(holder) = console.door.person(login.token.trim()) else {
+    let Some(holder) = console.entry_point.person(login.token.trim()) else {
         let page = outside("Sign in", login::content(next, true));
         return (StatusCode::FORBIDDEN, Html(page.into_string())).into_response();
     };
     ([(header::SET_COOKIE, console.sessions.begin(&holder))], Redirect::to(next)).into_response()
 }
 
-pub(super) async fn leave(visit: Visit, Form(logout): Form<Logout>) -> Answer {
+pub(super) async fn leave(visit: Visit, Form(logout): Form<Logout>) -> PageResult {
     forms::is_of(&visit, &logout.csrf)?;
     let cookie = visit.console.sessions.end(&visit.session).map_err(|cause| {
         unanswered(HostError::Unavailable(format!("the session cannot be ended: {cause}")))

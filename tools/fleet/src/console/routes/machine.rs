@@ -9,7 +9,7 @@ use orange_api::{Error, Kind};
 use serde::Deserialize;
 
 use super::forms::is_of;
-use super::{Answer, Visit, missing, shown};
+use super::{PageResult, Visit, missing, shown};
 use crate::console::guard::Failed;
 use crate::console::machine::{Chosen, Machine};
 use crate::console::view::failed::Problem;
@@ -18,7 +18,7 @@ use crate::console::view::machine::MachinePage;
 /// Query of this page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct MachineQuery {
     said: String,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Sent {
     text: String,
 }
 
-pub(super) async fn page(visit: Visit, Query(asked): Query<Asked>) -> Answer {
+pub(super) async fn page(visit: Visit, Query(asked): Query<MachineQuery>) -> PageResult {
     let frame = visit.frame().await?;
     let machine = machine(&visit)?;
     let work = asked_of(machine, Machine::work).await?;
@@ -42,7 +42,7 @@ pub(super) async fn page(visit: Visit, Query(asked): Query<Asked>) -> Answer {
     shown(&MachinePage { work, said }.page(), &frame)
 }
 
-pub(super) async fn act(visit: Visit, Form(sent): Form<Sent>) -> Answer {
+pub(super) async fn act(visit: Visit, Form(sent): Form<Sent>) -> PageResult {
     is_of(&visit, &sent.csrf)?;
     let machine = machine(&visit)?;
     let chosen = Chosen {

@@ -4,7 +4,7 @@ use axum::extract::{Path, Query};
 use orange_core::plan::{StepId, StepValues};
 use serde::Deserialize;
 
-use super::{Answer, Visit, missing, names_of_crabs, now, shown, unanswered};
+use super::{PageResult, Visit, missing, names_of_crabs, now, shown, unanswered};
 use crate::console::guard::Failed;
 use crate::console::view::attempt::AttemptPage;
 use crate::console::view::attempts;
@@ -19,16 +19,20 @@ const WORKTREE: &str = "{{worktree_path}}";
 /// Query of a page, beside the mission.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct MissionQuery {
     /// Action that was just taken: a word that [`said`] knows.
     said: String,
-    /// After which record the history begins.
+    /// Number of the record after which the history begins.
     after: u64,
     /// Number of attempts that are left out.
     skip: usize,
 }
 
-pub(super) async fn page(visit: Visit, Path(id): Path<String>, Query(asked): Query<Asked>) -> Answer {
+pub(super) async fn page(
+    visit: Visit,
+    Path(id): Path<String>,
+    Query(asked): Query<MissionQuery>,
+) -> PageResult {
     let frame = visit.frame().await?;
     let stored = visit.mission(&id).await?;
     let state = visit.colony(&stored.row.colony).await?;
@@ -61,8 +65,8 @@ fn said(word: &str) -> Option<&'static str> {
 pub(super) async fn step(
     visit: Visit,
     Path((id, step)): Path<(String, String)>,
-    Query(asked): Query<Asked>,
-) -> Answer {
+    Query(asked): Query<MissionQuery>,
+) -> PageResult {
     let frame = visit.frame().await?;
     let stored = visit.mission(&id).await?;
     let step = step_of(&stored, &step)?;
@@ -79,7 +83,10 @@ pub(super) async fn step(
     shown(&page.page(), &frame)
 }
 
-pub(super) async fn attempt(visit: Visit, Path((id, name, number)): Path<(String, String, u32)>) -> Answer {
+pub(super) async fn attempt(
+    visit: Visit,
+    Path((id, name, number)): Path<(String, String, u32)>,
+) -> PageResult {
     let frame = visit.frame().await?;
     let stored = visit.mission(&id).await?;
     let step = step_of(&stored, &name)?;
@@ -121,7 +128,11 @@ pub(super) async fn prompt_of(visit: &Visit, stored: &StoredMission, id: StepId)
     }))
 }
 
-pub(super) async fn history(visit: Visit, Path(id): Path<String>, Query(asked): Query<Asked>) -> Answer {
+pub(super) async fn history(
+    visit: Visit,
+    Path(id): Path<String>,
+    Query(asked): Query<MissionQuery>,
+) -> PageResult {
     let frame = visit.frame().await?;
     let stored = visit.mission(&id).await?;
     let crabs = visit.crabs(&stored.row.colony).await?;

@@ -69,7 +69,7 @@ fn home() -> MethodRouter {
 }
 
 /// Answer of a handler.
-type Answer = Result<Response, Failed>;
+type PageResult = Result<Response, Failed>;
 
 /// A person who has signed in and asks for something.
 struct Visit {
@@ -127,7 +127,7 @@ fn names_of_crabs(state: Option<&ColonyState>) -> Vec<(String, String)> {
     state.into_iter().flat_map(|it| &it.crabs).map(|it| (it.0.clone(), it.1.clone())).collect()
 }
 
-fn shown(page: &Page<'_>, frame: &Frame) -> Answer {
+fn shown(page: &Page<'_>, frame: &Frame) -> PageResult {
     Ok(Html(page.render(frame).into_string()).into_response())
 }
 

@@ -3,12 +3,12 @@
 use axum::extract::{Path, Query, State};
 use serde::Deserialize;
 
-use super::{Answer, Console, Visit, count, missing, now, shown, unanswered};
+use super::{Console, PageResult, Visit, count, missing, now, shown, unanswered};
 use crate::console::guard::Failed;
-use crate::console::view::colonies::{Colonies, Work};
+use crate::console::view::colonies::{Colonies, CrabWork};
 use crate::console::view::forms::Seal;
 use crate::console::view::inbox::{Faulty, Inbox};
-use crate::console::view::missions::{Asked, Missions};
+use crate::console::view::missions::{Missions, MissionsQuery};
 use crate::console::view::start::{Filled, Start};
 use crate::console::view::workflows;
 use crate::host::{ColonyState, MissionFilter, StoredMission};
@@ -26,7 +26,7 @@ const LISTED: u32 = 50;
 /// Number of crabs whose work is looked up.
 const LOOKED_UP: usize = 200;
 
-pub(super) async fn inbox(visit: Visit) -> Answer {
+pub(super) async fn inbox(visit: Visit) -> PageResult {
     let frame = visit.frame().await?;
     let counts = visit.console.host.counts().await.map_err(unanswered)?;
     let inbox = Inbox {
@@ -84,10 +84,10 @@ pub(super) struct Listed {
     before: String,
 }
 
-pub(super) async fn missions(visit: Visit, Query(listed): Query<Listed>) -> Answer {
+pub(super) async fn missions(visit: Visit, Query(listed): Query<Listed>) -> PageResult {
     let frame = visit.frame().await?;
     let some = |it: String| Some(it.trim().to_owned()).filter(|it| !it.is_empty());
-    let asked = Asked {
+    let asked = MissionsQuery {
         status: some(listed.status),
         colony: some(listed.colony),
         text: some(listed.q),
@@ -117,13 +117,13 @@ pub(super) struct Beforehand {
     workflow: String,
 }
 
-pub(super) async fn start(visit: Visit, Query(before): Query<Beforehand>) -> Answer {
+pub(super) async fn start(visit: Visit, Query(before): Query<Beforehand>) -> PageResult {
     let filled = Filled { colony: before.colony, workflow: before.workflow, ..Filled::default() };
     start_form(&visit, &filled, None).await
 }
 
 /// The form, with what was in it when it was refused.
-pub(super) async fn start_form(visit: &Visit, filled: &Filled, refused: Option<(&str, &str)>) -> Answer {
+pub(super) async fn start_form(visit: &Visit, filled: &Filled, refused: Option<(&str, &str)>) -> PageResult {
     let frame = visit.frame().await?;
     let colonies = visit.console.host.colonies().await.map_err(unanswered)?;
     let start =
@@ -131,7 +131,7 @@ pub(super) async fn start_form(visit: &Visit, filled: &Filled, refused: Option<(
     shown(&start.page(), &frame)
 }
 
-pub(super) async fn colonies(visit: Visit) -> Answer {
+pub(super) async fn colonies(visit: Visit) -> PageResult {
     let frame = visit.frame().await?;
     let mut found = Vec::new();
     for colony in visit.console.host.colonies().await.map_err(unanswered)? {
@@ -140,7 +140,7 @@ pub(super) async fn colonies(visit: Visit) -> Answer {
     shown(&Colonies { colonies: &found, is_one: false, now: now() }.page(), &frame)
 }
 
-pub(super) async fn colony(visit: Visit, Path(id): Path<String>) -> Answer {
+pub(super) async fn colony(visit: Visit, Path(id): Path<String>) -> PageResult {
     let frame = visit.frame().await?;
     let found = with_work(&visit, &id).await?;
     let found = found.ok_or_else(|| missing("colony", &id, ("/console/colonies", "All colonies")))?;
@@ -148,14 +148,14 @@ pub(super) async fn colony(visit: Visit, Path(id): Path<String>) -> Answer {
 }
 
 /// A colony, with what its crabs do.
-async fn with_work(visit: &Visit, id: &str) -> Result<Option<(ColonyState, Vec<Work>)>, Failed> {
+async fn with_work(visit: &Visit, id: &str) -> Result<Option<(ColonyState, Vec<CrabWork>)>, Failed> {
     let Some(state) = visit.console.host.colony(id).await.map_err(unanswered)? else { return Ok(None) };
     let mut all = Vec::new();
     for (mission, lease) in state.scheduler.leases.iter().take(LOOKED_UP) {
         let Some(stored) = visit.console.host.mission(mission).await.map_err(unanswered)? else { continue };
         let Some(step) = stored.plan.steps.get(lease.item.step.index()) else { continue };
         let run = stored.runs.iter().find(|it| it.step == step.id && it.attempt == lease.item.attempt);
-        all.push(Work {
+        all.push(CrabWork {
             crab: lease.crab.clone(),
             mission: mission.clone(),
             summary: stored.row.summary.clone(),
@@ -168,7 +168,7 @@ async fn with_work(visit: &Visit, id: &str) -> Result<Option<(ColonyState, Vec<W
     Ok(Some((state, all)))
 }
 
-pub(super) async fn workflows(visit: Visit) -> Answer {
+pub(super) async fn workflows(visit: Visit) -> PageResult {
     let frame = visit.frame().await?;
     shown(&workflows::list(&visit.console.plans), &frame)
 }
@@ -177,7 +177,7 @@ pub(super) async fn workflow(
     visit: Visit,
     State(console): State<Console>,
     Path(name): Path<String>,
-) -> Answer {
+) -> PageResult {
     let frame = visit.frame().await?;
     let plan = console
         .plan(&name)

@@ -6,27 +6,27 @@ use axum::response::IntoResponse;
 use orange_core::mission::AttemptEnd;
 
 use super::mission::{prompt_of, step_of};
-use super::{Answer, Visit, missing};
+use super::{PageResult, Visit, missing};
 use crate::console::view::words;
 use crate::host::{TextKind, TextOf};
 
-pub(super) async fn prompt(visit: Visit, Path(id): Path<String>) -> Answer {
+pub(super) async fn prompt(visit: Visit, Path(id): Path<String>) -> PageResult {
     plain(visit.mission(&id).await?.prompt)
 }
 
-pub(super) async fn reason(visit: Visit, Path(id): Path<String>) -> Answer {
+pub(super) async fn reason(visit: Visit, Path(id): Path<String>) -> PageResult {
     let stored = visit.mission(&id).await?;
     let pause = stored.mission.pause.as_ref();
     plain(pause.map(|it| words::reason(stored.plan, &stored.mission, it)).unwrap_or_default())
 }
 
-pub(super) async fn step_prompt(visit: Visit, Path((id, step)): Path<(String, String)>) -> Answer {
+pub(super) async fn step_prompt(visit: Visit, Path((id, step)): Path<(String, String)>) -> PageResult {
     let stored = visit.mission(&id).await?;
     let step = step_of(&stored, &step)?;
     plain(prompt_of(&visit, &stored, step).await?)
 }
 
-pub(super) async fn context(visit: Visit, Path((id, step)): Path<(String, String)>) -> Answer {
+pub(super) async fn context(visit: Visit, Path((id, step)): Path<(String, String)>) -> PageResult {
     let stored = visit.mission(&id).await?;
     let step = step_of(&stored, &step)?;
     plain(stored.mission.context(stored.plan, step))
@@ -36,7 +36,7 @@ pub(super) async fn context(visit: Visit, Path((id, step)): Path<(String, String
 pub(super) async fn part(
     visit: Visit,
     Path((id, step, attempt, part)): Path<(String, String, u32, String)>,
-) -> Answer {
+) -> PageResult {
     let stored = visit.mission(&id).await?;
     let step = step_of(&stored, &step)?;
     let address = format!("/console/missions/{id}");
@@ -63,6 +63,6 @@ pub(super) async fn part(
     plain(text.ok_or_else(|| missing("text", &part, (&address, "The mission")))?)
 }
 
-fn plain(text: String) -> Answer {
+fn plain(text: String) -> PageResult {
     Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }

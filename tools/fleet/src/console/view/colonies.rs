@@ -16,7 +16,7 @@ const CRABS: usize = 200;
 
 /// A step that a crab has, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Work {
+pub struct CrabWork {
     pub crab: String,
     pub mission: String,
     /// Summary of the mission.
@@ -27,14 +27,14 @@ pub struct Work {
     pub attempt: u32,
     /// True if the crab has accepted it.
     pub is_accepted: bool,
-    /// Since when, if that is known.
+    /// Start, if that is known.
     pub since: Option<Millis>,
 }
 
 /// This page of all colonies, or of one.
 pub struct Colonies<'c> {
     /// The colonies, each with what its crabs do.
-    pub colonies: &'c [(ColonyState, Vec<Work>)],
+    pub colonies: &'c [(ColonyState, Vec<CrabWork>)],
     /// True if it shows one colony alone.
     pub is_one: bool,
     pub now: Millis,
@@ -70,7 +70,7 @@ impl Colonies<'_> {
         }
     }
 
-    fn colony(&self, state: &ColonyState, work: &[Work]) -> Markup {
+    fn colony(&self, state: &ColonyState, work: &[CrabWork]) -> Markup {
         let colony = &state.colony;
         let waiting: u64 = state.waiting.iter().map(|it| it.1).sum();
         html! {
@@ -97,7 +97,7 @@ impl Colonies<'_> {
         }
     }
 
-    fn crabs(&self, state: &ColonyState, work: &[Work]) -> Markup {
+    fn crabs(&self, state: &ColonyState, work: &[CrabWork]) -> Markup {
         let crabs = &state.scheduler.crabs;
         html! {
             @if crabs.is_empty() {
@@ -119,7 +119,7 @@ impl Colonies<'_> {
         }
     }
 
-    fn crab(&self, state: &ColonyState, id: &str, crab: &Crab, work: &[Work]) -> Markup {
+    fn crab(&self, state: &ColonyState, id: &str, crab: &Crab, work: &[CrabWork]) -> Markup {
         let known = state.crabs.iter().find(|it| it.0 == id);
         let has = work.iter().find(|it| it.crab == id);
         html! {
@@ -148,7 +148,7 @@ impl Colonies<'_> {
     }
 }
 
-fn doing(crab: &Crab, has: Option<&Work>) -> Markup {
+fn doing(crab: &Crab, has: Option<&CrabWork>) -> Markup {
     html! {
         @match has {
             Some(work) => {

@@ -8,7 +8,7 @@ use super::{Page, Tab, badge, text};
 use orange_api::{Need, NeedAction};
 use orange_core::need::NeedKind;
 
-use crate::console::machine::{Work, is_for_pages};
+use crate::console::machine::{OpenWork, is_for_pages};
 
 /// Number of characters of an argument or a question that are shown.
 const ARGUMENT: usize = 2_000;
@@ -16,7 +16,7 @@ const ARGUMENT: usize = 2_000;
 /// The work of this machine.
 pub struct MachinePage<'m> {
     /// Every task and mission that is not over, each with the seal of its forms; those that need a person come first.
-    pub work: Vec<(Work, Seal<'m>)>,
+    pub work: Vec<(OpenWork, Seal<'m>)>,
     /// Message about the last action of the person.
     pub said: Option<&'static str>,
 }
@@ -29,7 +29,7 @@ impl MachinePage<'_> {
         Page { title: "This machine", tab: Tab::Machine, live: Some(""), says, content: self.content() }
     }
 
-    fn waiting(&self) -> impl Iterator<Item = &(Work, Seal<'_>)> {
+    fn waiting(&self) -> impl Iterator<Item = &(OpenWork, Seal<'_>)> {
         self.work.iter().filter(|it| it.0.needs_person())
     }
 
@@ -53,7 +53,7 @@ impl MachinePage<'_> {
 
     /// Questions that are asked here: while a person reads one, nothing else takes its place unseen.
     fn questions(&self) -> String {
-        let asked = |(work, _): &(Work, Seal<'_>)| {
+        let asked = |(work, _): &(OpenWork, Seal<'_>)| {
             let commands = work.need.iter().flat_map(|it| &it.actions).map(|it| it.command.join(" "));
             format!("{} {}", work.id, commands.collect::<Vec<_>>().join(";"))
         };
@@ -61,7 +61,7 @@ impl MachinePage<'_> {
     }
 }
 
-fn card(work: &Work, seal: &Seal<'_>) -> Markup {
+fn card(work: &OpenWork, seal: &Seal<'_>) -> Markup {
     let class = if work.needs_person() { "card ask" } else { "card" };
     html! {
         article class=(class) id={ "work-" (work.id) } aria-labelledby={ "title-" (work.id) } {
@@ -79,13 +79,13 @@ fn card(work: &Work, seal: &Seal<'_>) -> Markup {
     }
 }
 
-fn title(work: &Work) -> &str {
+fn title(work: &OpenWork) -> &str {
     let names = [&work.summary, &work.branch, &work.id];
     names.into_iter().find(|it| !it.trim().is_empty()).map_or("", String::as_str)
 }
 
 /// Known facts about it, in one line.
-fn facts(work: &Work) -> String {
+fn facts(work: &OpenWork) -> String {
     let known = [&work.project, &work.branch, &work.workflow, &work.status];
     let known = known.into_iter().chain(&work.step).filter(|it| !it.is_empty());
     text::line(&known.map(String::as_str).collect::<Vec<_>>().join(" · "))
@@ -110,7 +110,7 @@ fn tone(need: &Need) -> Tone {
 
 /// Reason why a person is needed, and all actions: buttons, those that take a text, those that ask once more, and those that are
 /// refused now.
-fn asks(work: &Work, need: &Need, seal: &Seal<'_>) -> Markup {
+fn asks(work: &OpenWork, need: &Need, seal: &Seal<'_>) -> Markup {
     let (open, refused): (Vec<_>, Vec<_>) =
         need.actions.iter().filter(|it| is_for_pages(it)).partition(|it| it.is_open());
     let is_button = |it: &&&NeedAction| !it.takes_text() && it.warning.is_none();
@@ -149,7 +149,7 @@ fn asks(work: &Work, need: &Need, seal: &Seal<'_>) -> Markup {
     }
 }
 
-fn buttons(work: &Work, offers: &[&&NeedAction], seal: &Seal<'_>) -> Markup {
+fn buttons(work: &OpenWork, offers: &[&&NeedAction], seal: &Seal<'_>) -> Markup {
     html! {
         @if !offers.is_empty() {
             div.answers {
@@ -164,7 +164,7 @@ fn buttons(work: &Work, offers: &[&&NeedAction], seal: &Seal<'_>) -> Markup {
     }
 }
 
-fn with_text(work: &Work, offer: &NeedAction, seal: &Seal<'_>) -> Markup {
+fn with_text(work: &OpenWork, offer: &NeedAction, seal: &Seal<'_>) -> Markup {
     let id = format!("text-{}-{}-{}", work.id, offer.name.as_str(), offer.to.as_deref().unwrap_or_default());
     html! {
         details open[offer.text && work.needs_person()] {
@@ -181,7 +181,7 @@ fn with_text(work: &Work, offer: &NeedAction, seal: &Seal<'_>) -> Markup {
     }
 }
 
-fn hidden(work: &Work, offer: &NeedAction, seal: &Seal<'_>) -> Markup {
+fn hidden(work: &OpenWork, offer: &NeedAction, seal: &Seal<'_>) -> Markup {
     html! {
         (seal.fields())
         (forms::hidden("id", &work.id))

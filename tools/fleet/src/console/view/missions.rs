@@ -8,7 +8,7 @@ use crate::host::{Colony, MissionRow};
 
 /// Query of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct MissionsQuery {
     pub status: Option<String>,
     /// One colony, by its id.
     pub colony: Option<String>,
@@ -18,7 +18,7 @@ pub struct Asked {
 }
 
 pub struct Missions {
-    pub asked: Asked,
+    pub asked: MissionsQuery,
     /// Missions that were found, the newest first.
     pub rows: Vec<MissionRow>,
     /// True if there are more.
@@ -129,7 +129,7 @@ impl Missions {
     }
 }
 
-impl Asked {
+impl MissionsQuery {
     /// The address of the list that begins after a mission.
     pub fn address(&self, before: Option<&str>) -> String {
         let fields = [

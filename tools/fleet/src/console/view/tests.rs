@@ -5,12 +5,12 @@ use orange_core::mission::{Event, Mission, Report};
 use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use orange_core::scheduler::{Crab, Scheduler};
 
-use super::colonies::{Colonies, Work};
+use super::colonies::{Colonies, CrabWork};
 use super::forms::Seal;
 use super::history::History;
 use super::inbox::{Faulty, Inbox};
 use super::mission::MissionPage;
-use super::missions::{Asked, Missions};
+use super::missions::{Missions, MissionsQuery};
 use super::start::{Filled, Start};
 use super::step::StepPage;
 use super::{Frame, Page, words, workflows};
@@ -423,8 +423,11 @@ fn the_inbox_has_what_waits_before_what_has_failed() {
 
 #[test]
 fn a_list_leads_to_its_next_page_with_its_filter() {
-    let asked =
-        Asked { status: Some("failed".to_owned()), text: Some("a&b c".to_owned()), ..Asked::default() };
+    let asked = MissionsQuery {
+        status: Some("failed".to_owned()),
+        text: Some("a&b c".to_owned()),
+        ..MissionsQuery::default()
+    };
     let rows = vec![mission(&[], AUTO).row];
     let list = Missions {
         asked,
@@ -440,7 +443,7 @@ fn a_list_leads_to_its_next_page_with_its_filter() {
     );
     assert!(page.contains("<option value=\"failed\" selected>failed (9)</option>"), "{page}");
     let none = Missions {
-        asked: Asked::default(),
+        asked: MissionsQuery::default(),
         rows: Vec::new(),
         has_more: false,
         colonies: Vec::new(),
@@ -476,7 +479,7 @@ fn a_colony_says_what_each_crab_does() {
         ],
         waiting: vec![("reviewer".to_owned(), 2)],
     };
-    let work = Work {
+    let work = CrabWork {
         crab: "b".to_owned(),
         mission: "m1".to_owned(),
         summary: MARKUP.to_owned(),

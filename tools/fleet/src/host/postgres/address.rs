@@ -67,7 +67,7 @@ impl Address {
     /// passwords.
     ///
     /// # Errors
-    /// What is wrong with it, without what it says: there may be a password in it.
+    /// The text is not a valid address. The message does not repeat it: there may be a password in it.
     pub fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Address, String> {
         let (text, own) = own_parameters(text);
         let mut config: Config = text.parse().map_err(|cause: tokio_postgres::Error| whole(&cause))?;

@@ -134,7 +134,7 @@ impl Ears {
 
     fn publish(&self, newest: u64) {
         if let Some(news) = self.newest.upgrade() {
-            crate::host::desk::publish(&news, newest);
+            crate::host::unit_of_work::publish(&news, newest);
         }
     }
 

@@ -3,7 +3,7 @@
 //! One thread of each process writes. Its transactions take one lock of the database first and compare a number that each of them raises:
 //! if another process has written since, nothing that is loaded counts. Times are those of the database's clock.
 //!
-//! What others have for crabs of this process is said by `NOTIFY`, which is a hint: crabs that ask again are answered from the store.
+//! `NOTIFY` announces instructions of other processes to crabs of this one. It is a hint: crabs that ask again are answered from the store.
 
 mod address;
 mod filter;
@@ -26,7 +26,7 @@ use self::read::Readers;
 use self::rows::PostgresRows;
 use self::session::Session;
 use super::TextOf;
-use super::desk::Writing;
+use super::unit_of_work::Writing;
 use super::{
     Call, Colony, ColonyState, Counts, Delivery, Host, HostError, Later, Millis, MissionFilter, MissionRow,
     NewColony, NewMission, Record, Reply, StoredMission,

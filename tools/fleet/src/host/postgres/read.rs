@@ -11,8 +11,8 @@ use super::address::Address;
 use super::filter;
 use super::session::{PATIENCE, Session, broken, silent};
 use crate::host::TextOf;
-use crate::host::desk;
 use crate::host::packed::{self, Packed};
+use crate::host::unit_of_work;
 use crate::host::{
     AttemptRow, Colony, ColonyState, Counts, HostError, Millis, MissionFilter, MissionRow, Record,
     StoredMission,
@@ -100,7 +100,7 @@ impl Readers {
             Some(plan) => plan,
             None => {
                 let body = self.row(PLAN, &[&hash]).await?.map(|it| it.get(0));
-                desk::read_plan(&hash, body).map_err(unreadable)?
+                unit_of_work::read_plan(&hash, body).map_err(unreadable)?
             }
         };
         let mission = model::mission::read(&state, plan).map_err(|cause| unreadable(cause.to_string()))?;

@@ -1,4 +1,4 @@
-//! The rows of a desk in Postgres.
+//! The rows of a unit of work in Postgres.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use tokio_postgres::{Error, Row};
 use super::address::Address;
 use super::session::{PATIENCE, Session, broken, is_about_data, silent};
 use super::{read, schema, write};
-use crate::host::desk::{
+use crate::host::packed::Packed;
+use crate::host::unit_of_work::{
     Answered, Begun, ColonyFound, Ended, Failed, MissionFound, Newest, PAGE, Rows, Writes,
 };
-use crate::host::packed::Packed;
 use crate::host::{Colony, HostError, Millis, TextOf};
 
 /// The columns of [`waiting_of`].

@@ -7,7 +7,7 @@ use tokio_postgres::types::ToSql;
 
 use super::notices;
 use super::session::Session;
-use crate::host::desk::{CrabRow, Writes};
+use crate::host::unit_of_work::{CrabRow, Writes};
 
 /// A parameter of a statement.
 type Value = Box<dyn ToSql + Sync + Send>;

@@ -33,7 +33,7 @@ impl Address {
     /// The address of this text, such as `restate://127.0.0.1:8080/fleet`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The text is not a valid address.
     pub fn read(text: &str) -> Result<Address, String> {
         let rest = text.strip_prefix(SCHEME).ok_or_else(|| format!("it does not begin with `{SCHEME}`"))?;
         let (server, name) = rest.split_once('/').ok_or("it names no store after the server")?;

@@ -14,7 +14,7 @@ use super::entry::{Entry, Op};
 use super::log::RemoteLog;
 use super::replica::Replica;
 use super::rows::Me;
-use crate::host::desk::publish;
+use crate::host::unit_of_work::publish;
 use crate::host::{Delivery, HostError};
 
 /// The most readers that ask the log at once.

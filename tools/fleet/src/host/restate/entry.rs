@@ -1,7 +1,7 @@
 //! The entries of the log: what the rows of one transaction were, as JSON, compressed, in base64.
 //!
-//! An entry says what a desk has written, and not how SQLite stores it: every gateway that takes the entries in their order has the same
-//! rows. A form that this program does not know is refused, since rows that were left out would be missing for ever.
+//! An entry says what a unit of work has written, and not how SQLite stores it: every gateway that takes the entries in their order has the
+//! same rows. A form that this program does not know is refused, since rows that were left out would be missing for ever.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -15,11 +15,11 @@ use orange_core::plan::StepId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::host::desk::{
+use crate::host::packed::Packed;
+use crate::host::unit_of_work::{
     Alarm, AttemptKey, AttemptRow, CallRow, ColonyState, CrabRow, MissionState, NewMissionRow, Newest,
     RecordRow, Waits, Writes,
 };
-use crate::host::packed::Packed;
 use crate::host::{Colony, Delivery, Millis, TextKind, TextOf};
 
 /// Version of the form of entries.
@@ -35,7 +35,7 @@ pub(super) struct Entry {
     pub(super) ops: Vec<Op>,
 }
 
-/// One thing that a desk has written.
+/// One thing that a unit of work has written.
 pub(super) enum Op {
     Write(Box<Writes>),
     /// Missions were removed: their numbers and ids.
@@ -118,7 +118,7 @@ pub(super) fn read(text: &str) -> Result<Entry, String> {
         Some(newer) if newer > VERSION => return Err(format!("its form has version {newer}")),
         Some(_) | None => return Err("it has no version".to_owned()),
     }
-    let EntryForm { _version, by, ops } = serde_json::from_value(whole).map_err(|it| it.to_string())?;
+    let LoggedEntry { _version, by, ops } = serde_json::from_value(whole).map_err(|it| it.to_string())?;
     Ok(Entry { by, ops: ops.into_iter().map(op).collect::<Result<_, _>>()? })
 }
 
@@ -146,17 +146,17 @@ pub(super) fn unpack_bytes(text: &str) -> Result<Vec<u8>, String> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct EntryForm {
+struct LoggedEntry {
     #[serde(rename = "v")]
     _version: u64,
     by: String,
-    ops: Vec<OpForm>,
+    ops: Vec<LoggedOp>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum OpForm {
-    Write(Box<WritesForm>),
+enum LoggedOp {
+    Write(Box<LoggedWrites>),
     Remove(Vec<(u64, String)>),
     RemoveRest(Millis, Millis, usize),
     EndAlarm(String, String),
@@ -165,7 +165,7 @@ enum OpForm {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct WritesForm {
+struct LoggedWrites {
     plans: BTreeMap<String, String>,
     colonies: Vec<(String, String, String, Option<String>, Millis)>,
     missions: BTreeMap<String, NewMissionRow>,
@@ -183,13 +183,13 @@ struct WritesForm {
     newest: Newest,
 }
 
-fn op(form: OpForm) -> Result<Op, String> {
+fn op(form: LoggedOp) -> Result<Op, String> {
     Ok(match form {
-        OpForm::Write(form) => Op::Write(Box::new(writes(*form)?)),
-        OpForm::Remove(missions) => Op::Remove(missions),
-        OpForm::RemoveRest(calls, records, limit) => Op::RemoveRest { calls, records, limit },
-        OpForm::EndAlarm(kind, id) => Op::EndAlarm { kind, id },
-        OpForm::Text(mission, step, attempt, kind, length, body) => {
+        LoggedOp::Write(form) => Op::Write(Box::new(writes(*form)?)),
+        LoggedOp::Remove(missions) => Op::Remove(missions),
+        LoggedOp::RemoveRest(calls, records, limit) => Op::RemoveRest { calls, records, limit },
+        LoggedOp::EndAlarm(kind, id) => Op::EndAlarm { kind, id },
+        LoggedOp::Text(mission, step, attempt, kind, length, body) => {
             let kind = match kind.as_str() {
                 "transcript" => TextKind::Transcript,
                 "diff" => TextKind::Diff,
@@ -201,7 +201,7 @@ fn op(form: OpForm) -> Result<Op, String> {
     })
 }
 
-fn writes(form: WritesForm) -> Result<Writes, String> {
+fn writes(form: LoggedWrites) -> Result<Writes, String> {
     let colonies = form.colonies.into_iter().map(|(id, name, repository, base, created)| Colony {
         id,
         name,

@@ -26,9 +26,9 @@ use self::log::RemoteLog;
 pub use self::object::{Registration, Service};
 use self::rows::{Me, RestateRows};
 use super::HostError;
-use super::desk::Writing;
 use super::sqlite::backup;
 use super::sqlite::in_sqlite::InSqlite;
+use super::unit_of_work::Writing;
 
 /// After how many entries the log is shortened.
 const EVERY: u64 = 1000;

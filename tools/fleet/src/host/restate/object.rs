@@ -338,7 +338,7 @@ impl Registration {
     /// Registers the service, or registers it again.
     ///
     /// # Errors
-    /// Why that has not happened.
+    /// The registration was not made.
     pub fn make(&self) -> Result<(), String> {
         let url = format!("{}/deployments", self.admin.trim_end_matches('/'));
         let body = json!({"uri": self.service, "force": true}).to_string();

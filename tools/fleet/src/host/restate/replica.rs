@@ -5,9 +5,9 @@ use rusqlite::{Connection, MAIN_DB};
 
 use super::entry::{self, Entry, Op};
 use super::log::{Page, RemoteLog};
-use crate::host::desk::{Ended, Failed, Rows};
 use crate::host::sqlite::rows::SqliteRows;
 use crate::host::sqlite::{broken, schema};
+use crate::host::unit_of_work::{Ended, Failed, Rows};
 use crate::host::{HostError, Millis};
 
 /// The most times that it asks again when the log is shortened while it reads.
@@ -21,7 +21,7 @@ pub(super) struct Replica {
     pub(super) rows: SqliteRows,
     /// Number of entries that it has taken.
     position: u64,
-    /// Of which log, if it has taken any.
+    /// Identity of the log; absent before its first entry.
     born: Option<String>,
 }
 

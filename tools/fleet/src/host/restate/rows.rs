@@ -1,4 +1,4 @@
-//! The rows of a desk: those of a copy in memory, whose transactions are entries of the log.
+//! The rows of a unit of work: those of a copy in memory, whose transactions are entries of the log.
 //!
 //! A transaction takes effect in the copy after the log has its entry. Two gateways may begin at the same position; the log takes the
 //! entry of one of them, and the other one begins again with what the first has written.
@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::entry::{self, Entry, Op};
 use super::log::{Appended, Page, RemoteLog};
 use super::replica::{Replica, chunks};
-use crate::host::desk::{Begun, ColonyFound, Ended, Failed, MissionFound, Newest, Rows, Writes};
 use crate::host::packed::Packed;
+use crate::host::unit_of_work::{Begun, ColonyFound, Ended, Failed, MissionFound, Newest, Rows, Writes};
 use crate::host::{Colony, Delivery, HostError, Millis, TextOf};
 
 /// The longest entry, in bytes: Restate takes 32 MiB.
@@ -226,7 +226,7 @@ impl Rows for RestateRows {
         if ops.is_empty() {
             // Its answers are from the store, which others may have changed since then.
             if self.is_after_late && self.log.length().map_err(Failed::Store)? != self.replica.position() {
-                return Err(Failed::Again);
+                return Err(Failed::WriteConflict);
             }
             if std::mem::take(&mut self.is_in_line) {
                 // Those who wait for this gateway come to their turn a little later if this is not heard.
@@ -249,7 +249,7 @@ impl Rows for RestateRows {
                 }
                 self.late = Some((Instant::now(), page));
                 self.is_in_line = true;
-                return Err(Failed::Again);
+                return Err(Failed::WriteConflict);
             }
             // If the log has it, it comes with the next entries.
             Err(error) => return Err(Failed::Store(error)),

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use tokio::sync::{broadcast, watch};
 
 use super::{filter, read, text};
-use crate::host::desk::Writing;
+use crate::host::unit_of_work::Writing;
 use crate::host::{
     Call, Colony, ColonyState, Counts, Delivery, Host, HostError, Later, Millis, MissionFilter, MissionRow,
     NewColony, NewMission, Record, Reply, StoredMission, TextOf,

@@ -1,6 +1,7 @@
 //! The host that needs nothing else: one SQLite file.
 //!
-//! The thread of the desk writes, and many calls share one commit, and so the time of the disk. Readers have connections of their own, which never wait for the writer.
+//! One thread writes, and many calls share one commit, and so the time of the disk. Readers have connections of their own, which never wait
+//! for the writer.
 //!
 //! Another process may use the file at the same time: what it writes is seen by the next call, and what it has for crabs of this one they
 //! hear when they ask.
@@ -26,7 +27,7 @@ use self::in_sqlite::InSqlite;
 use self::read::Readers;
 use self::rows::SqliteRows;
 use super::HostError;
-use super::desk::Writing;
+use super::unit_of_work::Writing;
 
 /// Limit of a connection's wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
 use tokio::sync::Semaphore;
 
 use super::{PATIENCE, broken, filter};
-use crate::host::desk;
+use crate::host::unit_of_work;
 use crate::host::{AttemptRow, Colony, ColonyState, Counts, HostError, Millis, Record, StoredMission};
 use crate::model;
 
@@ -88,7 +88,7 @@ pub(in crate::host) fn mission(
         Some(plan) => plan,
         None => {
             let body = self::plan(&transaction, &plan).map_err(broken)?;
-            desk::read_plan(&plan, body).map_err(unreadable)?
+            unit_of_work::read_plan(&plan, body).map_err(unreadable)?
         }
     };
     let mission = model::mission::read(&state, plan).map_err(|cause| unreadable(cause.to_string()))?;

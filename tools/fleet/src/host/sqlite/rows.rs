@@ -1,4 +1,4 @@
-//! The rows of a desk in SQLite.
+//! The rows of a unit of work in SQLite.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 
 use super::{broken, read};
 use crate::fault;
-use crate::host::desk::{
+use crate::host::packed::Packed;
+use crate::host::unit_of_work::{
     Answered, Begun, ColonyFound, Ended, Failed, MissionFound, Newest, PAGE, Rows, Writes,
 };
-use crate::host::packed::Packed;
 use crate::host::{Colony, Millis, TextOf};
 
 /// The columns of [`waiting_of`].

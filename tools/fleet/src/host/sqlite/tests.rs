@@ -10,16 +10,16 @@ use tokio::sync::oneshot;
 
 use super::rows::SqliteRows;
 use super::{SqliteHost, connect, filter, schema, text};
-use crate::host::desk::{Answer, Desk, Failed, Job, Work, answers};
+use crate::host::unit_of_work::{Failed, Job, UnitOfWork, WriterAnswer, WriterRequest, answers};
 use crate::host::{
     About, Call, Event, HostError, MissionFilter, NewColony, NewMission, Reply, TextKind, TextOf, packed,
 };
 use crate::plans::PLANS;
 
-fn desk(folder: &Path) -> Desk<SqliteRows> {
+fn unit(folder: &Path) -> UnitOfWork<SqliteRows> {
     let mut connection = connect(&folder.join("fleet.db")).unwrap();
     schema::migrate(&mut connection).unwrap();
-    Desk::new(SqliteRows::new(connection)).unwrap()
+    UnitOfWork::new(SqliteRows::new(connection)).unwrap()
 }
 
 fn refused(path: &Path) -> String {
@@ -29,12 +29,12 @@ fn refused(path: &Path) -> String {
     }
 }
 
-fn colony(name: &str) -> Work {
-    Work::Colony(NewColony { name: name.to_owned(), repository: "r".to_owned(), base: None })
+fn colony(name: &str) -> WriterRequest {
+    WriterRequest::Colony(NewColony { name: name.to_owned(), repository: "r".to_owned(), base: None })
 }
 
-fn mission(colony: &str, key: &str) -> Work {
-    Work::Mission(NewMission {
+fn mission(colony: &str, key: &str) -> WriterRequest {
+    WriterRequest::Mission(NewMission {
         key: Some(key.to_owned()),
         colony: colony.to_owned(),
         plan: PLANS[0],
@@ -44,36 +44,39 @@ fn mission(colony: &str, key: &str) -> Work {
     })
 }
 
-fn register(colony: &str) -> Work {
+fn register(colony: &str) -> WriterRequest {
     let event = SchedulerEvent::Register { crab: "c".to_owned(), roles: vec!["any".to_owned()] };
     let event = Event::Scheduler { id: colony.to_owned(), event };
-    Work::Call(Box::new(Call { key: None, event, about: About::default() }))
+    WriterRequest::Call(Box::new(Call { key: None, event, about: About::default() }))
 }
 
 /// The answers to a group of calls, in its order.
-fn group(desk: &mut Desk<SqliteRows>, works: Vec<Work>) -> Vec<Result<Answer, HostError>> {
+fn group(
+    unit: &mut UnitOfWork<SqliteRows>,
+    requests: Vec<WriterRequest>,
+) -> Vec<Result<WriterAnswer, HostError>> {
     let mut callers = Vec::new();
     let mut jobs = Vec::new();
-    for work in works {
+    for request in requests {
         let (reply, caller) = oneshot::channel();
-        jobs.push(Job { work, reply });
+        jobs.push(Job { request, reply });
         callers.push(caller);
     }
-    for (reply, answer) in answers(desk, jobs) {
+    for (reply, answer) in answers(unit, jobs) {
         reply.send(answer).unwrap();
     }
     callers.iter_mut().map(|it| it.try_recv().unwrap()).collect()
 }
 
-fn made(desk: &mut Desk<SqliteRows>, name: &str) -> String {
-    match group(desk, vec![colony(name)]).remove(0) {
-        Ok(Answer::Colony(colony)) => colony.id,
+fn made(unit: &mut UnitOfWork<SqliteRows>, name: &str) -> String {
+    match group(unit, vec![colony(name)]).remove(0) {
+        Ok(WriterAnswer::Colony(colony)) => colony.id,
         other => panic!("{other:?}"),
     }
 }
 
-fn is_done(answer: &Result<Answer, HostError>) -> bool {
-    matches!(answer, Ok(Answer::Reply(Reply::Done { .. })))
+fn is_done(answer: &Result<WriterAnswer, HostError>) -> bool {
+    matches!(answer, Ok(WriterAnswer::Reply(Reply::Done { .. })))
 }
 
 fn number(connection: &Connection, select: &str) -> i64 {
@@ -97,14 +100,18 @@ fn the_file_of_a_newer_program_is_refused() {
 #[test]
 fn a_text_belongs_to_an_attempt() {
     let folder = tempfile::tempdir().unwrap();
-    let mut desk = desk(folder.path());
+    let mut unit = unit(folder.path());
     let insert = "insert into run (mission, step, attempt, queued) values ('m', 0, 1, 5)";
-    desk.rows.connection.execute(insert, []).unwrap();
+    unit.rows.connection.execute(insert, []).unwrap();
     let of = |attempt| TextOf { mission: "m".to_owned(), step: StepId(0), attempt, kind: TextKind::Diff };
-    let texts = [1, 2].map(|attempt| Work::Text(Box::new((of(attempt), packed::pack("text").unwrap()))));
-    let answers = group(&mut desk, texts.into());
-    assert!(matches!(answers[..], [Ok(Answer::Stored(true)), Ok(Answer::Stored(false))]), "{answers:?}");
-    assert_eq!(text::text(&desk.rows.connection, &of(1)).unwrap().as_deref(), Some("text"));
+    let texts =
+        [1, 2].map(|attempt| WriterRequest::Text(Box::new((of(attempt), packed::pack("text").unwrap()))));
+    let answers = group(&mut unit, texts.into());
+    assert!(
+        matches!(answers[..], [Ok(WriterAnswer::Stored(true)), Ok(WriterAnswer::Stored(false))]),
+        "{answers:?}"
+    );
+    assert_eq!(text::text(&unit.rows.connection, &of(1)).unwrap().as_deref(), Some("text"));
 }
 
 #[test]
@@ -125,20 +132,20 @@ fn the_file_of_another_program_is_left_alone() {
 #[test]
 fn a_commit_is_on_the_disk_when_it_returns() {
     let folder = tempfile::tempdir().unwrap();
-    let desk = desk(folder.path());
-    assert_eq!(number(&desk.rows.connection, "pragma synchronous"), 2, "full");
-    let mode: String = desk.rows.connection.query_row("pragma journal_mode", [], |row| row.get(0)).unwrap();
+    let unit = unit(folder.path());
+    assert_eq!(number(&unit.rows.connection, "pragma synchronous"), 2, "full");
+    let mode: String = unit.rows.connection.query_row("pragma journal_mode", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
 }
 
 #[test]
 fn a_call_that_fails_leaves_the_others_of_its_group() {
     let folder = tempfile::tempdir().unwrap();
-    let mut desk = desk(folder.path());
-    let (sound, damaged) = (made(&mut desk, "sound"), made(&mut desk, "damaged"));
+    let mut unit = unit(folder.path());
+    let (sound, damaged) = (made(&mut unit, "sound"), made(&mut unit, "damaged"));
     let other = Connection::open(folder.path().join("fleet.db")).unwrap();
     other.execute("update colony set state = '{\"v\":7}' where id = ?1", [&damaged]).unwrap();
-    let works = vec![
+    let requests = vec![
         mission(&sound, "a"),
         register(&damaged),
         mission(&sound, "b"),
@@ -146,13 +153,13 @@ fn a_call_that_fails_leaves_the_others_of_its_group() {
         mission("nowhere", "d"),
         mission(&sound, "a"),
     ];
-    let answers = group(&mut desk, works);
+    let answers = group(&mut unit, requests);
     assert!(is_done(&answers[0]) && is_done(&answers[2]) && is_done(&answers[5]), "{answers:?}");
     for failed in [&answers[1], &answers[3]] {
         let Err(HostError::Corrupt(why)) = failed else { panic!("{failed:?}") };
         assert!(why.contains("version 7"), "{why}");
     }
-    assert!(matches!(answers[4], Ok(Answer::Reply(Reply::NotFound))));
+    assert!(matches!(answers[4], Ok(WriterAnswer::Reply(Reply::NotFound))));
     assert_eq!(number(&other, "select count(*) from mission"), 2);
     assert_eq!(number(&other, "select n from tally where kind = 'waiting'"), 2);
     assert_eq!(number(&other, "select count(*) from alarm where kind = 'scheduler'"), 1);
@@ -162,16 +169,16 @@ fn a_call_that_fails_leaves_the_others_of_its_group() {
 #[test]
 fn a_full_disk_loses_nothing_and_the_same_call_works_later() {
     let folder = tempfile::tempdir().unwrap();
-    let mut desk = desk(folder.path());
-    let colony = made(&mut desk, "home");
-    assert!(is_done(&group(&mut desk, vec![mission(&colony, "a")])[0]));
-    let pages = number(&desk.rows.connection, "pragma page_count");
-    desk.rows.connection.pragma_update(None, "max_page_count", pages).unwrap();
+    let mut unit = unit(folder.path());
+    let colony = made(&mut unit, "home");
+    assert!(is_done(&group(&mut unit, vec![mission(&colony, "a")])[0]));
+    let pages = number(&unit.rows.connection, "pragma page_count");
+    unit.rows.connection.pragma_update(None, "max_page_count", pages).unwrap();
     let mut full = 0;
     let mut keys = Vec::new();
     while full < 3 {
         let key = format!("k{}", keys.len());
-        match group(&mut desk, vec![mission(&colony, &key)]).remove(0) {
+        match group(&mut unit, vec![mission(&colony, &key)]).remove(0) {
             Err(HostError::Unavailable(why)) => {
                 assert!(why.contains("full"), "{why}");
                 full += 1;
@@ -180,24 +187,24 @@ fn a_full_disk_loses_nothing_and_the_same_call_works_later() {
         }
         keys.push(key);
     }
-    desk.rows.connection.pragma_update(None, "max_page_count", pages + 1000).unwrap();
-    let again = group(&mut desk, keys.iter().map(|key| mission(&colony, key)).collect());
+    unit.rows.connection.pragma_update(None, "max_page_count", pages + 1000).unwrap();
+    let again = group(&mut unit, keys.iter().map(|key| mission(&colony, key)).collect());
     assert!(again.iter().all(is_done), "{again:?}");
     let all = keys.len() as i64 + 1;
-    assert_eq!(number(&desk.rows.connection, "select count(*) from mission"), all);
-    assert_eq!(number(&desk.rows.connection, "select sum(n) from tally where kind = 'mission'"), all);
-    assert_eq!(number(&desk.rows.connection, "select count(*) from waiting"), all);
-    assert_eq!(number(&desk.rows.connection, "select count(distinct ticket) from waiting"), all);
+    assert_eq!(number(&unit.rows.connection, "select count(*) from mission"), all);
+    assert_eq!(number(&unit.rows.connection, "select sum(n) from tally where kind = 'mission'"), all);
+    assert_eq!(number(&unit.rows.connection, "select count(*) from waiting"), all);
+    assert_eq!(number(&unit.rows.connection, "select count(distinct ticket) from waiting"), all);
 }
 
 #[test]
 fn what_another_process_writes_is_seen() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut one, mut two) = (desk(folder.path()), desk(folder.path()));
+    let (mut one, mut two) = (unit(folder.path()), unit(folder.path()));
     let colony = made(&mut one, "home");
     for turn in 0..4 {
-        let desk = if turn % 2 == 0 { &mut one } else { &mut two };
-        assert!(is_done(&group(desk, vec![mission(&colony, &turn.to_string())])[0]));
+        let unit = if turn % 2 == 0 { &mut one } else { &mut two };
+        assert!(is_done(&group(unit, vec![mission(&colony, &turn.to_string())])[0]));
     }
     let distinct = "select count(distinct ticket) from waiting";
     assert_eq!(number(&one.rows.connection, distinct), 4);
@@ -214,26 +221,26 @@ fn what_another_process_writes_is_seen() {
 #[test]
 fn a_transaction_that_fails_leaves_nothing_in_memory() {
     let folder = tempfile::tempdir().unwrap();
-    let mut desk = desk(folder.path());
-    let colony = made(&mut desk, "home");
-    let newest = desk.newest();
-    let failed = desk.transaction(std::iter::empty(), |desk| {
-        assert!(is_done(&desk.work(mission(&colony, "a"))?));
+    let mut unit = unit(folder.path());
+    let colony = made(&mut unit, "home");
+    let newest = unit.newest();
+    let failed = unit.transaction(std::iter::empty(), |unit| {
+        assert!(is_done(&unit.handle(mission(&colony, "a"))?));
         Err::<(), _>(Failed::Store(HostError::Unavailable("a test".to_owned())))
     });
     assert!(matches!(failed, Err(Failed::Store(_))));
-    assert_eq!((desk.newest(), desk.deliveries().len(), desk.loaded()), (newest, 0, 0));
-    assert!(is_done(&group(&mut desk, vec![mission(&colony, "a")])[0]));
-    assert_eq!(number(&desk.rows.connection, "select count(*) from mission"), 1);
-    assert_eq!(number(&desk.rows.connection, "select sum(n) from tally"), 2);
+    assert_eq!((unit.newest(), unit.deliveries().len(), unit.loaded()), (newest, 0, 0));
+    assert!(is_done(&group(&mut unit, vec![mission(&colony, "a")])[0]));
+    assert_eq!(number(&unit.rows.connection, "select count(*) from mission"), 1);
+    assert_eq!(number(&unit.rows.connection, "select sum(n) from tally"), 2);
 }
 
 /// Whatever is listed, SQLite goes through an index, in its order: a page costs the same however much there is.
 #[test]
 fn every_list_goes_through_an_index() {
     let folder = tempfile::tempdir().unwrap();
-    let mut desk = desk(folder.path());
-    let colony = made(&mut desk, "home");
+    let mut unit = unit(folder.path());
+    let colony = made(&mut unit, "home");
     let statuses = [Vec::new(), vec!["paused".to_owned()]];
     for statuses in statuses {
         for (colony, text) in
@@ -241,7 +248,7 @@ fn every_list_goes_through_an_index() {
         {
             let filter = MissionFilter { colony, statuses: statuses.clone(), text, before: None, limit: 9 };
             let (select, _) = filter::query(&filter, Some(5));
-            has_no_scan(&desk.rows.connection, &select, &filter);
+            has_no_scan(&unit.rows.connection, &select, &filter);
         }
     }
     for select in [
@@ -256,7 +263,7 @@ fn every_list_goes_through_an_index() {
         "select key from call where time < ?1 limit ?2",
         "select seq from mission where status in ('completed', 'failed', 'cancelled') and updated < ?1 order by updated limit ?2",
     ] {
-        has_no_scan(&desk.rows.connection, select, &MissionFilter::default());
+        has_no_scan(&unit.rows.connection, select, &MissionFilter::default());
     }
 }
 

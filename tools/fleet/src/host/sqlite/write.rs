@@ -2,7 +2,9 @@
 
 use rusqlite::Connection;
 
-use crate::host::desk::{AttemptRow, ColonyState, CrabRow, MissionState, NewMissionRow, RecordRow, Writes};
+use crate::host::unit_of_work::{
+    AttemptRow, ColonyState, CrabRow, MissionState, NewMissionRow, RecordRow, Writes,
+};
 
 /// Writes rows, in the transaction that the connection has begun.
 pub(super) fn write(connection: &Connection, writes: &Writes) -> rusqlite::Result<()> {

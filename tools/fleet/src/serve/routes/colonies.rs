@@ -12,7 +12,7 @@ use super::Limit;
 use crate::host::NewColony;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
-use crate::serve::input::{Asked, Input, line};
+use crate::serve::input::{Input, StrictQuery, line};
 use crate::serve::names;
 
 /// The longest name of a colony.
@@ -44,7 +44,7 @@ pub(super) async fn create(
 
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
-    Asked(query): Asked<Query>,
+    StrictQuery(query): StrictQuery<Query>,
 ) -> Result<Json<Colonies>, ApiError> {
     let colonies = gateway.host.colonies().await?;
     let is_later = |name: &str| query.after.as_deref().is_none_or(|after| name > after);

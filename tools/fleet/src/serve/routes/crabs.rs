@@ -9,7 +9,9 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
-use orange_api::gateway::{BeatBody, CrabAnswer, Crabs, Ended, Messages, PollBody, RegisterBody, Registered};
+use orange_api::gateway::{
+    CrabAnswer, Crabs, Ended, HeartbeatBody, Messages, PollBody, RegisterBody, Registered,
+};
 use orange_core::scheduler::Event as SchedulerEvent;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -20,9 +22,9 @@ use crate::serve::answer;
 use crate::serve::connected::Connection;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::{Gateway, sees};
-use crate::serve::input::{Asked, Caller, Input, Named, id, line};
+use crate::serve::input::{Caller, Input, Named, StrictQuery, id, line};
 use crate::serve::run::RunId;
-use crate::serve::{beats, names, work};
+use crate::serve::{heartbeats, names, work};
 
 /// The longest name of a crab.
 const LONGEST_NAME: usize = 100;
@@ -71,7 +73,7 @@ pub(super) async fn register(
         colony_id: colony,
         name: name.to_owned(),
         roles,
-        beat_ms: millis(gateway.settings.beat_every()),
+        heartbeat_ms: millis(gateway.settings.heartbeat_every()),
         poll_ms: millis(gateway.settings.limits.poll),
     }))
 }
@@ -105,7 +107,7 @@ fn new_id(key: Option<&str>, holder: &str) -> Result<String, ApiError> {
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
-    Asked(query): Asked<Query>,
+    StrictQuery(query): StrictQuery<Query>,
 ) -> Result<Json<Crabs>, ApiError> {
     let colonies = match &query.colony {
         Some(asked) => vec![gateway.colony(asked, rights(&caller.holder)).await?],
@@ -156,7 +158,7 @@ pub(super) async fn remove(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     Named(crab): Named<String>,
-    Asked(query): Asked<InColony>,
+    StrictQuery(query): StrictQuery<InColony>,
 ) -> Result<StatusCode, ApiError> {
     let colony = gateway.colony_of_crab(&crab, query.colony.as_deref(), rights(&caller.holder)).await?;
     gateway.forget_crab(&crab);
@@ -171,7 +173,7 @@ pub(super) async fn work(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     Named(crab): Named<String>,
-    Asked(query): Asked<InColony>,
+    StrictQuery(query): StrictQuery<InColony>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|rejection| {
@@ -201,7 +203,7 @@ pub(super) async fn poll(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     Named(crab): Named<String>,
-    Asked(query): Asked<InColony>,
+    StrictQuery(query): StrictQuery<InColony>,
     Input(body): Input<PollBody>,
 ) -> Result<Json<Messages>, ApiError> {
     if gateway.is_stopping() {
@@ -215,12 +217,12 @@ pub(super) async fn poll(
     Ok(Json(Messages { messages }))
 }
 
-pub(super) async fn beat(
+pub(super) async fn heartbeat(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     Named(crab): Named<String>,
-    Asked(query): Asked<InColony>,
-    Input(body): Input<BeatBody>,
+    StrictQuery(query): StrictQuery<InColony>,
+    Input(body): Input<HeartbeatBody>,
 ) -> Result<Json<Ended>, ApiError> {
     if body.runs.len() > MOST_RUNS {
         return Err(ApiError::bad("bad_field", format!("`runs` names more than {MOST_RUNS} runs"))
@@ -235,7 +237,7 @@ pub(super) async fn beat(
         Err(error) => return Err(error),
     };
     debug_assert!(sees(rights(&caller.holder), &colony));
-    beats::beat(&gateway, &colony, &crab, body.runs).await.map(Json)
+    heartbeats::heartbeat(&gateway, &colony, &crab, body.runs).await.map(Json)
 }
 
 fn millis(duration: Duration) -> u64 {

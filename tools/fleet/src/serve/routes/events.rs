@@ -16,10 +16,10 @@ use tokio::sync::watch;
 
 use super::Limit;
 use crate::host::Record;
-use crate::serve::doors::Holder;
+use crate::serve::auth::Holder;
 use crate::serve::error::ApiError;
 use crate::serve::gateway::Gateway;
-use crate::serve::input::{Asked, Caller, Named};
+use crate::serve::input::{Caller, Named, StrictQuery};
 
 /// Number of records that are read at a time for a stream.
 const CHUNK: u32 = 200;
@@ -42,7 +42,7 @@ pub(super) async fn all(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     headers: HeaderMap,
-    Asked(query): Asked<Query>,
+    StrictQuery(query): StrictQuery<Query>,
 ) -> Result<Response, ApiError> {
     answer(gateway, caller, &headers, query, None).await
 }
@@ -52,7 +52,7 @@ pub(super) async fn of_mission(
     caller: Caller,
     Named(mission): Named<String>,
     headers: HeaderMap,
-    Asked(query): Asked<Query>,
+    StrictQuery(query): StrictQuery<Query>,
 ) -> Result<Response, ApiError> {
     if gateway.known(&mission).await?.is_none() {
         return Err(super::missions::unknown_mission(&mission));

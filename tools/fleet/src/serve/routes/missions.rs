@@ -17,10 +17,10 @@ use serde::Deserialize;
 use super::{Limit, done, rights};
 use crate::host::{About, Call, Event, MissionFilter, NewMission, StoredMission};
 use crate::serve::answer;
-use crate::serve::doors::Rights;
+use crate::serve::auth::Rights;
 use crate::serve::error::ApiError;
-use crate::serve::gateway::{Gateway, Known};
-use crate::serve::input::{Asked, Caller, Input, LONGEST_ID, Named, text};
+use crate::serve::gateway::{Gateway, MissionFacts};
+use crate::serve::input::{Caller, Input, LONGEST_ID, Named, StrictQuery, text};
 use crate::serve::names;
 
 /// The longest text that missions are searched for.
@@ -45,7 +45,7 @@ pub(super) struct OfMission {
 
 /// Request of a person to a mission.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum MissionAction {
     /// The answer to a pause.
     Continue {
         pause: Option<u32>,
@@ -115,7 +115,7 @@ fn on_base(branch: &str) -> ApiError {
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
-    Asked(query): Asked<Query>,
+    StrictQuery(query): StrictQuery<Query>,
 ) -> Result<Json<Missions>, ApiError> {
     let Query { colony, status, q, after, limit } = query;
     let colony = match colony {
@@ -160,7 +160,7 @@ pub(super) async fn show(
 
 pub(super) async fn tasks(
     State(gateway): State<Arc<Gateway>>,
-    Asked(query): Asked<OfMission>,
+    StrictQuery(query): StrictQuery<OfMission>,
 ) -> Result<Json<Tasks>, ApiError> {
     let stored = stored(&gateway, &query.mission).await?;
     Ok(Json(Tasks { tasks: answer::tasks(&stored) }))
@@ -175,7 +175,7 @@ pub(super) async fn go_on(
     let ContinueBody { pause, accept_failure, execution, intervene } = body;
     let execution = self::execution(execution.as_deref())?;
     let intervene = self::intervene(intervene.as_deref())?;
-    let asked = Answer::Continue { pause, accept_failure, execution, intervene };
+    let asked = MissionAction::Continue { pause, accept_failure, execution, intervene };
     answer(&gateway, caller.key, &id, asked).await.map(Json)
 }
 
@@ -185,7 +185,7 @@ pub(super) async fn retry(
     Named(id): Named<String>,
     Input(body): Input<RetryBody>,
 ) -> Result<Json<Acted>, ApiError> {
-    answer(&gateway, caller.key, &id, Answer::Retry(body.step)).await.map(Json)
+    answer(&gateway, caller.key, &id, MissionAction::Retry(body.step)).await.map(Json)
 }
 
 pub(super) async fn cancel(
@@ -194,7 +194,7 @@ pub(super) async fn cancel(
     Named(id): Named<String>,
     Input(_): Input<Nothing>,
 ) -> Result<Json<Acted>, ApiError> {
-    answer(&gateway, caller.key, &id, Answer::Cancel).await.map(Json)
+    answer(&gateway, caller.key, &id, MissionAction::Cancel).await.map(Json)
 }
 
 /// Does what a person asks of a mission.
@@ -205,15 +205,15 @@ pub async fn answer(
     gateway: &Gateway,
     key: Option<String>,
     id: &str,
-    asked: Answer,
+    asked: MissionAction,
 ) -> Result<Acted, ApiError> {
-    let Known { plan, .. } = gateway.known(id).await?.ok_or_else(|| unknown_mission(id))?;
+    let MissionFacts { plan, .. } = gateway.known(id).await?.ok_or_else(|| unknown_mission(id))?;
     let event = match asked {
-        Answer::Continue { pause, accept_failure, execution, intervene } => {
+        MissionAction::Continue { pause, accept_failure, execution, intervene } => {
             MissionEvent::Continue { pause, accept_failure, execution, intervene }
         }
-        Answer::Retry(None) => MissionEvent::Retry { step: None },
-        Answer::Retry(Some(name)) => {
+        MissionAction::Retry(None) => MissionEvent::Retry { step: None },
+        MissionAction::Retry(Some(name)) => {
             let ids = plan.steps.iter().map(|it| it.id);
             let step = plan.step_named(&name).ok_or_else(|| {
                 let refused = ApiError::of_mission(&Refusal::NoSuchStep, plan);
@@ -223,7 +223,7 @@ pub async fn answer(
             })?;
             MissionEvent::Retry { step: Some(step) }
         }
-        Answer::Cancel => MissionEvent::Cancel,
+        MissionAction::Cancel => MissionEvent::Cancel,
     };
     let call = Call { key, event: Event::Mission { id: id.to_owned(), event }, about: About::default() };
     let done = done(gateway.host.apply(call).await?, Some(plan), || unknown_mission(id))?;

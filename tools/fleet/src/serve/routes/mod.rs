@@ -1,4 +1,4 @@
-//! The calls of the API. The table is all of them: the router, the doors of each route and the test of `openapi.json` read it.
+//! The calls of the API. The table is all of them: the router, the rights that each route needs and the test of `openapi.json` read it.
 
 mod colonies;
 mod crabs;
@@ -20,8 +20,8 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use orange_core::mission;
 use serde::Deserialize;
 
-pub use self::missions::{Answer, answer, start};
-use super::doors::{self, Holder, Who};
+pub use self::missions::{MissionAction, answer, start};
+use super::auth::{self, Holder, Who};
 use super::error::ApiError;
 use super::gateway::Gateway;
 use super::listen::Peer;
@@ -61,7 +61,7 @@ pub const ROUTES: &[Route] = &[
     route("DELETE", "/v1/crabs/{crab_id}", Who::Crabs, || delete(crabs::remove)),
     route("GET", "/v1/crabs/{crab_id}/work", Who::Crabs, || get(crabs::work)),
     route("POST", "/v1/crabs/{crab_id}/poll", Who::Crabs, || post(crabs::poll)),
-    route("POST", "/v1/crabs/{crab_id}/beat", Who::Crabs, || post(crabs::beat)),
+    route("POST", "/v1/crabs/{crab_id}/heartbeat", Who::Crabs, || post(crabs::heartbeat)),
     route("GET", "/v1/runs", Who::Readers, || get(runs::list)),
     route("GET", "/v1/runs/{run_id}", Who::Members, || get(runs::get)),
     route("POST", "/v1/runs/start", Who::Crabs, || post(runs::start)),
@@ -86,12 +86,12 @@ pub const ROUTES: &[Route] = &[
 #[derive(Clone, Copy)]
 struct Template(&'static str);
 
-/// The routes, behind their doors. `pages` are served beside them, with doors of their own.
+/// The routes, behind their authentication. `pages` are served beside them and authenticate by themselves.
 pub fn router(gateway: &Arc<Gateway>, pages: Option<Router>) -> Router {
     let mut router = Router::new();
     for it in ROUTES {
         let handler = (it.handler)()
-            .route_layer(middleware::from_fn_with_state(it.who, doors::admit))
+            .route_layer(middleware::from_fn_with_state(it.who, auth::admit))
             .route_layer(middleware::from_fn_with_state(Template(it.path), named));
         router = router.route(it.path, handler);
     }
@@ -102,7 +102,7 @@ pub fn router(gateway: &Arc<Gateway>, pages: Option<Router>) -> Router {
     };
     router
         .fallback(nothing_here)
-        .layer(middleware::from_fn_with_state(Arc::clone(gateway), doors::guard))
+        .layer(middleware::from_fn_with_state(Arc::clone(gateway), auth::guard))
         .layer(middleware::from_fn_with_state(Arc::clone(gateway), watched))
 }
 
@@ -227,6 +227,6 @@ impl Limit {
 }
 
 /// Rights that say what a token's holder may see.
-fn rights(holder: &Arc<Holder>) -> &super::doors::Rights {
+fn rights(holder: &Arc<Holder>) -> &super::auth::Rights {
     &holder.rights
 }

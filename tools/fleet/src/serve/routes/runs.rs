@@ -15,10 +15,10 @@ use serde::Deserialize;
 use super::{Limit, done, rights};
 use crate::host::{About, Call, Event, Reply};
 use crate::serve::answer::runs;
-use crate::serve::brief::brief;
+use crate::serve::assignment::assignment;
 use crate::serve::error::ApiError;
-use crate::serve::gateway::{Gateway, Known, unknown_run};
-use crate::serve::input::{Asked, Caller, Input, Named, id, text};
+use crate::serve::gateway::{Gateway, MissionFacts, unknown_run};
+use crate::serve::input::{Caller, Input, Named, StrictQuery, id, text};
 use crate::serve::run::RunId;
 use crate::serve::traces::End;
 
@@ -39,7 +39,7 @@ pub(super) struct Query {
 
 pub(super) async fn list(
     State(gateway): State<Arc<Gateway>>,
-    Asked(query): Asked<Query>,
+    StrictQuery(query): StrictQuery<Query>,
 ) -> Result<Json<Runs>, ApiError> {
     let stored = super::missions::stored(&gateway, &query.mission).await?;
     let found = runs(&stored);
@@ -60,7 +60,7 @@ pub(super) async fn get(
     let (_, step) = gateway.run(&run, rights(&caller.holder)).await?;
     let unknown =
         |error: ApiError| if error.code == "unknown_run" { unknown_run(&run.to_string()) } else { error };
-    brief(&gateway, run.mission, step, run.attempt).await.map(Json).map_err(unknown)
+    assignment(&gateway, run.mission, step, run.attempt).await.map(Json).map_err(unknown)
 }
 
 pub(super) async fn start(
@@ -178,7 +178,7 @@ async fn mission_event(
     Ok(gateway.host.apply(Call { key, event, about }).await?)
 }
 
-fn reported(outcome: Reply, known: &Known, run: &RunId<'_>) -> Result<Json<Reported>, ApiError> {
+fn reported(outcome: Reply, known: &MissionFacts, run: &RunId<'_>) -> Result<Json<Reported>, ApiError> {
     let done = done(outcome, Some(known.plan), || unknown_run(&run.to_string()))?;
     let outcome = if done.is_repeated { ReportOutcome::Repeated } else { ReportOutcome::Accepted };
     Ok(Json(Reported { run_id: run.to_string(), outcome }))

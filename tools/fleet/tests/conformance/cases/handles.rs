@@ -5,7 +5,7 @@ use std::path::Path;
 use orange_core::scheduler::{Event as SchedulerEvent, Refusal};
 use orange_fleet::host::{Event, NewColony, Reply};
 
-use super::leases::beat;
+use super::leases::heartbeat;
 use crate::Store;
 use crate::world::{World, completion, done};
 
@@ -72,7 +72,7 @@ pub async fn of_two_handles_that_sweep_at_once_one_does(store: Store, folder: &P
     let id = one.start("one").await;
     one.park("c").await.unwrap();
     for seen in 0..20 {
-        one.scheduler(beat("c", &id, "plan", 1)).await;
+        one.scheduler(heartbeat("c", &id, "plan", 1)).await;
         let sweep = || SchedulerEvent::Sweep { seen: Some(seen) };
         let replies = tokio::join!(one.scheduler(sweep()), two.scheduler(sweep()));
         let swept = |it: &Reply| matches!(it, Reply::Done { is_repeated: false, .. });

@@ -10,7 +10,7 @@ use orange_fleet::host::{Instruction, Reply};
 use crate::Store;
 use crate::world::{World, done, offers, step};
 
-pub fn beat(crab: &str, mission: &str, name: &str, attempt: u32) -> SchedulerEvent {
+pub fn heartbeat(crab: &str, mission: &str, name: &str, attempt: u32) -> SchedulerEvent {
     SchedulerEvent::Beat { leases: vec![(crab.to_owned(), mission.to_owned(), step(name), attempt)] }
 }
 
@@ -71,7 +71,7 @@ pub async fn a_silent_crab_loses_its_attempt(store: Store, folder: &Path) {
     let mut deliveries = world.host.deliveries();
     for _ in 0..2 {
         world.scheduler(SchedulerEvent::Sweep { seen: None }).await;
-        world.scheduler(beat("c", &id, "plan", 1)).await;
+        world.scheduler(heartbeat("c", &id, "plan", 1)).await;
     }
     world.register("d", "any").await;
     world.park("d").await;
@@ -93,7 +93,7 @@ pub async fn a_silent_crab_loses_its_attempt(store: Store, folder: &Path) {
     assert!(kinds.iter().any(|it| it == "lease.lost") && kinds.iter().any(|it| it == "run.abandoned"));
     // Its heartbeat hears that it has nothing any more.
     let mut deliveries = world.host.deliveries();
-    world.scheduler(beat("c", &id, "plan", 1)).await;
+    world.scheduler(heartbeat("c", &id, "plan", 1)).await;
     let delivery = deliveries.recv().await.unwrap();
     assert_eq!(
         (delivery.crab.as_str(), delivery.what),

@@ -5,7 +5,7 @@ mod wire;
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use orange_fleet::crab::line::Line;
+use orange_fleet::crab::socket::GatewaySocket;
 use serde_json::{Value, json};
 
 use self::wire::{
@@ -76,8 +76,9 @@ fn a_crab_waits_on_a_websocket_under_tls() {
     wire.ok(3);
     let address = format!("https://localhost:{}", secure.world.address.port());
     let token = secure.world.admin.token.clone().unwrap();
-    let mut line = Line::connect(&address, "/v1/crabs/atlas/work", &token, &secure.trusting()).unwrap();
-    line.park().unwrap();
+    let mut socket =
+        GatewaySocket::connect(&address, "/v1/crabs/atlas/work", &token, &secure.trusting()).unwrap();
+    socket.park().unwrap();
     let mut numbers = (5..).step_by(2);
     until("the crab waits", || {
         let stream = numbers.next().unwrap();

@@ -3,27 +3,27 @@
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::{broadcast, oneshot, watch};
 
-use super::{Desk, Failed, Rows};
+use super::{Failed, Rows, UnitOfWork};
 use crate::fault;
 use crate::host::packed::Packed;
 use crate::host::{Call, Colony, Delivery, Event, HostError, Millis, NewColony, NewMission, Reply, TextOf};
 
-/// The most times that a group happens again since another writer was first.
-const TURNS: u32 = 100;
+/// The most times that a group is tried again after write conflicts.
+const TRIES: u32 = 100;
 
 /// The most calls in one transaction.
 const GROUP: usize = 512;
 
 /// A call with its caller.
 pub struct Job {
-    pub work: Work,
+    pub request: WriterRequest,
     /// Channel to the caller that waits for the answer.
-    pub reply: oneshot::Sender<Result<Answer, HostError>>,
+    pub reply: oneshot::Sender<Result<WriterAnswer, HostError>>,
 }
 
 /// Request to the thread.
 #[derive(Clone, Debug)]
-pub enum Work {
+pub enum WriterRequest {
     /// An event for an actor.
     Call(Box<Call>),
     /// A mission to make.
@@ -38,7 +38,7 @@ pub enum Work {
 
 /// Answer of the thread.
 #[derive(Debug)]
-pub enum Answer {
+pub enum WriterAnswer {
     /// To an event, or to the making of a mission.
     Reply(Reply),
     Colony(Colony),
@@ -52,19 +52,19 @@ pub enum Answer {
     Stored(bool),
 }
 
-impl Work {
+impl WriterRequest {
     /// Idempotency key.
     pub(super) fn key(&self) -> Option<&str> {
         match self {
-            Work::Call(call) => call.key.as_deref(),
-            Work::Mission(new) => new.key.as_deref(),
-            Work::Colony(_) | Work::Forget(_) | Work::Text(_) => None,
+            WriterRequest::Call(call) => call.key.as_deref(),
+            WriterRequest::Mission(new) => new.key.as_deref(),
+            WriterRequest::Colony(_) | WriterRequest::Forget(_) | WriterRequest::Text(_) => None,
         }
     }
 
     /// The mission that it needs.
     pub(super) fn mission(&self) -> Option<&str> {
-        let Work::Call(call) = self else { return None };
+        let WriterRequest::Call(call) = self else { return None };
         match &call.event {
             Event::Mission { id, .. } => Some(id),
             Event::Scheduler { .. } => None,
@@ -74,15 +74,15 @@ impl Work {
 
 /// Works until nobody can ask any more.
 pub(super) fn run<R: Rows>(
-    mut desk: Desk<R>,
+    mut unit: UnitOfWork<R>,
     mut queue: Receiver<Job>,
     deliveries: &broadcast::Sender<Delivery>,
     news: &watch::Sender<u64>,
 ) {
     // A mission that an older program had set aside is taken up again. Without the store, that waits for the next start.
-    for _ in 0..TURNS {
-        match desk.transaction(std::iter::empty(), Desk::take_up) {
-            Err(Failed::Again) => {}
+    for _ in 0..TRIES {
+        match unit.transaction(std::iter::empty(), UnitOfWork::take_up) {
+            Err(Failed::WriteConflict) => {}
             Ok(()) | Err(Failed::Call(_) | Failed::Store(_)) => break,
         }
     }
@@ -93,13 +93,13 @@ pub(super) fn run<R: Rows>(
         {
             group.push(job);
         }
-        let answered = answers(&mut desk, group);
+        let answered = answers(&mut unit, group);
         fault::point("before-deliver");
-        for delivery in desk.deliveries() {
+        for delivery in unit.deliveries() {
             // Nobody may be there to hear it: crabs that come ask for it.
             deliveries.send(delivery).map(drop).unwrap_or_default();
         }
-        publish(news, desk.newest());
+        publish(news, unit.newest());
         fault::point("before-answer");
         for (reply, answer) in answered {
             // A caller that has gone away asks again with its key.
@@ -113,19 +113,19 @@ pub fn publish(news: &watch::Sender<u64>, newest: u64) {
     news.send_if_modified(|known| std::mem::replace(known, newest.max(*known)) < newest);
 }
 
-type Answered = Vec<(oneshot::Sender<Result<Answer, HostError>>, Result<Answer, HostError>)>;
+type Answered = Vec<(oneshot::Sender<Result<WriterAnswer, HostError>>, Result<WriterAnswer, HostError>)>;
 
 /// Has every call of a group happen. One that fails is answered, and the others happen again without it, so that it leaves nothing.
-pub fn answers<R: Rows>(desk: &mut Desk<R>, mut group: Vec<Job>) -> Answered {
+pub fn answers<R: Rows>(unit: &mut UnitOfWork<R>, mut group: Vec<Job>) -> Answered {
     let mut answered = Vec::with_capacity(group.len());
-    let mut turns = 0;
+    let mut conflicts = 0;
     while !group.is_empty() {
         let mut current = None;
-        let result = desk.transaction(group.iter().map(|it| &it.work), |desk| {
+        let result = unit.transaction(group.iter().map(|it| &it.request), |unit| {
             let mut answers = Vec::with_capacity(group.len());
             for (index, job) in group.iter().enumerate() {
                 current = Some(index);
-                answers.push(desk.work(job.work.clone())?);
+                answers.push(unit.handle(job.request.clone())?);
             }
             current = None;
             Ok(answers)
@@ -139,9 +139,9 @@ pub fn answers<R: Rows>(desk: &mut Desk<R>, mut group: Vec<Job>) -> Answered {
             }
             // The store takes what they have written together for damaged: each happens alone, and the one that it is about fails.
             (Err(Failed::Call(_)), None) if group.len() > 1 => {
-                answered.extend(group.drain(..).flat_map(|job| answers(desk, vec![job])));
+                answered.extend(group.drain(..).flat_map(|job| answers(unit, vec![job])));
             }
-            (Err(Failed::Again), _) if turns < TURNS => turns += 1,
+            (Err(Failed::WriteConflict), _) if conflicts < TRIES => conflicts += 1,
             (Err(failed), _) => {
                 let error = failed.into_error();
                 answered.extend(group.drain(..).map(|job| (job.reply, Err(error.clone()))));

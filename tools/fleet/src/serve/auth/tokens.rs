@@ -72,13 +72,13 @@ pub struct Stored {
 #[derive(Debug)]
 pub struct Tokens {
     folder: PathBuf,
-    seen: RwLock<Seen>,
+    seen: RwLock<TokenCache>,
     /// Changes when tokens are made or revoked.
     changes: watch::Sender<()>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct TokenCache {
     looked: Option<(SystemTime, SystemTime)>,
     known: BTreeMap<String, (Rights, [u8; 32])>,
 }
@@ -269,7 +269,7 @@ impl Tokens {
         }
         let mut seen = self.seen.write().unwrap_or_else(PoisonError::into_inner);
         let has_changed = seen.known != known;
-        *seen = Seen { looked: Some((modified, SystemTime::now())), known };
+        *seen = TokenCache { looked: Some((modified, SystemTime::now())), known };
         drop(seen);
         if has_changed {
             self.changes.send_replace(());

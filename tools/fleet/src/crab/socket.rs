@@ -32,17 +32,22 @@ impl<T: Read + Write + Send + Debug> Stream for T {}
 
 /// A connection.
 #[derive(Debug)]
-pub struct Line {
+pub struct GatewaySocket {
     socket: WebSocket<Box<dyn Stream>>,
     heard: Instant,
 }
 
-impl Line {
+impl GatewaySocket {
     /// Connects to the gateway at this address, such as `https://fleet.example.org`.
     ///
     /// # Errors
     /// It does not answer, or refuses.
-    pub fn connect(address: &str, path: &str, token: &str, tls: &Arc<ClientConfig>) -> Result<Line, Failed> {
+    pub fn connect(
+        address: &str,
+        path: &str,
+        token: &str,
+        tls: &Arc<ClientConfig>,
+    ) -> Result<GatewaySocket, Failed> {
         let url = address.replacen("http", "ws", 1) + path;
         let unheard = |what: String| Failed::Unheard(what);
         let mut request = url.into_client_request().map_err(|error| unheard(error.to_string()))?;
@@ -51,7 +56,7 @@ impl Line {
         request.headers_mut().insert("Authorization", bearer);
         let stream = stream(request.uri(), tls).map_err(|error| unheard(error.to_string()))?;
         match tungstenite::client(request, stream) {
-            Ok((socket, _)) => Ok(Line { socket, heard: Instant::now() }),
+            Ok((socket, _)) => Ok(GatewaySocket { socket, heard: Instant::now() }),
             Err(HandshakeError::Failure(Trouble::Http(answer))) => {
                 let body = answer.body().clone().unwrap_or_default();
                 Err(refusal(answer.status().as_u16(), &String::from_utf8_lossy(&body)))

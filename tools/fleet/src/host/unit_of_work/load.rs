@@ -2,7 +2,7 @@
 
 use orange_core::scheduler::{Event as SchedulerEvent, Head, Heads, Waiting};
 
-use super::{ColonyFound, Desk, Failed, LoadedColony, LoadedMission, MissionFound, Queue, Rows};
+use super::{ColonyFound, Failed, LoadedColony, LoadedMission, MissionFound, Queue, Rows, UnitOfWork};
 use crate::actors::{MissionActor, SchedulerActor};
 use crate::host::HostError;
 use crate::model;
@@ -17,7 +17,7 @@ pub(super) enum Loaded {
     Unreadable { colony: String, version: u64, why: String },
 }
 
-impl<R: Rows> Desk<R> {
+impl<R: Rows> UnitOfWork<R> {
     /// Loads missions, unless they are loaded. An unreadable one is met again when it is asked for.
     pub(super) fn load_missions<'m>(&mut self, ids: impl Iterator<Item = &'m str>) -> Result<(), Failed> {
         let unknown: Vec<String> =

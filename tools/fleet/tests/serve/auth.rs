@@ -1,6 +1,6 @@
 //! Tests of access: the callers that are let in, and the routes that are open to each.
 
-use orange_fleet::serve::doors::Rights;
+use orange_fleet::serve::auth::Rights;
 use orange_fleet::serve::{ROUTES, Settings, check};
 use serde_json::json;
 
@@ -107,7 +107,7 @@ fn a_stolen_crab_token_reaches_no_other_colony() {
     thief.delete("/v1/crabs/atlas?colony=tea").refused(403, "forbidden");
     thief.post("/v1/crabs/atlas/poll", &json!({"wait_ms": 0})).refused(404, "unknown_crab");
     thief.post("/v1/crabs/atlas/poll?colony=tea", &json!({"wait_ms": 0})).refused(403, "forbidden");
-    let ended = thief.post("/v1/crabs/atlas/beat", &json!({"runs": [run]})).ok(200);
+    let ended = thief.post("/v1/crabs/atlas/heartbeat", &json!({"runs": [run]})).ok(200);
     assert_eq!(ended["ended"], json!([run]));
     let other = json!({"crab_id": "atlas", "colony_id": tea, "name": "x", "role": "worker"});
     thief.post("/v1/crabs/register", &other).refused(403, "forbidden");

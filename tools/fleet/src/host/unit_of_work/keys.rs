@@ -2,17 +2,17 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Answered, CallRow, Desk, Failed, Rows};
-use crate::actors::Turn;
+use super::{Answered, CallRow, Failed, Rows, UnitOfWork};
+use crate::actors::Cascade;
 use crate::host::{Call, HostError, Reply};
 use crate::model;
 
-impl<R: Rows> Desk<R> {
+impl<R: Rows> UnitOfWork<R> {
     /// One call: remembered, or happening now.
     pub(super) fn call(&mut self, call: Call) -> Result<Result<Reply, HostError>, Failed> {
-        let Some(key) = call.key.clone() else { return self.run(Turn::new(call)) };
+        let Some(key) = call.key.clone() else { return self.run(Cascade::new(call)) };
         let asked = model::write(&call.event);
-        self.once(&key, &asked, |desk| desk.run(Turn::new(call)))
+        self.once(&key, &asked, |unit| unit.run(Cascade::new(call)))
     }
 
     /// Acts, unless something was asked with this key before.
@@ -22,7 +22,7 @@ impl<R: Rows> Desk<R> {
         &mut self,
         key: &str,
         asked: &str,
-        act: impl FnOnce(&mut Desk<R>) -> Result<Result<Reply, HostError>, Failed>,
+        act: impl FnOnce(&mut UnitOfWork<R>) -> Result<Result<Reply, HostError>, Failed>,
     ) -> Result<Result<Reply, HostError>, Failed> {
         let hash = Sha256::digest(asked.as_bytes());
         if let Some(Answered { hash: known, outcome }) = self.calls.get(key) {

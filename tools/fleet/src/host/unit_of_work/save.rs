@@ -4,10 +4,10 @@ use orange_core::mission::{Mission, PauseReason};
 use orange_core::plan::{Plan, StepId};
 use orange_core::scheduler::Waiting;
 
-use super::{ColonyState, Desk, Failed, MissionState, Queue, Rows, Waits};
+use super::{ColonyState, Failed, MissionState, Queue, Rows, UnitOfWork, Waits};
 use crate::model;
 
-impl<R: Rows> Desk<R> {
+impl<R: Rows> UnitOfWork<R> {
     /// Writes everything that the calls of a transaction have changed, so far.
     pub(super) fn save(&mut self) -> Result<(), Failed> {
         self.save_missions();

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::{Answer, Desk, Job, Rows, Work, writer};
+use super::{Job, Rows, UnitOfWork, WriterAnswer, WriterRequest, writer};
 use crate::host::{
     Call, Colony, Delivery, HostError, Later, Millis, NewColony, NewMission, Reply, TextOf, packed,
 };
@@ -43,11 +43,11 @@ impl Writing {
         let (instructions, publisher) = (deliveries.clone(), Arc::downgrade(&newest));
         let thread = std::thread::Builder::new()
             .name("fleet-writer".to_owned())
-            .spawn(move || match open().and_then(Desk::new) {
-                Ok(desk) => {
-                    writer::publish(&newest, desk.newest());
+            .spawn(move || match open().and_then(UnitOfWork::new) {
+                Ok(unit) => {
+                    writer::publish(&newest, unit.newest());
                     opened.send(Ok(())).unwrap_or_default();
-                    writer::run(desk, queue, &instructions, &newest);
+                    writer::run(unit, queue, &instructions, &newest);
                 }
                 Err(error) => opened.send(Err(error)).unwrap_or_default(),
             })
@@ -58,38 +58,42 @@ impl Writing {
         Ok(Writing { jobs: Some(jobs), thread: Some(thread), deliveries, news, newest: publisher })
     }
 
-    async fn ask(&self, work: Work) -> Result<Answer, HostError> {
+    async fn ask(&self, request: WriterRequest) -> Result<WriterAnswer, HostError> {
         let (reply, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or(HostError::Stopping)?;
-        jobs.send(Job { work, reply }).await.map_err(|_| HostError::Stopping)?;
+        jobs.send(Job { request, reply }).await.map_err(|_| HostError::Stopping)?;
         answer.await.map_err(|_| HostError::Stopping)?
     }
 
-    async fn outcome(&self, work: Work) -> Result<Reply, HostError> {
-        match self.ask(work).await? {
-            Answer::Reply(outcome) => Ok(outcome),
-            Answer::Colony(_) | Answer::Forgotten { .. } | Answer::Stored(_) => Err(HostError::Stopping),
+    async fn outcome(&self, request: WriterRequest) -> Result<Reply, HostError> {
+        match self.ask(request).await? {
+            WriterAnswer::Reply(outcome) => Ok(outcome),
+            WriterAnswer::Colony(_) | WriterAnswer::Forgotten { .. } | WriterAnswer::Stored(_) => {
+                Err(HostError::Stopping)
+            }
         }
     }
 
     /// [`Host::create_colony`](crate::host::Host::create_colony).
     pub fn create_colony(&self, new: NewColony) -> Later<'_, Colony> {
         Box::pin(async {
-            match self.ask(Work::Colony(new)).await? {
-                Answer::Colony(colony) => Ok(colony),
-                Answer::Reply(_) | Answer::Forgotten { .. } | Answer::Stored(_) => Err(HostError::Stopping),
+            match self.ask(WriterRequest::Colony(new)).await? {
+                WriterAnswer::Colony(colony) => Ok(colony),
+                WriterAnswer::Reply(_) | WriterAnswer::Forgotten { .. } | WriterAnswer::Stored(_) => {
+                    Err(HostError::Stopping)
+                }
             }
         })
     }
 
     /// [`Host::create_mission`](crate::host::Host::create_mission).
     pub fn create_mission(&self, new: NewMission) -> Later<'_, Reply> {
-        Box::pin(self.outcome(Work::Mission(new)))
+        Box::pin(self.outcome(WriterRequest::Mission(new)))
     }
 
     /// [`Host::apply`](crate::host::Host::apply).
     pub fn apply(&self, call: Call) -> Later<'_, Reply> {
-        Box::pin(self.outcome(Work::Call(Box::new(call))))
+        Box::pin(self.outcome(WriterRequest::Call(Box::new(call))))
     }
 
     /// [`Host::keep_text`](crate::host::Host::keep_text).
@@ -97,9 +101,11 @@ impl Writing {
         Box::pin(async move {
             let packed = tokio::task::spawn_blocking(move || packed::pack(&text)).await;
             let packed = packed.map_err(|_| HostError::Stopping)??;
-            match self.ask(Work::Text(Box::new((of, packed)))).await? {
-                Answer::Stored(is_there) => Ok(is_there),
-                Answer::Reply(_) | Answer::Colony(_) | Answer::Forgotten { .. } => Err(HostError::Stopping),
+            match self.ask(WriterRequest::Text(Box::new((of, packed)))).await? {
+                WriterAnswer::Stored(is_there) => Ok(is_there),
+                WriterAnswer::Reply(_) | WriterAnswer::Colony(_) | WriterAnswer::Forgotten { .. } => {
+                    Err(HostError::Stopping)
+                }
             }
         })
     }
@@ -110,14 +116,14 @@ impl Writing {
             let mut forgotten = 0;
             loop {
                 // A chunk for each transaction, so that other calls come in between.
-                match self.ask(Work::Forget(ended_before)).await? {
-                    Answer::Forgotten { missions, is_done } => {
+                match self.ask(WriterRequest::Forget(ended_before)).await? {
+                    WriterAnswer::Forgotten { missions, is_done } => {
                         forgotten += missions;
                         if is_done {
                             return Ok(forgotten);
                         }
                     }
-                    Answer::Reply(_) | Answer::Colony(_) | Answer::Stored(_) => {
+                    WriterAnswer::Reply(_) | WriterAnswer::Colony(_) | WriterAnswer::Stored(_) => {
                         return Err(HostError::Stopping);
                     }
                 }

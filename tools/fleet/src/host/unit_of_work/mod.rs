@@ -24,9 +24,9 @@ use self::queue::Queue;
 pub use self::rows::*;
 #[cfg(test)]
 pub use self::writer::answers;
-pub use self::writer::{Answer, Job, Work, publish};
+pub use self::writer::{Job, WriterAnswer, WriterRequest, publish};
 pub use self::writing::Writing;
-use crate::actors::{Change, CrabChange, Happening, MissionActor, SchedulerActor, Todo, Turn};
+use crate::actors::{Cascade, Change, CrabChange, Happening, MissionActor, SchedulerActor, Todo};
 use crate::fault;
 use crate::host::{Delivery, HostError, Millis, Reply};
 use crate::model;
@@ -35,7 +35,7 @@ use crate::model;
 const LOADED: usize = 4096;
 
 /// The store, and what was loaded from it.
-pub struct Desk<R> {
+pub struct UnitOfWork<R> {
     pub(super) rows: R,
     missions: HashMap<String, LoadedMission>,
     colonies: HashMap<String, LoadedColony>,
@@ -80,9 +80,9 @@ pub enum Failed {
     Call(HostError),
     /// Nothing can happen.
     Store(HostError),
-    /// Somebody else has written first: the same calls can happen in another transaction.
+    /// Another writer has committed first: the same calls can run in another transaction.
     #[cfg_attr(not(feature = "restate"), allow(dead_code, reason = "other stores have a lock"))]
-    Again,
+    WriteConflict,
 }
 
 impl Failed {
@@ -90,20 +90,20 @@ impl Failed {
     pub fn into_error(self) -> HostError {
         match self {
             Failed::Call(error) | Failed::Store(error) => error,
-            Failed::Again => HostError::Unavailable("others write all the time".to_owned()),
+            Failed::WriteConflict => HostError::Unavailable("too many write conflicts".to_owned()),
         }
     }
 }
 
-impl<R: Rows> Desk<R> {
-    /// A desk with this store.
+impl<R: Rows> UnitOfWork<R> {
+    /// A unit of work on this store.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn new(mut rows: R) -> Result<Desk<R>, HostError> {
+    pub fn new(mut rows: R) -> Result<UnitOfWork<R>, HostError> {
         let failed = match rows.newest() {
             Ok(newest) => {
-                return Ok(Desk {
+                return Ok(UnitOfWork {
                     rows,
                     missions: HashMap::new(),
                     colonies: HashMap::new(),
@@ -139,14 +139,14 @@ impl<R: Rows> Desk<R> {
         self.missions.len()
     }
 
-    /// Does something in one transaction. When it fails, nothing of it is left, in memory neither. What the works need is looked up at
+    /// Does something in one transaction. When it fails, nothing of it is left, in memory neither. What the requests need is looked up at
     /// once.
     pub fn transaction<'w, T>(
         &mut self,
-        works: impl Iterator<Item = &'w Work> + Clone,
-        act: impl FnOnce(&mut Desk<R>) -> Result<T, Failed>,
+        requests: impl Iterator<Item = &'w WriterRequest> + Clone,
+        act: impl FnOnce(&mut UnitOfWork<R>) -> Result<T, Failed>,
     ) -> Result<T, Failed> {
-        let done = self.begin(works).and_then(|()| act(self)).and_then(|value| {
+        let done = self.begin(requests).and_then(|()| act(self)).and_then(|value| {
             fault::point("before-save");
             self.save()?;
             fault::point("before-commit");
@@ -161,8 +161,8 @@ impl<R: Rows> Desk<R> {
         done
     }
 
-    fn begin<'w>(&mut self, works: impl Iterator<Item = &'w Work> + Clone) -> Result<(), Failed> {
-        let keys: Vec<String> = works.clone().filter_map(Work::key).map(str::to_owned).collect();
+    fn begin<'w>(&mut self, requests: impl Iterator<Item = &'w WriterRequest> + Clone) -> Result<(), Failed> {
+        let keys: Vec<String> = requests.clone().filter_map(WriterRequest::key).map(str::to_owned).collect();
         let begun = self.rows.begin(&keys)?;
         self.now = begun.now;
         self.calls = begun.calls.into_iter().collect();
@@ -170,7 +170,7 @@ impl<R: Rows> Desk<R> {
             self.unload();
             self.newest = self.rows.newest()?;
         }
-        self.load_missions(works.filter_map(Work::mission))
+        self.load_missions(requests.filter_map(WriterRequest::mission))
     }
 
     fn committed(&mut self) {
@@ -208,46 +208,46 @@ impl<R: Rows> Desk<R> {
     }
 
     /// One call. The inner error is an answer, and what was changed until then stands.
-    pub fn work(&mut self, work: Work) -> Result<Result<Answer, HostError>, Failed> {
-        match work {
-            Work::Call(call) => Ok(self.call(*call)?.map(Answer::Reply)),
-            Work::Mission(new) => Ok(self.create_mission(new)?.map(Answer::Reply)),
-            Work::Colony(new) => Ok(Ok(Answer::Colony(self.create_colony(new)?))),
-            Work::Forget(before) => {
+    pub fn handle(&mut self, request: WriterRequest) -> Result<Result<WriterAnswer, HostError>, Failed> {
+        match request {
+            WriterRequest::Call(call) => Ok(self.call(*call)?.map(WriterAnswer::Reply)),
+            WriterRequest::Mission(new) => Ok(self.create_mission(new)?.map(WriterAnswer::Reply)),
+            WriterRequest::Colony(new) => Ok(Ok(WriterAnswer::Colony(self.create_colony(new)?))),
+            WriterRequest::Forget(before) => {
                 let (missions, is_done) = self.forget(before)?;
-                Ok(Ok(Answer::Forgotten { missions, is_done }))
+                Ok(Ok(WriterAnswer::Forgotten { missions, is_done }))
             }
-            Work::Text(kept) => {
+            WriterRequest::Text(kept) => {
                 // The store has to know the attempts that began in this transaction.
                 self.save()?;
-                Ok(Ok(Answer::Stored(self.rows.keep_text(&kept.0, &kept.1)?)))
+                Ok(Ok(WriterAnswer::Stored(self.rows.keep_text(&kept.0, &kept.1)?)))
             }
         }
     }
 
-    /// Has everything of a turn happen.
-    fn run(&mut self, mut turn: Turn) -> Result<Result<Reply, HostError>, Failed> {
+    /// Has everything of a cascade happen.
+    fn run(&mut self, mut cascade: Cascade) -> Result<Result<Reply, HostError>, Failed> {
         let mut unreadable = None;
         let mut is_first = true;
-        while let Some(todo) = turn.todo() {
+        while let Some(todo) = cascade.todo() {
             fault::point("before-reduce");
             let changes = match todo {
                 Todo::Mission { id, what } => match self.load_mission(&id)? {
-                    Loaded::Found => self.mission(&mut turn, &id, what)?,
+                    Loaded::Found => self.mission(&mut cascade, &id, what)?,
                     Loaded::Missing => {
-                        turn.no_mission();
+                        cascade.no_mission();
                         Vec::new()
                     }
                     Loaded::Unreadable { colony, version, why } => {
                         self.set_aside("mission", &id, &why);
-                        turn.unreadable(&id, &colony, version);
+                        cascade.unreadable(&id, &colony, version);
                         if is_first {
                             unreadable = Some(HostError::Corrupt(format!("mission {id}: {why}")));
                         }
                         Vec::new()
                     }
                 },
-                Todo::Scheduler { id, event } => self.scheduler(&mut turn, &id, event)?,
+                Todo::Scheduler { id, event } => self.scheduler(&mut cascade, &id, event)?,
             };
             is_first = false;
             fault::point("after-reduce");
@@ -255,17 +255,17 @@ impl<R: Rows> Desk<R> {
                 self.note(change)?;
             }
         }
-        Ok(unreadable.map_or_else(|| Ok(turn.outcome()), Err))
+        Ok(unreadable.map_or_else(|| Ok(cascade.outcome()), Err))
     }
 
-    fn mission(&mut self, turn: &mut Turn, id: &str, what: Happening) -> Result<Vec<Change>, Failed> {
+    fn mission(&mut self, cascade: &mut Cascade, id: &str, what: Happening) -> Result<Vec<Change>, Failed> {
         let Some(loaded) = self.missions.get(id) else { return Ok(Vec::new()) };
         let colony = loaded.actor.colony.clone();
         self.load_colony(&colony)?;
         match (self.missions.get_mut(id), self.colonies.get(&colony)) {
             (Some(mission), Some(colony)) => {
                 self.touched.push(id.to_owned());
-                Ok(turn.mission(&mut mission.actor, &colony.actor.scheduler, what))
+                Ok(cascade.mission(&mut mission.actor, &colony.actor.scheduler, what))
             }
             (Some(_) | None, _) => Ok(Vec::new()),
         }
@@ -273,7 +273,7 @@ impl<R: Rows> Desk<R> {
 
     fn scheduler(
         &mut self,
-        turn: &mut Turn,
+        cascade: &mut Cascade,
         id: &str,
         mut event: SchedulerEvent,
     ) -> Result<Vec<Change>, Failed> {
@@ -283,9 +283,9 @@ impl<R: Rows> Desk<R> {
         self.load_colony(id)?;
         let heads = self.heads(id, &event)?;
         match self.colonies.get_mut(id) {
-            Some(LoadedColony { actor, .. }) => Ok(turn.scheduler(actor, &heads, event)),
+            Some(LoadedColony { actor, .. }) => Ok(cascade.scheduler(actor, &heads, event)),
             None => {
-                turn.no_colony();
+                cascade.no_colony();
                 Ok(Vec::new())
             }
         }

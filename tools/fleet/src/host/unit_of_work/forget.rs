@@ -1,6 +1,6 @@
 //! Removing what ended long ago, a chunk for each transaction.
 
-use super::{Desk, Failed, Rows};
+use super::{Failed, Rows, UnitOfWork};
 use crate::host::Millis;
 
 /// The most missions of one transaction.
@@ -12,7 +12,7 @@ const KEYS: Millis = 24 * 60 * 60 * 1000;
 /// The most keys and records of one transaction.
 const ROWS: usize = 10_000;
 
-impl<R: Rows> Desk<R> {
+impl<R: Rows> UnitOfWork<R> {
     /// Removes a chunk. Says how many missions that were, and whether nothing more is to be removed.
     pub(super) fn forget(&mut self, ended_before: Millis) -> Result<(u64, bool), Failed> {
         // The store has to know which missions have ended, and which run again.

@@ -1,4 +1,4 @@
-//! Heartbeats: answered at once from what the scheduler knows, and handed to it together every so often.
+//! Heartbeats: answered at once from what the scheduler knows, and passed to it together every so often.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,8 +22,8 @@ type Lease = (String, String, StepId, u32);
 
 /// The heartbeats of a gateway.
 #[derive(Debug, Default)]
-pub struct Beats {
-    asked: Mutex<Vec<Asked>>,
+pub struct Heartbeats {
+    asked: Mutex<Vec<PendingHeartbeat>>,
     /// Leases that are alive, by colony, which the scheduler has not heard of yet.
     alive: Mutex<BTreeMap<String, BTreeSet<Lease>>>,
     /// Held while leases are on their way to the scheduler, so that a sweep waits for them.
@@ -32,33 +32,38 @@ pub struct Beats {
 }
 
 #[derive(Debug)]
-struct Asked {
+struct PendingHeartbeat {
     colony: String,
     crab: String,
-    runs: Vec<Beating>,
+    runs: Vec<LiveRun>,
     answer: oneshot::Sender<Result<Ended, ApiError>>,
 }
 
 /// A run of which a crab says that it is alive.
 #[derive(Debug)]
-struct Beating {
+struct LiveRun {
     id: String,
     /// Mission, step and attempt, as in its lease; `None` if there is no such run.
     item: Option<(String, StepId, u32)>,
 }
 
 /// Takes the heartbeat of a crab for its runs, and says which of them it has no more.
-pub async fn beat(gateway: &Gateway, colony: &str, crab: &str, runs: Vec<String>) -> Result<Ended, ApiError> {
-    let mut beating = Vec::new();
+pub async fn heartbeat(
+    gateway: &Gateway,
+    colony: &str,
+    crab: &str,
+    runs: Vec<String>,
+) -> Result<Ended, ApiError> {
+    let mut live = Vec::new();
     for id in runs {
         let item = item(gateway, colony, &id).await?;
-        beating.push(Beating { id, item });
+        live.push(LiveRun { id, item });
     }
     let (answer, answered) = oneshot::channel();
-    let asked = Asked { colony: colony.to_owned(), crab: crab.to_owned(), runs: beating, answer };
-    let beats = &gateway.beats;
-    beats.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
-    beats.has_come.notify_one();
+    let asked = PendingHeartbeat { colony: colony.to_owned(), crab: crab.to_owned(), runs: live, answer };
+    let heartbeats = &gateway.heartbeats;
+    heartbeats.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
+    heartbeats.has_come.notify_one();
     answered.await.unwrap_or_else(|_| Err(ApiError::stopping()))
 }
 
@@ -72,10 +77,11 @@ async fn item(gateway: &Gateway, colony: &str, id: &str) -> Result<Option<(Strin
 /// Answers heartbeats for as long as the gateway lives.
 pub async fn answer(gateway: Arc<Gateway>) {
     loop {
-        gateway.beats.has_come.notified().await;
+        gateway.heartbeats.has_come.notified().await;
         tokio::time::sleep(TOGETHER).await;
-        let asked = std::mem::take(&mut *gateway.beats.asked.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut by_colony: BTreeMap<String, Vec<Asked>> = BTreeMap::new();
+        let asked =
+            std::mem::take(&mut *gateway.heartbeats.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut by_colony: BTreeMap<String, Vec<PendingHeartbeat>> = BTreeMap::new();
         for it in asked {
             by_colony.entry(it.colony.clone()).or_default().push(it);
         }
@@ -83,7 +89,7 @@ pub async fn answer(gateway: Arc<Gateway>) {
             let state = gateway.host.colony(&colony).await;
             for it in asked {
                 let ended = match &state {
-                    Ok(state) => Ok(gateway.beats.take(state.as_ref(), &it)),
+                    Ok(state) => Ok(gateway.heartbeats.take(state.as_ref(), &it)),
                     Err(error) => Err(error.clone().into()),
                 };
                 // A crab that has gone away needs no answer.
@@ -93,15 +99,15 @@ pub async fn answer(gateway: Arc<Gateway>) {
     }
 }
 
-impl Beats {
+impl Heartbeats {
     fn alive(&self) -> MutexGuard<'_, BTreeMap<String, BTreeSet<Lease>>> {
         self.alive.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the leases that are alive for the next flush.
-    fn take(&self, state: Option<&ColonyState>, asked: &Asked) -> Ended {
+    fn take(&self, state: Option<&ColonyState>, asked: &PendingHeartbeat) -> Ended {
         let scheduler = state.map(|it| &it.scheduler);
-        let lease = |run: &Beating| {
+        let lease = |run: &LiveRun| {
             let (mission, step, attempt) = run.item.as_ref()?;
             scheduler?.lease(&asked.crab, mission, *step, *attempt)?;
             Some((asked.crab.clone(), mission.clone(), *step, *attempt))
@@ -118,9 +124,9 @@ impl Beats {
     }
 }
 
-/// Hands the heartbeats that have come in to the schedulers. What the store does not take is handed to it again later.
+/// Passes the heartbeats that have come in to the schedulers. What the store does not take is passed to it again later.
 pub async fn flush(gateway: &Gateway) {
-    let colonies: Vec<String> = gateway.beats.alive().keys().cloned().collect();
+    let colonies: Vec<String> = gateway.heartbeats.alive().keys().cloned().collect();
     for colony in colonies {
         if let Err(error) = flush_of(gateway, &colony).await {
             log::warn!(colony = colony.as_str(), cause = error.to_string().as_str(); "heartbeats wait for the store");
@@ -128,19 +134,19 @@ pub async fn flush(gateway: &Gateway) {
     }
 }
 
-/// Hands the heartbeats of a colony to its scheduler. Afterwards the scheduler knows of every one that was answered before.
+/// Passes the heartbeats of a colony to its scheduler. Afterwards the scheduler knows of every one that was answered before.
 ///
 /// # Errors
 /// The store does not answer: the heartbeats wait here.
 pub async fn flush_of(gateway: &Gateway, colony: &str) -> Result<(), HostError> {
-    let beats = &gateway.beats;
-    let _flushing = beats.flushing.lock().await;
-    let Some(taken) = beats.alive().remove(colony) else { return Ok(()) };
+    let heartbeats = &gateway.heartbeats;
+    let _flushing = heartbeats.flushing.lock().await;
+    let Some(taken) = heartbeats.alive().remove(colony) else { return Ok(()) };
     let leases: Vec<Lease> = taken.into_iter().collect();
     match gateway.scheduler(colony, Event::Beat { leases: leases.clone() }).await {
-        Ok(_) => gateway.metrics.count("beat", u64::try_from(leases.len()).unwrap_or(u64::MAX)),
+        Ok(_) => gateway.metrics.count("heartbeat", u64::try_from(leases.len()).unwrap_or(u64::MAX)),
         Err(error) => {
-            beats.alive().entry(colony.to_owned()).or_default().extend(leases);
+            heartbeats.alive().entry(colony.to_owned()).or_default().extend(leases);
             return Err(error);
         }
     }

@@ -1,4 +1,4 @@
-//! Interface between a desk and a store: rows to read, and the rows of a transaction to write.
+//! Interface between a unit of work and a store: rows to read, and the rows of a transaction to write.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ use crate::host::{Colony, Delivery, Millis, TextOf};
 /// Number of waiting steps of a role that are loaded at a time.
 pub const PAGE: usize = 64;
 
-/// A store, as the desk uses it: from one thread, a transaction at a time. Between [`Rows::begin`] and [`Rows::commit`] nobody else
-/// writes.
+/// A store, as the unit of work uses it: from one thread, a transaction at a time. Between [`Rows::begin`] and [`Rows::commit`] no other
+/// program writes.
 pub trait Rows {
     /// Begins a transaction, and looks up the answers to calls with these keys.
     fn begin(&mut self, keys: &[String]) -> Result<Begun, Failed>;
@@ -74,7 +74,7 @@ pub trait Rows {
 pub struct Begun {
     /// The time by the clock of the store.
     pub now: Millis,
-    /// Somebody else has written since the last transaction, or this is the first one: nothing that is loaded counts.
+    /// Another writer has committed since the last transaction, or this is the first one: nothing that is loaded counts.
     pub is_changed: bool,
     /// The calls that were answered before, by their keys.
     pub calls: Vec<(String, Answered)>,

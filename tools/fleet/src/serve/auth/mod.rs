@@ -51,7 +51,7 @@ impl Who {
 }
 
 /// Stands before everything: refuses what comes under another name or from another page, and everything without a token but the pages of
-/// the console, which have doors of their own.
+/// the console, which authenticate by themselves.
 pub async fn guard(State(gateway): State<Arc<Gateway>>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
     if path == "/healthz" {

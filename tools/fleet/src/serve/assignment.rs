@@ -1,4 +1,4 @@
-//! Brief of a run, which a crab is sent: everything that its agent needs.
+//! Assignment of a run, which a crab is sent: everything that its agent needs.
 
 use orange_api::gateway::TaskAssigned;
 use orange_core::plan::{StepId, StepValues};
@@ -9,8 +9,8 @@ use super::error::ApiError;
 use super::gateway::{Gateway, unknown_run};
 use crate::host::{Colony, StoredMission};
 
-/// The brief of an attempt at a step, as it is now.
-pub async fn brief(
+/// The assignment of an attempt at a step, as it is now.
+pub async fn assignment(
     gateway: &Gateway,
     mission: &str,
     step: StepId,

@@ -1,9 +1,9 @@
 //! Rows of attempts: all that one transaction says of one becomes one row.
 
-use super::{AttemptKey, AttemptRow, Desk, Failed, Rows};
+use super::{AttemptKey, AttemptRow, Failed, Rows, UnitOfWork};
 use crate::actors::AttemptChange;
 
-impl<R: Rows> Desk<R> {
+impl<R: Rows> UnitOfWork<R> {
     /// Notes what is known of an attempt.
     pub(super) fn attempt(&mut self, key: AttemptKey, what: AttemptChange) -> Result<(), Failed> {
         let now = self.now;

@@ -20,9 +20,9 @@ const UNHEARD: Duration = Duration::from_secs(1);
 /// Wait before a WebSocket is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// The heart of one run. It stops when it is dropped.
+/// Sender of the heartbeats of one run. It stops when it is dropped.
 #[derive(Debug)]
-pub struct Heart {
+pub struct Heartbeat {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -45,16 +45,16 @@ struct State {
     is_over: bool,
 }
 
-impl Heart {
-    /// Begins to beat, at once.
-    pub fn start(api: Arc<Api>, crab: &str, run: &str, every: Duration) -> Heart {
+impl Heartbeat {
+    /// Begins to send heartbeats, at once.
+    pub fn start(api: Arc<Api>, crab: &str, run: &str, every: Duration) -> Heartbeat {
         let state = Mutex::new(State { lease: Lease::Unheard, refusal: None, is_over: false });
         let (crab, run) = (crab.to_owned(), run.to_owned());
         let shared = Arc::new(Shared { api, crab, run, every, state, changed: Condvar::new() });
-        let (beating, listening) = (Arc::clone(&shared), Arc::clone(&shared));
+        let (sending, listening) = (Arc::clone(&shared), Arc::clone(&shared));
         // It is not waited for: it may be reading, and its connection ends with the next one of the crab.
         thread::spawn(move || listening.listen());
-        Heart { shared, thread: Some(thread::spawn(move || beating.beat_on())) }
+        Heartbeat { shared, thread: Some(thread::spawn(move || sending.send_until_over())) }
     }
 
     /// State of the lease, as the last answer of the gateway says.
@@ -69,7 +69,7 @@ impl Heart {
 
     /// Asks the gateway now.
     pub fn ask(&self) -> Lease {
-        self.shared.beat();
+        self.shared.send();
         self.lease()
     }
 
@@ -94,17 +94,17 @@ impl Heart {
 }
 
 /// The work of a lost lease is not needed any more.
-impl Wanted for Heart {
+impl Wanted for Heartbeat {
     fn is_wanted(&self) -> bool {
         self.lease() != Lease::Lost
     }
 }
 
-impl Drop for Heart {
+impl Drop for Heartbeat {
     fn drop(&mut self) {
         self.shared.locked().is_over = true;
         self.shared.changed.notify_all();
-        // A beat that is under way has its time limit.
+        // A heartbeat that is under way has its time limit.
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap_or_default();
         }
@@ -112,9 +112,9 @@ impl Drop for Heart {
 }
 
 impl Shared {
-    fn beat_on(&self) {
+    fn send_until_over(&self) {
         loop {
-            self.beat();
+            self.send();
             // After an outage the gateway hears of it before a lease ends.
             let is_unheard = {
                 let state = self.locked();
@@ -129,13 +129,13 @@ impl Shared {
     /// Asks at once when the gateway says that the agent is to be ended. Without a WebSocket, the next heartbeat hears of it.
     fn listen(&self) {
         loop {
-            if let Ok(mut line) = self.api.line(&self.crab) {
-                while let Ok(message) = line.hear() {
+            if let Ok(mut socket) = self.api.socket(&self.crab) {
+                while let Ok(message) = socket.hear() {
                     if self.is_over_after(Duration::ZERO) {
                         return;
                     }
                     if matches!(message, Some(Message::EndAgent { run_id, .. }) if run_id == self.run) {
-                        self.beat();
+                        self.send();
                     }
                 }
             }
@@ -161,8 +161,8 @@ impl Shared {
         }
     }
 
-    fn beat(&self) {
-        let (lease, refusal) = match self.api.beat(&self.crab, &self.run, self.every.min(PATIENCE)) {
+    fn send(&self) {
+        let (lease, refusal) = match self.api.heartbeat(&self.crab, &self.run, self.every.min(PATIENCE)) {
             Ok(true) => (Lease::Held, None),
             Ok(false) => (Lease::Lost, None),
             // A crab that is not known there has no lease there.

@@ -5,8 +5,8 @@ use orange_core::scheduler::Scheduler;
 use serde_json::json;
 
 use super::save::state_of;
-use super::{ColonyState, Desk, Failed, LoadedColony, LoadedMission, NewMissionRow, Rows};
-use crate::actors::{Change, MissionActor, SchedulerActor, Turn};
+use super::{ColonyState, Failed, LoadedColony, LoadedMission, NewMissionRow, Rows, UnitOfWork};
+use crate::actors::{Cascade, Change, MissionActor, SchedulerActor};
 use crate::host::{Colony, HostError, NewColony, NewMission, Reply};
 use crate::model;
 
@@ -16,7 +16,7 @@ const SUMMARY: usize = 200;
 /// Length of the part of a prompt that is searched, in bytes.
 const SEARCHED: usize = 8 * 1024;
 
-impl<R: Rows> Desk<R> {
+impl<R: Rows> UnitOfWork<R> {
     /// Makes a colony, or finds the one of this name.
     pub(super) fn create_colony(&mut self, new: NewColony) -> Result<Colony, Failed> {
         let NewColony { name, repository, base } = new;
@@ -46,7 +46,7 @@ impl<R: Rows> Desk<R> {
         let asked = json!({"v": 1, "colony": colony, "workflow": plan.name, "prompt": prompt,
             "branch": branch, "execution": execution, "intervene": intervene})
         .to_string();
-        self.once(&key, &asked, |desk| desk.make_mission(new))
+        self.once(&key, &asked, |unit| unit.make_mission(new))
     }
 
     fn make_mission(&mut self, new: NewMission) -> Result<Result<Reply, HostError>, Failed> {
@@ -95,7 +95,7 @@ impl<R: Rows> Desk<R> {
         let loaded = LoadedMission { actor, saved_version: 0, saved_status: status };
         self.missions.insert(id.clone(), loaded);
         self.waiting.insert(id.clone(), waits);
-        Ok(self.run(Turn::created(&id))?.map(|outcome| named(outcome, id)))
+        Ok(self.run(Cascade::created(&id))?.map(|outcome| named(outcome, id)))
     }
 
     fn mission_on(&mut self, colony: &str, branch: &str) -> Result<Option<String>, Failed> {

@@ -8,7 +8,7 @@ use orange_core::plan::{Execution, Intervene};
 use crate::host::Later;
 
 /// The gateway behind the console. Calls of forms go through the same code as calls of the API.
-pub trait Door: Send + Sync + 'static {
+pub trait EntryPoint: Send + Sync + 'static {
     /// The id of a token, if it is one of a person.
     fn person(&self, token: &str) -> Option<String>;
 

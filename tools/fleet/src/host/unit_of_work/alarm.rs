@@ -1,10 +1,10 @@
 //! A row that nobody can read is set aside with an alarm, and taken up again by a program that can read it.
 
 use super::load::Loaded;
-use super::{Alarm, Desk, Failed, Rows};
-use crate::actors::Turn;
+use super::{Alarm, Failed, Rows, UnitOfWork};
+use crate::actors::Cascade;
 
-impl<R: Rows> Desk<R> {
+impl<R: Rows> UnitOfWork<R> {
     /// Sets an actor aside. The alarm outlives a transaction that fails.
     pub(super) fn set_aside(&mut self, kind: &'static str, id: &str, why: &str) {
         self.alarms.push(Alarm { kind: kind.into(), id: id.to_owned(), why: why.to_owned() });
@@ -30,8 +30,8 @@ impl<R: Rows> Desk<R> {
             Loaded::Missing => Ok(true),
             Loaded::Found => {
                 if let Some(loaded) = self.missions.get(id) {
-                    let turn = Turn::reminded(&loaded.actor);
-                    self.run(turn)?.map(drop).unwrap_or_default();
+                    let cascade = Cascade::reminded(&loaded.actor);
+                    self.run(cascade)?.map(drop).unwrap_or_default();
                 }
                 Ok(true)
             }
