@@ -1,4 +1,4 @@
-//! The sum of a journal: the engine-owned values, the open transition, the agents that should be alive.
+//! The state that the events of a journal fold to: the engine-owned values, the open transition, the agents that should be alive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::event::{
 use crate::name::Name;
 use crate::set::Set;
 
-/// The sum of a journal.
+/// The state that the events of a journal fold to.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct TaskHistory {
@@ -102,8 +102,8 @@ pub struct TaskHistory {
     /// Times at which it last left each other state in which it was, RFC 3339 UTC; the one without a name is that before its
     /// creation.
     pub left: BTreeMap<String, String>,
-    /// The course of a mission: its records, in order.
-    pub course: Vec<Record>,
+    /// Records that decide the state of a mission, in order.
+    pub mission_records: Vec<Record>,
     /// The number of the last record about which there was a message; 0 when there was none.
     pub noticed: u64,
 }
@@ -259,7 +259,7 @@ impl TaskHistory {
 
     /// The number that this attempt of a mission has, counted with those that were made elsewhere before: agents get this one.
     pub fn counted(&self, attempt: u32) -> u32 {
-        match self.course.first().map(|record| &record.event) {
+        match self.mission_records.first().map(|record| &record.event) {
             Some(Event::MissionCreated { attempts_before, .. }) => attempt.saturating_add(*attempts_before),
             Some(_) | None => attempt,
         }
@@ -297,7 +297,7 @@ impl TaskHistory {
             self.waiting = None;
         }
         if record.event.is_of_mission() {
-            self.course.push(record.clone());
+            self.mission_records.push(record.clone());
         }
         match &record.event {
             Event::TransitionStarted(plan) => {
@@ -467,7 +467,7 @@ impl TaskHistory {
 
     /// True if the last attempt that has ended was one at this step, and its agent ended without a word.
     fn was_lost(&self, step: &str) -> bool {
-        let last = self.course.iter().rev().find_map(|record| {
+        let last = self.mission_records.iter().rev().find_map(|record| {
             let Event::StepEnded(ended) = &record.event else { return None };
             Some(ended)
         });

@@ -96,7 +96,7 @@ impl LockedTask {
         &self.task
     }
 
-    /// The sum of the journal, including the events of this lock.
+    /// The state that the journal folds to, including the events of this lock.
     pub fn history(&self) -> &TaskHistory {
         &self.history
     }

@@ -170,7 +170,7 @@ fn look_at_mission(
     let open = [MissionStatus::Pending, MissionStatus::Running];
     let may_go_on = open.iter().any(|status| status.as_str() == task.status());
     // The process that journaled it may have been killed before it sent a message.
-    let has_news = history.course.last().is_some_and(|record| record.seq > history.noticed);
+    let has_news = history.mission_records.last().is_some_and(|record| record.seq > history.noticed);
     if !has_agents && !has_left && !may_go_on && !has_news {
         return Ok(None);
     }
