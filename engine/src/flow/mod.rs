@@ -35,5 +35,5 @@ pub use request::{Goal, ask, complete, definition, refusal, request};
 pub use snapshot::Snapshot;
 pub use watch::half_lent::lock_with_worktree;
 pub use watch::leftovers::end_leftovers;
-pub use watch::take_in::{even_out, take_in};
+pub use watch::merge_copy::{merge_copy, sync_copy};
 pub use watch::{blocked, garbage, monitor, only_one, polls, pull_request, queue};

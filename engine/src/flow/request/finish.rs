@@ -29,7 +29,7 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
             // Loading succeeds without a machine; the command that needs one reports the error.
             machine.map_or(Ok(()), |machine| definition::follow(app, machine, &mut locked))?;
             agents::take_answered(app, &mut locked)?;
-            activity::take_in(app, &mut locked)?;
+            activity::journal_reports(app, &mut locked)?;
             lend::finish(app, &mut locked)?;
             app.remember_environment(&locked.task().project)?;
             return Ok(locked);

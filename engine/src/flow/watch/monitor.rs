@@ -16,7 +16,7 @@ use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
 use crate::flow::watch::half_lent;
 use crate::flow::watch::lend::Lending;
-use crate::flow::{activity, ask, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
+use crate::flow::{activity, ask, end_leftovers, garbage, limit, lock_recovered, sync_copy, waiting};
 use crate::hooks::agent_processes::{AgentProcesses, missing};
 use crate::hooks::{agents, lend};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
@@ -109,7 +109,7 @@ fn watch(
     if agents::is_answered(task, history) {
         drop(lock_recovered(app, dir)?);
     }
-    match even_out(app, dir) {
+    match sync_copy(app, dir) {
         Err(error) if error.kind != Kind::Locked => return Err(error),
         Ok(_) | Err(_) => {}
     }
@@ -201,7 +201,7 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
         match dir.kind {
             // Locking the task journals it.
             DirKind::Task => drop(lock_recovered(app, dir)?),
-            DirKind::Mission => drop(activity::take_in(app, &mut LockedTask::lock(&app.home, dir)?)?),
+            DirKind::Mission => drop(activity::journal_reports(app, &mut LockedTask::lock(&app.home, dir)?)?),
         }
     }
     let mut stories: Vec<String> = news.iter().map(activity::words).collect();
