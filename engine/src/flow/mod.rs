@@ -33,7 +33,7 @@ pub use request::dry_run::{TaskPreview, dry_run};
 pub use request::finish::{abandoned, finish, lock_recovered};
 pub use request::{Goal, ask, complete, definition, refusal, request};
 pub use snapshot::Snapshot;
-pub use watch::half_lent::lock_with_worktree;
+pub use watch::interrupted_reclaim::lock_with_worktree;
 pub use watch::leftovers::end_leftovers;
 pub use watch::merge_copy::{merge_copy, sync_copy};
 pub use watch::{blocked, garbage, monitor, only_one, polls, pull_request, queue};

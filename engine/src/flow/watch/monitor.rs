@@ -14,11 +14,11 @@ use crate::flow::mission;
 use crate::flow::person::{stop, undo};
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
-use crate::flow::watch::half_lent;
-use crate::flow::watch::lend::Lending;
+use crate::flow::watch::interrupted_reclaim;
+use crate::flow::watch::reclaim::Reclaims;
 use crate::flow::{activity, ask, end_leftovers, garbage, limit, lock_recovered, sync_copy, waiting};
 use crate::hooks::agent_processes::{AgentProcesses, missing};
-use crate::hooks::{agents, lend};
+use crate::hooks::{agents, reclaim};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
 use crate::{Kind, Result, fault};
 
@@ -42,14 +42,14 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     process::check()?;
     let mut look = Look::default();
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
-    let mut lending = Lending::default();
+    let mut reclaims = Reclaims::default();
     let holders = pool::holders_by_file(&app.home)?;
     for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
         let outcome = Task::read_last(&app.home, &dir, 0).and_then(|(task, journal)| {
             pull_requests.extend(Watched::of(app, &dir, &task));
             queues.see(app, &dir, &task);
             let history = journal.history();
-            lending.see(app, &dir, &task, &history);
+            reclaims.see(app, &dir, &task, &history);
             watch(app, &dir, &task, &history, &holders, &mut panes)
         });
         match outcome {
@@ -65,7 +65,7 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
         if Task::read_last(&app.home, &dir, 0)
             .is_ok_and(|(it, _)| it.status() == MissionStatus::Pending.as_str())
         {
-            lending.see_pending(&dir);
+            reclaims.see_pending(&dir);
         }
         match look_at_mission(app, &dir, &holders, &mut panes) {
             Ok(None) => {}
@@ -77,7 +77,7 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
         }
     }
     for (dir, outcome) in
-        polls.round(app, pull_requests).into_iter().chain(lending.serve(app)).chain(queues.serve(app))
+        polls.round(app, pull_requests).into_iter().chain(reclaims.serve(app)).chain(queues.serve(app))
     {
         match outcome {
             Ok(story) => look.events.push((dir.id, story)),
@@ -123,8 +123,8 @@ fn watch(
     if let Some(pending) = &history.open {
         drop(lock_recovered(app, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
-    } else if lend::is_unfinished(task, history, holders.contains(&task.id)) {
-        return half_lent::finish(app, dir).map(|story| Some(vec![story]));
+    } else if reclaim::is_unfinished(task, history, holders.contains(&task.id)) {
+        return interrupted_reclaim::finish(app, dir).map(|story| Some(vec![story]));
     } else if history.reopening.is_some() && undo::may_go_on(app, task) {
         stories.extend(undo::go_on(app, dir)?);
     } else if is_left_over(app, task) {
