@@ -85,7 +85,7 @@ fn may_be_hidden(plan: &Plan, at: usize) -> bool {
 }
 
 /// For how long a task was in some states before it came to this one, and there.
-pub fn course(random: &mut Random, plan: &Plan, status: usize) -> Vec<(usize, u32)> {
+pub fn visits(random: &mut Random, plan: &Plan, status: usize) -> Vec<(usize, u32)> {
     let mut states: Vec<usize> = (0..random.below(4)).map(|_| random.below(plan.states.len())).collect();
     // Often within the states of one deadline.
     if let Some(deadline) = plan.deadlines.iter().find(|it| it.states.contains(&status)) {

@@ -27,12 +27,12 @@ pub struct Task {
     pub is_green: bool,
     /// True if another agent is alive.
     pub beside: bool,
-    /// The states in which it has been, its own last, and for how many seconds each time.
-    pub course: Course,
+    /// Its visits of states, the present one last.
+    pub visits: Visits,
 }
 
-/// States, and for how many seconds a task was there, in order.
-pub type Course = Vec<(usize, u32)>;
+/// States that a task has visited, in order, each with the seconds that it stayed.
+pub type Visits = Vec<(usize, u32)>;
 
 /// The result for a pair of states and counter values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,7 +255,7 @@ pub fn decides(plan: &Plan, status: usize, has: impl Fn(usize) -> bool) -> Optio
 
 /// Fate of a task whose agent ended like this.
 pub fn death(plan: &Plan, task: &Task, end: &End) -> Fate {
-    if let Some(to) = overdue(plan, &task.course) {
+    if let Some(to) = overdue(plan, &task.visits) {
         return advance(plan, task, to, false);
     }
     let rules = rules_of(plan, task.status);
@@ -297,33 +297,33 @@ fn is_met(rules: &[&PlannedRule], rule: &PlannedRule, task: &Task, end: &End) ->
 }
 
 /// State to which a task goes because a time is over (`docs/workflow.md`, "States"): a longer one comes before a shorter one.
-pub fn overdue(plan: &Plan, course: &[(usize, u32)]) -> Option<usize> {
-    let times = times_over(plan, course);
+pub fn overdue(plan: &Plan, visits: &[(usize, u32)]) -> Option<usize> {
+    let times = times_over(plan, visits);
     let leading = times.iter().filter_map(|(after, then)| Some((*after, (*then)?)));
     leading.rev().max_by_key(|(after, _)| *after).map(|(_, to)| to)
 }
 
 /// The times that are over, a notice or not: how long they are, and where they lead.
-pub fn times_over(plan: &Plan, course: &[(usize, u32)]) -> Vec<(u32, Option<usize>)> {
-    let over = times(plan, course).into_iter().filter(|(after, passed, _)| passed >= after);
+pub fn times_over(plan: &Plan, visits: &[(usize, u32)]) -> Vec<(u32, Option<usize>)> {
+    let over = times(plan, visits).into_iter().filter(|(after, passed, _)| passed >= after);
     over.map(|(after, _, then)| (after, then)).collect()
 }
 
 /// For how long a task has been in its state when the next time is over of which it has no notice yet.
-pub fn next_time(plan: &Plan, course: &[(usize, u32)]) -> u32 {
+pub fn next_time(plan: &Plan, visits: &[(usize, u32)]) -> u32 {
     let left = |(after, passed, then): (u32, u32, Option<usize>)| {
         let left = after.saturating_sub(passed);
         (left == 0 && then.is_none(), left)
     };
-    let next = times(plan, course).into_iter().map(left).min().map_or(0, |(_, left)| left);
-    course.last().map_or(0, |(_, lasted)| lasted + next)
+    let next = times(plan, visits).into_iter().map(left).min().map_or(0, |(_, left)| left);
+    visits.last().map_or(0, |(_, lasted)| lasted + next)
 }
 
 /// The times of a task's state: how long they are, how much of that has passed, and where they lead.
-fn times(plan: &Plan, course: &[(usize, u32)]) -> Vec<(u32, u32, Option<usize>)> {
-    let Some((status, lasted)) = course.last().copied() else { return Vec::new() };
+fn times(plan: &Plan, visits: &[(usize, u32)]) -> Vec<(u32, u32, Option<usize>)> {
+    let Some((status, lasted)) = visits.last().copied() else { return Vec::new() };
     let within = |states: &[usize]| -> u32 {
-        course.iter().rev().take_while(|(state, _)| states.contains(state)).map(|(_, lasted)| lasted).sum()
+        visits.iter().rev().take_while(|(state, _)| states.contains(state)).map(|(_, lasted)| lasted).sum()
     };
     let own = plan.deadlines.iter().filter(|it| it.states.contains(&status));
     let deadlines = own.map(|it| (it.after, within(&it.states), it.then));

@@ -177,12 +177,12 @@ fn times_are_over_as_the_documents_say() {
     for_each_of(generate::timed_plan, |plan, machine| {
         let random = &mut Random::new(plan.deadlines.len() as u64);
         for status in (0..plan.states.len()).flat_map(|status| [status; 12]) {
-            let course = generate::course(random, plan, status);
-            let (lasted, left) = (course.last().unwrap().1, left(&course));
-            let over = reference::times_over(plan, &course);
+            let visits = generate::visits(random, plan, status);
+            let (lasted, left) = (visits.last().unwrap().1, left(&visits));
+            let over = reference::times_over(plan, &visits);
             let is_overdue = machine.is_overdue(id(status), lasted, &left);
-            assert_eq!(is_overdue, !over.is_empty(), "{course:?} in\n{plan}");
-            let task = Task { course, ..task(random, plan, status) };
+            assert_eq!(is_overdue, !over.is_empty(), "{visits:?} in\n{plan}");
+            let task = Task { visits, ..task(random, plan, status) };
             let end = generate::end(random);
             let expect = reference::death(plan, &task, &end);
             let found = with_view(&task, |view| {
@@ -192,7 +192,7 @@ fn times_are_over_as_the_documents_say() {
                 fate(machine, machine.decide_exit(view, &end))
             });
             assert_eq!(found, expect, "death in {status} with {task:?} by {end:?} in\n{plan}");
-            answers.count(&match (reference::overdue(plan, &task.course), &expect) {
+            answers.count(&match (reference::overdue(plan, &task.visits), &expect) {
                 (Some(to), Fate::Advance(found, _)) if to == *found => "taken",
                 (Some(_), _) => "refused",
                 (None, _) if is_overdue => "notice",
@@ -456,16 +456,16 @@ fn task(random: &mut Random, plan: &Plan, status: usize) -> Task {
     let asked = generate::PROGRAMS.iter().filter(|_| random.chance(60)).copied().collect::<Vec<_>>();
     let asked = asked.into_iter().map(|it| (it, random.chance(60))).collect();
     let is_green = random.chance(50);
-    Task { status, counters, body, seen, asked, is_green, beside, course: Vec::new() }
+    Task { status, counters, body, seen, asked, is_green, beside, visits: Vec::new() }
 }
 
-/// Times at which a task was created, and left the states of its course but the last.
-fn left(course: &[(usize, u32)]) -> Vec<Left> {
+/// Times at which a task was created, and left each visited state but the last.
+fn left(visits: &[(usize, u32)]) -> Vec<Left> {
     let mut left = Vec::new();
     let mut ago = 0;
-    for at in (0..course.len()).rev() {
-        ago += course[at].1;
-        let state = at.checked_sub(1).map(|before| id(course[before].0));
+    for at in (0..visits.len()).rev() {
+        ago += visits[at].1;
+        let state = at.checked_sub(1).map(|before| id(visits[before].0));
         left.push(Left { state, ago });
     }
     left

@@ -90,8 +90,8 @@ pub struct SharedSettings {
     pub harness: SettingSource<String>,
     /// The harness of the reviewers of new tasks.
     pub review_harness: SettingSource<String>,
-    /// True if a task that waits for a person gives its worktree to another task.
-    pub release_when_waiting: SettingSource<bool>,
+    /// True if the worktree of a task that waits for a person may be reclaimed for another task.
+    pub reclaim_when_waiting: SettingSource<bool>,
     /// The variables that agents get, beside those that every program needs; null for all.
     pub environment: SettingSource<Option<Vec<String>>>,
 }

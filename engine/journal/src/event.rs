@@ -300,31 +300,31 @@ events! {
         /// Name of the worktree.
         workspace: String,
     },
-    /// The worktree of a task that waits for a person is about to go to another task, after a backup.
-    "worktree.leaving" WorktreeLeaving {
+    /// The worktree of a task that waits for a person is about to be reclaimed for another task, after a backup.
+    "worktree.reclaiming" WorktreeReclaiming {
         /// Name of the worktree.
         workspace: String,
         /// Commit at which it stood.
         head: String,
     },
-    /// The worktree is given away; its `set` has none.
-    "worktree.left" WorktreeLeft {
+    /// The worktree was reclaimed; its `set` has none.
+    "worktree.reclaimed" WorktreeReclaimed {
         /// Name of the worktree.
         workspace: String,
     },
-    /// Somebody needs the worktree that was given away, and none is free.
-    "worktree.wanted" WorktreeWanted {
+    /// The reclaimed worktree is needed, and none is free.
+    "worktree.requested" WorktreeRequested {
         /// Actor that asked.
         #[serde(default)]
         actor: Actor,
     },
-    /// The task gets a worktree again, with its work as it was; its `set` has that.
-    "worktree.returning" WorktreeReturning {
+    /// The task gets a worktree again, in which its work is restored; its `set` has that.
+    "worktree.restoring" WorktreeRestoring {
         /// Name of the worktree.
         workspace: String,
     },
-    /// The work is in the worktree.
-    "worktree.returned" WorktreeReturned {
+    /// The work is restored.
+    "worktree.restored" WorktreeRestored {
         /// Name of the worktree.
         workspace: String,
     },

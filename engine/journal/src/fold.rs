@@ -1,4 +1,4 @@
-//! The sum of a journal: the engine-owned values, the open transition, the agents that should be alive.
+//! The state that the events of a journal fold to: the engine-owned values, the open transition, the agents that should be alive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::event::{
 use crate::name::Name;
 use crate::set::Set;
 
-/// The sum of a journal.
+/// The state that the events of a journal fold to.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct TaskHistory {
@@ -69,12 +69,12 @@ pub struct TaskHistory {
     pub branch: String,
     /// The task whose agent created this one.
     pub creator: Option<String>,
-    /// The worktree that it is giving to another task.
-    pub leaving: Option<Lent>,
-    /// The worktree that it has given to another task.
-    pub away: Option<Lent>,
-    /// True if it has a worktree again that it had given away, and has made no transition since.
-    pub came_back: bool,
+    /// The worktree that is being reclaimed for another task.
+    pub reclaiming: Option<Reclaim>,
+    /// The worktree that was reclaimed for another task.
+    pub reclaimed: Option<Reclaim>,
+    /// True if its reclaimed worktree was restored, and it has made no transition since.
+    pub was_restored: bool,
     /// Preparation of its worktree, which has begun or is complete.
     pub prepared: Option<Prepared>,
     /// The branches that the engine created for it, and the commits at which they began.
@@ -102,23 +102,23 @@ pub struct TaskHistory {
     /// Times at which it last left each other state in which it was, RFC 3339 UTC; the one without a name is that before its
     /// creation.
     pub left: BTreeMap<String, String>,
-    /// The course of a mission: its records, in order.
-    pub course: Vec<Record>,
+    /// Records that decide the state of a mission, in order.
+    pub mission_records: Vec<Record>,
     /// The number of the last record about which there was a message; 0 when there was none.
     pub noticed: u64,
 }
 
-/// A worktree that a task gives to another one, and where its work is.
+/// Reclaim of a worktree, with the backups of its work.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Lent {
+pub struct Reclaim {
     /// Name of the worktree.
     pub workspace: String,
     /// Commit at which it stood.
     pub head: String,
     /// The commits of the backups, the first of which has the work.
     pub kept: Vec<String>,
-    /// True if an actor waits for it.
-    pub is_wanted: bool,
+    /// True if an actor has asked for the worktree.
+    pub is_requested: bool,
 }
 
 /// Preparation of a worktree from its repository, and its progress.
@@ -259,7 +259,7 @@ impl TaskHistory {
 
     /// The number that this attempt of a mission has, counted with those that were made elsewhere before: agents get this one.
     pub fn counted(&self, attempt: u32) -> u32 {
-        match self.course.first().map(|record| &record.event) {
+        match self.mission_records.first().map(|record| &record.event) {
             Some(Event::MissionCreated { attempts_before, .. }) => attempt.saturating_add(*attempts_before),
             Some(_) | None => attempt,
         }
@@ -297,12 +297,12 @@ impl TaskHistory {
             self.waiting = None;
         }
         if record.event.is_of_mission() {
-            self.course.push(record.clone());
+            self.mission_records.push(record.clone());
         }
         match &record.event {
             Event::TransitionStarted(plan) => {
                 self.restarts = 0;
-                self.came_back = false;
+                self.was_restored = false;
                 self.passes.extend(plan.passed.iter().map(|pass| (pass.section.clone(), pass.clone())));
                 self.entered.clone_from(&plan.stood);
                 self.found.clear();
@@ -338,22 +338,24 @@ impl TaskHistory {
             }
             Event::WorkBackedUp { reference: kept, .. } | Event::WorkSetAside { folder: kept } => {
                 if let Event::WorkBackedUp { commit, .. } = &record.event {
-                    self.leaving.iter_mut().for_each(|leaving| leaving.kept.push(commit.clone()));
+                    self.reclaiming.iter_mut().for_each(|reclaim| reclaim.kept.push(commit.clone()));
                 }
                 self.open.as_mut().map_or(&mut self.kept, |open| &mut open.kept).insert(kept.clone());
             }
-            Event::WorktreeLeaving { workspace, head } => {
+            Event::WorktreeReclaiming { workspace, head } => {
                 let (workspace, head) = (workspace.clone(), head.clone());
-                self.leaving = Some(Lent { workspace, head, ..Lent::default() });
+                self.reclaiming = Some(Reclaim { workspace, head, ..Reclaim::default() });
             }
-            Event::WorktreeLeft { .. } => self.away = self.leaving.take().or(self.away.take()),
-            Event::WorktreeWanted { .. } => {
-                self.away.iter_mut().for_each(|away| away.is_wanted = true);
+            Event::WorktreeReclaimed { .. } => {
+                self.reclaimed = self.reclaiming.take().or(self.reclaimed.take());
             }
-            Event::WorktreeReturning { .. } => {}
-            Event::WorktreeReturned { .. } => {
-                (self.leaving, self.away) = (None, None);
-                self.came_back = true;
+            Event::WorktreeRequested { .. } => {
+                self.reclaimed.iter_mut().for_each(|reclaim| reclaim.is_requested = true);
+            }
+            Event::WorktreeRestoring { .. } => {}
+            Event::WorktreeRestored { .. } => {
+                (self.reclaiming, self.reclaimed) = (None, None);
+                self.was_restored = true;
             }
             Event::WorktreePreparing(wanted) => {
                 self.prepared = Some(Prepared { wanted: wanted.clone(), ..Prepared::default() });
@@ -467,7 +469,7 @@ impl TaskHistory {
 
     /// True if the last attempt that has ended was one at this step, and its agent ended without a word.
     fn was_lost(&self, step: &str) -> bool {
-        let last = self.course.iter().rev().find_map(|record| {
+        let last = self.mission_records.iter().rev().find_map(|record| {
             let Event::StepEnded(ended) = &record.event else { return None };
             Some(ended)
         });

@@ -1,6 +1,6 @@
-//! The form of what journals add up to.
+//! Form of the state that journals fold to.
 
-/// A number that differs whenever the source differs that adds journals up: a cache of another form counts for nothing.
+/// A number that changes with the source that folds journals: a cache of another form is not read.
 pub const FORM: u64 = sum_of(&[
     include_bytes!("event.rs"),
     include_bytes!("event/declare.rs"),

@@ -11,7 +11,7 @@ pub mod record;
 pub mod set;
 
 pub use event::Event;
-pub use fold::{Conversation, Lent, OpenTransition, Owned, Prepared, Seat, TaskHistory};
+pub use fold::{Conversation, OpenTransition, Owned, Prepared, Reclaim, Seat, TaskHistory};
 pub use follow::Follow;
 pub use name::Name;
 pub use read::{Journal, Torn, Unreadable};

@@ -53,7 +53,7 @@ pub struct Journal {
     history: TaskHistory,
 }
 
-/// Sum of the first lines of a journal: a reader may go on behind them.
+/// State that the first lines of a journal fold to: a reader may go on behind them.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sum {
     /// The length of these lines.
@@ -77,7 +77,7 @@ pub fn parse(bytes: &[u8]) -> Result<Journal, Unreadable> {
     read(bytes, usize::MAX)
 }
 
-/// Reads a journal and its sum, and keeps the last `keep` records. The error names the first line that cannot be parsed,
+/// Reads a journal and folds it, and keeps the last `keep` records. The error names the first line that cannot be parsed,
 /// except an incomplete last one.
 pub fn read(from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
     read_on(Sum::default(), from, keep)
@@ -115,12 +115,12 @@ pub fn read_on(sum: Sum, mut from: impl BufRead, keep: usize) -> Result<Journal,
 }
 
 impl Journal {
-    /// The sum of all records.
+    /// The state that all records fold to.
     pub fn history(&self) -> TaskHistory {
         self.history.clone()
     }
 
-    /// The sum of all lines; `None` if the last one is not complete.
+    /// The state that all lines fold to; `None` if the last one is not complete.
     pub fn sum(&self) -> Option<Sum> {
         let &Journal { ref records, left_out, length, lines, ref history, .. } = self;
         let is_whole = self.torn.is_none() && !self.unended;

@@ -23,7 +23,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         ports,
         harness,
         review_harness,
-        release_when_waiting,
+        reclaim_when_waiting,
         environment,
         trust,
     } = settings;
@@ -43,7 +43,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
         ports: with(ports.value.map(|it| of_slots(project, it)).unwrap_or_default(), &ports),
         harness: with(worker, &harness),
         review_harness: with(reviewer, &review_harness),
-        release_when_waiting: with(release_when_waiting.value, &release_when_waiting),
+        reclaim_when_waiting: with(reclaim_when_waiting.value, &reclaim_when_waiting),
         environment: with(environment.value.clone(), &environment),
     })
 }
@@ -69,9 +69,9 @@ pub fn text(shown: &ShownProject) -> String {
         row("harness", it.harness.value.clone(), it.harness.source),
         row("review_harness", it.review_harness.value.clone(), it.review_harness.source),
         row(
-            "release_when_waiting",
-            it.release_when_waiting.value.to_string(),
-            it.release_when_waiting.source,
+            "reclaim_when_waiting",
+            it.reclaim_when_waiting.value.to_string(),
+            it.reclaim_when_waiting.source,
         ),
         row("environment", environment, it.environment.source),
     ];

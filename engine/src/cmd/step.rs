@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::cmd::args::{CompleteArgs, MissionName, StepCommand};
 use crate::cmd::{mission, stdin};
-use crate::flow::mission::Course;
+use crate::flow::mission::Projection;
 use crate::flow::mission::attempt::{Claim, OwnAttempt, Said, Taken, own, report};
 use crate::store::{Task, TaskDir};
 use crate::{Error, Kind, Result};
@@ -64,22 +64,22 @@ fn show(app: &App, dir: &TaskDir) -> Result<Answer> {
     let history = journal.history();
     let spawn = app.caller.check_step(&app.home, &app.folder, &task)?;
     let OwnAttempt { step: name, attempt } = own(&history, spawn, &Claim::from_env())?;
-    let course = Course::of(dir, &history)?;
-    let Some(id) = course.plan.step_named(&name) else {
-        return Err(Error::new(Kind::NotFound, format!("{} has no step `{name}`", course.plan.name)));
+    let projection = Projection::of(dir, &history)?;
+    let Some(id) = projection.plan.step_named(&name) else {
+        return Err(Error::new(Kind::NotFound, format!("{} has no step `{name}`", projection.plan.name)));
     };
-    let (step, state) = (course.plan.step(id), course.mission.step(id));
-    let results: Vec<String> = course.plan.results_of(id).iter().map(|word| (*word).to_owned()).collect();
+    let (step, state) = (projection.plan.step(id), projection.mission.step(id));
+    let results: Vec<String> = projection.plan.results_of(id).iter().map(|word| (*word).to_owned()).collect();
     let shown = ShownStep {
         mission: dir.id.clone(),
         workflow: task.owned.workflow,
         title: step.title.to_owned(),
-        role: course.plan.role(step.role).to_owned(),
+        role: projection.plan.role(step.role).to_owned(),
         status: state.status,
         is_current: state.attempt() == attempt && state.status.is_active(),
-        needs_result: course.plan.needs_result(id),
+        needs_result: projection.plan.needs_result(id),
         results,
-        context: course.mission.context(course.plan, id),
+        context: projection.mission.context(projection.plan, id),
         prompt: dir.prompt(spawn).display().to_string(),
         branch: task.branch,
         attempt,

@@ -241,7 +241,7 @@ pub(super) fn queue(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let what = if size == 1 { "the worktree".to_owned() } else { format!("all {size} worktrees") };
         let message = format!("{what} of {name}: held by work that waits for you, and tasks wait for one");
         let remedy = format!(
-            "`orange task list --needs-me` lists that work; `orange project update {name} --release-when-waiting true` lends its worktrees to others meanwhile"
+            "`orange task list --needs-me` lists that work; `orange project update {name} --reclaim-when-waiting true` reclaims its worktrees for others meanwhile"
         );
         findings.push(Finding::new(Level::Warning, message).remedy(remedy));
     }

@@ -15,7 +15,7 @@ pub(super) fn pool(seen: &Seen<'_>) -> Result<Vec<Finding>> {
         let (message, remedy) = match one.fate {
             Fate::GiveBack => (format!("{} is held by a finished task", one.name), String::new()),
             Fate::Finish => (
-                format!("{} is half lent: the process that lent it was killed", one.name),
+                format!("the reclaim of {} is not finished: its process was killed", one.name),
                 "`orange monitor --once` finishes it, and so does `orange workspace gc`".to_owned(),
             ),
             Fate::Clean => (format!("{} is held by a task that no longer exists", one.name), String::new()),

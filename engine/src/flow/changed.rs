@@ -59,10 +59,10 @@ pub fn mergeable(app: &App, task: &Task, history: &TaskHistory) -> Result<Mergea
     let found =
         Git::at(&project.path).mergeable(&task.branch, &project.default_branch, worktree.as_deref())?;
     Ok(match found {
-        // The backup of a worktree that was given away has what was not committed.
+        // The backup of a reclaimed worktree has what was not committed.
         Mergeable::FastForward | Mergeable::WithCommit if has_uncommitted_backup(history) => {
-            let message = "its worktree was given away with uncommitted work".to_owned();
-            let help = format!("`orange task merge {}` brings it back and then asks for a commit", task.id);
+            let message = "its worktree was reclaimed with uncommitted work".to_owned();
+            let help = format!("`orange task merge {}` restores it and then asks for a commit", task.id);
             Mergeable::No { error: Error::new(Kind::Refused, message).help(help), is_conflict: false }
         }
         found @ (Mergeable::FastForward
@@ -73,7 +73,10 @@ pub fn mergeable(app: &App, task: &Task, history: &TaskHistory) -> Result<Mergea
 }
 
 fn has_uncommitted_backup(history: &TaskHistory) -> bool {
-    history.away.as_ref().is_some_and(|away| away.kept.first().is_some_and(|kept| *kept != away.head))
+    history
+        .reclaimed
+        .as_ref()
+        .is_some_and(|reclaim| reclaim.kept.first().is_some_and(|kept| *kept != reclaim.head))
 }
 
 /// The branch that is checked out in a task's worktree, if that is another one than its own.

@@ -11,7 +11,7 @@ use orange_core::{Actor, Checks, Machine, View};
 use crate::app::App;
 use crate::drive::git::Mergeable;
 use crate::flow::definition::declared_id;
-use crate::flow::mission::{Course, view};
+use crate::flow::mission::{Projection, view};
 use crate::flow::names::Names;
 use crate::flow::observed::Observed;
 use crate::flow::offers::About;
@@ -102,7 +102,7 @@ pub fn look(app: &App, dir: &TaskDir, queue: Option<&Queue>) -> Result<Option<(T
     let observed = Observed::read(app, dir, &Panes::of(app))?;
     let need = match dir.kind {
         DirKind::Task => queued(app, queue, Known::of(dir, &observed, AskGit::Merge)),
-        DirKind::Mission => Some(of_mission(dir, &observed, &Course::of(dir, &observed.history)?)),
+        DirKind::Mission => Some(of_mission(dir, &observed, &Projection::of(dir, &observed.history)?)),
     };
     Ok(need.map(|need| (observed.task, Names::of(app).in_need(need))))
 }
@@ -223,14 +223,14 @@ fn is_still_so(app: &App, task: &Task, attention: &str) -> bool {
 }
 
 /// The need of a mission.
-pub fn of_mission(dir: &TaskDir, observed: &Observed, course: &Course) -> Need {
+pub fn of_mission(dir: &TaskDir, observed: &Observed, projection: &Projection) -> Need {
     let Observed { task, history, agents, .. } = observed;
     let agents = agents_of(agents, history);
     let unnoticed = observed.unnoticed(dir);
-    let pause = course.pause(&dir.id);
-    let failure = view::standing(course.plan, course);
+    let pause = projection.pause(&dir.id);
+    let failure = view::standing(projection.plan, projection);
     let facts = MissionFacts {
-        status: course.mission.status,
+        status: projection.mission.status,
         agents: &agents,
         since: some(&history.since).max(some(&history.halted)),
         pause: pause.as_ref().map(|pause| need::Pause {
@@ -238,14 +238,14 @@ pub fn of_mission(dir: &TaskDir, observed: &Observed, course: &Course) -> Need {
             what: &pause.what,
             can_accept: pause.offers.iter().any(|offer| offer.ends_with("--accept-failure")),
         }),
-        failure: (course.mission.status == MissionStatus::Failed).then_some(failure.as_str()),
+        failure: (projection.mission.status == MissionStatus::Failed).then_some(failure.as_str()),
         unnoticed: unnoticed.as_deref(),
         wait: wait(task, history),
         attention: task.attention.as_deref(),
         has_logs: has_logs(dir, history),
     };
     let need = facts.need();
-    let is_busy = course.mission.status == MissionStatus::Running;
+    let is_busy = projection.mission.status == MissionStatus::Running;
     let about = About { dir, task, history, view: None, worktree: None, is_busy };
     answer(about, &need, facts.actions(need.kind))
 }

@@ -23,8 +23,8 @@ pub struct Snapshot<'t> {
     reviewers: Vec<&'t str>,
     answers: Vec<KnownAnswer<'t>>,
     checks: Checks,
-    /// True if it has given its worktree to another task.
-    is_away: bool,
+    /// True if its worktree was reclaimed for another task.
+    is_reclaimed: bool,
 }
 
 /// A program's answer for the present content of the worktree.
@@ -76,8 +76,8 @@ impl<'t> Snapshot<'t> {
         read(&Facts {
             view: View { status, counters, body: &self.task.body, seen, answers },
             has_summary: !self.task.summary.trim().is_empty(),
-            // It comes back before anything needs it.
-            workspace: self.task.holds().or(self.is_away.then_some(Workspace::Worktree)),
+            // It is restored before anything needs it.
+            workspace: self.task.holds().or(self.is_reclaimed.then_some(Workspace::Worktree)),
             has_session: owned.tmux_session.is_some(),
             hooks_wait: owned.hooks_wait.is_some(),
             restarts: self.restarts,
@@ -106,7 +106,7 @@ impl<'t> Snapshot<'t> {
             reviewers: history.agents.values().filter_map(|it| it.name.as_deref()).collect(),
             answers: Vec::new(),
             checks: Checks::default(),
-            is_away: history.away.is_some(),
+            is_reclaimed: history.reclaimed.is_some(),
         }
     }
 }

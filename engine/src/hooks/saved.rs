@@ -31,6 +31,10 @@ pub(super) fn note(locked: &mut LockedTask, kept: SavedWork) -> Result<()> {
     };
     let history = locked.history();
     let known = history.open.as_ref().map_or(&history.kept, |pending| &pending.kept);
-    // The record says where the work of a worktree is that is given away.
-    if known.contains(&name) && history.leaving.is_none() { Ok(()) } else { locked.append(event, Set::new()) }
+    // The record names the backup of a worktree that is being reclaimed.
+    if known.contains(&name) && history.reclaiming.is_none() {
+        Ok(())
+    } else {
+        locked.append(event, Set::new())
+    }
 }

@@ -112,8 +112,8 @@ fn restore_work(app: &App, locked: &mut LockedTask, set: &Set) -> Result<()> {
 fn bind(app: &App, locked: &mut LockedTask) -> Result<Set> {
     leave_folder(app, locked)?;
     let bound = locked.task().worktree().cloned();
-    let is_away = locked.history().away.is_some();
-    if !is_away && bound.as_ref().is_some_and(|name| app.home.workspace(name).is_dir()) {
+    let is_reclaimed = locked.history().reclaimed.is_some();
+    if !is_reclaimed && bound.as_ref().is_some_and(|name| app.home.workspace(name).is_dir()) {
         Git::give_back_released(&app.home.workspace(bound.as_deref().unwrap_or_default()))?;
         // A worktree that an older version has prepared lacks it.
         if let Ok(project) = app.project_of(locked.task()) {
@@ -129,28 +129,28 @@ fn bind(app: &App, locked: &mut LockedTask) -> Result<Set> {
     let name = Pool::lock(&app.home)?.bind(&project.name, project.pool_size, &id, is_usable)?;
     // The slot is the task's now, so the pool is not locked while git works: the remote may be slow.
     let worktree = app.home.workspace(&name);
-    if is_away && bound.is_none() {
+    if is_reclaimed && bound.is_none() {
         let workspace = name.clone();
-        locked.append(Event::WorktreeReturning { workspace }, Set::new().workspace(Some(&name)))?;
+        locked.append(Event::WorktreeRestoring { workspace }, Set::new().workspace(Some(&name)))?;
     }
     let begun = prepare::begin(app, &project, locked, &name);
     match begun.and_then(|()| ready(app, &project, locked, &worktree)) {
         Ok(warning) => {
             // The remote did not answer, so the branch begins at the commit that this repository fetched last.
             warning.map_or(Ok(()), |warning| locked.call_attention(&warning))?;
-            if is_away {
+            if is_reclaimed {
                 fault::step("return", "the worktree");
-                locked.append(Event::WorktreeReturned { workspace: name.clone() }, Set::new())?;
+                locked.append(Event::WorktreeRestored { workspace: name.clone() }, Set::new())?;
             }
             Ok(Set::new().workspace(Some(&name)))
         }
-        Err(error) if bound.is_none() || is_away => {
+        Err(error) if bound.is_none() || is_reclaimed => {
             // No other worktree can check out the task's branch while this one has it.
             let left = leave(app, &project, locked, &worktree);
-            if is_away {
+            if is_reclaimed {
                 // The files that are there so far are only a copy.
                 let workspace = name.clone();
-                locked.append(Event::WorktreeLeft { workspace }, Set::new().workspace(None))?;
+                locked.append(Event::WorktreeReclaimed { workspace }, Set::new().workspace(None))?;
             }
             Pool::lock(&app.home)?.unbind(&locked.task().id)?;
             left.or_else(|also| locked.call_attention(&also.one_line()))?;
@@ -181,9 +181,12 @@ fn ready(app: &App, project: &Project, locked: &mut LockedTask, worktree: &Path)
         git.exclude(TASK_FILE)?;
         copy::check_place(worktree)?;
     }
-    if let Some(away) = locked.history().away.clone() {
+    if let Some(reclaimed) = locked.history().reclaimed.clone() {
         // Without a backup, the branch has all of it.
-        away.kept.first().map_or(Ok(()), |backup| git.bring_back(worktree, &away.head, backup))?;
+        reclaimed
+            .kept
+            .first()
+            .map_or(Ok(()), |backup| git.restore_backup(worktree, &reclaimed.head, backup))?;
     }
     prepare::go_on(app, project, locked)?;
     Ok(warning)

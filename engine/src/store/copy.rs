@@ -11,7 +11,7 @@ use crate::store::frontmatter::{Document, Flaw};
 use crate::store::merge::{self, loses};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
-use crate::store::{DirKind, Event, TaskDir, home, late};
+use crate::store::{DirKind, Event, TaskDir, home, late_write};
 use crate::{Error, Kind, Result};
 use orange_system::regular::{self, Found};
 use orange_system::{atomic, nofollow};
@@ -22,7 +22,7 @@ pub struct Copy {
     path: PathBuf,
     base: Option<Base>,
     place: AtPath,
-    news: News,
+    state: CopyState,
 }
 
 /// Entry at the path of the copy.
@@ -35,10 +35,11 @@ enum AtPath {
     Other,
 }
 
-/// Content of the copy that the store lacks.
+/// State of a copy: the content that the store lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
-    None,
+pub enum CopyState {
+    /// The store has all of it, or there is no text.
+    Unchanged,
     /// A person or an agent has saved this.
     Saved(Box<Document>),
     /// This is no text of the task. It is replaced, and never merged.
@@ -58,13 +59,13 @@ pub struct Merged {
     pub loses: bool,
 }
 
-/// Result of handing the store's text out to the worktree.
+/// Result of publishing the store's text to the worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handed {
-    /// It has, or it cannot have it.
-    Out,
+pub enum Published {
+    /// The worktree has the text, or cannot have it.
+    Yes,
     /// Something was saved just before: merge that, and try again.
-    NotYet,
+    MergeFirst,
 }
 
 impl Copy {
@@ -84,66 +85,68 @@ impl Copy {
     fn glance(dir: &TaskDir, history: &TaskHistory, path: &Path) -> Result<Copy> {
         let base = Base::read(dir)?;
         let found = regular::read(path).map_err(|cause| Error::io("read", path, &cause))?;
-        let (place, news) = match found {
-            Found::Nothing => (AtPath::Free, News::None),
-            Found::Link => (AtPath::Link, News::None),
-            Found::Other => (AtPath::Other, News::None),
+        let (place, state) = match found {
+            Found::Nothing => (AtPath::Free, CopyState::Unchanged),
+            Found::Link => (AtPath::Link, CopyState::Unchanged),
+            Found::Other => (AtPath::Other, CopyState::Unchanged),
             Found::TooLong => return Err(too_long(path)),
             Found::File(bytes, saved) => {
                 let is_older = base.as_ref().is_some_and(|base| base.is_older(saved));
-                let news = match &base {
-                    Some(base) if base.text.as_bytes() == bytes => News::None,
+                let state = match &base {
+                    Some(base) if base.text.as_bytes() == bytes => CopyState::Unchanged,
                     Some(_) if is_older => unfit("a power cut brought back an older version", &bytes),
-                    base => news(dir, history, path, base.as_ref(), &bytes)?,
+                    base => classify(dir, history, path, base.as_ref(), &bytes)?,
                 };
-                (AtPath::Text(bytes), news)
+                (AtPath::Text(bytes), state)
             }
         };
-        Ok(Copy { path: path.to_owned(), base, place, news })
+        Ok(Copy { path: path.to_owned(), base, place, state })
     }
 
-    /// True if a process may be in the middle of writing it, which is only possible after it was handed out once.
+    /// True if a process may be in the middle of writing it, which is only possible after it was published once.
     fn is_incomplete(&self) -> bool {
         let is_gone = self.place == AtPath::Free && self.base.is_some();
-        is_gone || matches!(self.news, News::Unfit { .. })
+        is_gone || matches!(self.state, CopyState::Unfit { .. })
     }
 
     /// Its content that the store lacks.
-    pub fn news(&self) -> &News {
-        &self.news
+    pub fn state(&self) -> &CopyState {
+        &self.state
     }
 
-    pub fn has_news(&self) -> bool {
-        self.news != News::None || matches!(self.place, AtPath::Free | AtPath::Link)
+    pub fn has_changes(&self) -> bool {
+        self.state != CopyState::Unchanged || matches!(self.place, AtPath::Free | AtPath::Link)
     }
 
-    /// True if there is nothing to merge and nothing to hand out.
+    /// True if there is nothing to merge and nothing to publish.
     pub fn is_up_to_date(&self, own: &Document) -> bool {
         match &self.place {
             AtPath::Other => true,
-            AtPath::Text(bytes) => self.news == News::None && is_same(bytes, own),
+            AtPath::Text(bytes) => self.state == CopyState::Unchanged && is_same(bytes, own),
             AtPath::Free | AtPath::Link => false,
         }
     }
 
     /// Records that the store has what was saved as soon as the store's text is `merged`.
     pub fn announce(&self, dir: &TaskDir, merged: &Document) -> Result<()> {
-        match &self.news {
-            News::Saved(saved) => Base::announce(dir, saved.text(), &self.path, merged.text()),
-            News::None | News::Unfit { .. } => Ok(()),
+        match &self.state {
+            CopyState::Saved(saved) => Base::announce(dir, saved.text(), &self.path, merged.text()),
+            CopyState::Unchanged | CopyState::Unfit { .. } => Ok(()),
         }
     }
 
     /// Notes that the store has what was saved.
-    pub fn note_taken_in(&mut self) {
-        if matches!(self.news, News::Saved(_)) {
-            self.news = News::None;
+    pub fn note_merged(&mut self) {
+        if matches!(self.state, CopyState::Saved(_)) {
+            self.state = CopyState::Unchanged;
         }
     }
 
     /// The engine's keys that were changed in the copy, as events of their repair.
     pub fn forged(&self, dir: &TaskDir, history: &TaskHistory) -> Vec<Event> {
-        let (News::Saved(saved), Some(base)) = (&self.news, self.base_text()) else { return Vec::new() };
+        let (CopyState::Saved(saved), Some(base)) = (&self.state, self.base_text()) else {
+            return Vec::new();
+        };
         let is_changed = |event: &Event| {
             let Event::TaskRepaired { field, found, .. } = event else { return false };
             base.get(field).ok().as_ref() != Some(found)
@@ -158,7 +161,7 @@ impl Copy {
         history: &TaskHistory,
         own: &Document,
     ) -> Result<Option<Merged>> {
-        let News::Saved(saved) = &self.news else { return Ok(None) };
+        let CopyState::Saved(saved) = &self.state else { return Ok(None) };
         let merge = || {
             let clock = own.get("updated_at")?;
             let mut fields = task::fields(dir, &history.owned);
@@ -182,32 +185,32 @@ impl Copy {
 
     /// Writes the store's text, which contains everything that was saved, into the worktree, unless the copy differs in
     /// nothing but the time of the last change.
-    pub fn hand_out(&mut self, dir: &TaskDir, history: &TaskHistory, text: &Document) -> Result<Handed> {
+    pub fn publish(&mut self, dir: &TaskDir, history: &TaskHistory, text: &Document) -> Result<Published> {
         match &self.place {
-            AtPath::Other => return Ok(Handed::Out),
+            AtPath::Other => return Ok(Published::Yes),
             AtPath::Text(bytes) if is_same(bytes, text) => {
                 if self.base.as_ref().is_none_or(|base| base.text.as_bytes() != bytes) {
                     Base::write(dir, &String::from_utf8_lossy(bytes), &self.path)?;
                 }
-                return Ok(Handed::Out);
+                return Ok(Published::Yes);
             }
             AtPath::Text(_) | AtPath::Free | AtPath::Link => {}
         }
         let own = dir.task_md();
-        let former = (self.place != AtPath::Free).then(|| late::name(&own, &self.body_in_place()));
+        let former = (self.place != AtPath::Free).then(|| late_write::name(&own, &self.body_in_place()));
         match atomic::put(&self.path, text.text().as_bytes(), &own, former.as_deref())? {
             atomic::Put::Changed => {
                 *self = Copy::glance(dir, history, &self.path)?;
-                return Ok(Handed::NotYet);
+                return Ok(Published::MergeFirst);
             }
             atomic::Put::Done => {}
         }
         let before = std::mem::replace(&mut self.place, AtPath::Text(text.text().as_bytes().to_vec()));
-        let handed = self.look_behind(dir, history, former.as_deref(), before)?;
-        if handed == Handed::Out {
+        let published = self.look_behind(dir, history, former.as_deref(), before)?;
+        if published == Published::Yes {
             Base::write(dir, text.text(), &self.path)?;
         }
-        Ok(handed)
+        Ok(published)
     }
 
     /// Checks that the file that was just replaced or removed is the one that was merged.
@@ -217,49 +220,49 @@ impl Copy {
         history: &TaskHistory,
         former: Option<&Path>,
         before: AtPath,
-    ) -> Result<Handed> {
-        let Some(former) = former else { return Ok(Handed::Out) };
+    ) -> Result<Published> {
+        let Some(former) = former else { return Ok(Published::Yes) };
         let found = regular::read(former).map_err(|cause| Error::io("read", former, &cause))?;
         match (found, before) {
-            (Found::Link, _) => atomic::remove(former).map(|()| Handed::Out),
+            (Found::Link, _) => atomic::remove(former).map(|()| Published::Yes),
             (Found::File(bytes, saved), AtPath::Text(known)) if bytes != known => {
                 // An incomplete text is found as a late write once it is complete.
                 let base = String::from_utf8(known).ok().map(|text| Base::of(text, saved));
-                match news(dir, history, &self.path, base.as_ref(), &bytes) {
-                    Ok(saved @ News::Saved(_)) => {
-                        (self.base, self.news) = (base, saved);
-                        Ok(Handed::NotYet)
+                match classify(dir, history, &self.path, base.as_ref(), &bytes) {
+                    Ok(saved @ CopyState::Saved(_)) => {
+                        (self.base, self.state) = (base, saved);
+                        Ok(Published::MergeFirst)
                     }
-                    Ok(News::None | News::Unfit { .. }) | Err(_) => Ok(Handed::Out),
+                    Ok(CopyState::Unchanged | CopyState::Unfit { .. }) | Err(_) => Ok(Published::Yes),
                 }
             }
-            (Found::File(..) | Found::Nothing | Found::TooLong | Found::Other, _) => Ok(Handed::Out),
+            (Found::File(..) | Found::Nothing | Found::TooLong | Found::Other, _) => Ok(Published::Yes),
         }
     }
 
     /// Removes the copy from the worktree after all of it was merged.
-    pub fn withdraw(&mut self, dir: &TaskDir, history: &TaskHistory) -> Result<Handed> {
-        let handed = match &self.place {
-            AtPath::Free | AtPath::Other => Handed::Out,
-            AtPath::Link => atomic::remove(&self.path).map(|()| Handed::Out)?,
+    pub fn withdraw(&mut self, dir: &TaskDir, history: &TaskHistory) -> Result<Published> {
+        let published = match &self.place {
+            AtPath::Free | AtPath::Other => Published::Yes,
+            AtPath::Link => atomic::remove(&self.path).map(|()| Published::Yes)?,
             AtPath::Text(_) => {
-                let former = late::name(&dir.task_md(), &self.body_in_place());
+                let former = late_write::name(&dir.task_md(), &self.body_in_place());
                 atomic::take_out(&self.path, &former)
                     .map_err(|cause| Error::io("remove", &self.path, &cause))?;
                 let before = std::mem::replace(&mut self.place, AtPath::Free);
                 self.look_behind(dir, history, Some(&former), before)?
             }
         };
-        if handed == Handed::Out {
+        if published == Published::Yes {
             Base::forget(dir)?;
         }
-        Ok(handed)
+        Ok(published)
     }
 
     /// The body with which late writes are compared. A process that has emptied the file is going to write all of it.
     fn body_in_place(&self) -> String {
         let AtPath::Text(bytes) = &self.place else { return String::new() };
-        late::body_of(bytes).or_else(|| self.base_text().map(Document::into_body)).unwrap_or_default()
+        late_write::body_of(bytes).or_else(|| self.base_text().map(Document::into_body)).unwrap_or_default()
     }
 }
 
@@ -291,13 +294,13 @@ pub fn keep(dir: &TaskDir, text: &[u8]) -> Result<PathBuf> {
 }
 
 /// Classifies a text at the path of the copy.
-fn news(
+fn classify(
     dir: &TaskDir,
     history: &TaskHistory,
     path: &Path,
     base: Option<&Base>,
     bytes: &[u8],
-) -> Result<News> {
+) -> Result<CopyState> {
     if is_torn(bytes) {
         return Ok(unfit("it was empty or cut off", bytes));
     }
@@ -315,11 +318,11 @@ fn news(
         return Ok(unfit(&format!("it belongs to task {id}"), bytes));
     }
     Task::with(dir, document.clone(), history.owned.clone(), ("", "")).map_err(flawed)?;
-    Ok(News::Saved(Box::new(document)))
+    Ok(CopyState::Saved(Box::new(document)))
 }
 
-fn unfit(why: &str, text: &[u8]) -> News {
-    News::Unfit { why: why.to_owned(), text: text.to_vec() }
+fn unfit(why: &str, text: &[u8]) -> CopyState {
+    CopyState::Unfit { why: why.to_owned(), text: text.to_vec() }
 }
 
 /// True if the text is incomplete, as during a rewrite: empty, or with a frontmatter that does not end.

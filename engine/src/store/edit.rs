@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
-use crate::store::{TaskDir, late, task};
+use crate::store::{TaskDir, late_write, task};
 use crate::{Error, Kind, Result};
 use orange_system::{atomic, regular};
 
@@ -22,11 +22,11 @@ pub fn edit(
     const ATTEMPTS: usize = 50;
     let path = dir.task_md();
     for _ in 0..ATTEMPTS {
-        let late = late::found(&path)?;
+        let late = late_write::found(&path)?;
         let before = task::document(dir, history)?;
         let mut after = before.clone();
         change(&before, &mut after)?;
-        if let Some(body) = late::carried(&late, after.body()) {
+        if let Some(body) = late_write::carried(&late, after.body()) {
             after.set_body(&body);
         }
         regular::check_length(after.text())?;
@@ -41,7 +41,7 @@ pub fn edit(
 
 /// Returns whether the file was unchanged. A write between the comparison and the exchange is found as a late write.
 fn replace(path: &Path, before: &Document, after: &Document) -> Result<bool> {
-    let former = late::name(path, before.body());
+    let former = late_write::name(path, before.body());
     let swapped = atomic::swap(path, before.text().as_bytes(), after.text().as_bytes(), &former)?;
-    Ok(swapped && late::at(&former).is_none())
+    Ok(swapped && late_write::at(&former).is_none())
 }

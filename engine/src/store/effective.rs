@@ -33,7 +33,7 @@ pub struct Effective {
     /// As in [`Settings`].
     pub review_harness: Sourced<Option<String>>,
     /// As in [`Settings`].
-    pub release_when_waiting: Sourced<bool>,
+    pub reclaim_when_waiting: Sourced<bool>,
     /// As in [`Settings`].
     pub environment: Sourced<Option<Vec<String>>>,
     /// Trust in the `orange.toml` of the repository.
@@ -64,7 +64,7 @@ pub fn effective(home: &Home, project: &Project) -> Result<Effective> {
         ports: first(own, &file, |it| it.ports.map(Some)),
         harness: first(own, &file, |it| it.harness.clone().map(Some)),
         review_harness: first(own, &file, |it| it.review_harness.clone().map(Some)),
-        release_when_waiting: first(own, &file, |it| it.release_when_waiting),
+        reclaim_when_waiting: first(own, &file, |it| it.reclaim_when_waiting),
         environment: first(own, &file, |it| it.environment.clone().map(Some)),
         trust,
     })

@@ -23,7 +23,7 @@ pub fn read(path: &Path) -> Result<Journal> {
     read_last(path, usize::MAX)
 }
 
-/// Reads the journal and its sum, and keeps the last `keep` records: memory does not grow with its length.
+/// Reads the journal and folds it, and keeps the last `keep` records: memory does not grow with its length.
 pub fn read_last(path: &Path, keep: usize) -> Result<Journal> {
     let file = open(path).map_err(|cause| unreadable(path, &cause))?;
     if keep == 0

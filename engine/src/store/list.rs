@@ -39,7 +39,7 @@ impl Listed {
 #[derive(Debug)]
 pub struct Known {
     pub dir: TaskDir,
-    /// The sum of its journal; `None` if only a full read finds it.
+    /// The state that its journal folds to; `None` if only a full read finds it.
     owned: Option<Arc<Owned>>,
     /// That it is known to be idle.
     idle: Option<Idle>,

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use orange_core::Workspace;
 
-use crate::store::copy::{self, Copy, Handed, News};
+use crate::store::copy::{self, Copy, CopyState, Published};
 use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
-use crate::store::{Event, Home, Set, TaskDir, edit, home, journal, late, pool};
+use crate::store::{Event, Home, Set, TaskDir, edit, home, journal, late_write, pool};
 use crate::{Error, Kind, Result};
 use orange_system::{atomic, clock};
 
@@ -39,7 +39,7 @@ impl LockedTask {
         let lock = lock::acquire(home, &dir.lock_file(), Rank::Task, &dir.shown())?;
         atomic::sweep(&dir.path);
         let path = dir.task_md();
-        late::forget(&path)?;
+        late_write::forget(&path)?;
 
         let journal = task::read_journal_last(dir, 0)?;
         let history = journal.history();
@@ -47,7 +47,7 @@ impl LockedTask {
         let copy = worktree.map_or(Ok(None), |worktree| Copy::look(dir, &history, &worktree))?;
         let document = task::document(dir, &history)?;
         let mut repairs = repairs(dir, &document, &history, &journal);
-        if late::carried(&late::found(&path)?, document.body()).is_some() {
+        if late_write::carried(&late_write::found(&path)?, document.body()).is_some() {
             repairs.push(repaired(
                 dir.kind.file(),
                 "what was written into a version that had been replaced",
@@ -70,11 +70,11 @@ impl LockedTask {
         locked.tell(repairs)?;
         let mut copy = copy.filter(|copy| !locked.is_another_tasks(copy));
         // Late writes come after what was saved in the worktree.
-        copy.as_mut().map_or(Ok(()), |copy| locked.take_in(copy))?;
+        copy.as_mut().map_or(Ok(()), |copy| locked.merge_copy(copy))?;
         if !locked.repairs.is_empty() {
             locked.write(|_| Ok(()))?;
         }
-        copy.map_or(Ok(()), |copy| locked.hand_out(copy))?;
+        copy.map_or(Ok(()), |copy| locked.publish(copy))?;
         Ok(locked)
     }
 
@@ -97,7 +97,7 @@ impl LockedTask {
         &self.task
     }
 
-    /// The sum of the journal, including the events of this lock.
+    /// The state that the journal folds to, including the events of this lock.
     pub fn history(&self) -> &TaskHistory {
         &self.history
     }
@@ -194,30 +194,30 @@ impl LockedTask {
         if self.is_another_tasks(&copy) {
             return Ok(());
         }
-        self.take_in(&mut copy)?;
-        self.hand_out(copy)
+        self.merge_copy(&mut copy)?;
+        self.publish(copy)
     }
 
     /// Merges what was last saved in a worktree, and removes its `TASK.md`, unless that is no regular file.
     pub fn withdraw(&mut self, worktree: &Path) -> Result<()> {
         let Some(mut copy) = Copy::look(&self.dir, &self.history, worktree)? else { return Ok(()) };
-        self.take_in(&mut copy)?;
-        while copy.withdraw(&self.dir, &self.history)? == Handed::NotYet {
-            self.take_in(&mut copy)?;
+        self.merge_copy(&mut copy)?;
+        while copy.withdraw(&self.dir, &self.history)? == Published::MergeFirst {
+            self.merge_copy(&mut copy)?;
         }
         self.is_ahead = false;
         Ok(())
     }
 
     /// Writes the text to the worktree, and merges what is saved there meanwhile.
-    fn hand_out(&mut self, mut copy: Copy) -> Result<()> {
+    fn publish(&mut self, mut copy: Copy) -> Result<()> {
         const ATTEMPTS: usize = 50;
         for _ in 0..ATTEMPTS {
-            if copy.hand_out(&self.dir, &self.history, &self.text)? == Handed::Out {
+            if copy.publish(&self.dir, &self.history, &self.text)? == Published::Yes {
                 self.is_ahead = false;
                 return Ok(());
             }
-            self.take_in(&mut copy)?;
+            self.merge_copy(&mut copy)?;
         }
         let worktree = self.workspace().unwrap_or_default();
         let message = format!("TASK.md in {} is being written all the time", worktree.display());
@@ -227,7 +227,7 @@ impl LockedTask {
 
     /// True if the copy belongs to another task, to which the pool has given the worktree.
     fn is_another_tasks(&self, copy: &Copy) -> bool {
-        let News::Unfit { .. } = copy.news() else { return false };
+        let CopyState::Unfit { .. } = copy.state() else { return false };
         // Where the pool cannot be read, no worktree is given to anybody.
         let slots = pool::read(&self.home).unwrap_or_default();
         let own = slots.iter().find(|slot| Some(&*slot.name) == self.history.owned.workspace.as_deref());
@@ -235,11 +235,11 @@ impl LockedTask {
     }
 
     /// Merges what was saved in the worktree.
-    fn take_in(&mut self, copy: &mut Copy) -> Result<()> {
-        let kept = match copy.news() {
-            News::None => return Ok(()),
-            News::Unfit { why, text } => return self.set_aside(why, text),
-            News::Saved(_) => match copy.merged_into(&self.dir, &self.history, &self.text)? {
+    fn merge_copy(&mut self, copy: &mut Copy) -> Result<()> {
+        let kept = match copy.state() {
+            CopyState::Unchanged => return Ok(()),
+            CopyState::Unfit { why, text } => return self.set_aside(why, text),
+            CopyState::Saved(_) => match copy.merged_into(&self.dir, &self.history, &self.text)? {
                 Some(merged) if merged.loses => Some(copy::keep(&self.dir, self.text.text().as_bytes())?),
                 Some(_) | None => None,
             },
@@ -260,7 +260,7 @@ impl LockedTask {
             *document = merged.text;
             Ok(())
         })?;
-        copy.note_taken_in();
+        copy.note_merged();
         let late = late.into_inner().filter(|late| kept.as_ref() != Some(late));
         self.tell(late.as_deref().map(clash).into_iter().collect())?;
         late.or(kept).map_or(Ok(()), |kept| {

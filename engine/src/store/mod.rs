@@ -18,7 +18,7 @@ pub mod home;
 pub mod id;
 pub mod index;
 pub mod journal;
-pub mod late;
+pub mod late_write;
 pub mod list;
 pub mod lock;
 pub mod locked_task;

@@ -9,7 +9,7 @@ use crate::store::fold::TaskHistory;
 use crate::store::frontmatter::Document;
 use crate::store::journal::Journal;
 use crate::store::task::{document, read_journal_last};
-use crate::store::{Home, Task, TaskDir, late};
+use crate::store::{Home, Task, TaskDir, late_write};
 
 impl Task {
     /// Reads a task without changing it: with what was saved in the worktree, and with the journal's values where the
@@ -23,7 +23,7 @@ impl Task {
         let journal = read_journal_last(dir, keep)?;
         let history = journal.history();
         let mut document = both(home, dir, &history)?;
-        if let Some(body) = late::carried(&late::found(&dir.task_md())?, document.body()) {
+        if let Some(body) = late_write::carried(&late_write::found(&dir.task_md())?, document.body()) {
             document.set_body(&body);
         }
         let task = Task::of(dir, document, &history)?;

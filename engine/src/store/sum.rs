@@ -1,6 +1,6 @@
-//! `.history.sum`: what a long journal adds up to, so that who wants no more reads only its last lines.
+//! `.history.sum`: the state that a long journal folds to, so that a reader of that state reads only its last lines.
 //!
-//! It is a cache, as an [index](crate::store::index) is: anybody may remove it. It has the SHA-256 of the bytes that it sums up, and counts only
+//! It is a cache, as an [index](crate::store::index) is: it may be removed. It has the SHA-256 of the bytes whose events it folds, and counts only
 //! for a journal that begins with them.
 
 use std::fs::File;
@@ -62,7 +62,7 @@ fn saved(place: &Path) -> Option<Saved> {
     serde_json::from_slice::<Saved>(&bytes).ok().filter(|saved| saved.form == FORM)
 }
 
-/// Reads the lines of a sum, and compares them with those that were summed up.
+/// Reads the lines of a sum, and compares them with those that were folded.
 fn is_beginning(from: &mut Hashed<'_>, saved: &Saved) -> io::Result<bool> {
     let length = io::copy(&mut from.by_ref().take(saved.sum.length), &mut io::sink())?;
     Ok(length == saved.sum.length && hex(&from.hash) == saved.sha256)
@@ -175,7 +175,7 @@ mod tests {
         add(&dir, 5_000);
         check(&dir);
         assert_ne!(fs::read(place(&dir)).unwrap(), sum);
-        // What the sum says is believed, since the lines are the same.
+        // The saved state is believed, since the lines are the same.
         let text = fs::read_to_string(place(&dir)).unwrap();
         fs::write(place(&dir), text.replace("\"pending\"", "\"believed\"")).unwrap();
         let read = journal::read_last(&dir.history(), 0).unwrap();

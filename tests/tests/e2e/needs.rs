@@ -10,7 +10,7 @@ use crate::missions;
 use crate::task::{Task, kill};
 use crate::world::World;
 
-/// The need of a task, which the list has, too, as soon as what was saved in the worktree is taken in.
+/// The need of a task, which the list has, too, as soon as the copy in the worktree is merged.
 #[track_caller]
 fn need(world: &World, task: &Task<'_>) -> Value {
     let listed = || {

@@ -125,7 +125,7 @@ fn an_agent_trusts_and_changes_nothing() {
     for words in [
         &["project", "trust", "toy", "--yes"][..],
         &["project", "update", "toy", "--copy", ".ssh"],
-        &["project", "update", "toy", "--release-when-waiting", "true"],
+        &["project", "update", "toy", "--reclaim-when-waiting", "true"],
     ] {
         world.said(task.as_agent("worker", "1").args(words)).fails(1, "not_allowed");
     }

@@ -115,7 +115,7 @@ fn a_task_waits_until_it_is_somebodys_part_to_start_it() {
     assert_eq!(attention(), "waits: all 2 worktrees of toy are held by work that waits for you");
     let doctor = world.ok(&["doctor"]).to_string();
     assert!(doctor.contains("all 2 worktrees of toy: held by work that waits for you"), "{doctor}");
-    assert!(doctor.contains("--release-when-waiting true"), "{doctor}");
+    assert!(doctor.contains("--reclaim-when-waiting true"), "{doctor}");
     working[0].ok("cancel", &["--yes"]);
     world.ok(&["monitor", "--once"]);
     assert_eq!(started(&waiting), [false, false], "a cancellation starts nothing");

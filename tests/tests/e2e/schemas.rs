@@ -60,7 +60,7 @@ fn keep_house(world: &World) {
     world.ok(&["project", "update", "other", "--pool-size", "2"]);
     world.ok(&["project", "list"]);
     world.ok(&["project", "show"]);
-    fs::write(world.repo().join("orange.toml"), "release_when_waiting = false\n").unwrap();
+    fs::write(world.repo().join("orange.toml"), "reclaim_when_waiting = false\n").unwrap();
     world.ok(&["project", "trust", "--yes"]);
     world.ok(&["harness", "list"]);
     world.workflow(

@@ -6,7 +6,7 @@ use orange_core as core;
 use orange_core::{Actor, Machine};
 use orange_tests::monitor::{self, Breach, Cause, Decides, Happening, Monitor, Start, Who};
 use orange_tests::plan::{Applies, DECLARED, Plan, PlannedGate, PlannedOutcome};
-use orange_tests::reference::{self, Course, Resolution, Task};
+use orange_tests::reference::{self, Resolution, Task, Visits};
 
 /// A walk and what is known of it.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ pub(crate) struct Watched<'r> {
     /// The content at the start of agents, for gates with a verdict.
     started: Vec<(&'static str, String)>,
     /// The time in each state.
-    course: Course,
+    visits: Visits,
 }
 
 /// By transition of a machine: its place in the plan that it was made of.
@@ -84,7 +84,7 @@ impl<'r> Watched<'r> {
             passed: Vec::new(),
             entered: Vec::new(),
             started: Vec::new(),
-            course: vec![(usize::from(status.0), 0)],
+            visits: vec![(usize::from(status.0), 0)],
         }
     }
 
@@ -112,11 +112,11 @@ impl<'r> Watched<'r> {
         author: Who,
         by_engine: bool,
     ) -> Result<Vec<Happened>, Impossible> {
-        let course = self.course_after(act);
-        let decides = self.ended(act, &course);
+        let visits = self.visits_after(act);
+        let decides = self.ended(act, &visits);
         let led = decides.and_then(|(_, decides)| self.led_by(decides?));
         let story = self.walk.act(act)?;
-        (self.course, self.led) = (course, led);
+        (self.visits, self.led) = (visits, led);
         let suffix = match author {
             Who::Person | Who::Program => String::new(),
             Who::Worker | Who::Reviewer => format!("   # by the {author:?}"),
@@ -167,12 +167,12 @@ impl<'r> Watched<'r> {
         is_agents || by.iter().any(|it| DECLARED.contains(it))
     }
 
-    /// The course of the task when an act is done.
-    fn course_after(&self, act: &Act) -> Course {
-        let mut course = self.course.clone();
+    /// The visits of states by the task when an act is done.
+    fn visits_after(&self, act: &Act) -> Visits {
+        let mut visits = self.visits.clone();
         let passes = match act {
             Act::End { ended, .. } => ended.lasted,
-            Act::Elapse { after } => after.unwrap_or_else(|| reference::next_time(self.plan, &course)),
+            Act::Elapse { after } => after.unwrap_or_else(|| reference::next_time(self.plan, &visits)),
             Act::Write { .. }
             | Act::Answer { .. }
             | Act::Checks { .. }
@@ -182,15 +182,15 @@ impl<'r> Watched<'r> {
             | Act::Fail { .. }
             | Act::RetryHooks => 0,
         };
-        course.last_mut().into_iter().for_each(|(_, lasted)| *lasted = passes.max(*lasted));
-        course
+        visits.last_mut().into_iter().for_each(|(_, lasted)| *lasted = passes.max(*lasted));
+        visits
     }
 
     /// The agent that ends with an act, and what decides about that.
-    fn ended(&self, act: &Act, course: &Course) -> Option<(Actor, Option<Decides>)> {
+    fn ended(&self, act: &Act, visits: &Visits) -> Option<(Actor, Option<Decides>)> {
         match act {
             Act::End { agent, ended, .. } if self.is_alive(*agent) => {
-                Some((*agent, self.decides(*agent, ended, course)))
+                Some((*agent, self.decides(*agent, ended, visits)))
             }
             Act::Elapse { .. } if !self.hooks_wait() => {
                 let status = self.monitor.status;
@@ -199,7 +199,7 @@ impl<'r> Watched<'r> {
                 } else {
                     Actor::Worker
                 };
-                let leads_on = reference::overdue(self.plan, course).is_some();
+                let leads_on = reference::overdue(self.plan, visits).is_some();
                 (leads_on && self.is_alive(own)).then_some((own, Some(Decides::Timeout)))
             }
             Act::End { .. }
@@ -228,7 +228,7 @@ impl<'r> Watched<'r> {
                 (*was_awaited, self.waiting) = (false, None);
                 let place = self.places[transition.0 as usize];
                 self.monitor.see(&Happening::Took(place, self.cause(*cause)));
-                self.course.push((self.plan.transitions[place].to, 0));
+                self.visits.push((self.plan.transitions[place].to, 0));
                 self.note_gate(place, *cause);
                 self.hooks(0, hooks.iter().map(|it| it.has_failed));
             }
@@ -326,12 +326,12 @@ impl<'r> Watched<'r> {
     }
 
     /// The rule that decides about this end of an agent of the task's state, by the documents.
-    fn decides(&self, agent: Actor, ended: &Ended, course: &Course) -> Option<Decides> {
+    fn decides(&self, agent: Actor, ended: &Ended, visits: &Visits) -> Option<Decides> {
         let status = self.monitor.status;
         if monitor::own(self.plan, status) != who(agent) {
             return None;
         }
-        if reference::overdue(self.plan, course).is_some() {
+        if reference::overdue(self.plan, visits).is_some() {
             return Some(Decides::Timeout);
         }
         let mine: Vec<usize> =

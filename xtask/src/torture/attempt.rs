@@ -128,7 +128,7 @@ pub(super) fn clear_up(world: &World, branch: &str) -> Result<()> {
         }
         world.quiet()?;
     }
-    let settings = ["--queue", "manual", "--pool-size", "4", "--release-when-waiting", "false"];
+    let settings = ["--queue", "manual", "--pool-size", "4", "--reclaim-when-waiting", "false"];
     world.orange(&[&["project", "update", PROJECT], &settings[..]].concat()).map(drop)
 }
 

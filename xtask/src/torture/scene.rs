@@ -74,15 +74,15 @@ pub(super) const SCENES: &[Scene] = &[
         to: "working",
     },
     Scene {
-        name: "a look of the monitor, which lends the worktree of a task that waits for a person",
+        name: "a look of the monitor, which reclaims the worktree of a task that waits for a person",
         prepare: |world, branch| {
-            let lender = before(branch);
-            let settings = ["--queue", "auto", "--pool-size", "1", "--release-when-waiting", "true"];
+            let waiting = before(branch);
+            let settings = ["--queue", "auto", "--pool-size", "1", "--reclaim-when-waiting", "true"];
             world.orange(&[&["project", "update", PROJECT], &settings[..]].concat())?;
-            create(world, &lender, &["--workflow", "minimal"])?;
-            write(world, &lender, "## Handoff\n\nDONE: all of it")?;
-            ask(world, &lender, "reviewing")?;
-            let worktree = Task::named(world, &lender)?.worktree(world)?;
+            create(world, &waiting, &["--workflow", "minimal"])?;
+            write(world, &waiting, "## Handoff\n\nDONE: all of it")?;
+            ask(world, &waiting, "reviewing")?;
+            let worktree = Task::named(world, &waiting)?.worktree(world)?;
             write_in(&worktree, "idea.txt", &format!("{branch} has half an idea\n"))?;
             create(world, branch, &[])?;
             world.must_be_kept(branch, &[&format!("{branch} has half an idea\n")])

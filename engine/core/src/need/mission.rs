@@ -10,7 +10,7 @@ pub struct MissionFacts<'f> {
     pub status: MissionStatus,
     /// Its living agents, the one first that needs somebody most.
     pub agents: &'f [Agent<'f>],
-    /// Time of the last change of its course.
+    /// Time of the last change of its state.
     pub since: Option<&'f str>,
     /// The pause that waits for an answer.
     pub pause: Option<Pause<'f>>,

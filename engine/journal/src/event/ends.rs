@@ -3,7 +3,7 @@
 use super::Event;
 
 impl Event {
-    /// True if it is of a mission's course: these events, in order, are all that decides where the mission stands.
+    /// True if it decides the state of a mission: that state is what these events fold to, in order.
     pub fn is_of_mission(&self) -> bool {
         matches!(
             self,

@@ -182,10 +182,10 @@ pub struct ProjectSettings {
     /// The harness of the reviewers of its new tasks; `claude` in a new project
     #[arg(long, value_name = "HARNESS")]
     pub review_harness: Option<String>,
-    /// True if a task that waits for a person, and whose agents have ended, gives its worktree to another task; `false` in a new
-    /// project
+    /// True if the worktree of a task that waits for a person, and whose agents have ended, may be reclaimed for another task;
+    /// `false` in a new project
     #[arg(long, value_name = "true|false")]
-    pub release_when_waiting: Option<bool>,
+    pub reclaim_when_waiting: Option<bool>,
     /// A variable that agents get of the environment in which they are started, instead of all of them; once for each, or once as '' for
     /// none but those that every program needs
     #[arg(long, value_name = "NAME", value_parser = variable)]
@@ -197,7 +197,7 @@ pub struct ProjectSettings {
 
 /// The settings that `orange.toml` can have, too.
 const SHARED: [&str; 8] =
-    ["copy", "link", "setup", "ports", "harness", "review-harness", "release-when-waiting", "environment"];
+    ["copy", "link", "setup", "ports", "harness", "review-harness", "reclaim-when-waiting", "environment"];
 
 impl ProjectSettings {
     /// Changes what these set, and takes back what they unset.
@@ -211,7 +211,7 @@ impl ProjectSettings {
                 "harness" => settings.harness = None,
                 "review-harness" => settings.review_harness = None,
                 "environment" => settings.environment = None,
-                _ => settings.release_when_waiting = None,
+                _ => settings.reclaim_when_waiting = None,
             }
         }
         let listed = |given: &Option<Vec<String>>| {
@@ -226,7 +226,7 @@ impl ProjectSettings {
         settings.ports = self.ports.or(settings.ports);
         settings.harness = self.harness.clone().or(settings.harness.take());
         settings.review_harness = self.review_harness.clone().or(settings.review_harness.take());
-        settings.release_when_waiting = self.release_when_waiting.or(settings.release_when_waiting);
+        settings.reclaim_when_waiting = self.reclaim_when_waiting.or(settings.reclaim_when_waiting);
     }
 }
 

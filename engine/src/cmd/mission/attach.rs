@@ -1,10 +1,10 @@
 //! `orange mission attach`
 
 use crate::Result;
-use crate::flow::mission::Course;
+use crate::flow::mission::Projection;
 use crate::store::{TaskDir, TaskHistory};
 
 /// Actions that a person can take on a mission without an agent, each with the command.
 pub fn commands(dir: &TaskDir, history: &TaskHistory) -> Result<Vec<String>> {
-    Ok(Course::of(dir, history)?.commands(&dir.id))
+    Ok(Projection::of(dir, history)?.commands(&dir.id))
 }

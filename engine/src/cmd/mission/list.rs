@@ -8,7 +8,7 @@ use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::args::MissionListArgs;
 use crate::cmd::needs::{Rank, age, has_several, in_order, project_of, why};
 use crate::cmd::screen;
-use crate::flow::mission::Course;
+use crate::flow::mission::Projection;
 use crate::flow::names::Names;
 use crate::flow::need;
 use crate::flow::observed::Observed;
@@ -65,8 +65,8 @@ fn row(app: &App, Listed { dir, task }: Listed, panes: &Panes<'_>, names: &Names
     let read = task.and_then(|task| {
         let history = task::read_journal_last(&dir, 0)?.history();
         let observed = Observed::of(app, &dir, task, history, panes)?;
-        let course = Course::of(&dir, &observed.history)?;
-        Ok(readable(&dir, observed, &course, names))
+        let projection = Projection::of(&dir, &observed.history)?;
+        Ok(readable(&dir, observed, &projection, names))
     });
     match read {
         Ok(row) => ListedMission::Readable(Box::new(row)),
@@ -76,18 +76,18 @@ fn row(app: &App, Listed { dir, task }: Listed, panes: &Panes<'_>, names: &Names
     }
 }
 
-fn readable(dir: &TaskDir, observed: Observed, course: &Course, names: &Names<'_>) -> MissionRow {
-    let need = Some(names.in_need(need::of_mission(dir, &observed, course)));
+fn readable(dir: &TaskDir, observed: Observed, projection: &Projection, names: &Names<'_>) -> MissionRow {
+    let need = Some(names.in_need(need::of_mission(dir, &observed, projection)));
     let Observed { task, .. } = observed;
     MissionRow {
         need,
-        step: course.current().map(|step| course.name(step)),
-        pause: course.pause(&task.id).map(|pause| names.in_pause(pause)),
+        step: projection.current().map(|step| projection.name(step)),
+        pause: projection.pause(&task.id).map(|pause| names.in_pause(pause)),
         id: task.id,
         project: task.project,
         branch: task.branch,
         workflow: task.owned.workflow,
-        status: course.mission.status,
+        status: projection.mission.status,
         waiting_until: task.owned.waiting_until,
         summary: task.summary,
         attention: task.attention,

@@ -14,7 +14,7 @@ use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
 use crate::cmd::task::cancel::confirm;
 use crate::cmd::task::watch::Out;
 use crate::cmd::task::{delete, restore};
-use crate::flow::mission::{Course, advance, answer};
+use crate::flow::mission::{Projection, advance, answer};
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, find};
@@ -98,9 +98,9 @@ fn with_unnoticed(app: &App, dir: &TaskDir, error: Error) -> Error {
 fn changed(app: &App, dir: &TaskDir, done: &str, backed_up: Vec<String>) -> Result<Answer> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     // A mission whose plan is damaged can be cancelled, too.
-    let course = Course::of(dir, &journal.history()).ok();
-    let pause = course.as_ref().and_then(|course| course.pause(&dir.id));
-    let step = course.as_ref().and_then(|course| Some(course.name(course.current()?)));
+    let projection = Projection::of(dir, &journal.history()).ok();
+    let pause = projection.as_ref().and_then(|projection| projection.pause(&dir.id));
+    let step = projection.as_ref().and_then(|projection| Some(projection.name(projection.current()?)));
     let mut lines = vec![format!("{}  {}  {}  {}", task.id, task.branch, task.owned.workflow, task.status())];
     lines.push(done.to_owned());
     lines.extend(backed_up.iter().map(|kept| format!("work is kept in {kept}")));

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::task::show::{agent_lines, need_lines, waiting_line};
-use crate::flow::mission::{Course, view};
+use crate::flow::mission::{Projection, view};
 use crate::flow::names::Names;
 use crate::flow::need;
 use crate::flow::observed::Observed;
@@ -17,23 +17,23 @@ use orange_system::fault;
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
-    let course = Course::of(dir, &observed.history)?;
+    let projection = Projection::of(dir, &observed.history)?;
     let names = Names::of(app);
-    let need = Some(names.in_need(need::of_mission(dir, &observed, &course)));
+    let need = Some(names.in_need(need::of_mission(dir, &observed, &projection)));
     let unnoticed = observed.unnoticed(dir);
     let Observed { task, history, session, agents } = observed;
     let project = app.project_of(&task);
     let restoring = project.map(|project| view::restoring(&project.path, &task, &history));
     let shown = ShownMission {
         restoring: restoring.unwrap_or_default(),
-        current_step_index: course.current_index(),
-        last_step_result: course.last_result(&dir.id, &history),
+        current_step_index: projection.current_index(),
+        last_step_result: projection.last_result(&dir.id, &history),
         policy: MissionPolicy {
-            execution: course.mission.policy.execution,
-            intervene: course.mission.policy.intervene,
+            execution: projection.mission.policy.execution,
+            intervene: projection.mission.policy.intervene,
         },
-        pause: course.pause(&dir.id).map(|pause| names.in_pause(pause)),
-        steps: course.steps(&dir.id, &history),
+        pause: projection.pause(&dir.id).map(|pause| names.in_pause(pause)),
+        steps: projection.steps(&dir.id, &history),
         worktree: task.owned.workspace.as_ref().map(|name| app.home.workspace(name).display().to_string()),
         session: session.state(),
         unnoticed,
@@ -43,21 +43,21 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
         waiting_until: task.owned.waiting_until,
         waiting: history.waiting,
         history: journal.records,
-        prompt: course.prompt.clone(),
+        prompt: projection.prompt.clone(),
         run_id: task.id,
         workflow_id: task.owned.workflow,
         definition: task.owned.definition,
         project: task.project,
         branch: task.branch,
-        status: course.mission.status,
+        status: projection.mission.status,
         tmux_session: task.owned.tmux_session,
         attention: task.attention,
         created_at: task.created_at,
         updated_at: task.updated_at,
     };
-    let is_ended = course.mission.status.is_terminal();
-    let ended = if is_ended { course.commands(&dir.id) } else { Vec::new() };
-    let text = text(&shown, &view::standing(course.plan, &course), &ended);
+    let is_ended = projection.mission.status.is_terminal();
+    let ended = if is_ended { projection.commands(&dir.id) } else { Vec::new() };
+    let text = text(&shown, &view::standing(projection.plan, &projection), &ended);
     Answer::of(&shown, text)
 }
 

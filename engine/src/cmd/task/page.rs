@@ -4,7 +4,7 @@ use crate::Result;
 use crate::app::App;
 use crate::cmd::answer::Answer;
 use crate::flow::open;
-use crate::flow::refresh::{self, News, PrState};
+use crate::flow::refresh::{self, PrChange, PrState};
 use crate::store::{Task, TaskDir};
 use orange_api::{OpenedPage, Refreshed, Success};
 
@@ -20,15 +20,15 @@ pub fn open(app: &App, dir: &TaskDir) -> Result<Answer> {
 
 /// Asks GitHub about the pull request.
 pub fn refresh(app: &App, dir: &TaskDir) -> Result<(Refreshed, String)> {
-    let refresh::Refreshed { news, pr, story } = refresh::refresh(app, dir)?;
+    let refresh::Refreshed { change, pr, story } = refresh::refresh(app, dir)?;
     let (task, _) = Task::read_last(&app.home, dir, 0)?;
-    let news = match news {
-        News::None => "none",
-        News::Linked => "linked",
-        News::Unchanged => "unchanged",
-        News::Checked => "checked",
-        News::Merged => "merged",
-        News::Closed => "closed",
+    let news = match change {
+        PrChange::None => "none",
+        PrChange::Linked => "linked",
+        PrChange::Unchanged => "unchanged",
+        PrChange::Checked => "checked",
+        PrChange::Merged => "merged",
+        PrChange::Closed => "closed",
     };
     let state = pr.as_ref().map(|pr| match pr.state {
         PrState::Open => "open",

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::backup::BACKUP_EMAIL;
-use super::lend::changed;
 use super::look::{self, Exactness, Tree};
 use super::parse::Object;
+use super::reclaim::changed;
 use super::{Git, refused};
 use crate::Result;
 use orange_system::fault;

@@ -96,8 +96,8 @@ fn urgency(state: AgentState) -> u8 {
     }
 }
 
-/// Journals what is new about the agents of a locked task, and returns it in words.
-pub fn take_in(app: &App, locked: &mut LockedTask) -> Result<Vec<String>> {
+/// Journals the new reports about the agents of a locked task, and returns them in words.
+pub fn journal_reports(app: &App, locked: &mut LockedTask) -> Result<Vec<String>> {
     let news = news(app, locked.dir(), locked.task(), locked.history());
     let stories = news.iter().map(words).collect();
     let events: Vec<_> = news.into_iter().map(|report| Event::AgentActivity(report).into()).collect();

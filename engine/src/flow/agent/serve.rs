@@ -4,7 +4,7 @@ use std::io;
 
 use crate::Result;
 use crate::app::App;
-use crate::flow::{event, limit, take_in};
+use crate::flow::{event, limit, merge_copy};
 use crate::relay::{self, Check};
 use crate::store::TaskDir;
 
@@ -24,7 +24,7 @@ pub fn serve(
         }
         // The next command tries again, and reports a failure.
         if is_saved {
-            take_in(app, dir).map(drop).unwrap_or_default();
+            merge_copy(app, dir).map(drop).unwrap_or_default();
         }
     })
 }

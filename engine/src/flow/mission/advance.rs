@@ -4,7 +4,7 @@
 use orange_core::mission::{AttemptEnd, MissionStatus};
 use orange_core::plan::StepId;
 
-use super::Course;
+use super::Projection;
 use super::locked::LockedMission;
 use super::{notices, wait};
 use crate::app::App;
@@ -53,7 +53,7 @@ pub fn advance_detached(app: &App, dir: &TaskDir) -> Result<()> {
         // It goes on, with agents that are faster than this process.
         return Ok(());
     }
-    let message = format!("mission {} could not be brought forward", dir.id);
+    let message = format!("mission {} could not advance", dir.id);
     Err(Error::new(Kind::Environment, message)
         .help("what was asked for is recorded: `orange log` says what went wrong, and `orange monitor --once` goes on"))
 }
@@ -63,8 +63,8 @@ fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     let history = journal.history();
     // A mission that cannot be followed is paused, and the next command says why.
-    let Ok(course) = Course::of(dir, &history) else { return Ok(false) };
-    let mission = &course.mission;
+    let Ok(projection) = Projection::of(dir, &history) else { return Ok(false) };
+    let mission = &projection.mission;
     let has_session = task.owned.tmux_session.is_some() || !history.agents.is_empty();
     match mission.status {
         MissionStatus::Pending => workspace::is_free(app, &dir.project, &dir.id),
@@ -87,13 +87,13 @@ pub fn advance_later(app: &App, dir: &TaskDir) -> Result<()> {
 
 /// Ends the agents whose attempts are over.
 fn end_agents(app: &App, mission: &mut LockedMission) -> Result<()> {
-    let LockedMission { locked, course } = mission;
-    steps::end(app, locked, |record| course.attempt_of(record).is_none())
+    let LockedMission { locked, projection } = mission;
+    steps::end(app, locked, |record| projection.attempt_of(record).is_none())
 }
 
 /// Gives a pending mission a worktree, if one is free.
 fn begin(app: &App, mission: &mut LockedMission) -> Result<()> {
-    if mission.course.mission.status != MissionStatus::Pending {
+    if mission.projection.mission.status != MissionStatus::Pending {
         return Ok(());
     }
     let dir = mission.locked.dir().clone();
@@ -123,19 +123,24 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     if !wait::runs(mission) || wait::holds(app, mission)? {
         return Ok(());
     }
-    let busy = mission.course.mission.busy();
-    let current = busy.map(|step| (step, mission.course.mission.step(step).attempt()));
-    let Some((step, number)) = current.or_else(|| mission.course.mission.next()) else { return Ok(()) };
+    let busy = mission.projection.mission.busy();
+    let current = busy.map(|step| (step, mission.projection.mission.step(step).attempt()));
+    let Some((step, number)) = current.or_else(|| mission.projection.mission.next()) else { return Ok(()) };
     if current.is_some() && !mission.locked.history().agents.is_empty() {
         return restart_unbegun(app, mission);
     }
-    let course = mission.course.clone();
-    let attempt =
-        Attempt { plan: course.plan, mission: &course.mission, mission_prompt: &course.prompt, step, number };
+    let projection = mission.projection.clone();
+    let attempt = Attempt {
+        plan: projection.plan,
+        mission: &projection.mission,
+        mission_prompt: &projection.prompt,
+        step,
+        number,
+    };
     if let Err(error) = make_ready(app, mission, &attempt) {
         return mission.obstruct(&error.one_line(), Vec::new());
     }
-    let name = course.plan.step(step).id;
+    let name = projection.plan.step(step).id;
     let started = Event::StepStarted {
         step: name.to_owned(),
         attempt: number,
@@ -145,7 +150,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
     let with = if current.is_some() { Vec::new() } else { mission.planned(started)? };
     let is_again = goes_on_with(mission, step, number);
     let outcome = steps::start(app, &mut mission.locked, &attempt, is_again, with);
-    mission.again()?;
+    mission.reload()?;
     match outcome {
         Ok(()) => Ok(()),
         Err(error) => {
@@ -206,9 +211,9 @@ fn check_branch(app: &App, task: &Task) -> Result<()> {
 
 /// True if the agent before has worked at this attempt, or has ended at the one before without a word.
 fn goes_on_with(mission: &LockedMission, step: StepId, number: u32) -> bool {
-    let attempts = &mission.course.mission.step(step).attempts;
+    let attempts = &mission.projection.mission.step(step).attempts;
     let before = attempts.len().checked_sub(2).and_then(|index| attempts.get(index));
-    let name = mission.course.plan.step(step).id;
+    let name = mission.projection.plan.step(step).id;
     let is_lost = before.is_some_and(|it| it.end == Some(AttemptEnd::Lost));
     let last = mission.locked.history().agents_here.values().last();
     last.filter(|last| last.step.as_deref() == Some(name))
@@ -217,10 +222,10 @@ fn goes_on_with(mission: &LockedMission, step: StepId, number: u32) -> bool {
 
 /// Records an attempt whose agent could not be started as lost.
 fn give_up(mission: &mut LockedMission, step: StepId, number: u32) -> Result<()> {
-    if mission.course.mission.busy() != Some(step) {
+    if mission.projection.mission.busy() != Some(step) {
         return Ok(());
     }
-    let lost = super::attempt::lost(mission.course.plan.step(step).id, number);
+    let lost = super::attempt::lost(mission.projection.plan.step(step).id, number);
     mission.record(lost, Vec::new()).map(drop)
 }
 
@@ -237,7 +242,7 @@ fn restart_unbegun(app: &App, mission: &mut LockedMission) -> Result<()> {
 
 /// Ends what a finished mission has left: its session, and unless it may be tried again, its worktree.
 fn leave(app: &App, mission: &mut LockedMission) -> Result<()> {
-    let status = mission.course.mission.status;
+    let status = mission.projection.mission.status;
     if !status.is_terminal() {
         return Ok(());
     }

@@ -4,8 +4,8 @@ use orange_core::mission::{Answered, Effect, MissionStatus};
 use orange_core::plan::{Execution, Intervene};
 
 use super::advance;
-use super::course::named;
 use super::locked::LockedMission;
+use super::projection::named;
 use crate::Result;
 use crate::app::App;
 use crate::store::{Event, LockedTask, Set, TaskDir, event, task};
@@ -44,7 +44,7 @@ fn who(app: &App, locked: &LockedTask) -> Result<event::Actor> {
 pub fn go_on(app: &App, dir: &TaskDir, answer: Answer) -> Result<Done> {
     let mut mission = LockedMission::lock(app, dir)?;
     let actor = who(app, &mission.locked)?;
-    let current = mission.course.mission.pause.as_ref().map(|pause| pause.number);
+    let current = mission.projection.mission.pause.as_ref().map(|pause| pause.number);
     let pause = answer.pause.or(current).unwrap_or_default();
     let continued = Event::MissionContinued {
         pause,
@@ -68,7 +68,7 @@ pub fn go_on(app: &App, dir: &TaskDir, answer: Answer) -> Result<Done> {
 }
 
 fn words(mission: &LockedMission, answered: Answered) -> String {
-    let name = |step| mission.course.plan.step(step).id;
+    let name = |step| mission.projection.plan.step(step).id;
     match answered {
         Answered::WentOn => "it goes on".to_owned(),
         Answered::TriedAgain(step) => format!("step {} is tried again", name(step)),
@@ -85,7 +85,7 @@ pub fn retry(app: &App, dir: &TaskDir, step: Option<&str>) -> Result<()> {
     let mut mission = LockedMission::lock(app, dir)?;
     let actor = who(app, &mission.locked)?;
     if let Some(step) = step {
-        named(mission.course.plan, step)?;
+        named(mission.projection.plan, step)?;
     }
     let retried = Event::MissionRetried { step: step.map(str::to_owned), actor };
     mission.record(retried, Vec::new())?;

@@ -75,7 +75,7 @@ pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttemp
         .and_then(|record| Some(OwnAttempt { step: record.step.clone()?, attempt: record.attempt? }));
     // The record of an attempt names its first agent, and the next ones follow before the next attempt.
     let started = || {
-        history.course.iter().rev().find_map(|record| {
+        history.mission_records.iter().rev().find_map(|record| {
             let Event::StepStarted { step, attempt, spawn: first, .. } = &record.event else { return None };
             (*first..=history.last_spawn)
                 .contains(&spawn)

@@ -33,7 +33,7 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
 
 fn take(app: &App, mission: &mut LockedMission, end: &End, record: &Spawn) -> Result<String> {
     let exited = exited(app, mission, end);
-    let Some((step, attempt)) = mission.course.attempt_of(record) else {
+    let Some((step, attempt)) = mission.projection.attempt_of(record) else {
         mission.locked.append_many(vec![exited])?;
         return Ok(format!("agent {} has ended: {}", end.spawn, end.reason));
     };
@@ -66,8 +66,8 @@ fn exited(app: &App, mission: &LockedMission, end: &End) -> (Event, Set) {
 
 /// The running attempt whose time is over: its step, its number, and the seconds that it may take. It begins again after a limit.
 fn overdue(mission: &LockedMission) -> Option<(&'static str, u32, u32)> {
-    let step = mission.course.mission.busy()?;
-    let (plan, attempt) = (mission.course.plan, mission.course.mission.step(step).attempt());
+    let step = mission.projection.mission.busy()?;
+    let (plan, attempt) = (mission.projection.plan, mission.projection.mission.step(step).attempt());
     let timeout = plan.step(step).timeout?;
     let name = plan.step(step).id;
     let history = mission.locked.history();

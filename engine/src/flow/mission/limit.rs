@@ -19,9 +19,9 @@ use orange_system::fault;
 /// Those of the store.
 pub fn met(app: &App, dir: &TaskDir, spawn: u32) -> Result<Option<String>> {
     let mut mission = LockedMission::lock(app, dir)?;
-    activity::take_in(app, &mut mission.locked)?;
+    activity::journal_reports(app, &mut mission.locked)?;
     let history = mission.locked.history();
-    let is_open = history.agents.get(&spawn).is_some_and(|it| mission.course.attempt_of(it).is_some());
+    let is_open = history.agents.get(&spawn).is_some_and(|it| mission.projection.attempt_of(it).is_some());
     let Some(met) = limit::met(dir, spawn).filter(|_| is_open && runs(&mission)) else { return Ok(None) };
     if history.waiting.is_some() {
         return Ok(None);

@@ -3,20 +3,20 @@
 use orange_core::mission::{Effect, Mission, MissionStatus, Pause};
 use orange_core::plan::Plan;
 
-use super::course::{self, Course};
+use super::projection::{self, Projection};
 use super::refusal;
 use crate::Result;
 use crate::app::App;
 use crate::store::event::PauseReason;
 use crate::store::{Event, LockedTask, Set, TaskDir};
 
-/// A locked mission, with what its journal adds up to.
+/// A locked mission, with the state that its journal folds to.
 #[derive(Debug)]
 pub struct LockedMission {
     /// Its folder, text and journal, which it has like a task.
     pub locked: LockedTask,
     /// Plan and state of the mission.
-    pub course: Course,
+    pub projection: Projection,
 }
 
 impl LockedMission {
@@ -26,8 +26,8 @@ impl LockedMission {
     /// Those of the store; `corrupt` when its plan or its journal cannot be followed.
     pub fn lock(app: &App, dir: &TaskDir) -> Result<LockedMission> {
         let mut locked = LockedTask::lock(&app.home, dir)?;
-        match Course::of(dir, locked.history()) {
-            Ok(course) => Ok(LockedMission { locked, course }),
+        match Projection::of(dir, locked.history()) {
+            Ok(projection) => Ok(LockedMission { locked, projection }),
             Err(error) => {
                 pause_damaged(&mut locked, &error.message)?;
                 Err(error)
@@ -42,13 +42,13 @@ impl LockedMission {
     /// `refused` when the core refuses it, and nothing is changed; those of the store.
     pub fn record(&mut self, event: Event, with: Vec<(Event, Set)>) -> Result<Vec<Effect>> {
         let (after, effects) = self.ask(&event)?;
-        if after.mission == self.course.mission {
+        if after.mission == self.projection.mission {
             return Ok(effects);
         }
         let mut events = self.events(event, &after, &effects);
         events.extend(with);
         self.locked.append_many(events)?;
-        self.course = after;
+        self.projection = after;
         Ok(effects)
     }
 
@@ -57,7 +57,7 @@ impl LockedMission {
     /// # Errors
     /// Those of [`Self::record`].
     pub(super) fn obstruct(&mut self, what: &str, with: Vec<(Event, Set)>) -> Result<()> {
-        self.record(obstacle(self.course.mission.pauses + 1, what), with).map(drop)
+        self.record(obstacle(self.projection.mission.pauses + 1, what), with).map(drop)
     }
 
     /// State of the mission after this event, which is not journaled.
@@ -74,24 +74,24 @@ impl LockedMission {
         Ok(self.events(event, &after, &effects))
     }
 
-    /// Adds up the journal again.
-    pub(super) fn again(&mut self) -> Result<()> {
-        self.course = Course::of(self.locked.dir(), self.locked.history())?;
+    /// Folds the journal again, after other events were appended.
+    pub(super) fn reload(&mut self) -> Result<()> {
+        self.projection = Projection::of(self.locked.dir(), self.locked.history())?;
         Ok(())
     }
 
-    fn ask(&self, event: &Event) -> Result<(Course, Vec<Effect>)> {
-        let plan = self.course.plan;
-        let mut after = self.course.clone();
-        let Some(input) = course::input(plan, event)? else { return Ok((after, Vec::new())) };
+    fn ask(&self, event: &Event) -> Result<(Projection, Vec<Effect>)> {
+        let plan = self.projection.plan;
+        let mut after = self.projection.clone();
+        let Some(input) = projection::input(plan, event)? else { return Ok((after, Vec::new())) };
         let effects = after
             .mission
             .apply(plan, input)
-            .map_err(|refused| refusal::error(&self.course, &self.locked.dir().id, &refused))?;
+            .map_err(|refused| refusal::error(&self.projection, &self.locked.dir().id, &refused))?;
         Ok((after, effects))
     }
 
-    fn events(&self, event: Event, after: &Course, effects: &[Effect]) -> Vec<(Event, Set)> {
+    fn events(&self, event: Event, after: &Projection, effects: &[Effect]) -> Vec<(Event, Set)> {
         let is_obstacle = matches!(event, Event::MissionPaused { .. });
         let status = after.mission.status.as_str();
         let set = if status == self.locked.task().status() { Set::new() } else { Set::new().status(status) };
@@ -142,7 +142,7 @@ fn pause_damaged(locked: &mut LockedTask, what: &str) -> Result<()> {
     if locked.task().status() != MissionStatus::Running.as_str() {
         return Ok(());
     }
-    let pauses = locked.history().course.iter().filter_map(|record| {
+    let pauses = locked.history().mission_records.iter().filter_map(|record| {
         let Event::MissionPaused { number, .. } = record.event else { return None };
         Some(number)
     });

@@ -6,11 +6,11 @@
 pub mod advance;
 pub mod answer;
 pub mod attempt;
-mod course;
 pub mod ended;
 pub mod limit;
 mod locked;
 mod notices;
+mod projection;
 mod refusal;
 pub mod start;
 #[cfg(test)]
@@ -18,5 +18,5 @@ mod tests;
 pub mod view;
 mod wait;
 
-pub use course::Course;
 pub use locked::LockedMission;
+pub use projection::Projection;

@@ -1,7 +1,7 @@
 //! Messages at the boundaries of steps, in the journal and to the agent that has started the mission.
 
 use super::view::standing;
-use super::{Course, LockedMission};
+use super::{LockedMission, Projection};
 use crate::Result;
 use crate::app::App;
 use crate::flow::names::Names;
@@ -29,10 +29,10 @@ pub(super) fn send_by(app: &App, dir: &TaskDir, deliver: Deliver<'_>) -> Result<
     let path = dir.path.join(".notices.lock");
     let _turn = lock::acquire(&app.home, &path, Rank::Notices, &format!("the messages of {}", dir.shown()))?;
     let history = task::read_journal(dir)?.history();
-    let course = Course::of(dir, &history)?;
-    let Some((through, text)) = news(&course, dir, &history) else { return Ok(()) };
+    let projection = Projection::of(dir, &history)?;
+    let Some((through, text)) = news(&projection, dir, &history) else { return Ok(()) };
     let text = Names::of(app).in_text(&text).into_owned();
-    let (to, undelivered) = match course.starter.as_ref().filter(|_| course.notices) {
+    let (to, undelivered) = match projection.starter.as_ref().filter(|_| projection.notices) {
         Some((starter, spawn)) => {
             let mark = format!("{}.{through}", fnv1a(dir.id.bytes()));
             let why = deliver(starter, *spawn, &mark, &text).err().map(|error| error.one_line());
@@ -60,11 +60,13 @@ fn noticed(history: &TaskHistory) -> u64 {
 }
 
 /// Events since the last message, in words, with the number of the last event.
-fn news(course: &Course, dir: &TaskDir, history: &TaskHistory) -> Option<(u64, String)> {
-    let new: Vec<&Record> = history.course.iter().filter(|record| record.seq > noticed(history)).collect();
-    let lines: Vec<String> = new.iter().filter_map(|record| line(course, dir, history, record)).collect();
+fn news(projection: &Projection, dir: &TaskDir, history: &TaskHistory) -> Option<(u64, String)> {
+    let new: Vec<&Record> =
+        history.mission_records.iter().filter(|record| record.seq > noticed(history)).collect();
+    let lines: Vec<String> = new.iter().filter_map(|record| line(projection, dir, history, record)).collect();
     let through = new.last()?.seq;
-    let (name, news, next) = (&course.plan.name, lines.join("\n"), next(course.mission.status, &dir.id));
+    let (name, news, next) =
+        (&projection.plan.name, lines.join("\n"), next(projection.mission.status, &dir.id));
     (!lines.is_empty()).then(|| (through, format!("Mission {} ({name}):\n{news}\n{next}", dir.id)))
 }
 
@@ -84,7 +86,7 @@ fn next(status: MissionStatus, id: &str) -> String {
     )
 }
 
-fn line(course: &Course, dir: &TaskDir, history: &TaskHistory, record: &Record) -> Option<String> {
+fn line(projection: &Projection, dir: &TaskDir, history: &TaskHistory, record: &Record) -> Option<String> {
     let id = &dir.id;
     if let Event::StepStarted { step, attempt, .. } = &record.event {
         return Some(format!(
@@ -92,23 +94,23 @@ fn line(course: &Course, dir: &TaskDir, history: &TaskHistory, record: &Record) 
         ));
     }
     if let Event::StepEnded(ended) = &record.event {
-        return Some(ended_line(course, id, history, ended));
+        return Some(ended_line(projection, id, history, ended));
     }
     if let Event::MissionPaused { number, .. } = &record.event {
-        let asked = course.pause(id).filter(|pause| pause.number == *number)?;
+        let asked = projection.pause(id).filter(|pause| pause.number == *number)?;
         let offers: Vec<String> = asked.offers.iter().map(|offer| format!("  {offer}")).collect();
         return Some(format!("It is paused (pause {number}): {}\n{}", asked.what, offers.join("\n")));
     }
     if !matches!(record.event, Event::MissionEnded { .. }) {
         return None;
     }
-    let next: String = course.commands(id).iter().map(|command| format!("\n  {command}")).collect();
-    Some(format!("It is {}.{next}", standing(course.plan, course)))
+    let next: String = projection.commands(id).iter().map(|command| format!("\n  {command}")).collect();
+    Some(format!("It is {}.{next}", standing(projection.plan, projection)))
 }
 
-fn ended_line(course: &Course, id: &str, history: &TaskHistory, ended: &EndedAttempt) -> String {
+fn ended_line(projection: &Projection, id: &str, history: &TaskHistory, ended: &EndedAttempt) -> String {
     let EndedAttempt { step, attempt, end, result, warning, reason, .. } = ended;
-    let took = course.duration_ms(step, *attempt, history).map(|it| format!(" after {} s", it / 1000));
+    let took = projection.duration_ms(step, *attempt, history).map(|it| format!(" after {} s", it / 1000));
     let took = took.unwrap_or_default();
     let how = match end {
         StepEnd::Completed => {

@@ -2,11 +2,11 @@
 
 use orange_core::mission::{MissionStatus, Refusal};
 
-use super::Course;
+use super::Projection;
 use crate::{Error, Kind};
 
 /// The error of a refused event.
-pub(super) fn error(course: &Course, id: &str, refusal: &Refusal) -> Error {
+pub(super) fn error(projection: &Projection, id: &str, refusal: &Refusal) -> Error {
     let (kind, help) = match refusal {
         Refusal::Closed(MissionStatus::Failed) => (
             Kind::Refused,
@@ -28,8 +28,8 @@ pub(super) fn error(course: &Course, id: &str, refusal: &Refusal) -> Error {
         Refusal::HasEnded => (Kind::Refused, "the first report counts: stop here".to_owned()),
         Refusal::NotQueued(_) => (Kind::Refused, format!("`orange mission show {id}` shows what runs")),
         Refusal::Busy(_) => (Kind::Refused, "it starts when that one has ended".to_owned()),
-        Refusal::ResultNeeded => (Kind::Usage, format!("say it with `--result`: {}", results(course))),
-        Refusal::ResultUndeclared => (Kind::Usage, format!("`--result` takes: {}", results(course))),
+        Refusal::ResultNeeded => (Kind::Usage, format!("say it with `--result`: {}", results(projection))),
+        Refusal::ResultUndeclared => (Kind::Usage, format!("`--result` takes: {}", results(projection))),
         Refusal::NotPaused => (Kind::Refused, format!("`orange mission show {id}` shows what it does")),
         Refusal::OtherPause { current } => (
             Kind::Refused,
@@ -45,13 +45,13 @@ pub(super) fn error(course: &Course, id: &str, refusal: &Refusal) -> Error {
             (Kind::Refused, format!("`orange mission retry {id}` tries every failed step"))
         }
     };
-    Error::new(kind, refusal.words(course.plan, &format!("mission {id}"))).help(help)
+    Error::new(kind, refusal.words(projection.plan, &format!("mission {id}"))).help(help)
 }
 
 /// The results that the running step may report.
-fn results(course: &Course) -> String {
-    let running = course.mission.busy();
-    let declared = running.map(|step| course.plan.results_of(step)).unwrap_or_default();
+fn results(projection: &Projection) -> String {
+    let running = projection.mission.busy();
+    let declared = running.map(|step| projection.plan.results_of(step)).unwrap_or_default();
     match declared {
         [] => "a word, such as PASS or FAIL".to_owned(),
         [..] => declared.join(", "),

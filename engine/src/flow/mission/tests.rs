@@ -1,4 +1,4 @@
-//! Tests of the state that a mission's journal adds up to, without tmux and git.
+//! Tests of the state that a mission's journal folds to, without tmux and git.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use orange_core::mission::MissionStatus;
 use orange_core::plan::Plan;
 
 use super::attempt::{failed, lost};
-use super::course::named;
 use super::notices::send_by;
-use super::{Course, LockedMission, limit, wait};
+use super::projection::named;
+use super::{LockedMission, Projection, limit, wait};
 use crate::Kind;
 use crate::app::App;
 use crate::flow::End;
@@ -73,18 +73,18 @@ fn begin() -> Event {
     Event::MissionStarted { workspace: "coffee--1".to_owned() }
 }
 
-/// Records these events, each in a process of its own; what the journal adds up to is always what the process has seen.
+/// Records these events, each in a process of its own; the journal always folds to what the process has seen.
 #[track_caller]
-fn record(app: &App, dir: &TaskDir, events: Vec<Event>) -> Course {
+fn record(app: &App, dir: &TaskDir, events: Vec<Event>) -> Projection {
     for event in events {
         let mut mission = LockedMission::lock(app, dir).unwrap();
         mission.record(event, Vec::new()).unwrap();
-        let again = Course::of(dir, mission.locked.history()).unwrap();
-        assert_eq!(again.mission, mission.course.mission);
+        let again = Projection::of(dir, mission.locked.history()).unwrap();
+        assert_eq!(again.mission, mission.projection.mission);
         assert_eq!(mission.locked.task().status(), again.mission.status.as_str());
     }
     let mission = LockedMission::lock(app, dir).unwrap();
-    mission.course.clone()
+    mission.projection.clone()
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_quick_answer_repeats_no_notice() {
 #[test]
 fn the_journal_has_the_whole_course() {
     let (_folder, app, dir) = lab();
-    let course = record(
+    let projection = record(
         &app,
         &dir,
         vec![
@@ -143,8 +143,8 @@ fn the_journal_has_the_whole_course() {
             failed("report", 1, "no network"),
         ],
     );
-    assert_eq!(course.mission.status, MissionStatus::Paused);
-    let pause = course.pause(&dir.id).unwrap();
+    assert_eq!(projection.mission.status, MissionStatus::Paused);
+    let pause = projection.pause(&dir.id).unwrap();
     assert_eq!((pause.number, pause.what.as_str()), (1, "report failed: no network"));
     let accepted = Event::MissionContinued {
         pause: 1,
@@ -153,16 +153,16 @@ fn the_journal_has_the_whole_course() {
         intervene: Some("never".to_owned()),
         actor: Default::default(),
     };
-    let course = record(&app, &dir, vec![accepted, started("rescue", 1), complete("rescue", 1, "PASS")]);
-    assert_eq!(course.mission.status, MissionStatus::Completed);
-    assert_eq!(course.mission.policy.intervene.as_str(), "never");
+    let projection = record(&app, &dir, vec![accepted, started("rescue", 1), complete("rescue", 1, "PASS")]);
+    assert_eq!(projection.mission.status, MissionStatus::Completed);
+    assert_eq!(projection.mission.policy.intervene.as_str(), "never");
     let history = store::task::read_journal(&dir).unwrap().history();
-    let steps = course.steps(&dir.id, &history);
+    let steps = projection.steps(&dir.id, &history);
     assert_eq!(
         steps[1].attempts.iter().map(|it| it.status.as_deref().unwrap()).collect::<Vec<_>>(),
         ["lost", "completed"]
     );
-    assert_eq!(course.last_result(&dir.id, &history).unwrap().step, "rescue");
+    assert_eq!(projection.last_result(&dir.id, &history).unwrap().step, "rescue");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn the_attempt_of_an_agent_at_a_limit_stays_open() {
     let waiting = history.waiting.clone().unwrap();
     assert_eq!((waiting.spawn, (895..=910).contains(&waiting.after)), (1, true), "{waiting:?}");
     assert!(history.agents.is_empty() && wait::is_early(history));
-    let state = mission.course.mission.step(mission.course.mission.busy().unwrap());
+    let state = mission.projection.mission.step(mission.projection.mission.busy().unwrap());
     assert_eq!((state.attempt(), state.lost), (1, 0));
     drop(mission);
     let over = [complete("work", 1, "PASS"), failed("work", 1, "too long"), lost("work", 1)];
@@ -269,8 +269,8 @@ fn an_attempt_that_waits_without_end_is_left_to_a_person() {
     let story = ends_at_limit(&dir, &app, 99);
     assert!(story.contains("the step has waited 20 times"), "{story}");
     let mission = LockedMission::lock(&app, &dir).unwrap();
-    assert_eq!(mission.course.pause(&dir.id).unwrap().what, story);
-    assert!(mission.course.mission.busy().is_some() && mission.locked.history().waiting.is_none());
+    assert_eq!(mission.projection.pause(&dir.id).unwrap().what, story);
+    assert!(mission.projection.mission.busy().is_some() && mission.locked.history().waiting.is_none());
     drop(mission);
     let go_on = Event::MissionContinued {
         pause: 1,
@@ -296,7 +296,7 @@ fn ends_without_a_word(dir: &TaskDir, app: &App, number: u32, attempt: u32) -> S
 fn waits(dir: &TaskDir, app: &App) -> (Option<u32>, usize) {
     let mission = LockedMission::lock(app, dir).unwrap();
     let waiting = mission.locked.history().waiting.as_ref();
-    (waiting.map(|waiting| waiting.after), mission.course.mission.steps[0].attempts.len())
+    (waiting.map(|waiting| waiting.after), mission.projection.mission.steps[0].attempts.len())
 }
 
 /// A mission whose step `work` runs, and may end so often without a word.
@@ -340,7 +340,7 @@ fn a_step_that_never_goes_on_is_left_to_a_person() {
     let story = ends_without_a_word(&dir, &app, 21, 21);
     assert!(story.ends_with("; the step has waited 20 times"), "{story}");
     let mission = LockedMission::lock(&app, &dir).unwrap();
-    assert_eq!(mission.course.pause(&dir.id).unwrap().what, story);
+    assert_eq!(mission.projection.pause(&dir.id).unwrap().what, story);
     assert_eq!(mission.locked.history().waiting, None);
 }
 
@@ -353,5 +353,5 @@ fn a_step_that_is_stuck_does_not_wait() {
     assert_eq!(story, "agent 2 has ended without a word: exited with 1");
     assert_eq!(waits(&dir, &app), (None, 2));
     let mission = LockedMission::lock(&app, &dir).unwrap();
-    assert_eq!(mission.course.mission.status, MissionStatus::Paused);
+    assert_eq!(mission.projection.mission.status, MissionStatus::Paused);
 }

@@ -6,14 +6,14 @@ use std::time::Duration;
 use orange_core::mission::{AttemptEnd, Failure, MissionStatus, PauseReason, StepState};
 use orange_core::plan::{Plan, StepId};
 
-use super::Course;
+use super::Projection;
 use crate::drive::harness::shell_word;
 use crate::store::event::EndedAttempt;
 use crate::store::{Event, Record, Task, TaskHistory};
 use orange_api::{LoopCount, MissionAttempt, MissionPause, MissionStep, StepResult};
 use orange_system::clock;
 
-impl Course {
+impl Projection {
     /// The step that runs or comes next, or about which it asks.
     pub fn current(&self) -> Option<StepId> {
         let mission = &self.mission;
@@ -118,7 +118,7 @@ impl Course {
 
     /// The end of the last attempt.
     pub fn last_result(&self, id: &str, history: &TaskHistory) -> Option<StepResult> {
-        let last = history.course.iter().rev().find_map(|record| {
+        let last = history.mission_records.iter().rev().find_map(|record| {
             let Event::StepEnded(ended) = &record.event else { return None };
             Some(ended)
         })?;
@@ -148,8 +148,8 @@ pub fn restoring(repo: &Path, task: &Task, history: &TaskHistory) -> Vec<String>
 }
 
 /// The words for how a mission has ended or stands.
-pub fn standing(plan: &Plan<'_>, course: &Course) -> String {
-    let mission = &course.mission;
+pub fn standing(plan: &Plan<'_>, projection: &Projection) -> String {
+    let mission = &projection.mission;
     let failed = || {
         let own = plan.step_ids().find(|step| {
             let state = mission.step(*step);
@@ -198,10 +198,10 @@ fn one(
     end: Option<&AttemptEnd>,
     history: &TaskHistory,
 ) -> MissionAttempt {
-    let started = history.course.iter().find(|record| {
+    let started = history.mission_records.iter().find(|record| {
         matches!(&record.event, Event::StepStarted { step: of, attempt: number, .. } if of == step && *number == attempt)
     });
-    let ended = history.course.iter().find(|record| {
+    let ended = history.mission_records.iter().find(|record| {
         matches!(&record.event, Event::StepEnded(EndedAttempt { step: of, attempt: number, .. })
             if of == step && *number == attempt)
     });

@@ -19,7 +19,7 @@ pub(super) fn is_early(history: &TaskHistory) -> bool {
 
 /// True if the mission runs: only then does it go on by itself.
 pub(super) fn runs(mission: &LockedMission) -> bool {
-    mission.course.mission.status == MissionStatus::Running
+    mission.projection.mission.status == MissionStatus::Running
 }
 
 /// True if no agent is to be started: the time has not come, or the agent at its limit is alive and goes on.
@@ -50,13 +50,13 @@ pub(super) fn after_loss(
     let reason = format!("agent {} has ended without a word: {}", end.spawn, end.reason);
     let lost = lost(step, attempt);
     let next = mission.following(&lost)?.next();
-    if next.is_none_or(|(next, _)| mission.course.plan.step(next).id != step) {
+    if next.is_none_or(|(next, _)| mission.projection.plan.step(next).id != step) {
         return mission.record(lost, vec![exited]).map(|_| reason);
     }
     let mut with = mission.planned(lost)?;
     with.push(exited);
     let story = begin(app, mission, end.spawn, Delay::Ended, &reason, with)?;
-    mission.again().map(|()| story)
+    mission.reload().map(|()| story)
 }
 
 /// Journals the wait with these further events, and starts the process that sleeps until its end. A step that has waited too often is

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::app::App;
-use crate::flow::mission::Course;
+use crate::flow::mission::Projection;
 use crate::flow::names::Names;
 use crate::flow::need::{self, AskGit, Known};
 use crate::flow::observed::Observed;
@@ -58,7 +58,7 @@ fn of(
     let task = &observed.task;
     let need = match dir.kind {
         DirKind::Mission => {
-            Some(need::of_mission(&dir, &observed, &Course::of(&dir, &observed.history).ok()?))
+            Some(need::of_mission(&dir, &observed, &Projection::of(&dir, &observed.history).ok()?))
         }
         DirKind::Task => {
             let queued = queue.and_then(|queue| queue.waits_for(app, task));

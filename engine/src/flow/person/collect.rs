@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::drive::git::{Backup, BackupContext, Git, SavedWork};
 use crate::flow::mission::advance::leave_as;
 use crate::flow::mission::answer::backed_up_since;
-use crate::flow::watch::half_lent;
+use crate::flow::watch::interrupted_reclaim;
 use crate::flow::{cancel, lock_recovered};
 use crate::hooks::{given, workspace};
 use crate::store::pool::{self, Slot};
@@ -35,7 +35,7 @@ pub struct Collected {
 pub enum Fate {
     /// Released by a finished task.
     GiveBack,
-    /// Given to another task, or back to its own, as a process had begun that was killed.
+    /// Reclaimed or restored, as a killed process had begun.
     Finish,
     /// Cleaned for the next task, since its own no longer exists.
     Clean,
@@ -77,8 +77,8 @@ pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
         return plan(app, &pool::read(&app.home)?, &projects::read(&app.home)?);
     }
     let mut done = Vec::new();
-    for (slot, dir) in half_lent(app, &pool::read(&app.home)?)? {
-        let outcome = half_lent::finish(app, &dir).map(|_| Vec::new());
+    for (slot, dir) in interrupted(app, &pool::read(&app.home)?)? {
+        let outcome = interrupted_reclaim::finish(app, &dir).map(|_| Vec::new());
         done.push(Collected::of(&slot.name, Fate::Finish, outcome));
     }
     for (slot, dir) in finished(app, &pool::read(&app.home)?) {
@@ -97,9 +97,9 @@ pub fn collect(app: &App, dry_run: bool) -> Result<Vec<Collected>> {
 /// Dry run of a collection, for this pool and these projects.
 pub fn plan(app: &App, slots: &[Slot], projects: &[Project]) -> Result<Vec<Collected>> {
     let finished = finished(app, slots).into_iter().map(|(slot, _)| (slot.name, Fate::GiveBack));
-    let half_lent = half_lent(app, slots)?.into_iter().map(|(slot, _)| (slot.name, Fate::Finish));
+    let interrupted = interrupted(app, slots)?.into_iter().map(|(slot, _)| (slot.name, Fate::Finish));
     let unheld = unheld(app, slots, projects)?.into_iter().map(|(place, fate)| (place.name, fate));
-    Ok(half_lent
+    Ok(interrupted
         .chain(finished)
         .chain(unheld)
         .map(|(name, fate)| Collected::of(&name, fate, Ok(Vec::new())))
@@ -252,12 +252,12 @@ fn finished(app: &App, slots: &[Slot]) -> Vec<(Slot, TaskDir)> {
     held.filter(|(_, dir)| is_done(dir)).collect()
 }
 
-/// The worktrees that a killed process has left half lent, with their tasks.
-fn half_lent(app: &App, slots: &[Slot]) -> Result<Vec<(Slot, TaskDir)>> {
+/// The worktrees whose reclaim a kill has interrupted, with their tasks.
+fn interrupted(app: &App, slots: &[Slot]) -> Result<Vec<(Slot, TaskDir)>> {
     let mut found = Vec::new();
     for slot in slots {
         let Some(dir) = holder(app, slot).filter(|dir| dir.kind == DirKind::Task) else { continue };
-        if half_lent::is_unfinished(app, &dir)? {
+        if interrupted_reclaim::is_unfinished(app, &dir)? {
             found.push((slot.clone(), dir));
         }
     }

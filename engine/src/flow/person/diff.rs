@@ -4,7 +4,7 @@ use crate::Result;
 use crate::app::App;
 pub use crate::drive::git::{Comparison, FileDiff, Shape};
 use crate::flow::changed;
-use crate::flow::watch::half_lent;
+use crate::flow::watch::interrupted_reclaim;
 use crate::store::{DirKind, Task, TaskDir};
 
 /// Compares a task's work with the commit at which it left the default branch: its worktree, or without one its branch, or
@@ -13,9 +13,9 @@ use crate::store::{DirKind, Task, TaskDir};
 /// # Errors
 /// `refused` without a branch; `environment` when git fails.
 pub fn compare(app: &App, dir: &TaskDir) -> Result<Comparison> {
-    if dir.kind == DirKind::Task && half_lent::is_unfinished(app, dir)? {
+    if dir.kind == DirKind::Task && interrupted_reclaim::is_unfinished(app, dir)? {
         // A part of its work is in a backup only.
-        half_lent::finish(app, dir)?;
+        interrupted_reclaim::finish(app, dir)?;
     }
     let (task, journal) = Task::read(&app.home, dir)?;
     changed::compare(app, &task, &journal.history())

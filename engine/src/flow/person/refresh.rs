@@ -11,16 +11,16 @@ use crate::store::{Task, TaskDir};
 /// Answer of GitHub.
 #[derive(Debug)]
 pub struct Refreshed {
-    pub news: News,
+    pub change: PrChange,
     /// The pull request, if there is one.
     pub pr: Option<PullRequest>,
     /// Effect of the answer, in words.
     pub story: Option<String>,
 }
 
-/// News about a pull request.
+/// Change of a pull request since the last look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum PrChange {
     /// The branch has none.
     None,
     /// The branch has one that was not known.
@@ -46,20 +46,20 @@ pub fn refresh(app: &App, dir: &TaskDir) -> Result<Refreshed> {
     let Some(url) = &task.pr_url else { return find(app, dir, &task, &gh) };
     let pr = gh.view(url)?;
     let story = pull_request::follow(app, dir, &pr)?;
-    let news = match (pr.state, &story) {
-        (_, None) => News::Unchanged,
-        (PrState::Open, Some(_)) => News::Checked,
-        (PrState::Merged, Some(_)) => News::Merged,
-        (PrState::Closed, Some(_)) => News::Closed,
+    let change = match (pr.state, &story) {
+        (_, None) => PrChange::Unchanged,
+        (PrState::Open, Some(_)) => PrChange::Checked,
+        (PrState::Merged, Some(_)) => PrChange::Merged,
+        (PrState::Closed, Some(_)) => PrChange::Closed,
     };
-    Ok(Refreshed { news, pr: Some(pr), story })
+    Ok(Refreshed { change, pr: Some(pr), story })
 }
 
 fn find(app: &App, dir: &TaskDir, task: &Task, gh: &Gh) -> Result<Refreshed> {
     let Some(pr) = hooks::pull_request::find(app, gh, task)? else {
-        return Ok(Refreshed { news: News::None, pr: None, story: None });
+        return Ok(Refreshed { change: PrChange::None, pr: None, story: None });
     };
     let story = Some(pull_request::found(app, dir, &pr)?);
-    let news = if pr.state == PrState::Merged { News::Merged } else { News::Linked };
-    Ok(Refreshed { news, pr: Some(pr), story })
+    let change = if pr.state == PrState::Merged { PrChange::Merged } else { PrChange::Linked };
+    Ok(Refreshed { change, pr: Some(pr), story })
 }

@@ -11,7 +11,7 @@ use crate::flow::queue;
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, begin, carry_out, decide};
 use crate::flow::snapshot::{is_to_start, waits};
-use crate::flow::watch::half_lent::finish_killed;
+use crate::flow::watch::interrupted_reclaim::finish_killed;
 use crate::flow::{TaskPreview, dry_run, lock_recovered, lock_with_worktree};
 use crate::hooks::agents::{self, Occasion};
 use crate::hooks::{self, workspace};

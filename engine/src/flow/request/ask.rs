@@ -155,8 +155,8 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
             let variables = prepare::variables(task.worktree().map(|name| &**name), ports);
             let run = ProgramRun::of(&argv, question.timeout, &worktree, dir, seq);
             let run = run.map(|run| run.envs(&variables));
-            let news = News::of(dir, seq);
-            run.map(|run| run.env(variables::GATE, &dir.id).run(&|| news.is_asked())).transpose()?
+            let state = QuestionState::of(dir, seq);
+            run.map(|run| run.env(variables::GATE, &dir.id).run(&|| state.is_asked())).transpose()?
         }
         None => None,
     };
@@ -176,16 +176,16 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
 }
 
 /// State of a question, asked or answered, by a journal that is read again only when it has grown.
-struct News<'n> {
+struct QuestionState<'n> {
     dir: &'n TaskDir,
     seq: u64,
     length: std::cell::Cell<u64>,
     answer: std::cell::Cell<bool>,
 }
 
-impl News<'_> {
-    fn of(dir: &TaskDir, seq: u64) -> News<'_> {
-        News { dir, seq, length: 0.into(), answer: true.into() }
+impl QuestionState<'_> {
+    fn of(dir: &TaskDir, seq: u64) -> QuestionState<'_> {
+        QuestionState { dir, seq, length: 0.into(), answer: true.into() }
     }
 
     fn is_asked(&self) -> bool {

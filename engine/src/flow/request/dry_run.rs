@@ -29,7 +29,7 @@ pub fn dry_run(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionRes
 #[derive(Debug)]
 pub struct TaskPreview {
     pub task: Task,
-    /// The sum of its journal.
+    /// The state that its journal folds to.
     pub history: TaskHistory,
     records: Vec<Record>,
 }

@@ -10,7 +10,7 @@ use crate::flow::activity;
 use crate::flow::definition::{self, declared_id, hooks_of};
 use crate::flow::life::{self, Record, cause_of, closing};
 use crate::flow::queue;
-use crate::hooks::{self, HookContext, agents, lend, program, workspace};
+use crate::hooks::{self, HookContext, agents, program, reclaim, workspace};
 use crate::store::event::PlannedHook;
 use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory, lock};
 use crate::{Error, Kind, Result};
@@ -30,8 +30,8 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
             // Loading succeeds without a machine; the command that needs one reports the error.
             machine.map_or(Ok(()), |machine| definition::follow(app, machine, &mut locked))?;
             agents::take_answered(app, &mut locked)?;
-            activity::take_in(app, &mut locked)?;
-            lend::finish(app, &mut locked)?;
+            activity::journal_reports(app, &mut locked)?;
+            reclaim::finish(app, &mut locked)?;
             app.remember_environment(&locked.task().project)?;
             return Ok(locked);
         };

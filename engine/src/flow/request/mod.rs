@@ -18,7 +18,7 @@ use crate::drive::git::{self, Git};
 use crate::flow::life::{self, Record};
 use crate::flow::snapshot::state_named;
 use crate::flow::{finish, lock_recovered};
-use crate::hooks::{self, lend};
+use crate::hooks::{self, reclaim};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory};
 use crate::{Error, Kind, Result};
 use orange_api::TransitionResult;
@@ -48,7 +48,7 @@ pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionRes
 /// The locked task, once the programs have answered that gates ask on the way to the goal. An earlier failure is asked about again.
 pub fn asked(app: &App, locked: LockedTask, goal: Goal<'_>) -> Result<LockedTask> {
     let machine = app.machine_of(&locked.task().owned)?;
-    let locked = if goal.goes_on(machine) { lend::back(app, locked)? } else { locked };
+    let locked = if goal.goes_on(machine) { reclaim::restore(app, locked)? } else { locked };
     let by = app.caller.actor_for(&locked.task().id, locked.history());
     let since = Some(locked.history().last_seq);
     ask::answered(app, locked, by, &|locked| {

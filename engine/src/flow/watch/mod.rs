@@ -2,12 +2,12 @@
 
 pub mod blocked;
 pub mod garbage;
-pub mod half_lent;
+pub mod interrupted_reclaim;
 pub mod leftovers;
-pub mod lend;
+pub mod merge_copy;
 pub mod monitor;
 pub mod only_one;
 pub mod polls;
 pub mod pull_request;
 pub mod queue;
-pub mod take_in;
+pub mod reclaim;

@@ -13,11 +13,11 @@ use crate::flow::mission;
 use crate::flow::person::{stop, undo};
 use crate::flow::polls::{Polls, Watched};
 use crate::flow::queue::Queues;
-use crate::flow::watch::half_lent;
-use crate::flow::watch::lend::Lending;
-use crate::flow::{activity, ask, end_leftovers, even_out, garbage, limit, lock_recovered, waiting};
+use crate::flow::watch::interrupted_reclaim;
+use crate::flow::watch::reclaim::Reclaims;
+use crate::flow::{activity, ask, end_leftovers, garbage, limit, lock_recovered, sync_copy, waiting};
 use crate::hooks::agent_processes::{AgentProcesses, missing};
-use crate::hooks::{agents, lend};
+use crate::hooks::{agents, reclaim};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
 use crate::{Kind, Result};
 use orange_system::{fault, process};
@@ -42,14 +42,14 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
     process::check()?;
     let mut look = Look::default();
     let (mut panes, mut pull_requests, mut queues) = (None, Vec::new(), Queues::default());
-    let mut lending = Lending::default();
+    let mut reclaims = Reclaims::default();
     let holders = pool::holders_by_file(&app.home)?;
     for dir in list::dirs(&app.home, &[DirKind::Task], None)? {
         let outcome = Task::read_last(&app.home, &dir, 0).and_then(|(task, journal)| {
             pull_requests.extend(Watched::of(app, &dir, &task));
             queues.see(app, &dir, &task);
             let history = journal.history();
-            lending.see(app, &dir, &task, &history);
+            reclaims.see(app, &dir, &task, &history);
             watch(app, &dir, &task, &history, &holders, &mut panes)
         });
         match outcome {
@@ -65,7 +65,7 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
         if Task::read_last(&app.home, &dir, 0)
             .is_ok_and(|(it, _)| it.status() == MissionStatus::Pending.as_str())
         {
-            lending.see_pending(&dir);
+            reclaims.see_pending(&dir);
         }
         match look_at_mission(app, &dir, &holders, &mut panes) {
             Ok(None) => {}
@@ -77,7 +77,7 @@ pub fn look(app: &App, polls: &mut Polls) -> Result<Look> {
         }
     }
     for (dir, outcome) in
-        polls.round(app, pull_requests).into_iter().chain(lending.serve(app)).chain(queues.serve(app))
+        polls.round(app, pull_requests).into_iter().chain(reclaims.serve(app)).chain(queues.serve(app))
     {
         match outcome {
             Ok(story) => look.events.push((dir.id, story)),
@@ -109,7 +109,7 @@ fn watch(
     if agents::is_answered(task, history) {
         drop(lock_recovered(app, dir)?);
     }
-    match even_out(app, dir) {
+    match sync_copy(app, dir) {
         Err(error) if error.kind != Kind::Locked => return Err(error),
         Ok(_) | Err(_) => {}
     }
@@ -123,8 +123,8 @@ fn watch(
     if let Some(pending) = &history.open {
         drop(lock_recovered(app, dir)?);
         stories.push(format!("finished {} → {}", pending.plan.from, pending.plan.to));
-    } else if lend::is_unfinished(task, history, holders.contains(&task.id)) {
-        return half_lent::finish(app, dir).map(|story| Some(vec![story]));
+    } else if reclaim::is_unfinished(task, history, holders.contains(&task.id)) {
+        return interrupted_reclaim::finish(app, dir).map(|story| Some(vec![story]));
     } else if history.reopening.is_some() && undo::may_go_on(app, task) {
         stories.extend(undo::go_on(app, dir)?);
     } else if is_left_over(app, task) {
@@ -170,7 +170,7 @@ fn look_at_mission(
     let open = [MissionStatus::Pending, MissionStatus::Running];
     let may_go_on = open.iter().any(|status| status.as_str() == task.status());
     // The process that journaled it may have been killed before it sent a message.
-    let has_news = history.course.last().is_some_and(|record| record.seq > history.noticed);
+    let has_news = history.mission_records.last().is_some_and(|record| record.seq > history.noticed);
     if !has_agents && !has_left && !may_go_on && !has_news {
         return Ok(None);
     }
@@ -201,7 +201,7 @@ fn look_at_agents(app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) 
         match dir.kind {
             // Locking the task journals it.
             DirKind::Task => drop(lock_recovered(app, dir)?),
-            DirKind::Mission => drop(activity::take_in(app, &mut LockedTask::lock(&app.home, dir)?)?),
+            DirKind::Mission => drop(activity::journal_reports(app, &mut LockedTask::lock(&app.home, dir)?)?),
         }
     }
     let mut stories: Vec<String> = news.iter().map(activity::words).collect();

@@ -1,8 +1,8 @@
-//! The activity of one agent, as its notes add up.
+//! Activity of one agent: the state that its notes fold to.
 
 use super::{Note, NoteKind};
 
-/// Sum of the reports of an agent's harness.
+/// The state that the reports of an agent's harness fold to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
     /// True if its harness was started so that it reports.

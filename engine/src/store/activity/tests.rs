@@ -1,4 +1,4 @@
-//! The file under many writers and with hostile contents, and what notes add up to.
+//! The file under many writers and with hostile contents, and the state that notes fold to.
 
 use std::fs;
 

@@ -16,7 +16,7 @@ use orange_system::regular;
 /// Facts of a journal that lists need.
 #[derive(Clone, Debug, Default)]
 pub struct JournalFacts {
-    /// The sum of the journal; `None` if only a full read finds it. Most tasks that are over share theirs.
+    /// The state that the journal folds to; `None` if only a full read finds it. Most tasks that are over share theirs.
     pub owned: Option<Arc<Owned>>,
     /// That it is known to be idle.
     pub idle: Option<Idle>,

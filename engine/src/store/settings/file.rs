@@ -28,7 +28,7 @@ pub fn parse(path: &Path, bytes: &[u8]) -> Result<Settings> {
     Ok(settings)
 }
 
-const KEYS: &[&str] = &["copy", "link", "setup", "ports", "harness", "release_when_waiting", "environment"];
+const KEYS: &[&str] = &["copy", "link", "setup", "ports", "harness", "reclaim_when_waiting", "environment"];
 
 type Read<T> = std::result::Result<T, Flaw>;
 
@@ -92,7 +92,7 @@ fn set(settings: &mut Settings, key: &str, value: &Spanned<DeValue<'_>>) -> Read
         }
         _ => {
             let given = value.get_ref().as_bool();
-            settings.release_when_waiting = Some(given.ok_or_else(|| format!("`{key}` is true or false"))?);
+            settings.reclaim_when_waiting = Some(given.ok_or_else(|| format!("`{key}` is true or false"))?);
         }
     }
     Ok(())

@@ -37,9 +37,9 @@ pub struct Settings {
     /// The harness of reviewers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review_harness: Option<String>,
-    /// True if a task that waits for a person gives its worktree to another task.
+    /// True if the worktree of a task that waits for a person may be reclaimed for another task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub release_when_waiting: Option<bool>,
+    pub reclaim_when_waiting: Option<bool>,
     /// The variables that agents get of the environment in which they are started, beside those that every program needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<Vec<String>>,

@@ -24,7 +24,7 @@ fn words(words: &[&str]) -> Vec<String> {
 #[test]
 fn every_key_is_read() {
     let settings = read(
-        "copy = ['.env', 'config/local']\nlink = ['node_modules']\nrelease_when_waiting = true\n\
+        "copy = ['.env', 'config/local']\nlink = ['node_modules']\nreclaim_when_waiting = true\n\
          environment = ['API_KEY']\n\
          [[setup]]\nargv = ['npm', 'ci']\n[[setup]]\nargv = ['make']\ntimeout = 5\n\
          [ports]\nbase = 4_000\nper_slot = 0x4\n[harness]\ntask = 'claude'\nreview = 'codex'\n",
@@ -39,7 +39,7 @@ fn every_key_is_read() {
         ports: Some(Ports { base: 4000, per_slot: 4 }),
         harness: Some("claude".to_owned()),
         review_harness: Some("codex".to_owned()),
-        release_when_waiting: Some(true),
+        reclaim_when_waiting: Some(true),
         environment: Some(words(&["API_KEY"])),
         ..Settings::default()
     };
@@ -62,7 +62,7 @@ fn a_wrong_value_is_reported_with_its_line() {
     check_flaw("environment = 'KEY'", 1, "list of names");
     check_flaw("environment = [\n'KEY=1']", 2, "no name of a variable");
     check_flaw("copy = [1]", 1, "list of paths");
-    check_flaw("\nrelease_when_waiting = 'yes'", 2, "true or false");
+    check_flaw("\nreclaim_when_waiting = 'yes'", 2, "true or false");
     check_flaw("[setup]\nargv = ['a']", 1, "[[setup]]");
     check_flaw("[[setup]]\nargv = 'npm ci'", 2, "list of strings");
     check_flaw("[[setup]]\ntimeout = 1", 1, "has a program");

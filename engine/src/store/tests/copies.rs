@@ -1,4 +1,4 @@
-//! The worktree's copy of `TASK.md`: what is taken in, what is handed out, and what is neither.
+//! The worktree's copy of `TASK.md`: texts that are merged, texts that are published, and texts that are neither.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -219,7 +219,7 @@ fn a_copy_that_cannot_be_understood_is_refused() {
     check_refused(&vec![b'x'; 4 * 1024 * 1024 + 1], "is longer than 4 MiB");
 }
 
-/// Checks that a text that is not the task's is never taken in, and is kept unless it is empty.
+/// Checks that a text that is not the task's is never merged, and is kept unless it is empty.
 #[track_caller]
 fn check_unfit(unfit: &str) {
     let (_folder, home, dir, copy) = lab();
@@ -261,7 +261,7 @@ fn a_worktree_of_another_task_is_left_alone() {
 }
 
 #[test]
-fn what_was_changed_in_the_store_is_handed_out() {
+fn a_change_in_the_store_is_published_to_the_copy() {
     let (_folder, home, dir, copy) = lab();
     append(&dir.task_md(), "## Feedback\n\nMore milk.\n");
     append(&copy, "## Handoff\n\nDONE: it\n");

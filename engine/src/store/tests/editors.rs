@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::store::tests::processes::{count, only_task};
 use crate::store::tests::{Process, home, task};
-use crate::store::{Event, Home, LockedTask, Set, Task, late};
+use crate::store::{Event, Home, LockedTask, Set, Task, late_write};
 
 const EDITORS: usize = 4;
 const EDITS: usize = 21;
@@ -125,7 +125,7 @@ fn former_versions_are_forgotten() {
     };
     let before = formers();
     assert!(before >= 32, "{before}");
-    late::forget(&dir.task_md()).unwrap();
+    late_write::forget(&dir.task_md()).unwrap();
     assert_eq!(formers(), 32);
 }
 
@@ -234,7 +234,7 @@ fn a_file_of_a_writer_killed_before_its_swap_is_no_late_write() {
     let body = Task::read(&home, &dir).unwrap().0.body;
     let new = text.replacen("status: working", "status: reviewing", 1);
     assert_ne!(new, text);
-    fs::write(late::name(&dir.task_md(), &body), new).unwrap();
+    fs::write(late_write::name(&dir.task_md(), &body), new).unwrap();
     assert_eq!(LockedTask::lock(&home, &dir).unwrap().repairs(), []);
     assert_eq!(fs::read_to_string(&copy).unwrap(), text);
 }

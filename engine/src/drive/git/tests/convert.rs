@@ -32,15 +32,15 @@ fn fix() -> Lab {
     lab
 }
 
-/// Lends the worktree, and brings its work back.
-fn lend(lab: &Lab) {
+/// Reclaims the worktree, and restores its work.
+fn reclaim(lab: &Lab) {
     let folder = lab.pooled(1);
     let head = lab.run(&folder, &["rev-parse", "HEAD"]);
     let backup = lab.release(1);
     use_by_another(lab);
     lab.acquire(1, "fix").unwrap();
     if let Some(backup) = backup {
-        lab.git.bring_back(&folder, &head, &backup.commit).unwrap();
+        lab.git.restore_backup(&folder, &head, &backup.commit).unwrap();
     }
 }
 
@@ -60,7 +60,7 @@ fn cancel(lab: &Lab) {
 /// The files come back with their bytes, on every road.
 #[track_caller]
 fn comes_back(lab: &Lab) {
-    for road in [lend, cancel] {
+    for road in [reclaim, cancel] {
         let before = files(&lab.pooled(1));
         road(lab);
         assert_eq!(files(&lab.pooled(1)), before);
@@ -321,7 +321,7 @@ fn no_attribute_and_no_state_of_git_takes_a_byte() {
         settings(&lab, &[("filter.fold.clean", "tr A a"), ("filter.fold.smudge", "tr a A")]);
         for turn in 0..2 {
             dice.stir(&lab);
-            for (name, road) in [("lend", lend as fn(&Lab)), ("cancel", cancel)] {
+            for (name, road) in [("reclaim", reclaim as fn(&Lab)), ("cancel", cancel)] {
                 let before = files(&lab.pooled(1));
                 road(&lab);
                 let after = files(&lab.pooled(1));

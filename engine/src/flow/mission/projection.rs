@@ -1,4 +1,4 @@
-//! A mission by its journal.
+//! Projection of a mission: the state that the events of its journal fold to.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,9 +12,9 @@ use crate::store::{Event, Record, TaskDir, TaskHistory, plan};
 use crate::{Error, Kind, Result};
 use orange_system::nofollow;
 
-/// A mission, and what it was started with.
+/// State of a mission, and the values with which it was started.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct Projection {
     /// The plan that it follows.
     pub plan: &'static Plan<'static>,
     /// State of the mission.
@@ -36,20 +36,20 @@ struct Created<'h> {
     starter: Option<(String, u32)>,
 }
 
-impl Course {
-    /// Adds up the journal of a mission.
+impl Projection {
+    /// Folds a mission's journal.
     ///
     /// # Errors
     /// `corrupt` when its copy of the plan is gone or damaged, or when its journal does not fit the plan.
-    pub fn of(dir: &TaskDir, history: &TaskHistory) -> Result<Course> {
+    pub fn of(dir: &TaskDir, history: &TaskHistory) -> Result<Projection> {
         let created = Created::of(dir, history)?;
         let plan = plan_of(dir, created.plan_hash)?;
         let mut mission = Mission::new(plan, created.policy);
-        for record in &history.course {
+        for record in &history.mission_records {
             follow(plan, &mut mission, record).map_err(|what| does_not_fit(dir, record, &what))?;
         }
         let Created { prompt, notices, starter, .. } = created;
-        Ok(Course { plan, mission, prompt: prompt.to_owned(), notices, starter })
+        Ok(Projection { plan, mission, prompt: prompt.to_owned(), notices, starter })
     }
 
     /// The open attempt of this agent: its step and its number.
@@ -140,7 +140,7 @@ fn unknown(what: &str, word: &str) -> Error {
 
 impl Created<'_> {
     fn of<'h>(dir: &TaskDir, history: &'h TaskHistory) -> Result<Created<'h>> {
-        let first = history.course.first().map(|record| &record.event);
+        let first = history.mission_records.first().map(|record| &record.event);
         let Some(Event::MissionCreated {
             prompt,
             plan_hash,

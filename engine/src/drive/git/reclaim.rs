@@ -1,4 +1,4 @@
-//! Brings the work of a released worktree back as it was: every file of its backup, byte for byte.
+//! Restores the work of a reclaimed worktree: every file of its backup, byte for byte.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
@@ -30,7 +30,7 @@ const UNDER_WAY: [&str; 7] = [
 const AT_ONCE: usize = 64;
 
 impl Git {
-    /// Reason for which the work in a worktree could not come back as it is, after a release; `None` if it can.
+    /// Reason for which the work in a worktree could not be restored unchanged; `None` if it can.
     pub fn why_bound(&self, worktree: &Path, branch: &str) -> Result<Option<String>> {
         let there = self.inside(worktree)?;
         if there.current_branch(worktree)?.as_deref() != Some(branch) {
@@ -53,7 +53,7 @@ impl Git {
     ///
     /// # Errors
     /// `refused` if the branch has moved from that commit and has changed one of these files; nothing is written then.
-    pub fn bring_back(&self, worktree: &Path, head: &str, backup: &str) -> Result<()> {
+    pub fn restore_backup(&self, worktree: &Path, head: &str, backup: &str) -> Result<()> {
         let there = self.inside(worktree)?;
         let (old, new) = (there.tree(head)?, there.tree(backup)?);
         let unconverted = there.unconverted(backup)?;

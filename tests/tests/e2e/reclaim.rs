@@ -1,4 +1,4 @@
-//! A task that waits for a person gives its worktree to another task, and its work comes back.
+//! The worktree of a task that waits for a person is reclaimed for another task, and restored.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::world::World;
 
 /// A project with one worktree, and a task in it that waits for a person, with work that is not committed.
 fn waiting(world: &World) -> Task<'_> {
-    let settings = ["--pool-size", "1", "--queue", "auto", "--release-when-waiting", "true"];
+    let settings = ["--pool-size", "1", "--queue", "auto", "--reclaim-when-waiting", "true"];
     world.ok(&[&["project", "update"], &settings[..]].concat());
     let task = world.create("one", "Mend it [agents: work]", &["--workflow", "minimal"]);
     task.reaches("reviewing");
@@ -31,16 +31,16 @@ fn has_its_work(task: &Task<'_>) {
 }
 
 #[test]
-fn a_worktree_goes_to_another_task_and_comes_back() {
+fn a_worktree_is_reclaimed_and_restored() {
     let world = World::new();
     let first = waiting(&world);
     look(&world);
     has_its_work(&first);
-    assert_eq!(first.owned("workspace"), "toy--1", "nobody waits for it");
+    assert_eq!(first.owned("workspace"), "toy--1", "no task waits for it");
     let second = world.create("two", "Mend that [agents: hang]", &["--workflow", "minimal"]);
     assert_eq!(second.status(), "pending");
     let looked = look(&world);
-    assert!(looked.contains("has given toy--1 to another task"), "{looked}");
+    assert!(looked.contains("toy--1 was reclaimed for another task"), "{looked}");
     second.reaches("working");
     second.agent(1).begun();
     assert_eq!(first.owned("workspace"), json!(null));
@@ -51,15 +51,15 @@ fn a_worktree_goes_to_another_task_and_comes_back() {
     // A person who goes on with it has to wait, and the answer says so.
     for _ in 0..2 {
         let refused = first.fails(1, "refused", "merge", &["--local"]);
-        assert!(refused.contains("waits for one of toy to come back"), "{refused}");
+        assert!(refused.contains("waits for a free worktree of toy"), "{refused}");
     }
-    assert_eq!(first.events_of("worktree.wanted").len(), 1);
+    assert_eq!(first.events_of("worktree.requested").len(), 1);
     second.ok("cancel", &["--yes"]);
     let third = world.create("three", "Mend it all [agents: hang]", &["--workflow", "minimal", "--no-spawn"]);
     let looked = look(&world);
     assert!(looked.contains("has a worktree again"), "{looked}");
     has_its_work(&first);
-    assert_eq!(third.status(), "pending", "the worktree was wanted before");
+    assert_eq!(third.status(), "pending", "the worktree was requested before");
     look(&world);
     has_its_work(&first);
     assert_eq!(world.git(&first.worktree(), &["branch", "--show-current"]), "one");
@@ -70,7 +70,7 @@ fn a_worktree_goes_to_another_task_and_comes_back() {
 }
 
 #[test]
-fn work_that_is_away_is_in_a_backup_after_a_cancel() {
+fn reclaimed_work_is_in_a_backup_after_a_cancel() {
     let world = World::new();
     let first = waiting(&world);
     let second = world.create("two", "Mend that [agents: hang]", &["--workflow", "minimal"]);
@@ -83,10 +83,10 @@ fn work_that_is_away_is_in_a_backup_after_a_cancel() {
 }
 
 #[test]
-fn a_project_that_does_not_want_it_keeps_worktrees() {
+fn a_project_that_does_not_allow_it_keeps_worktrees() {
     let world = World::new();
     let first = waiting(&world);
-    world.ok(&["project", "update", "--release-when-waiting", "false"]);
+    world.ok(&["project", "update", "--reclaim-when-waiting", "false"]);
     let second = world.create("two", "Mend that [agents: hang]", &["--workflow", "minimal"]);
     look(&world);
     assert_eq!((second.status().as_str(), first.owned("workspace")), ("pending", json!("toy--1")));

@@ -1,9 +1,9 @@
-//! Tasks that wait for a person give their worktrees to others, in projects that want that, and get one back.
+//! Worktrees of tasks that wait for a person are reclaimed for other tasks, in projects that allow it, and restored later.
 
 use std::collections::BTreeMap;
 
 use orange_core::Workspace;
-use orange_core::lend::Lender;
+use orange_core::reclaim::ReclaimFacts;
 
 use crate::Result;
 use crate::app::App;
@@ -11,36 +11,36 @@ use crate::drive::git::Git;
 use crate::flow::agent::ended;
 use crate::flow::snapshot::{status_of, waits};
 use crate::flow::{lock_recovered, lock_with_worktree, queue};
-use crate::hooks::lend;
+use crate::hooks::reclaim;
 use crate::store::effective::effective;
 use crate::store::{Task, TaskDir, TaskHistory, pool, projects};
 
 /// The tasks and missions seen, by project.
 #[derive(Debug, Default)]
-pub struct Lending(BTreeMap<String, Seen>);
+pub struct Reclaims(BTreeMap<String, Seen>);
 
 /// Those of one project.
 #[derive(Debug, Default)]
 struct Seen {
     /// Number of tasks and missions that wait for a worktree.
     waiting: usize,
-    /// Those that somebody waits for, and that have given theirs away.
-    wanted: Vec<TaskDir>,
-    /// Those that could give theirs away, each with the time at which it entered its state.
-    lenders: Vec<(String, TaskDir)>,
+    /// Those whose reclaimed worktree is requested.
+    requested: Vec<TaskDir>,
+    /// Those whose worktree may be reclaimed, each with the time at which it entered its state.
+    reclaimable: Vec<(String, TaskDir)>,
 }
 
-impl Lending {
+impl Reclaims {
     /// Notes a task.
     pub fn see(&mut self, app: &App, dir: &TaskDir, task: &Task, history: &TaskHistory) {
         let seen = self.0.entry(dir.project.clone()).or_default();
         seen.waiting += usize::from(waits(app, task) == Some(Workspace::Worktree));
-        if history.away.as_ref().is_some_and(|away| away.is_wanted) && !app.is_over(task) {
-            seen.wanted.push(dir.clone());
+        if history.reclaimed.as_ref().is_some_and(|reclaim| reclaim.is_requested) && !app.is_over(task) {
+            seen.requested.push(dir.clone());
         }
-        let lender = Lender { is_allowed: true, others_wait: true, ..lender(app, task, history) };
-        if lender.may_lend().is_ok() {
-            seen.lenders.push((history.since.clone(), dir.clone()));
+        let facts = ReclaimFacts { is_allowed: true, others_wait: true, ..facts(app, task, history) };
+        if facts.may_reclaim().is_ok() {
+            seen.reclaimable.push((history.since.clone(), dir.clone()));
         }
     }
 
@@ -49,15 +49,15 @@ impl Lending {
         self.0.entry(dir.project.clone()).or_default().waiting += 1;
     }
 
-    /// Brings back what is wanted where a worktree is free, and gives away as many worktrees as are waited for beyond those.
+    /// Restores requested worktrees while one is free, and reclaims as many as are waited for beyond those.
     pub fn serve(self, app: &App) -> Vec<(TaskDir, Result<String>)> {
         let mut done = Vec::new();
         for (project, seen) in self.0 {
-            if seen.wanted.is_empty() && (seen.waiting == 0 || seen.lenders.is_empty()) {
+            if seen.requested.is_empty() && (seen.waiting == 0 || seen.reclaimable.is_empty()) {
                 continue;
             }
             let dirs: Vec<_> =
-                seen.wanted.iter().chain(seen.lenders.iter().map(|(_, dir)| dir)).cloned().collect();
+                seen.requested.iter().chain(seen.reclaimable.iter().map(|(_, dir)| dir)).cloned().collect();
             if let Err(error) = serve_one(app, &project, seen, &mut done) {
                 done.extend(dirs.into_iter().next().map(|dir| (dir, Err(error))));
             }
@@ -79,26 +79,26 @@ fn serve_one(
     let taken = slots.iter().filter(|slot| slot.project == project.name && slot.task.is_some()).count();
     let mut free = usize::try_from(project.pool_size).unwrap_or(usize::MAX).saturating_sub(taken);
     let mut lacking = seen.waiting;
-    for dir in seen.wanted {
+    for dir in seen.requested {
         if free == 0 {
             lacking += 1;
             continue;
         }
         free -= 1;
-        let back =
-            lock_with_worktree(app, &dir).map(|_| "has a worktree again, with its work as it was".to_owned());
-        done.push((dir, back));
+        let restored =
+            lock_with_worktree(app, &dir).map(|_| "has a worktree again, with its work restored".to_owned());
+        done.push((dir, restored));
     }
-    if lacking <= free || !effective(&app.home, &project)?.release_when_waiting.value {
+    if lacking <= free || !effective(&app.home, &project)?.reclaim_when_waiting.value {
         return Ok(());
     }
-    seen.lenders.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    seen.reclaimable.sort_unstable_by(|one, other| one.0.cmp(&other.0));
     let mut left = lacking - free;
-    for (_, dir) in seen.lenders {
+    for (_, dir) in seen.reclaimable {
         if left == 0 {
             break;
         }
-        if let Some(outcome) = give_to_another(app, &dir).transpose() {
+        if let Some(outcome) = reclaim_one(app, &dir).transpose() {
             left -= usize::from(outcome.is_ok());
             done.push((dir, outcome));
         }
@@ -106,12 +106,12 @@ fn serve_one(
     Ok(())
 }
 
-/// Gives the worktree of a task away, if its work can come back as it is; what was done, in words.
-fn give_to_another(app: &App, dir: &TaskDir) -> Result<Option<String>> {
+/// Reclaims the worktree of a task, if its work can be restored unchanged; what was done, in words.
+fn reclaim_one(app: &App, dir: &TaskDir) -> Result<Option<String>> {
     let mut locked = lock_recovered(app, dir)?;
-    let lender = lender(app, locked.task(), locked.history());
+    let facts = facts(app, locked.task(), locked.history());
     let Some(name) = locked.task().worktree().cloned() else { return Ok(None) };
-    if (Lender { is_allowed: true, others_wait: true, ..lender }).may_lend().is_err() {
+    if (ReclaimFacts { is_allowed: true, others_wait: true, ..facts }).may_reclaim().is_err() {
         return Ok(None);
     }
     let (git, worktree) = (Git::at(&app.project_of(locked.task())?.path), app.home.workspace(&name));
@@ -120,19 +120,19 @@ fn give_to_another(app: &App, dir: &TaskDir) -> Result<Option<String>> {
         return Ok(None);
     }
     let Some(head) = git.head(&worktree)? else { return Ok(None) };
-    lend::give(app, &mut locked, &head)?;
+    reclaim::begin(app, &mut locked, &head)?;
     drop(locked);
     queue::after_release(app, dir)?;
-    Ok(Some(format!("waits for a person, and has given {name} to another task")))
+    Ok(Some(format!("waits for a person, and {name} was reclaimed for another task")))
 }
 
-/// Facts about a task that may give its worktree away.
-fn lender(app: &App, task: &Task, history: &TaskHistory) -> Lender {
+/// Facts about a task whose worktree may be reclaimed.
+fn facts(app: &App, task: &Task, history: &TaskHistory) -> ReclaimFacts {
     let machine = app.machine_of(&task.owned).ok();
     let waits_for_person = machine.is_some_and(|machine| {
         status_of(machine, task).is_ok_and(|status| machine.state(status).waits_for_human)
     });
-    Lender {
+    ReclaimFacts {
         has_worktree: task.worktree().is_some(),
         waits_for_person,
         has_agent: !history.agents.is_empty(),
@@ -140,10 +140,10 @@ fn lender(app: &App, task: &Task, history: &TaskHistory) -> Lender {
             || history.waiting_hooks.is_some()
             || history.asked.is_some()
             || history.waiting.is_some()
-            || history.leaving.is_some()
-            || history.away.is_some(),
+            || history.reclaiming.is_some()
+            || history.reclaimed.is_some(),
         has_limit: ended::has_limit(app, task),
-        is_wanted_back: history.came_back,
-        ..Lender::default()
+        was_restored: history.was_restored,
+        ..ReclaimFacts::default()
     }
 }

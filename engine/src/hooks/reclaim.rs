@@ -1,4 +1,4 @@
-//! Gives the worktree of a task that waits for a person to another task, and brings its work back.
+//! Reclaims the worktree of a task that waits for a person for another task, and restores its work later.
 
 use crate::app::App;
 use crate::drive::git::Git;
@@ -7,41 +7,41 @@ use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
 use crate::{Error, Kind, Result};
 use orange_system::fault;
 
-/// Gives the worktree away, after a backup of everything in it.
+/// Reclaims the worktree, after a backup of everything in it.
 ///
 /// # Errors
 /// Those of a release. Unless the worktree was changed, the task keeps it then.
-pub fn give(app: &App, locked: &mut LockedTask, head: &str) -> Result<()> {
+pub fn begin(app: &App, locked: &mut LockedTask, head: &str) -> Result<()> {
     let Some(workspace) = locked.task().worktree().map(ToString::to_string) else { return Ok(()) };
-    fault::step("give away", "the worktree");
+    fault::step("reclaim", "the worktree");
     let head = head.to_owned();
-    locked.append(Event::WorktreeLeaving { workspace, head }, Set::new())?;
+    locked.append(Event::WorktreeReclaiming { workspace, head }, Set::new())?;
     finish(app, locked)
 }
 
-/// True if a process has begun to give the worktree of a task away, or to bring it back, and has not finished. A task that has
-/// given its worktree away and still has a slot of the pool keeps others from that worktree.
+/// True if a process has begun to reclaim or restore the worktree of a task, and has not finished. A task whose worktree was
+/// reclaimed and that still has a slot of the pool keeps others from that worktree.
 pub fn is_unfinished(task: &Task, history: &TaskHistory, has_slot: bool) -> bool {
-    let is_half_away = history.away.is_some() && (task.worktree().is_some() || has_slot);
-    history.leaving.is_some() || is_half_away
+    let is_half_reclaimed = history.reclaimed.is_some() && (task.worktree().is_some() || has_slot);
+    history.reclaiming.is_some() || is_half_reclaimed
 }
 
-/// Goes on with a worktree that was given away, or was coming back, when the process was killed.
+/// Goes on with a reclaim or restoration that a kill has interrupted.
 pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
-    if let Some(leaving) = locked.history().leaving.clone() {
+    if let Some(reclaiming) = locked.history().reclaiming.clone() {
         let set = match workspace::release(app, locked) {
             Ok(set) => set,
-            Err(error) => return stay(app, locked, leaving.workspace).and(Err(error)),
+            Err(error) => return keep(app, locked, reclaiming.workspace).and(Err(error)),
         };
         fault::step("leave", "the worktree");
-        locked.append(Event::WorktreeLeft { workspace: leaving.workspace }, set)?;
+        locked.append(Event::WorktreeReclaimed { workspace: reclaiming.workspace }, set)?;
     }
-    if locked.history().away.is_none() {
+    if locked.history().reclaimed.is_none() {
         return Ok(());
     }
     match locked.task().worktree() {
         None => workspace::give_back(app, locked.task()),
-        // It fails as a whole: the work is away again.
+        // It fails as a whole: the worktree stays reclaimed.
         Some(_) => workspace::acquire(app, locked)
             .map(drop)
             .or_else(|error| locked.call_attention(&error.one_line())),
@@ -49,42 +49,42 @@ pub fn finish(app: &App, locked: &mut LockedTask) -> Result<()> {
 }
 
 /// Keeps a worktree that could not be released, if the release has changed nothing in it.
-fn stay(app: &App, locked: &mut LockedTask, workspace: String) -> Result<()> {
+fn keep(app: &App, locked: &mut LockedTask, workspace: String) -> Result<()> {
     let worktree = app.home.workspace(&workspace);
     let git = Git::at(&app.project_of(locked.task())?.path);
-    let is_kept = locked.history().leaving.as_ref().is_some_and(|leaving| !leaving.kept.is_empty());
+    let is_kept = locked.history().reclaiming.as_ref().is_some_and(|reclaim| !reclaim.kept.is_empty());
     let is_on_branch = git.current_branch(&worktree)?.as_ref() == Some(&locked.task().branch);
     if is_kept || !is_on_branch {
         return Ok(());
     }
-    locked.append(Event::WorktreeReturned { workspace }, Set::new())
+    locked.append(Event::WorktreeRestored { workspace }, Set::new())
 }
 
-/// Brings the worktree back that the task has given away.
+/// Restores the reclaimed worktree of the task.
 ///
 /// # Errors
 /// `refused` while no worktree is free: the task waits for one then. Those of a worktree that cannot be had or prepared.
-pub fn back(app: &App, mut locked: LockedTask) -> Result<LockedTask> {
-    let Some(away) = locked.history().away.clone().filter(|_| !app.is_over(locked.task())) else {
+pub fn restore(app: &App, mut locked: LockedTask) -> Result<LockedTask> {
+    let Some(reclaimed) = locked.history().reclaimed.clone().filter(|_| !app.is_over(locked.task())) else {
         return Ok(locked);
     };
     let (project, id) = (locked.task().project.clone(), locked.dir().id.clone());
     if !workspace::is_free(app, &project, &id)? {
         let message = format!(
-            "task {id} has given its worktree to another task, and waits for one of {project} to come back"
+            "the worktree of task {id} was reclaimed for another task; the task waits for a free worktree of {project}"
         );
-        if !away.is_wanted {
+        if !reclaimed.is_requested {
             let actor = app.caller.actor().into();
-            locked.append(Event::WorktreeWanted { actor }, Set::new())?;
+            locked.append(Event::WorktreeRequested { actor }, Set::new())?;
             locked.call_attention(&message)?;
         }
         return Err(Error::new(Kind::Refused, message)
-            .help("`orange monitor` brings its work into the next one that is free: ask again then"));
+            .help("`orange monitor` restores its work in the next one that is free: ask again then"));
     }
     let room = workspace::preflight(app, locked.task())?;
     room.map_or(Ok(()), workspace::Room::take)?;
     workspace::acquire(app, &mut locked)?;
-    if away.is_wanted {
+    if reclaimed.is_requested {
         locked.clear_attention()?;
     }
     locked.sync()?;
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn work_comes_back_as_it_was() {
+    fn work_is_restored_as_it_was() {
         let mut dice = Dice(0x2545_f491_4f6c_dd1d);
         let lab = Lab::new(None);
         for round in 0..10 {
@@ -214,13 +214,13 @@ mod tests {
             for turn in 0..2 {
                 stir(&lab, &worktree, &mut dice);
                 let (before, commit) = (files(&worktree), head(&lab));
-                give(&lab.app, &mut locked, &commit).unwrap();
+                begin(&lab.app, &mut locked, &commit).unwrap();
                 assert_eq!(locked.task().worktree(), None);
                 drop(locked);
                 use_by_another(&lab, &format!("other-{round}-{turn}"));
-                locked = back(&lab.app, lock(&lab, &dir)).unwrap();
+                locked = restore(&lab.app, lock(&lab, &dir)).unwrap();
                 assert_eq!((files(&worktree), head(&lab)), (before, commit), "round {round}, turn {turn}");
-                assert_eq!(locked.history().away, None);
+                assert_eq!(locked.history().reclaimed, None);
             }
             lab.release(&mut locked);
         }
@@ -238,7 +238,7 @@ mod tests {
             fs::remove_file(worktree.join("readme")).unwrap();
             let (before, commit) = (files(&worktree), head(&lab));
             let workspace = "coffee--1".to_owned();
-            let begun = Event::WorktreeLeaving { workspace: workspace.clone(), head: commit.clone() };
+            let begun = Event::WorktreeReclaiming { workspace: workspace.clone(), head: commit.clone() };
             if step < 3 {
                 locked.append(begun, Set::new()).unwrap();
             }
@@ -248,15 +248,15 @@ mod tests {
                 1 => drop(workspace::release(&lab.app, &mut locked).unwrap()),
                 2 => {
                     let set = workspace::release(&lab.app, &mut locked).unwrap();
-                    locked.append(Event::WorktreeLeft { workspace }, set).unwrap();
+                    locked.append(Event::WorktreeReclaimed { workspace }, set).unwrap();
                 }
-                // While it comes back: before anything, and when a part of it is there.
+                // While it is restored: before anything, and when a part of it is there.
                 _ => {
-                    give(&lab.app, &mut locked, &commit).unwrap();
+                    begin(&lab.app, &mut locked, &commit).unwrap();
                     let room = workspace::preflight(&lab.app, locked.task()).unwrap();
                     room.unwrap().take().unwrap();
                     let set = Set::new().workspace(Some("coffee--1"));
-                    locked.append(Event::WorktreeReturning { workspace }, set).unwrap();
+                    locked.append(Event::WorktreeRestoring { workspace }, set).unwrap();
                     if step == 4 {
                         lab.git_in(&worktree, &["switch", "--quiet", &format!("fix-{step}")]);
                         fs::write(worktree.join("idea"), "ha").unwrap();
@@ -272,7 +272,7 @@ mod tests {
                 use_by_another(&lab, &format!("other-{step}"));
                 locked = lock(&lab, &dir);
             }
-            locked = back(&lab.app, locked).unwrap();
+            locked = restore(&lab.app, locked).unwrap();
             assert_eq!((files(&worktree), head(&lab)), (before, commit), "step {step}");
             lab.release(&mut locked);
         }
@@ -286,20 +286,20 @@ mod tests {
         lab.acquire(&mut locked).unwrap();
         fs::write(lab.worktree().join("idea"), "half\n").unwrap();
         let commit = head(&lab);
-        give(&lab.app, &mut locked, &commit).unwrap();
+        begin(&lab.app, &mut locked, &commit).unwrap();
         drop(locked);
         let mut other = tests::task(lab.home(), "other");
         lab.acquire(&mut other).unwrap();
         drop(other);
         for _ in 0..2 {
-            let error = back(&lab.app, lock(&lab, &dir)).unwrap_err();
+            let error = restore(&lab.app, lock(&lab, &dir)).unwrap_err();
             assert_eq!(error.kind, Kind::Refused);
-            assert!(error.message.contains("waits for one of coffee to come back"), "{error}");
+            assert!(error.message.contains("waits for a free worktree of coffee"), "{error}");
         }
         let locked = lock(&lab, &dir);
-        assert!(locked.history().away.as_ref().is_some_and(|away| away.is_wanted));
+        assert!(locked.history().reclaimed.as_ref().is_some_and(|reclaim| reclaim.is_requested));
         let wanted = crate::store::task::read_journal(&dir).unwrap().records;
-        assert_eq!(wanted.iter().filter(|it| matches!(it.event, Event::WorktreeWanted { .. })).count(), 1);
+        assert_eq!(wanted.iter().filter(|it| matches!(it.event, Event::WorktreeRequested { .. })).count(), 1);
     }
 
     #[test]
@@ -310,23 +310,23 @@ mod tests {
         lab.acquire(&mut locked).unwrap();
         fs::write(lab.worktree().join("readme"), "mine\n").unwrap();
         let commit = head(&lab);
-        give(&lab.app, &mut locked, &commit).unwrap();
+        begin(&lab.app, &mut locked, &commit).unwrap();
         drop(locked);
         let worktree = lab.worktree();
         lab.git_in(&worktree, &["switch", "--quiet", "fix"]);
         fs::write(worktree.join("readme"), "theirs\n").unwrap();
         lab.git_in(&worktree, &["commit", "--quiet", "--all", "--message", "theirs"]);
         lab.git_in(&worktree, &["switch", "--quiet", "--detach", "main"]);
-        let error = back(&lab.app, lock(&lab, &dir)).unwrap_err();
+        let error = restore(&lab.app, lock(&lab, &dir)).unwrap_err();
         assert!(error.message.contains("has changed readme, too"), "{error}");
         let locked = lock(&lab, &dir);
-        assert!(locked.history().away.is_some() && locked.task().worktree().is_none());
-        let backup = &locked.history().away.as_ref().unwrap().kept[0];
+        assert!(locked.history().reclaimed.is_some() && locked.task().worktree().is_none());
+        let backup = &locked.history().reclaimed.as_ref().unwrap().kept[0];
         assert_eq!(lab.git_in(&worktree, &["show", &format!("{backup}:readme")]), "mine");
     }
 
     #[test]
-    fn a_worktree_that_cannot_come_back_as_it_is_stays() {
+    fn a_worktree_that_cannot_be_restored_is_kept() {
         let lab = Lab::new(None);
         let mut locked = tests::task(lab.home(), "fix");
         lab.acquire(&mut locked).unwrap();

@@ -11,16 +11,16 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Merges what was saved in the worktree since both copies were equal, and returns whether there was something. Changes in the
 /// store's copy wait for the next command.
-pub fn take_in(app: &App, dir: &TaskDir) -> Result<bool> {
-    meet(app, dir, |copy, _| !copy.has_news())
+pub fn merge_copy(app: &App, dir: &TaskDir) -> Result<bool> {
+    merge_unless(app, dir, |copy, _| !copy.has_changes())
 }
 
 /// Merges both copies if they differ in more than the time of the last change, and returns whether they did.
-pub fn even_out(app: &App, dir: &TaskDir) -> Result<bool> {
-    meet(app, dir, Copy::is_up_to_date)
+pub fn sync_copy(app: &App, dir: &TaskDir) -> Result<bool> {
+    merge_unless(app, dir, Copy::is_up_to_date)
 }
 
-fn meet(app: &App, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) -> Result<bool> {
+fn merge_unless(app: &App, dir: &TaskDir, is_done: impl Fn(&Copy, &Document) -> bool) -> Result<bool> {
     let history = task::read_journal(dir)?.history();
     let Some(workspace) = &history.owned.workspace else { return Ok(false) };
     let Some(copy) = Copy::look(dir, &history, &app.home.workspace(workspace))? else { return Ok(false) };

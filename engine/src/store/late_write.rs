@@ -20,7 +20,7 @@ const SUFFIX: &str = ".old";
 
 /// A version that was written to after it was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Late {
+pub struct LateWrite {
     path: PathBuf,
     body: String,
     base: Base,
@@ -39,7 +39,7 @@ pub fn name(path: &Path, body: &str) -> PathBuf {
 }
 
 /// Every replaced version of this file that has late writes. A later call finds those that are still being written.
-pub fn found(path: &Path) -> Result<Vec<Late>> {
+pub fn found(path: &Path) -> Result<Vec<LateWrite>> {
     Ok(formers(path)?
         .iter()
         .filter(|former| former.may_have_changed())
@@ -48,15 +48,15 @@ pub fn found(path: &Path) -> Result<Vec<Late>> {
 }
 
 /// The late write in this replaced version.
-pub fn at(former: &Path) -> Option<Late> {
+pub fn at(former: &Path) -> Option<LateWrite> {
     let base = former.file_name().and_then(|name| Base::parse(name.to_str()?))?;
     let Found::File(bytes, _) = regular::read(former).ok()? else { return None };
     let body = body_of(&bytes)?;
-    (!base.is_of(&body)).then(|| Late { path: former.to_owned(), body, base })
+    (!base.is_of(&body)).then(|| LateWrite { path: former.to_owned(), body, base })
 }
 
 /// The body with all late writes; `None` if it has them already.
-pub fn carried(late: &[Late], body: &str) -> Option<String> {
+pub fn carried(late: &[LateWrite], body: &str) -> Option<String> {
     let mut carried = None;
     for late in late {
         let current = carried.as_deref().unwrap_or(body);
@@ -83,7 +83,7 @@ pub fn forget(path: &Path) -> Result<()> {
     Ok(())
 }
 
-impl Late {
+impl LateWrite {
     /// The current body with the late write; `None` if it has that already.
     ///
     /// Appended text is appended. A rewritten text replaces the current body if that is still the one from which it began; if
@@ -199,7 +199,7 @@ mod tests {
 
     #[track_caller]
     fn check(base: &str, late: &str, current: &str, expect: Option<&str>) {
-        let late = Late { path: PathBuf::new(), body: late.to_owned(), base: Base::of(base) };
+        let late = LateWrite { path: PathBuf::new(), body: late.to_owned(), base: Base::of(base) };
         assert_eq!(late.carried_into(current).as_deref(), expect);
         // Carrying over twice is carrying over once.
         if let Some(merged) = expect.filter(|merged| *merged != base) {

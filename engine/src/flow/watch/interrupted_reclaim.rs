@@ -1,31 +1,31 @@
-//! Worktrees that a killed process has left half lent: the monitor, a command about the task, or a task that needs a worktree finishes it.
+//! Reclaims of worktrees that a kill has interrupted: the monitor, a command about the task, or a task that needs a worktree finishes them.
 
 use crate::Result;
 use crate::app::App;
 use crate::flow::{lock_recovered, queue};
-use crate::hooks::lend;
+use crate::hooks::reclaim;
 use crate::store::{LockedTask, Task, TaskDir, pool, projects};
 
-/// Locks a task without an open transition, with the worktree that it had given to another task. A worktree that a killed process has
-/// left half lent is free first.
+/// Locks a task without an open transition, with its reclaimed worktree restored. A reclaim that a kill has
+/// interrupted is finished first.
 pub fn lock_with_worktree(app: &App, dir: &TaskDir) -> Result<LockedTask> {
     if !pool::has_slot_of(&app.home, &dir.id)? {
         finish_killed(app, &dir.project)?;
     }
-    lend::back(app, lock_recovered(app, dir)?)
+    reclaim::restore(app, lock_recovered(app, dir)?)
 }
 
-/// Finishes what a killed process has begun with a worktree that this task lends; what was done, in words.
+/// Finishes the interrupted reclaim of the worktree of this task; what was done, in words.
 pub fn finish(app: &App, dir: &TaskDir) -> Result<String> {
     let held = lock_recovered(app, dir)?.task().worktree().cloned();
     if let Some(name) = held {
-        return Ok(format!("has {name}, with its work as it was: a killed process had begun to lend it"));
+        return Ok(format!("has {name}, with its work restored: a killed process had begun to reclaim it"));
     }
     queue::after_release(app, dir)?;
-    Ok("has given its worktree to another task, which a killed process had begun".to_owned())
+    Ok("has lost its worktree to another task: a killed process had begun to reclaim it".to_owned())
 }
 
-/// Finishes what killed processes have begun with worktrees that tasks of a project lend, if none of its worktrees is free. A failure
+/// Finishes the interrupted reclaims of worktrees of a project, if none of its worktrees is free. A failure
 /// leaves that worktree as it is: the monitor reports it.
 pub fn finish_killed(app: &App, project: &str) -> Result<()> {
     let Some(project) = projects::read(&app.home)?.into_iter().find(|it| it.name == project) else {
@@ -42,18 +42,18 @@ pub fn finish_killed(app: &App, project: &str) -> Result<()> {
             && is_unfinished(app, &dir)?
             && let Err(error) = finish(app, &dir)
         {
-            ::log::warn!(target: "worktree", "{} is half lent: {}", dir.shown(), error.one_line());
+            ::log::warn!(target: "worktree", "the reclaim of the worktree of {} was interrupted: {}", dir.shown(), error.one_line());
         }
     }
     Ok(())
 }
 
-/// True if a killed process has left a worktree half lent that this task holds by the pool. A task that cannot be read does not
+/// True if a kill has interrupted the reclaim of a worktree that this task holds by the pool. A task that cannot be read does not
 /// hinder the others: `orange doctor` names it.
 pub fn is_unfinished(app: &App, dir: &TaskDir) -> Result<bool> {
     let has_slot = pool::has_slot_of(&app.home, &dir.id)?;
     let read = Task::read_last(&app.home, dir, 0);
-    Ok(read.is_ok_and(|(task, journal)| lend::is_unfinished(&task, &journal.history(), has_slot)))
+    Ok(read.is_ok_and(|(task, journal)| reclaim::is_unfinished(&task, &journal.history(), has_slot)))
 }
 
 #[cfg(test)]
@@ -67,11 +67,11 @@ mod tests {
     use crate::hooks::workspace::{self, tests::Lab};
     use crate::store::{Event, Set, tests};
 
-    /// Points at which the process that lends a worktree is killed.
+    /// Points at which the process that reclaims a worktree is killed.
     const STEPS: [&str; 5] =
-        ["before the release", "after it", "before the slot", "with a slot", "coming back"];
+        ["before the release", "after it", "before the slot", "with a slot", "restoring"];
 
-    /// A task with work in its worktree, whose lending was killed at this step.
+    /// A task with work in its worktree, whose reclaim was interrupted at this step.
     fn killed(lab: &Lab, step: &str) -> TaskDir {
         let mut locked = tests::task(lab.home(), "fix");
         let dir = locked.dir().clone();
@@ -80,25 +80,25 @@ mod tests {
         fs::remove_file(lab.worktree().join("readme")).unwrap();
         let (workspace, head) =
             ("coffee--1".to_owned(), Git::at(lab.repo()).head(&lab.worktree()).unwrap().unwrap());
-        let leaving = Event::WorktreeLeaving { workspace: workspace.clone(), head: head.clone() };
+        let reclaiming = Event::WorktreeReclaiming { workspace: workspace.clone(), head: head.clone() };
         let release = |locked: &mut LockedTask| workspace::release(&lab.app, locked).unwrap();
         match step {
-            "before the release" => locked.append(leaving, Set::new()).unwrap(),
+            "before the release" => locked.append(reclaiming, Set::new()).unwrap(),
             "after it" => {
-                locked.append(leaving, Set::new()).unwrap();
+                locked.append(reclaiming, Set::new()).unwrap();
                 release(&mut locked);
             }
             "before the slot" => {
-                locked.append(leaving, Set::new()).unwrap();
+                locked.append(reclaiming, Set::new()).unwrap();
                 let set = release(&mut locked);
-                locked.append(Event::WorktreeLeft { workspace }, set).unwrap();
+                locked.append(Event::WorktreeReclaimed { workspace }, set).unwrap();
             }
             _ => {
-                lend::give(&lab.app, &mut locked, &head).unwrap();
+                reclaim::begin(&lab.app, &mut locked, &head).unwrap();
                 workspace::preflight(&lab.app, locked.task()).unwrap().unwrap().take().unwrap();
-                if step == "coming back" {
+                if step == "restoring" {
                     let set = Set::new().workspace(Some("coffee--1"));
-                    locked.append(Event::WorktreeReturning { workspace }, set).unwrap();
+                    locked.append(Event::WorktreeRestoring { workspace }, set).unwrap();
                 }
             }
         }
@@ -114,7 +114,7 @@ mod tests {
             finisher(&lab, &dir);
             assert!(!is_unfinished(&lab.app, &dir).unwrap(), "{what}, {step}");
             let held = Task::read(lab.home(), &dir).unwrap().0.owned.workspace;
-            if step == "coming back" {
+            if step == "restoring" {
                 assert_eq!(held.as_deref(), Some("coffee--1"), "{what}");
             } else {
                 assert_eq!(held, None, "{what}, {step}");
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_monitor_finishes_a_half_lent_worktree() {
+    fn the_monitor_finishes_an_interrupted_reclaim() {
         finishes("monitor", |lab, _| {
             let look = monitor::look(&lab.app, &mut Polls::default()).unwrap();
             assert_eq!(look.errors, []);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn gc_finishes_a_half_lent_worktree() {
+    fn gc_finishes_an_interrupted_reclaim() {
         finishes("gc", |lab, _| {
             let fates = |dry_run| {
                 let done = collect::collect(&lab.app, dry_run).unwrap();
@@ -148,12 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_needs_a_worktree_finishes_a_half_lent_one() {
+    fn a_task_without_worktree_finishes_an_interrupted_reclaim() {
         finishes("another task", |lab, _| finish_killed(&lab.app, "coffee").unwrap());
     }
 
     #[test]
-    fn a_diff_finishes_a_half_lent_worktree() {
+    fn a_diff_finishes_an_interrupted_reclaim() {
         finishes("diff", |lab, dir| drop(diff::compare(&lab.app, dir).unwrap()));
     }
 }
