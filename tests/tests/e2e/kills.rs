@@ -244,7 +244,7 @@ fn an_unfinished_transition_is_reported_and_waited_for() {
     end(asking).fails(5, "environment");
     world.until("it is reported", is_reported);
     held.let_go();
-    world.ok(&["task", "wait", "fix", "--status", "working"]);
+    world.ok(&["task", "wait", "fix", "--status", "working", "--timeout", "180"]);
     assert_eq!(task.events_of("hook.ended").len(), 5);
 }
 

@@ -323,7 +323,7 @@ fn a_mission_needs_an_answer_to_its_pause() {
     assert_eq!(sends["refusal"], "agents of missions get no texts");
     shown["actions"].as_array().unwrap().iter().for_each(|action| tried(&world, action));
     assert_eq!(world.ok(&["mission", "list"])[0]["need"]["kind"], "paused");
-    assert_eq!(world.ok(&["task", "wait", "--needs-me"])["id"], json!(mission.id));
+    assert_eq!(world.ok(&["task", "wait", "--needs-me", "--timeout", "180"])["id"], json!(mission.id));
     take(&world, &shown, "accept");
     missions::ends(&mission, "failed");
     let failed = mission.show()["need"].clone();

@@ -79,7 +79,7 @@ fn keep_house(world: &World) {
 /// From the first agent to a merged pull request.
 fn work(world: &World) {
     let task = world.create("fix", "Mend it [agents: work pass]", &[]);
-    world.ok(&["task", "wait", &task.id, "--status", "reviewing"]);
+    world.ok(&["task", "wait", &task.id, "--status", "reviewing", "--timeout", "180"]);
     world.ok(&["task", "list"]);
     for verb in ["next", "show", "diff", "create-pr"] {
         task.ok(verb, &[]);

@@ -102,7 +102,7 @@ fn what_is_left_running_is_no_descendant_and_has_no_terminal() {
     let (log, note) = (folder.path().join("log"), folder.path().join("pid"));
     let script = format!("echo $$ >'{}'; exec sleep 1000", note.display());
     let go_between = Call::new(std::env::current_exe().unwrap())
-        .args(["drive::exec::tests::goes_between", "--exact"])
+        .args(["exec::tests::goes_between", "--exact"])
         .env(GO_BETWEEN, script);
     let mut detached = go_between.detach(&log).unwrap();
     detached.until_independent().unwrap();
