@@ -1,4 +1,4 @@
-//! The build script's door: every workflow of a folder becomes one Rust file in `OUT_DIR`.
+//! The entry point of build scripts: every workflow of a folder becomes one Rust file in `OUT_DIR`.
 //!
 //! ```no_run
 //! use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Diagnostics as plain text, for the doors whose readers see what cargo prints: the macro and the build script.
+//! Diagnostics as plain text, for readers of what cargo prints: the macro and the build script.
 
 use crate::{Diagnostic, Label, LineIndex, Position, Source, Span, Witness};
 

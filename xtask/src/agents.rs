@@ -9,7 +9,7 @@ use clap::Args;
 
 use self::table::Record;
 use crate::Result;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// Run the lives of tasks with real coding agents against a scripted model, and write down how each went.
 #[derive(Args)]
@@ -25,18 +25,18 @@ pub(crate) struct Agents {
 /// The path of the page with the table.
 const PAGE: &str = "docs/agents.md";
 
-pub(crate) fn run(house: &House, arguments: &Agents) -> Result<ExitCode> {
-    let folder = house.metadata()?.target_directory.join("agents");
+pub(crate) fn run(workspace: &Workspace, arguments: &Agents) -> Result<ExitCode> {
+    let folder = workspace.metadata()?.target_directory.join("agents");
     let file = folder.join("record.jsonl");
     fs::create_dir_all(&folder).and_then(|()| fs::write(&file, "")).map_err(|error| error.to_string())?;
-    let mut test = house.cargo(["test", "--package", "orange-tests", "--test", "agents", "--"]);
+    let mut test = workspace.cargo(["test", "--package", "orange-tests", "--test", "agents", "--"]);
     test.args(&arguments.harness).env("ORANGE_AGENTS_RECORD", &file);
     if arguments.latest {
         test.env("ORANGE_AGENTS", "latest");
     }
     let status = test.status().map_err(|error| format!("cargo cannot be run: {error}"))?;
     let record = Record::read(&fs::read_to_string(&file).map_err(|error| error.to_string())?)?;
-    let page = house.read(PAGE)?;
+    let page = workspace.read(PAGE)?;
     let table = record.table();
     print!("\n{table}\n");
     if arguments.latest {
@@ -44,7 +44,7 @@ pub(crate) fn run(house: &House, arguments: &Agents) -> Result<ExitCode> {
     } else if arguments.harness.is_none() {
         let text = table::replaced(&page.text, &table)
             .ok_or_else(|| format!("{PAGE} has no place for the table"))?;
-        fs::write(house.root.join(PAGE), text).map_err(|error| format!("{PAGE}: {error}"))?;
+        fs::write(workspace.root.join(PAGE), text).map_err(|error| format!("{PAGE}: {error}"))?;
         println!("It is in {PAGE}.");
     }
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::Result;
 use crate::build_workflow::{FIXED_ADDRESS, describe, host, install};
-use crate::house::{House, answer, typed};
+use crate::workspace::{Workspace, answer, typed};
 
 /// The C library becomes a part of the program: to find and load it takes longer than the check of a file that is known.
 const STATIC_LIBRARY: &str = "-Ctarget-feature=+crt-static";
@@ -24,16 +24,16 @@ pub(crate) struct BuildChecker {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(house: &House, arguments: &BuildChecker) -> Result<ExitCode> {
-    let out = std::path::absolute(arguments.out.clone().unwrap_or_else(|| house.root.join("dist")))
+pub(crate) fn run(workspace: &Workspace, arguments: &BuildChecker) -> Result<ExitCode> {
+    let out = std::path::absolute(arguments.out.clone().unwrap_or_else(|| workspace.root.join("dist")))
         .map_err(|error| format!("--out leads nowhere: {error}"))?;
-    let program = install(&build(house)?, &out, "orange-workflow")?;
+    let program = install(&build(workspace)?, &out, "orange-workflow")?;
     describe(&program)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Builds it for this machine, static if the C library can be a part of it, and returns its path.
-pub(crate) fn build(house: &House) -> Result<PathBuf> {
+pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     let target = host()?;
     let mut flags = vec![FIXED_ADDRESS];
     if has_static_library() {
@@ -44,7 +44,7 @@ pub(crate) fn build(house: &House) -> Result<PathBuf> {
              `libc6-dev` or `glibc-static`"
         );
     }
-    let mut build = house.cargo(["build", "--package", "orange-workflow", "--profile", "tools"]);
+    let mut build = workspace.cargo(["build", "--package", "orange-workflow", "--profile", "tools"]);
     // Given the target, cargo leaves its flags out of macros and build scripts, which cannot be static.
     build.args(["--target", &target, "--config", &format!("target.{target}.rustflags={flags:?}")]);
     println!("{}", typed(&build));
@@ -52,7 +52,7 @@ pub(crate) fn build(house: &House) -> Result<PathBuf> {
     if !status.success() {
         return Err(format!("`{}` failed, {status}", typed(&build)));
     }
-    Ok(house.metadata()?.target_directory.join(target).join("tools/orange-workflow"))
+    Ok(workspace.metadata()?.target_directory.join(target).join("tools/orange-workflow"))
 }
 
 /// True if the C compiler has the C library as an archive. Of a file that it does not have, it answers with the bare name.

@@ -9,7 +9,7 @@ use orange_codegen::source::is_scenario_file;
 use orange_codegen::{Checked, PromptFiles, Source};
 
 use crate::binary::{is_static, kibibytes};
-use crate::house::{House, answer, typed};
+use crate::workspace::{Workspace, answer, typed};
 use crate::{Result, manual};
 
 /// The target for static binaries.
@@ -45,20 +45,20 @@ pub(crate) struct BuildWorkflow {
     no_custom: bool,
 }
 
-pub(crate) fn run(house: &House, arguments: &BuildWorkflow) -> Result<ExitCode> {
-    let given = arguments.workflows.clone().unwrap_or_else(|| house.root.join("workflows"));
+pub(crate) fn run(workspace: &Workspace, arguments: &BuildWorkflow) -> Result<ExitCode> {
+    let given = arguments.workflows.clone().unwrap_or_else(|| workspace.root.join("workflows"));
     let folder = folder_of_workflows(&given)?;
-    let out = std::path::absolute(arguments.out.clone().unwrap_or_else(|| house.root.join("dist")))
+    let out = std::path::absolute(arguments.out.clone().unwrap_or_else(|| workspace.root.join("dist")))
         .map_err(|error| format!("--out leads nowhere: {error}"))?;
-    if !check(house, &folder)? {
+    if !check(workspace, &folder)? {
         return Ok(ExitCode::FAILURE);
     }
     let workflows = workflows(&folder)?;
-    let built = build(house, &folder, !arguments.no_custom)?;
+    let built = build(workspace, &folder, !arguments.no_custom)?;
     let binary = install(&built, &out, "orange")?;
-    let dashboard = install(&build_dashboard(house)?, &out, DASHBOARD)?;
-    let fleet = install(&build_fleet(house, &folder)?, &out, FLEET)?;
-    let manual = write_manual(house, &out)?;
+    let dashboard = install(&build_dashboard(workspace)?, &out, DASHBOARD)?;
+    let fleet = install(&build_fleet(workspace, &folder)?, &out, FLEET)?;
+    let manual = write_manual(workspace, &out)?;
     print!("\n{}", table(&workflows));
     println!();
     describe(&binary)?;
@@ -105,8 +105,8 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Runs the authors' check, which prints the findings.
-fn check(house: &House, folder: &Path) -> Result<bool> {
-    let mut check = house.cargo(["run", "--quiet", "-p", "orange-workflow", "--", "check"]);
+fn check(workspace: &Workspace, folder: &Path) -> Result<bool> {
+    let mut check = workspace.cargo(["run", "--quiet", "-p", "orange-workflow", "--", "check"]);
     let status =
         check.arg(folder).status().map_err(|error| format!("`{}` cannot be run: {error}", typed(&check)))?;
     if !status.success() {
@@ -129,14 +129,15 @@ fn workflows(folder: &Path) -> Result<Vec<Checked>> {
 
 /// Builds `orange` as it is released, static if the target is installed, with or without the compiler of custom workflows, and returns
 /// its path.
-pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<PathBuf> {
+pub(crate) fn build(workspace: &Workspace, workflows: &Path, custom: bool) -> Result<PathBuf> {
     let target = target()?;
     if target != STATIC_TARGET {
         println!(
             "{STATIC_TARGET} is not installed (`rustup target add {STATIC_TARGET}`): building for {target}, which is not static"
         );
     }
-    let mut build = house.cargo(["build", "--package", "orange", "--profile", "dist", "--target", &target]);
+    let mut build =
+        workspace.cargo(["build", "--package", "orange", "--profile", "dist", "--target", &target]);
     if !custom {
         build.arg("--no-default-features");
     }
@@ -147,22 +148,28 @@ pub(crate) fn build(house: &House, workflows: &Path, custom: bool) -> Result<Pat
     if !status.success() {
         return Err(format!("`{}` failed, {status}", typed(&build)));
     }
-    Ok(house.metadata()?.target_directory.join(target).join("dist/orange"))
+    Ok(workspace.metadata()?.target_directory.join(target).join("dist/orange"))
 }
 
 /// Builds the dashboard in the same way, and returns its path.
-pub(crate) fn build_dashboard(house: &House) -> Result<PathBuf> {
-    build_beside(house, DASHBOARD, "dist", None)
+pub(crate) fn build_dashboard(workspace: &Workspace) -> Result<PathBuf> {
+    build_beside(workspace, DASHBOARD, "dist", None)
 }
 
 /// Builds the fleet with the step workflows of a folder, for speed instead of size, and returns its path.
-pub(crate) fn build_fleet(house: &House, workflows: &Path) -> Result<PathBuf> {
-    build_beside(house, FLEET, "tools", Some(workflows))
+pub(crate) fn build_fleet(workspace: &Workspace, workflows: &Path) -> Result<PathBuf> {
+    build_beside(workspace, FLEET, "tools", Some(workflows))
 }
 
-fn build_beside(house: &House, package: &str, profile: &str, workflows: Option<&Path>) -> Result<PathBuf> {
+fn build_beside(
+    workspace: &Workspace,
+    package: &str,
+    profile: &str,
+    workflows: Option<&Path>,
+) -> Result<PathBuf> {
     let target = target()?;
-    let mut build = house.cargo(["build", "--package", package, "--profile", profile, "--target", &target]);
+    let mut build =
+        workspace.cargo(["build", "--package", package, "--profile", profile, "--target", &target]);
     build.args(["--config", &format!("target.{target}.rustflags=[{FIXED_ADDRESS:?}]")]);
     build.envs(workflows.map(|folder| ("ORANGE_WORKFLOWS", folder)));
     println!("{}", typed(&build));
@@ -170,7 +177,7 @@ fn build_beside(house: &House, package: &str, profile: &str, workflows: Option<&
     if !status.success() {
         return Err(format!("`{}` failed, {status}", typed(&build)));
     }
-    Ok(house.metadata()?.target_directory.join(target).join(profile).join(package))
+    Ok(workspace.metadata()?.target_directory.join(target).join(profile).join(package))
 }
 
 /// Builds, in the same way, a program that prints one line, as the lower bound of every size, and returns its path. With an argument
@@ -217,13 +224,13 @@ pub(crate) fn install(built: &Path, out: &Path, name: &str) -> Result<PathBuf> {
 
 /// Writes the manual pages beside the binary, and returns their folder. Their date is that of the last commit, so that they are
 /// reproducible.
-fn write_manual(house: &House, out: &Path) -> Result<PathBuf> {
+fn write_manual(workspace: &Workspace, out: &Path) -> Result<PathBuf> {
     let folder = out.join("man");
     let failed = |error| format!("{} cannot be written: {error}", folder.display());
     let pages = folder.join("man1");
     std::fs::create_dir_all(&pages).map_err(failed)?;
     let mut git = Command::new("git");
-    git.args(["log", "-1", "--format=%cs"]).current_dir(&house.root).stderr(Stdio::null());
+    git.args(["log", "-1", "--format=%cs"]).current_dir(&workspace.root).stderr(Stdio::null());
     let date = answer(git).unwrap_or_default();
     for (name, page) in manual::pages(date.trim()).map_err(failed)? {
         std::fs::write(pages.join(name), page).map_err(failed)?;

@@ -9,25 +9,25 @@ use orange_codegen::source::is_scenario_file;
 use orange_codegen::{PromptFiles, Source, compile};
 
 use crate::Result;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// Folders whose workflows have golden files; of two with one name, the one in the last folder. The golden test compares the result
 /// with its own list.
 const FOLDERS: [&str; 2] = ["tests/fixtures/", "workflows/"];
 
-pub(crate) fn run(house: &House) -> Result<ExitCode> {
-    let stale = rewrite(house)?;
+pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
+    let stale = rewrite(workspace)?;
     println!("{}", if stale.is_empty() { "the golden files are as they should be" } else { "read the diff" });
     Ok(ExitCode::SUCCESS)
 }
 
 /// Rewrites every stale golden file, and returns their names.
-pub(crate) fn rewrite(house: &House) -> Result<Vec<String>> {
+pub(crate) fn rewrite(workspace: &Workspace) -> Result<Vec<String>> {
     let mut stale = Vec::new();
-    for (golden, source) in golden_files(&house.paths()?) {
-        let code = emitted(house, &source)?;
-        if house.read(&golden).ok().is_none_or(|file| file.text != code) {
-            let path = house.root.join(&golden);
+    for (golden, source) in golden_files(&workspace.paths()?) {
+        let code = emitted(workspace, &source)?;
+        if workspace.read(&golden).ok().is_none_or(|file| file.text != code) {
+            let path = workspace.root.join(&golden);
             std::fs::write(path, code).map_err(|error| format!("{golden} cannot be written: {error}"))?;
             println!("{golden}: rewritten from {source}");
             stale.push(golden);
@@ -53,9 +53,9 @@ fn golden_file(file: &str) -> Option<String> {
     is_workflow.then(|| format!("tests/golden/{stem}.rs"))
 }
 
-fn emitted(house: &House, path: &str) -> Result<String> {
-    let files = PromptFiles::beside(&house.root.join(path));
-    let compiled = compile(&Source::new(path, house.read(path)?.text).with_files(files));
+fn emitted(workspace: &Workspace, path: &str) -> Result<String> {
+    let files = PromptFiles::beside(&workspace.root.join(path));
+    let compiled = compile(&Source::new(path, workspace.read(path)?.text).with_files(files));
     let broken = || format!("{path} does not compile; `orange-workflow check {path}` says why");
     let checked = compiled.checked.ok_or_else(broken)?;
     let header = Header { source: path, command: "cargo xtask codegen" };

@@ -9,7 +9,6 @@ mod build_workflow;
 mod ci;
 mod codegen;
 mod demo;
-mod house;
 mod manual;
 mod mutate;
 mod new_lint;
@@ -17,12 +16,13 @@ mod scratch;
 mod size;
 mod tidy;
 mod torture;
+mod workspace;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// The maintainers' commands.
 #[derive(Parser)]
@@ -55,19 +55,19 @@ enum Command {
 type Result<T> = std::result::Result<T, String>;
 
 fn main() -> ExitCode {
-    let done = House::find().and_then(|house| match Arguments::parse().command {
-        Command::BuildWorkflow(arguments) => build_workflow::run(&house, &arguments),
-        Command::BuildChecker(arguments) => build_checker::run(&house, &arguments),
-        Command::Ci(arguments) => ci::run(&house, &arguments),
-        Command::Tidy => tidy::run(&house),
-        Command::Codegen => codegen::run(&house),
-        Command::Demo(arguments) => demo::run(&house, &arguments),
-        Command::Agents(arguments) => agents::run(&house, &arguments),
-        Command::Bench(arguments) => bench::run(&house, &arguments),
-        Command::Size => size::run(&house),
-        Command::NewLint(arguments) => new_lint::run(&house, &arguments),
-        Command::Mutate(arguments) => mutate::run(&house, &arguments),
-        Command::Torture(arguments) => torture::run(&house, &arguments),
+    let done = Workspace::find().and_then(|workspace| match Arguments::parse().command {
+        Command::BuildWorkflow(arguments) => build_workflow::run(&workspace, &arguments),
+        Command::BuildChecker(arguments) => build_checker::run(&workspace, &arguments),
+        Command::Ci(arguments) => ci::run(&workspace, &arguments),
+        Command::Tidy => tidy::run(&workspace),
+        Command::Codegen => codegen::run(&workspace),
+        Command::Demo(arguments) => demo::run(&workspace, &arguments),
+        Command::Agents(arguments) => agents::run(&workspace, &arguments),
+        Command::Bench(arguments) => bench::run(&workspace, &arguments),
+        Command::Size => size::run(&workspace),
+        Command::NewLint(arguments) => new_lint::run(&workspace, &arguments),
+        Command::Mutate(arguments) => mutate::run(&workspace, &arguments),
+        Command::Torture(arguments) => torture::run(&workspace, &arguments),
     });
     match done {
         Ok(code) => code,

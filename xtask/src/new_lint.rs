@@ -11,7 +11,7 @@ use orange_analysis::catalogue;
 use orange_analysis::lint::{GROUPS, Group};
 
 use crate::Result;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// Begin a lint: its file, its page, and its line in the table of its group.
 #[derive(Args)]
@@ -51,7 +51,7 @@ const PAGE: &str = include_str!("new_lint/page.md.txt");
 const STEP_LINT: &str = include_str!("new_lint/step_lint.rs.txt");
 const STEP_PAGE: &str = include_str!("new_lint/step_page.md.txt");
 
-pub(crate) fn run(house: &House, arguments: &NewLint) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, arguments: &NewLint) -> Result<ExitCode> {
     let NewLint { name, group, level } = arguments;
     if let Some(check) = catalogue::find(name) {
         return Err(format!("{} is called `{name}` already; choose another name", check.code));
@@ -59,12 +59,14 @@ pub(crate) fn run(house: &House, arguments: &NewLint) -> Result<ExitCode> {
     let used: Vec<&str> = catalogue::all().iter().map(|it| it.code).collect();
     let code = next_code(&used, group)?;
     let registry = format!("analysis/src/lint/{}/mod.rs", group.name);
-    let places = places(name, &code, group, *level, &house.read(&registry)?.text)?;
-    if let Some(place) = places.iter().find(|it| it.path != registry && house.root.join(&it.path).exists()) {
+    let places = places(name, &code, group, *level, &workspace.read(&registry)?.text)?;
+    if let Some(place) =
+        places.iter().find(|it| it.path != registry && workspace.root.join(&it.path).exists())
+    {
         return Err(format!("{} is there already; choose another name", place.path));
     }
     for PlannedFile { path, text } in &places {
-        fs::write(house.root.join(path), text)
+        fs::write(workspace.root.join(path), text)
             .map_err(|error| format!("{path} cannot be written: {error}"))?;
         println!("{path}");
     }
@@ -214,10 +216,10 @@ mod tests {
 
     #[test]
     fn every_group_of_lints_can_have_another() {
-        let house = House::find().unwrap();
+        let workspace = Workspace::find().unwrap();
         for group in GROUPS {
             let path = format!("analysis/src/lint/{}/mod.rs", group.name);
-            let text = house.read(&path).unwrap().text;
+            let text = workspace.read(&path).unwrap().text;
             let [_, _, place] = places("never-seen-before", "CFF", group, Level::Warn, &text).unwrap();
             let added: Vec<_> = place.text.lines().filter(|it| it.contains("never_seen_before")).collect();
             assert_eq!(added.len(), 2, "{}", place.text);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::Result;
-use crate::house::answer;
+use crate::workspace::answer;
 
 /// The author of commits.
 const GIT_SETTINGS: &str =

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::binary::kibibytes;
-use crate::house::House;
+use crate::workspace::Workspace;
 use crate::{Result, build_workflow};
 
 /// A released binary, and its budget.
@@ -27,14 +27,14 @@ pub(crate) const VARIANTS: [Variant; 2] = [
 ];
 
 /// Builds both and compares; fails if one exceeds its budget. It also prints the size of a minimal program.
-pub(crate) fn run(house: &House) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
     let scratch =
         tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
     let bare = size_of(&build_workflow::build_bare(scratch.path())?)?;
     let mut lines = format!("{:32}  {:>9}\n", "a program that prints one line", kibibytes(bare));
     let mut is_over = false;
     for variant in VARIANTS {
-        let built = build_workflow::build(house, &house.root.join("workflows"), variant.custom)?;
+        let built = build_workflow::build(workspace, &workspace.root.join("workflows"), variant.custom)?;
         let size = size_of(&built)?;
         is_over |= size > variant.budget;
         lines += &line(&variant, size);

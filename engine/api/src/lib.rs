@@ -6,9 +6,9 @@
 
 mod acts;
 mod agent;
+mod common;
 mod diff;
 mod doctor;
-mod door;
 mod error;
 pub mod gateway;
 mod gc;
@@ -30,9 +30,9 @@ use serde::{Deserialize, Serialize};
 
 pub use acts::{Edited, FailedTask, OpenedPage, Refreshed, Reopened, Sent};
 pub use agent::{Agent, AgentSpending, AgentState, Asked, Assessment, SessionState, Spending};
+pub use common::{Refusal, Text, Version};
 pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
-pub use door::{Refusal, Text, Version};
 pub use error::{Error, Failure, Kind, Result, Unfit};
 pub use gc::Removal;
 pub use harness::ListedHarness;

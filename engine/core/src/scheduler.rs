@@ -173,7 +173,7 @@ pub enum Event {
         crab: String,
     },
     /// Heartbeats, each for a crab, a mission, a step and the number of its attempt. The first one accepts an offer.
-    Beat {
+    Heartbeat {
         /// The leases that are alive.
         leases: Vec<(String, String, StepId, u32)>,
     },
@@ -279,7 +279,7 @@ impl Scheduler {
             }
             Event::Park { crab } => self.park(heads, &crab),
             Event::Unpark { crab } => self.unpark(&crab),
-            Event::Beat { leases } => Ok(self.beat(leases)),
+            Event::Heartbeat { leases } => Ok(self.heartbeat(leases)),
             Event::GiveBack { crab, mission, step, attempt, reason } => {
                 self.give_back(&crab, &mission, (step, attempt), reason)
             }
@@ -303,7 +303,7 @@ impl Scheduler {
             }
             Event::Leave { .. }
             | Event::Unpark { .. }
-            | Event::Beat { .. }
+            | Event::Heartbeat { .. }
             | Event::GiveBack { .. }
             | Event::Sweep { .. } => false,
         }

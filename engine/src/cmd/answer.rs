@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{Error, Kind, Result};
 
-/// An answer in both forms; `door.rs` prints one of them.
+/// An answer in both forms; `entry_point.rs` prints one of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// For `--json`. Without it, `text` is what to print in any case: of a long answer only one form is made.

@@ -11,7 +11,7 @@ mod complete;
 mod confirm;
 mod dashboard;
 mod doctor;
-mod door;
+mod entry_point;
 mod event;
 mod gc;
 mod harness;
@@ -33,4 +33,4 @@ mod task;
 mod workflow;
 mod workspace;
 
-pub use door::main;
+pub use entry_point::main;

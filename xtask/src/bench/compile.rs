@@ -5,21 +5,22 @@ use std::path::{Path, PathBuf};
 use super::processes::{Runs, text, write};
 use super::{Built, Row};
 use crate::Result;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// A package that uses the macro, or does not.
 struct Package {
     folder: PathBuf,
 }
 
-pub(super) fn rows(house: &House, built: &Built, scratch: &Path, quick: bool) -> Result<Vec<Row>> {
+pub(super) fn rows(workspace: &Workspace, built: &Built, scratch: &Path, quick: bool) -> Result<Vec<Row>> {
     let of_ours =
-        |name: &str, path: &str| format!("{name} = {{ path = {:?} }}\n", text(&house.root.join(path)));
+        |name: &str, path: &str| format!("{name} = {{ path = {:?} }}\n", text(&workspace.root.join(path)));
     let ours = of_ours("orange-core", "engine/core") + &of_ours("orange-macros", "macros");
-    let with = Package::new(house, scratch, "with", &ours, "orange_macros::workflow!(\"default.yml\");\n")?;
-    let without = Package::new(house, scratch, "without", &ours, "")?;
+    let with =
+        Package::new(workspace, scratch, "with", &ours, "orange_macros::workflow!(\"default.yml\");\n")?;
+    let without = Package::new(workspace, scratch, "without", &ours, "")?;
     let theirs = "serde = { version = \"1\", features = [\"derive\"] }\nserde_yaml = \"0.9\"\n";
-    let peer = Package::new(house, scratch, "peer", theirs, "")?;
+    let peer = Package::new(workspace, scratch, "peer", theirs, "")?;
     let rounds = if quick { 1 } else { 3 };
     let mut clean = Runs::new(rounds, built);
     clean.ask(
@@ -52,7 +53,13 @@ pub(super) fn rows(house: &House, built: &Built, scratch: &Path, quick: bool) ->
 }
 
 impl Package {
-    fn new(house: &House, scratch: &Path, name: &str, dependencies: &str, code: &str) -> Result<Package> {
+    fn new(
+        workspace: &Workspace,
+        scratch: &Path,
+        name: &str,
+        dependencies: &str,
+        code: &str,
+    ) -> Result<Package> {
         let folder = scratch.join("compile").join(name);
         std::fs::create_dir_all(folder.join("src"))
             .map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -60,8 +67,8 @@ impl Package {
             "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n{dependencies}"
         );
         write(&folder.join("Cargo.toml"), &manifest)?;
-        write(&folder.join("Cargo.lock"), &house.read("Cargo.lock")?.text)?;
-        write(&folder.join("default.yml"), &house.read("workflows/default.yml")?.text)?;
+        write(&folder.join("Cargo.lock"), &workspace.read("Cargo.lock")?.text)?;
+        write(&folder.join("default.yml"), &workspace.read("workflows/default.yml")?.text)?;
         write(&folder.join("src/lib.rs"), code)?;
         Ok(Package { folder })
     }

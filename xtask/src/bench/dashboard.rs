@@ -13,7 +13,7 @@ use crate::scratch::Scratch;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal with the dashboard.
-struct Desk<'s> {
+struct Dashboard<'s> {
     scratch: &'s Scratch,
     socket: PathBuf,
     pid: u32,
@@ -28,14 +28,14 @@ pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<Row>> {
         scratch.orange(&["task", "create", &branch, "Mend the date", "--no-spawn"])?;
     }
     let first = median((0..5).map(|_| first_frame(&scratch)).collect::<Result<_>>()?);
-    let desk = Desk::open(&scratch)?;
-    desk.shows("task-000")?;
-    let keys = median((0..20).map(|number| desk.key(number)).collect::<Result<_>>()?);
+    let dashboard = Dashboard::open(&scratch)?;
+    dashboard.shows("task-000")?;
+    let keys = median((0..20).map(|number| dashboard.key(number)).collect::<Result<_>>()?);
     // It counts as idle when its first questions are answered.
     thread::sleep(Duration::from_secs(2));
-    let idle = desk.share_of_a_core(Duration::from_secs(if quick { 3 } else { 15 }))?;
-    let memory = desk.memory()?;
-    desk.close()?;
+    let idle = dashboard.share_of_a_core(Duration::from_secs(if quick { 3 } else { 15 }))?;
+    let memory = dashboard.memory()?;
+    dashboard.close()?;
     scratch.remove()?;
     let row = |what: String, figure: f64, budget: &str, most: f64| Row {
         what,
@@ -54,34 +54,44 @@ pub(super) fn rows(orange: &Path, quick: bool) -> Result<Vec<Row>> {
 /// From the start of the program until its list is on the screen.
 fn first_frame(scratch: &Scratch) -> Result<f64> {
     let begin = Instant::now();
-    let desk = Desk::open(scratch)?;
-    desk.shows("task-000")?;
+    let dashboard = Dashboard::open(scratch)?;
+    dashboard.shows("task-000")?;
     let took = begin.elapsed().as_secs_f64() * 1000.0;
-    desk.close()?;
+    dashboard.close()?;
     Ok(took)
 }
 
-impl<'s> Desk<'s> {
-    fn open(scratch: &'s Scratch) -> Result<Desk<'s>> {
+impl<'s> Dashboard<'s> {
+    fn open(scratch: &'s Scratch) -> Result<Dashboard<'s>> {
         let socket = scratch.path("screen");
         let program = scratch.dashboard();
         let program = program.to_string_lossy();
-        let mut desk = Desk { scratch, socket, pid: 0 };
-        desk.tmux(&["new-session", "-d", "-x", "120", "-y", "40", "-s", "desk", &format!("exec {program}")])?;
-        let pid = desk.tmux(&["display-message", "-p", "-t", "=desk:", "#{pane_pid}"])?;
-        desk.pid = pid.trim().parse().map_err(|error| format!("tmux gives no process id: {error}"))?;
-        Ok(desk)
+        let mut dashboard = Dashboard { scratch, socket, pid: 0 };
+        dashboard.tmux(&[
+            "new-session",
+            "-d",
+            "-x",
+            "120",
+            "-y",
+            "40",
+            "-s",
+            "dashboard",
+            &format!("exec {program}"),
+        ])?;
+        let pid = dashboard.tmux(&["display-message", "-p", "-t", "=dashboard:", "#{pane_pid}"])?;
+        dashboard.pid = pid.trim().parse().map_err(|error| format!("tmux gives no process id: {error}"))?;
+        Ok(dashboard)
     }
 
     fn tmux(&self, words: &[&str]) -> Result<String> {
         let socket = self.socket.to_string_lossy();
         let words = [&["-S", &*socket, "-f", "/dev/null"], words].concat();
-        crate::house::answer(self.scratch.command(Path::new("tmux"), &words))
+        crate::workspace::answer(self.scratch.command(Path::new("tmux"), &words))
     }
 
     fn shows(&self, what: &str) -> Result<()> {
         let begin = Instant::now();
-        while !self.tmux(&["capture-pane", "-p", "-t", "=desk:"])?.contains(what) {
+        while !self.tmux(&["capture-pane", "-p", "-t", "=dashboard:"])?.contains(what) {
             if begin.elapsed() > PATIENCE {
                 return Err(format!("the dashboard does not show {what}"));
             }
@@ -92,7 +102,7 @@ impl<'s> Desk<'s> {
     /// From a key until the next row is selected.
     fn key(&self, number: usize) -> Result<f64> {
         let begin = Instant::now();
-        self.tmux(&["send-keys", "-t", "=desk:", "j"])?;
+        self.tmux(&["send-keys", "-t", "=dashboard:", "j"])?;
         self.shows(&format!("task-{:03} · ", number + 1))?;
         Ok(begin.elapsed().as_secs_f64() * 1000.0)
     }

@@ -6,17 +6,17 @@ use std::process::Command;
 use super::postgres::Postgres;
 use super::{Row, fields};
 use crate::Result;
-use crate::house::{House, answer};
+use crate::workspace::{Workspace, answer};
 
 /// Number of waiting missions for a store that keeps everything in memory.
 const FEW: &str = "5000";
 
 /// The figures of this gateway with each store, beside each other; a store that is not there has none. Only those with SQLite have budgets.
 /// With Restate, a build of the gateway is measured that knows it.
-pub(super) fn rows(house: &House, program: &Path, quick: bool) -> Result<Vec<Row>> {
+pub(super) fn rows(workspace: &Workspace, program: &Path, quick: bool) -> Result<Vec<Row>> {
     let build = ["build", "--profile", "tools", "--package", "orange-fleet", "--features", "restate"];
-    answer(house.cargo([&build[..], &["--bin", "orange-fleet", "--example", "load"]].concat()))?;
-    let built = house.metadata()?.target_directory.join("tools");
+    answer(workspace.cargo([&build[..], &["--bin", "orange-fleet", "--example", "load"]].concat()))?;
+    let built = workspace.metadata()?.target_directory.join("tools");
     let (missions, backlog) = if quick { ("200", FEW) } else { ("1000", "100000") };
     let measured = |program: &Path, backlog: &str, store: Option<&str>| {
         let mut measure = Command::new(built.join("examples/load"));

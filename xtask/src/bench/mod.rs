@@ -16,8 +16,8 @@ use clap::{Args, ValueEnum};
 
 use crate::Result;
 use crate::binary::kibibytes;
-use crate::house::{House, answer};
 use crate::size::{VARIANTS, size_of};
+use crate::workspace::{Workspace, answer};
 use crate::{build_checker, build_workflow};
 
 /// Measure everything that has a budget.
@@ -72,24 +72,24 @@ struct Built {
     bench: PathBuf,
 }
 
-pub(crate) fn run(house: &House, arguments: &Bench) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, arguments: &Bench) -> Result<ExitCode> {
     let scratch =
         tempfile::tempdir().map_err(|error| format!("there is no room for scratch files: {error}"))?;
     let built = Built {
-        hookless: build_hookless(house, scratch.path())?,
-        small: build_small(house, scratch.path())?,
-        orange: build_workflow::build(house, &house.root.join("workflows"), true)?,
-        checker: build_checker::build(house)?,
-        bench: build_bench(house)?,
+        hookless: build_hookless(workspace, scratch.path())?,
+        small: build_small(workspace, scratch.path())?,
+        orange: build_workflow::build(workspace, &workspace.root.join("workflows"), true)?,
+        checker: build_checker::build(workspace)?,
+        bench: build_bench(workspace)?,
     };
     let tables = if arguments.tables.is_empty() { Table::value_variants() } else { &arguments.tables };
     for table in tables {
-        measure(*table, house, &built, scratch.path(), arguments.quick)?;
+        measure(*table, workspace, &built, scratch.path(), arguments.quick)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn measure(measured: Table, house: &House, built: &Built, scratch: &Path, quick: bool) -> Result<()> {
+fn measure(measured: Table, workspace: &Workspace, built: &Built, scratch: &Path, quick: bool) -> Result<()> {
     let heads: [&str; 3] = ["", "wall ms", "cpu ms"];
     let (title, heads, rows): (_, &[&str], _) = match measured {
         Table::Resolve => (
@@ -98,7 +98,7 @@ fn measure(measured: Table, house: &House, built: &Built, scratch: &Path, quick:
             resolve::rows(&built.bench),
         ),
         Table::Processes => {
-            ("whole processes, medians", &heads, processes::rows(house, built, scratch, quick))
+            ("whole processes, medians", &heads, processes::rows(workspace, built, scratch, quick))
         }
         Table::Missions => (
             "missions with real tmux, real git and an agent that only reports, medians",
@@ -106,23 +106,23 @@ fn measure(measured: Table, house: &House, built: &Built, scratch: &Path, quick:
             missions::rows(&built.orange, quick),
         ),
         Table::Dashboard => {
-            build_workflow::build_dashboard(house)?;
+            build_workflow::build_dashboard(workspace)?;
             ("the dashboard in a real tmux, medians", &["", "figure"], dashboard::rows(&built.orange, quick))
         }
         Table::Gateway => {
-            let program = build_workflow::build_fleet(house, &house.root.join("workflows"))?;
+            let program = build_workflow::build_fleet(workspace, &workspace.root.join("workflows"))?;
             (
                 "one gateway over HTTP, and its store; 32 clients and 16 simulated crabs on the same machine",
                 &["", "sqlite", "postgres", "restate"],
-                fleet::rows(house, &program, quick),
+                fleet::rows(workspace, &program, quick),
             )
         }
-        Table::Builds => ("builds, medians", &heads, compile::rows(house, built, scratch, quick)),
+        Table::Builds => ("builds, medians", &heads, compile::rows(workspace, built, scratch, quick)),
         Table::Linters => (
             "linters, whole processes, medians",
             &heads,
-            match peers::install(house) {
-                Ok(peers) => processes::linters(house, built, &peers, scratch, quick),
+            match peers::install(workspace) {
+                Ok(peers) => processes::linters(workspace, built, &peers, scratch, quick),
                 Err(why) => {
                     return not_measured(&format!("the other linters cannot be installed from PyPI: {why}"));
                 }
@@ -131,7 +131,7 @@ fn measure(measured: Table, house: &House, built: &Built, scratch: &Path, quick:
         Table::Instructions => (
             "instructions of a check, in millions, and in thousands for each state",
             &["", "millions", "thousands"],
-            match peers::instructions(&built.checker, house, scratch) {
+            match peers::instructions(&built.checker, workspace, scratch) {
                 Ok(rows) => Ok(rows),
                 Err(why) => return not_measured(&why),
             },
@@ -148,13 +148,13 @@ fn not_measured(why: &str) -> Result<()> {
     Ok(())
 }
 
-fn build_hookless(house: &House, scratch: &Path) -> Result<PathBuf> {
-    let built = build_workflow::build(house, &house.root.join("xtask/bench/workflows"), true)?;
+fn build_hookless(workspace: &Workspace, scratch: &Path) -> Result<PathBuf> {
+    let built = build_workflow::build(workspace, &workspace.root.join("xtask/bench/workflows"), true)?;
     set_aside(&built, scratch.join("orange-hookless"))
 }
 
-fn build_small(house: &House, scratch: &Path) -> Result<PathBuf> {
-    let built = build_workflow::build(house, &house.root.join("workflows"), false)?;
+fn build_small(workspace: &Workspace, scratch: &Path) -> Result<PathBuf> {
+    let built = build_workflow::build(workspace, &workspace.root.join("workflows"), false)?;
     set_aside(&built, scratch.join("orange-small"))
 }
 
@@ -164,10 +164,10 @@ fn set_aside(built: &Path, place: PathBuf) -> Result<PathBuf> {
     Ok(place)
 }
 
-fn build_bench(house: &House) -> Result<PathBuf> {
+fn build_bench(workspace: &Workspace) -> Result<PathBuf> {
     let manifest = "xtask/bench/Cargo.toml";
-    let target = house.metadata()?.target_directory.join("bench");
-    let mut build = house.cargo(["build", "--release", "--manifest-path", manifest, "--target-dir"]);
+    let target = workspace.metadata()?.target_directory.join("bench");
+    let mut build = workspace.cargo(["build", "--release", "--manifest-path", manifest, "--target-dir"]);
     build.arg(&target);
     answer(build)?;
     Ok(target.join("release/orange-bench"))

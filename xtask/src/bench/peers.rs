@@ -6,7 +6,7 @@ use std::process::Command;
 use super::Row;
 use super::processes::{Runs, large_workflow, text, write};
 use crate::Result;
-use crate::house::{House, answer};
+use crate::workspace::{Workspace, answer};
 
 /// The packages to install, once.
 const PEERS: [&str; 2] = ["yamllint==1.38.0", "zizmor==1.32.0"];
@@ -15,8 +15,8 @@ const PEERS: [&str; 2] = ["yamllint==1.38.0", "zizmor==1.32.0"];
 const MANY: usize = 1_000;
 
 /// Installs the other linters from PyPI, or says why that fails.
-pub(super) fn install(house: &House) -> Result<PathBuf> {
-    let place = house.metadata()?.target_directory.join("bench/peers");
+pub(super) fn install(workspace: &Workspace) -> Result<PathBuf> {
+    let place = workspace.metadata()?.target_directory.join("bench/peers");
     let bin = place.join("bin");
     if ["yamllint", "zizmor"].iter().all(|name| bin.join(name).exists()) {
         return Ok(bin);
@@ -33,13 +33,13 @@ pub(super) fn install(house: &House) -> Result<PathBuf> {
 /// Times each linter with one file and with a thousand. yamllint reads every YAML file; zizmor reads only GitHub's workflows, so it
 /// gets one of the same length.
 pub(super) fn rows(
-    house: &House,
+    workspace: &Workspace,
     runs: &mut Runs,
     checker: &Path,
     peers: &Path,
     scratch: &Path,
 ) -> Result<()> {
-    let flow = house.read("workflows/default.yml")?.text;
+    let flow = workspace.read("workflows/default.yml")?.text;
     let github = github_workflow(flow.lines().count());
     let folder = |name: &str, text: &str| -> Result<(String, String)> {
         let folder = scratch.join(format!("peers/{name}/.github/workflows"));
@@ -85,8 +85,8 @@ fn github_workflow(lines: usize) -> String {
 }
 
 /// The instructions of a check, which other load does not change.
-pub(super) fn instructions(checker: &Path, house: &House, scratch: &Path) -> Result<Vec<Row>> {
-    let mut files = vec![("default.yml".to_string(), 1, house.root.join("workflows/default.yml"))];
+pub(super) fn instructions(checker: &Path, workspace: &Workspace, scratch: &Path) -> Result<Vec<Row>> {
+    let mut files = vec![("default.yml".to_string(), 1, workspace.root.join("workflows/default.yml"))];
     for states in [100, 1_000, 10_000] {
         let path = scratch.join(format!("count-{states}.yml"));
         write(&path, &large_workflow(states))?;

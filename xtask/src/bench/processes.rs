@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use super::{Built, Row, fields};
 use crate::Result;
-use crate::house::{House, answer};
+use crate::workspace::{Workspace, answer};
 
 /// The processes to measure, in the order of the table.
 pub(super) struct Runs {
@@ -37,19 +37,19 @@ pub(super) struct Took {
     pub(super) cpu: f64,
 }
 
-pub(super) fn rows(house: &House, built: &Built, scratch: &Path, quick: bool) -> Result<Vec<Row>> {
+pub(super) fn rows(workspace: &Workspace, built: &Built, scratch: &Path, quick: bool) -> Result<Vec<Row>> {
     let (rounds, large) = if quick { (40, 500) } else { (300, 5_000) };
     let mut quickly = Runs::new(rounds, built);
     quickly.ask("/bin/true", &[], &["/bin/true"], "", None);
     start_up(&mut quickly, built);
-    checks(&mut quickly, house, built, scratch)?;
+    checks(&mut quickly, workspace, built, scratch)?;
     for tasks in [30, large] {
         updates(&mut quickly, built, scratch, tasks)?;
     }
     event(&mut quickly, built, scratch)?;
     let mut slowly = Runs::new(rounds / 10, built);
     slowly.ask("/bin/true", &[], &["/bin/true"], "", None);
-    large_checks(&mut slowly, house, built, scratch)?;
+    large_checks(&mut slowly, workspace, built, scratch)?;
     for tasks in [0, 100, large] {
         list(&mut slowly, built, scratch, tasks)?;
     }
@@ -65,7 +65,7 @@ pub(super) fn rows(house: &House, built: &Built, scratch: &Path, quick: bool) ->
 
 /// Our checker beside others.
 pub(super) fn linters(
-    house: &House,
+    workspace: &Workspace,
     built: &Built,
     peers: &Path,
     scratch: &Path,
@@ -73,7 +73,7 @@ pub(super) fn linters(
 ) -> Result<Vec<Row>> {
     let mut runs = Runs::new(if quick { 3 } else { 10 }, built);
     runs.ask("/bin/true", &[], &["/bin/true"], "", None);
-    super::peers::rows(house, &mut runs, &built.checker, peers, scratch)?;
+    super::peers::rows(workspace, &mut runs, &built.checker, peers, scratch)?;
     runs.measure()
 }
 
@@ -103,9 +103,9 @@ fn start_up(runs: &mut Runs, built: &Built) {
     );
 }
 
-fn checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -> Result<()> {
+fn checks(runs: &mut Runs, workspace: &Workspace, built: &Built, scratch: &Path) -> Result<()> {
     let flow = scratch.join("default.yml");
-    copy(&house.root.join("workflows/default.yml"), &flow)?;
+    copy(&workspace.root.join("workflows/default.yml"), &flow)?;
     let (bench, checker, flow) = (text(&built.bench), text(&built.checker), text(&flow));
     runs.ask("the bare parse of default.yml", &[], &[&bench, "parse", &flow], "", None);
     let cache = format!("XDG_CACHE_HOME={}", text(scratch));
@@ -123,7 +123,7 @@ fn checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -> Resu
         "at most 3 ms of cpu",
         Some(|it, _| it.cpu <= 3.0),
     );
-    let plan = text(&house.root.join("workflows/dev-task.toml"));
+    let plan = text(&workspace.root.join("workflows/dev-task.toml"));
     runs.ask(
         "orange-workflow check dev-task.toml",
         &[],
@@ -136,11 +136,11 @@ fn checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -> Resu
 }
 
 /// A thousand files, one file of up to ten thousand states, which shows whether the time grows linearly, and a picture.
-fn large_checks(runs: &mut Runs, house: &House, built: &Built, scratch: &Path) -> Result<()> {
+fn large_checks(runs: &mut Runs, workspace: &Workspace, built: &Built, scratch: &Path) -> Result<()> {
     let checker = text(&built.checker);
     let folder = scratch.join("thousand");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let flow = house.read("workflows/default.yml")?.text;
+    let flow = workspace.read("workflows/default.yml")?.text;
     for number in 0..1_000 {
         let name = format!("flow-{number}");
         write(

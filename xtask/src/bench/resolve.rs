@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::{Row, fields};
 use crate::Result;
-use crate::house::answer;
+use crate::workspace::answer;
 
 /// The match that answers as much as ours do.
 const BY_HAND: &str = "by hand";

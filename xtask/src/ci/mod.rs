@@ -13,7 +13,7 @@ use clap::Args;
 
 use self::step::{CiResult, CiStep, Work, run_beside, run_in_order, summary};
 use crate::Result;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// Everything that must hold before a change is accepted; continuous integration runs this and nothing else.
 ///
@@ -32,13 +32,13 @@ const FLEET_FEATURES: &str = "orange-fleet/fail-points,orange-fleet/restate";
 /// The stores of `cargo xtask torture --fleet`. Each is tortured by itself, since that mostly waits.
 const STORES: [&str; 4] = ["postgres-pair", "restate", "postgres", "sqlite"];
 
-pub(crate) fn run(house: &House, arguments: &Ci) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, arguments: &Ci) -> Result<ExitCode> {
     let started = Instant::now();
-    let mut outcomes = run_in_order(house, before(house, arguments.quick)?);
+    let mut outcomes = run_in_order(workspace, before(workspace, arguments.quick)?);
     // Without programs there is nothing that could run.
     if outcomes.iter().all(CiResult::is_ok) {
-        let lanes = if arguments.quick { quick(house)? } else { lanes(house)? };
-        outcomes.extend(run_beside(house, lanes, started));
+        let lanes = if arguments.quick { quick(workspace)? } else { lanes(workspace)? };
+        outcomes.extend(run_beside(workspace, lanes, started));
     } else {
         println!("\n── nothing else has run: mend this first");
     }
@@ -47,30 +47,30 @@ pub(crate) fn run(house: &House, arguments: &Ci) -> Result<ExitCode> {
 }
 
 /// First steps: those that need no program, and the build of all programs.
-fn before(house: &House, quick: bool) -> Result<Vec<CiStep>> {
+fn before(workspace: &Workspace, quick: bool) -> Result<Vec<CiStep>> {
     let build = ["build", "--workspace", "--all-targets", "--features", FLEET_FEATURES];
     let mut steps = vec![
-        CiStep::run("fmt", house.cargo(["fmt", "--all", "--check"])),
+        CiStep::run("fmt", workspace.cargo(["fmt", "--all", "--check"])),
         CiStep::new("tidy", Work::Tidy),
         CiStep::new("golden files", Work::Golden),
     ];
     if !quick {
         steps.push(CiStep::new("build for the torture", Work::Armed));
     }
-    steps.push(CiStep::run("build", house.cargo(build)));
+    steps.push(CiStep::run("build", workspace.cargo(build)));
     Ok(steps)
 }
 
 /// Steps after the build: in the first lane the work of cargo in the one folder of builds, in the others everything else.
-fn lanes(house: &House) -> Result<Lanes> {
-    let folder = house.programs()?;
+fn lanes(workspace: &Workspace) -> Result<Lanes> {
+    let folder = workspace.programs()?;
     let author = |name, arguments: &[&str]| {
-        CiStep::run(name, house.program(folder.join("orange-workflow"), arguments))
+        CiStep::run(name, workspace.program(folder.join("orange-workflow"), arguments))
     };
     let xtask = |name: &str, arguments: &[&str]| {
-        CiStep::run(name, built(house.program(folder.join("xtask"), arguments)))
+        CiStep::run(name, built(workspace.program(folder.join("xtask"), arguments)))
     };
-    let mut beside = programs::all(house, FLEET_FEATURES)?;
+    let mut beside = programs::all(workspace, FLEET_FEATURES)?;
     beside.extend(STORES.map(|store| {
         let words = ["torture", "--fleet", "--seed", "11", "--store", store];
         xtask(&format!("tortured fleet, {store}"), &words)
@@ -83,26 +83,26 @@ fn lanes(house: &House) -> Result<Lanes> {
         author("their scenarios", &["test", "workflows"]),
         author("their layout", &["fmt", "workflows", "--check"]),
     ]);
-    let mut docs = house.cargo(["doc", "--workspace", "--no-deps"]);
+    let mut docs = workspace.cargo(["doc", "--workspace", "--no-deps"]);
     docs.env("RUSTDOCFLAGS", "-D warnings");
     let cargo = vec![
-        clippy(house),
+        clippy(workspace),
         CiStep::run("docs", docs),
         // What people build, without the features of the tests.
-        CiStep::run("fleet for people", house.cargo(["check", "--package", "orange-fleet", "--bins"])),
+        CiStep::run("fleet for people", workspace.cargo(["check", "--package", "orange-fleet", "--bins"])),
     ];
     Ok(Lanes { cargo, beside })
 }
 
 /// The steps after the build of `--quick`.
-fn quick(house: &House) -> Result<Lanes> {
-    Ok(Lanes { cargo: vec![clippy(house)], beside: programs::quick(house, FLEET_FEATURES)? })
+fn quick(workspace: &Workspace) -> Result<Lanes> {
+    Ok(Lanes { cargo: vec![clippy(workspace)], beside: programs::quick(workspace, FLEET_FEATURES)? })
 }
 
-fn clippy(house: &House) -> CiStep {
+fn clippy(workspace: &Workspace) -> CiStep {
     let words =
         ["clippy", "--workspace", "--all-targets", "--features", FLEET_FEATURES, "--", "-D", "warnings"];
-    CiStep::run("clippy", house.cargo(words))
+    CiStep::run("clippy", workspace.cargo(words))
 }
 
 /// The steps after the build.
@@ -115,6 +115,6 @@ struct Lanes {
 
 /// A command that finds all programs built.
 fn built(mut command: Command) -> Command {
-    command.env(crate::house::ARE_BUILT, "1");
+    command.env(crate::workspace::ARE_BUILT, "1");
     command
 }

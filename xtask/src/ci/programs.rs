@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::built;
 use super::step::CiStep;
 use crate::Result;
-use crate::house::{House, answer};
+use crate::workspace::{Workspace, answer};
 
 /// The programs that take the longest, in this order; all others come after them.
 const LONGEST: [&str; 7] = ["agents", "e2e", "crab", "console", "recipes", "orange_engine", "scale"];
@@ -66,33 +66,33 @@ struct TestProgram {
 }
 
 /// A step for each program with tests, the longest first.
-pub(super) fn all(house: &House, features: &str) -> Result<Vec<CiStep>> {
-    let mut programs = found(house, features)?;
+pub(super) fn all(workspace: &Workspace, features: &str) -> Result<Vec<CiStep>> {
+    let mut programs = found(workspace, features)?;
     let place = |name: &str| LONGEST.iter().position(|long| *long == name).unwrap_or(LONGEST.len());
     programs.sort_by_key(|program| place(&program.name));
-    programs.iter().map(|program| program.step(house, &[])).collect()
+    programs.iter().map(|program| program.step(workspace, &[])).collect()
 }
 
 /// Unit tests, golden files, and one life of each kind.
-pub(super) fn quick(house: &House, features: &str) -> Result<Vec<CiStep>> {
-    let programs = found(house, features)?;
+pub(super) fn quick(workspace: &Workspace, features: &str) -> Result<Vec<CiStep>> {
+    let programs = found(workspace, features)?;
     let named = |name: &str| programs.iter().find(|program| program.name == name && !program.is_unit);
     let mut steps = Vec::new();
     for (name, lives) in LIVES {
         let program = named(name).ok_or_else(|| format!("there are no tests called {name}"))?;
-        steps.push(program.step(house, lives)?);
+        steps.push(program.step(workspace, lives)?);
     }
     let rest = programs.iter().filter(|it| it.is_unit || GOLDEN.contains(&it.name.as_str()));
     for program in rest {
-        steps.push(program.step(house, &[])?);
+        steps.push(program.step(workspace, &[])?);
     }
     Ok(steps)
 }
 
 /// Every program with tests, in cargo's order.
-fn found(house: &House, features: &str) -> Result<Vec<TestProgram>> {
+fn found(workspace: &Workspace, features: &str) -> Result<Vec<TestProgram>> {
     let words = ["test", "--workspace", "--no-run", "--features", features, "--message-format", "json"];
-    let said = answer(house.cargo(words))?;
+    let said = answer(workspace.cargo(words))?;
     let found: Vec<_> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     Ok(found.into_iter().filter_map(TestProgram::of).collect())
 }
@@ -110,14 +110,14 @@ impl TestProgram {
     }
 
     /// Runs these tests of it, or all, as `cargo test` would.
-    fn step(&self, house: &House, tests: &[&str]) -> Result<CiStep> {
+    fn step(&self, workspace: &Workspace, tests: &[&str]) -> Result<CiStep> {
         let folder = self.package.file_name().unwrap_or_default().to_string_lossy();
-        let mut command = house.program(&self.path, tests);
+        let mut command = workspace.program(&self.path, tests);
         if !tests.is_empty() {
             command.arg("--exact");
         }
         command.current_dir(&self.package).env("CARGO_MANIFEST_DIR", &self.package);
-        command.env("LD_LIBRARY_PATH", libraries(house)?);
+        command.env("LD_LIBRARY_PATH", libraries(workspace)?);
         // Of this package, and not of the one that runs.
         command.env_remove("CARGO_PKG_NAME");
         Ok(CiStep::run(format!("{folder}, {}", self.name), built(command)))
@@ -125,9 +125,9 @@ impl TestProgram {
 }
 
 /// Folders of the compiler's libraries: the tests of a macro are linked with them.
-fn libraries(house: &House) -> Result<OsString> {
-    let root = answer(house.program("rustc", ["--print", "sysroot"]))?;
-    let target = answer(house.program("rustc", ["--print", "target-libdir"]))?;
+fn libraries(workspace: &Workspace) -> Result<OsString> {
+    let root = answer(workspace.program("rustc", ["--print", "sysroot"]))?;
+    let target = answer(workspace.program("rustc", ["--print", "target-libdir"]))?;
     let folders = [Path::new(root.trim()).join("lib"), PathBuf::from(target.trim())];
     std::env::join_paths(folders).map_err(|error| format!("the folder of the compiler: {error}"))
 }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Lanes;
-use crate::house::{House, typed};
+use crate::workspace::{Workspace, typed};
 use crate::{Result, codegen, tidy, torture};
 
 /// Number of steps that run beside those of cargo. Most of them wait for other programs.
@@ -49,19 +49,19 @@ pub(super) struct CiResult {
 }
 
 /// Runs steps one after the other.
-pub(super) fn run_in_order(house: &House, steps: Vec<CiStep>) -> Vec<CiResult> {
-    steps.into_iter().map(|step| step.run_here(house)).collect()
+pub(super) fn run_in_order(workspace: &Workspace, steps: Vec<CiStep>) -> Vec<CiResult> {
+    steps.into_iter().map(|step| step.run_here(workspace)).collect()
 }
 
 /// Runs the steps of all lanes. `began` is the beginning of everything.
-pub(super) fn run_beside(house: &House, lanes: Lanes, began: Instant) -> Vec<CiResult> {
+pub(super) fn run_beside(workspace: &Workspace, lanes: Lanes, began: Instant) -> Vec<CiResult> {
     let cargo = Mutex::new(VecDeque::from(lanes.cargo));
     let beside = Mutex::new(VecDeque::from(lanes.beside));
     let outcomes = Mutex::new(Vec::new());
     // A lane without steps of its own helps the other.
     let work = |queues: [&Mutex<VecDeque<CiStep>>; 2]| {
         while let Some(step) = queues.iter().find_map(|queue| locked(queue).pop_front()) {
-            let outcome = step.run_apart(house, began + LIMIT);
+            let outcome = step.run_apart(workspace, began + LIMIT);
             locked(&outcomes).push(outcome);
         }
     };
@@ -86,18 +86,18 @@ impl CiStep {
     }
 
     /// Runs it with its output on ours.
-    fn run_here(self, house: &House) -> CiResult {
+    fn run_here(self, workspace: &Workspace) -> CiResult {
         println!("\n── {}: {}", self.name, self.work.describe());
-        self.timed(|work| (work.run(house).err(), String::new()))
+        self.timed(|work| (work.run(workspace).err(), String::new()))
     }
 
     /// Runs it with its output kept, and printed whole at its end.
-    fn run_apart(self, house: &House, deadline: Instant) -> CiResult {
+    fn run_apart(self, workspace: &Workspace, deadline: Instant) -> CiResult {
         let head = format!("── {}: {}", self.name, self.work.describe());
         self.timed(|work| {
             let (failure, output) = match work {
                 Work::Run(command) => kept(command, deadline),
-                Work::Tidy | Work::Golden | Work::Armed => (work.run(house).err(), String::new()),
+                Work::Tidy | Work::Golden | Work::Armed => (work.run(workspace).err(), String::new()),
             };
             let failure = failure.map(|failure| format!("{failure}{}", failing_tests(&output)));
             let end = failure.as_ref().map(|failure| format!("── {failure}\n")).unwrap_or_default();
@@ -124,18 +124,18 @@ impl Work {
         }
     }
 
-    fn run(&mut self, house: &House) -> Result<()> {
+    fn run(&mut self, workspace: &Workspace) -> Result<()> {
         match self {
             Work::Run(command) => ended(command.status()),
-            Work::Tidy => match tidy::report(house)? {
+            Work::Tidy => match tidy::report(workspace)? {
                 0 => Ok(()),
                 findings => Err(format!("{findings} to mend")),
             },
-            Work::Golden => match codegen::rewrite(house)?.len() {
+            Work::Golden => match codegen::rewrite(workspace)?.len() {
                 0 => Ok(()),
                 stale => Err(format!("{stale} were stale and are mended: read the diff and commit them")),
             },
-            Work::Armed => torture::build_armed(house),
+            Work::Armed => torture::build_armed(workspace),
         }
     }
 }

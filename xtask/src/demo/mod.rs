@@ -13,8 +13,8 @@ use clap::Args;
 use self::page::Page;
 use self::story::Story;
 use crate::Result;
-use crate::house::{House, typed};
 use crate::scratch::Scratch;
+use crate::workspace::{Workspace, typed};
 
 /// The scripted agent, which does what its prompt says.
 const AGENT: &str = include_str!("../../../tests/agents/claude");
@@ -28,12 +28,12 @@ pub(crate) struct Demo {
 }
 
 /// Plays every scene, and stops with the reason when one ends differently.
-pub(crate) fn run(house: &House, arguments: &Demo) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, arguments: &Demo) -> Result<ExitCode> {
     if arguments.fleet {
-        return fleet::run(house);
+        return fleet::run(workspace);
     }
     let page = Page::new();
-    let scratch = Scratch::new(&built(house, "orange")?, AGENT)?;
+    let scratch = Scratch::new(&built(workspace, "orange")?, AGENT)?;
     page.text(
         "A scratch home, a toy repository with a bare origin, a tmux server of its own, and a script that is",
     );
@@ -48,8 +48,8 @@ pub(crate) fn run(house: &House, arguments: &Demo) -> Result<ExitCode> {
 }
 
 /// The program of this package, which has the same name.
-fn built(house: &House, package: &str) -> Result<PathBuf> {
-    Ok(house.built(&["--package", package])?.join(package))
+fn built(workspace: &Workspace, package: &str) -> Result<PathBuf> {
+    Ok(workspace.built(&["--package", package])?.join(package))
 }
 
 fn play(scratch: &Scratch, page: &Page) -> Result<()> {

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::page::Page;
 use crate::Result;
-use crate::house::typed;
 use crate::scratch::Scratch;
+use crate::workspace::typed;
 
 /// The time limit for one step.
 const PATIENCE: Duration = Duration::from_secs(180);

@@ -29,7 +29,7 @@ use self::known::Known;
 use self::mutant::{Mutant, MutantKind};
 use self::scenarios::Scenarios;
 use crate::Result;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// Change each part of our workflows, one at a time, and print the changes that nothing notices.
 ///
@@ -83,12 +83,12 @@ enum Fate {
     Survives,
 }
 
-pub(crate) fn run(house: &House, arguments: &Mutate) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, arguments: &Mutate) -> Result<ExitCode> {
     if arguments.prover {
-        return prover::run(house);
+        return prover::run(workspace);
     }
-    let judged = judge_all(house)?;
-    let known = Known::read(&house.read(KNOWN)?.text)?;
+    let judged = judge_all(workspace)?;
+    let known = Known::read(&workspace.read(KNOWN)?.text)?;
     let survivors: Vec<&Judged> = judged.iter().filter(|it| it.fate == Fate::Survives).collect();
     let shown: Vec<&Judged> = if arguments.all { judged.iter().collect() } else { survivors.clone() };
     for it in shown {
@@ -110,22 +110,22 @@ pub(crate) fn run(house: &House, arguments: &Mutate) -> Result<ExitCode> {
 }
 
 /// Judges every change to every workflow that ships, in order.
-fn judge_all(house: &House) -> Result<Vec<Judged>> {
+fn judge_all(workspace: &Workspace) -> Result<Vec<Judged>> {
     let mut judged = Vec::new();
-    for source in sources(house)? {
+    for source in sources(workspace)? {
         let Some(group) = Likeness::of(&source).kind() else { continue };
-        let scenarios = Scenarios::beside(&source, group, house)?;
+        let scenarios = Scenarios::beside(&source, group, workspace)?;
         judged.extend(judge(&source, group, scenarios)?);
     }
     Ok(judged)
 }
 
 /// The files that may be workflows, with the prompts that they name.
-fn sources(house: &House) -> Result<Vec<Source>> {
-    let paths = house.paths()?;
+fn sources(workspace: &Workspace) -> Result<Vec<Source>> {
+    let paths = workspace.paths()?;
     let names: Vec<&str> = paths.iter().filter_map(|it| it.strip_prefix("workflows/")).collect();
     let prompts = names.iter().filter(|it| it.ends_with(".md"));
-    let text = |name: &str| house.read(&format!("workflows/{name}")).map(|it| it.text);
+    let text = |name: &str| workspace.read(&format!("workflows/{name}")).map(|it| it.text);
     let prompts = prompts.map(|it| Ok(((*it).to_owned(), text(it)?))).collect::<Result<_>>()?;
     let prompts = PromptFiles::Given(prompts);
     let is_ours = |it: &&&str| Format::of_path(it).is_some() && !is_scenario_file(Path::new(it));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::Result;
-use crate::house::{House, answer};
+use crate::workspace::{Workspace, answer};
 
 /// The variable that turns a weakening on.
 const VARIABLE: &str = "ORANGE_WEAKENED";
@@ -211,10 +211,10 @@ const WEAKENINGS: &[Weakening] = &[
     ),
 ];
 
-pub(super) fn run(house: &House) -> Result<ExitCode> {
-    let folder = house.metadata()?.target_directory.join("prover");
-    write(house, &folder.join("tree"))?;
-    let test = build(house, &folder)?;
+pub(super) fn run(workspace: &Workspace) -> Result<ExitCode> {
+    let folder = workspace.metadata()?.target_directory.join("prover");
+    write(workspace, &folder.join("tree"))?;
+    let test = build(workspace, &folder)?;
     let place = folder.join("tree/tests");
     if let Some(test) = noticing(&test, &place, None, ROUNDS[0])? {
         return Err(format!("{test} fails before anything is weaker"));
@@ -263,10 +263,10 @@ fn noticing(
 }
 
 /// Copies the tree with every weakening in it. A file that is as it should be is not touched, so that it is not built again.
-fn write(house: &House, tree: &Path) -> Result<()> {
+fn write(workspace: &Workspace, tree: &Path) -> Result<()> {
     let mut files = Vec::new();
-    for path in house.paths()? {
-        let bytes = fs::read(house.root.join(&path)).map_err(|error| format!("{path}: {error}"))?;
+    for path in workspace.paths()? {
+        let bytes = fs::read(workspace.root.join(&path)).map_err(|error| format!("{path}: {error}"))?;
         files.push((path, bytes));
     }
     for (number, it) in WEAKENINGS.iter().enumerate() {
@@ -306,8 +306,8 @@ pub(crate) fn weakened(number: usize) -> bool {
 ";
 
 /// Builds the test, and answers where it is.
-fn build(house: &House, folder: &Path) -> Result<PathBuf> {
-    let mut command = house.cargo([
+fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
+    let mut command = workspace.cargo([
         "test",
         "--package",
         "orange-tests",

@@ -11,7 +11,7 @@ use orange_codegen::{Source, compile};
 use orange_core::plan::Plan;
 
 use crate::Result;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// The scenarios of one workflow.
 pub(super) enum Scenarios {
@@ -22,10 +22,10 @@ pub(super) enum Scenarios {
 
 impl Scenarios {
     /// The scenarios of a workflow of this kind, which stand beside it.
-    pub fn beside(source: &Source, group: recognise::Kind, house: &House) -> Result<Self> {
+    pub fn beside(source: &Source, group: recognise::Kind, workspace: &Workspace) -> Result<Self> {
         let stem = source.path.rsplit_once('.').map_or(source.path.as_str(), |(stem, _)| stem);
         let path = format!("{stem}{SCENARIOS}");
-        Self::read(&Source::new(&path, house.read(&path)?.text), group)
+        Self::read(&Source::new(&path, workspace.read(&path)?.text), group)
     }
 
     fn read(source: &Source, group: recognise::Kind) -> Result<Self> {

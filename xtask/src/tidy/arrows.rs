@@ -2,7 +2,7 @@
 
 use super::{Finding, entries};
 use crate::Result;
-use crate::house::{Dependency, File, House, Package};
+use crate::workspace::{Dependency, File, Package, Workspace};
 
 /// The committed list of what the small binary is built from.
 const SMALL_BINARY: &str = "xtask/small-binary.txt";
@@ -172,10 +172,10 @@ impl Arrows {
 }
 
 /// Packages from which the compiler and the macro are built and should not be.
-pub(super) fn compiler(house: &House) -> Result<Vec<Finding>> {
+pub(super) fn compiler(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in ["orange-codegen", "orange-macros"] {
-        findings.extend(too_heavy(package, &house.tree(package, "normal,build", &[])?));
+        findings.extend(too_heavy(package, &workspace.tree(package, "normal,build", &[])?));
     }
     Ok(findings)
 }
@@ -203,17 +203,17 @@ pub(super) fn no_fail_points(features: &[String]) -> Vec<Finding> {
 }
 
 /// Differences between the packages from which the binary is built and the committed lists, without custom workflows and with them.
-pub(super) fn binaries(house: &House) -> Result<Vec<Finding>> {
-    let tree = |features: &[&str]| house.tree("orange", "normal,no-proc-macro", features);
+pub(super) fn binaries(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let tree = |features: &[&str]| workspace.tree("orange", "normal,no-proc-macro", features);
     let small = tree(&["--no-default-features"])?;
     let mut added = tree(&[])?;
     added.retain(|name| !small.contains(name));
-    let mut findings = built_from(&small, &house.read(SMALL_BINARY)?);
+    let mut findings = built_from(&small, &workspace.read(SMALL_BINARY)?);
     if small.iter().any(|name| name == "orange-codegen") {
         let problem = "is built from the compiler even without `custom-workflows`";
         findings.push(Finding::new("orange", problem, "depend on it behind that feature alone"));
     }
-    findings.extend(built_from(&added, &house.read(CUSTOM_WORKFLOWS)?));
+    findings.extend(built_from(&added, &workspace.read(CUSTOM_WORKFLOWS)?));
     Ok(findings)
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Finding;
 use super::sources::code_outside_tests;
-use crate::house::File;
+use crate::workspace::File;
 
 /// The crates that are examined, and how far down: deeper modules count as the one that they are in.
 const CRATES: &[(&str, usize)] = &[

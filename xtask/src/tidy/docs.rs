@@ -1,7 +1,7 @@
 //! Docs of items: each names the noun that it documents.
 
 use super::Finding;
-use crate::house::File;
+use crate::workspace::File;
 
 /// Words with which a clause begins that stands in the place of a noun.
 const QUESTIONS: [&str; 9] = ["What", "How", "Whether", "Who", "Whose", "Why", "When", "Where", "Which"];

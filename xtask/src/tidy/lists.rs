@@ -1,7 +1,7 @@
 //! Forgotten files: fixtures that no test uses, golden files without a source, pages that no list names.
 
 use super::Finding;
-use crate::house::File;
+use crate::workspace::File;
 
 /// Files and folders in which the checks are registered: those that come before everything else, and the groups of lints.
 const REGISTRIES: [&str; 3] = ["codegen/src/catalogue.rs", "analysis/src/evolution/", "analysis/src/lint/"];

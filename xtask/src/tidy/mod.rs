@@ -12,7 +12,7 @@ mod words;
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::house::{File, House};
+use crate::workspace::{File, Workspace};
 
 /// A breach of a rule.
 #[derive(Debug, PartialEq, Eq)]
@@ -30,13 +30,13 @@ impl Finding {
     }
 }
 
-pub(crate) fn run(house: &House) -> Result<ExitCode> {
-    Ok(if report(house)? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+pub(crate) fn run(workspace: &Workspace) -> Result<ExitCode> {
+    Ok(if report(workspace)? == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints every finding and says how many there are.
-pub(crate) fn report(house: &House) -> Result<usize> {
-    let findings = findings(house)?;
+pub(crate) fn report(workspace: &Workspace) -> Result<usize> {
+    let findings = findings(workspace)?;
     for Finding { place, problem, remedy } in &findings {
         println!("{place}: {problem}\n    {remedy}");
     }
@@ -47,24 +47,24 @@ pub(crate) fn report(house: &House) -> Result<usize> {
     Ok(findings.len())
 }
 
-fn findings(house: &House) -> Result<Vec<Finding>> {
-    let paths = house.paths()?;
+fn findings(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let paths = workspace.paths()?;
     let read = |extension: &str| -> Result<Vec<File>> {
-        paths.iter().filter(|path| path.ends_with(extension)).map(|path| house.read(path)).collect()
+        paths.iter().filter(|path| path.ends_with(extension)).map(|path| workspace.read(path)).collect()
     };
     let (rust, manifests) = (read(".rs")?, read("Cargo.toml")?);
-    let mut findings = arrows::declared(&house.metadata()?.packages);
-    findings.extend(arrows::compiler(house)?);
-    findings.extend(arrows::no_fail_points(&house.features()?));
-    findings.extend(arrows::binaries(house)?);
-    findings.extend(sources::all(&rust, &house.read(sources::LONG_FILES)?));
+    let mut findings = arrows::declared(&workspace.metadata()?.packages);
+    findings.extend(arrows::compiler(workspace)?);
+    findings.extend(arrows::no_fail_points(&workspace.features()?));
+    findings.extend(arrows::binaries(workspace)?);
+    findings.extend(sources::all(&rust, &workspace.read(sources::LONG_FILES)?));
     findings.extend(rooms::climbs(&rust));
     findings.extend(circles::circles(&rust));
     findings.extend(words::all(&rust));
     findings.extend(docs::all(&rust));
     // A file that is not UTF-8 is the input of a test.
     let others = paths.iter().filter(|path| words::READ.iter().any(|end| path.ends_with(end)));
-    findings.extend(words::all(&others.filter_map(|path| house.read(path).ok()).collect::<Vec<_>>()));
+    findings.extend(words::all(&others.filter_map(|path| workspace.read(path).ok()).collect::<Vec<_>>()));
     findings.extend(manifests.iter().filter_map(sources::lints_are_the_workspaces));
     findings.extend(lists::fixtures_are_used(&paths, &rust));
     findings.extend(lists::golden_have_sources(&paths));

@@ -1,6 +1,6 @@
 //! Separates what people read in a file, its prose, from the names in its code. Both keep their lines.
 
-use crate::house::File;
+use crate::workspace::File;
 
 /// A stretch of prose: the comment lines that follow each other, a text between quotes, or a whole page.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::sources::code_outside_tests;
-use crate::house::File;
+use crate::workspace::File;
 
 /// From the lowest to the highest. Other modules may be used by all.
 const ROOMS: &[&str] =

@@ -1,7 +1,7 @@
 //! Rules for every source file.
 
 use super::{Finding, entries};
-use crate::house::File;
+use crate::workspace::File;
 
 /// The committed list of files that may be long.
 pub(super) const LONG_FILES: &str = "xtask/long-files.txt";
@@ -320,7 +320,7 @@ mod tests {
         let text = "//! A.\nfn f() { Command::new(\"tmux\"); }\n";
         check("engine/src/drive/tmux.rs", text, &["engine/src/drive/tmux.rs:2"]);
         check("engine/system/src/exec.rs", text, &[]);
-        check("xtask/src/house.rs", text, &[]);
+        check("xtask/src/workspace.rs", text, &[]);
     }
 
     #[test]

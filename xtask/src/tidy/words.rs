@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Finding;
 use super::prose::{self, Name, Prose};
-use crate::house::File;
+use crate::workspace::File;
 
 /// The ends of the paths of what people read, beside Rust.
 pub(super) const READ: &[&str] = &[

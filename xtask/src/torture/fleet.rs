@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use crate::Result;
-use crate::house::{House, typed};
+use crate::workspace::{Workspace, typed};
 
 /// Builds the programs, and tortures a fleet of them for about this time.
-pub(super) fn run(house: &House, seed: u64, seconds: u64, store: Option<&str>) -> Result<ExitCode> {
+pub(super) fn run(workspace: &Workspace, seed: u64, seconds: u64, store: Option<&str>) -> Result<ExitCode> {
     let fleet = ["--package", "orange-fleet", "--features", "restate", "--bin", "orange-fleet"];
-    house.built(&[&["--example", "torture"], &fleet[..]].concat())?;
-    let built = house.built(&["--package", "orange"])?;
+    workspace.built(&[&["--example", "torture"], &fleet[..]].concat())?;
+    let built = workspace.built(&["--package", "orange"])?;
     let mut torture = std::process::Command::new(built.join("examples/torture"));
     torture.args(["--seed", &seed.to_string(), "--seconds", &seconds.to_string(), "--fleet"]);
     torture.arg(built.join("orange-fleet")).arg("--orange").arg(built.join("orange"));

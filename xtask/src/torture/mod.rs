@@ -31,7 +31,7 @@ use self::scene::SCENES;
 use self::table::Table;
 use self::world::World;
 use crate::Result;
-use crate::house::House;
+use crate::workspace::Workspace;
 
 /// The number of requests in one world, so that homes are neither empty nor endless.
 const REQUESTS_IN_A_WORLD: usize = 25;
@@ -129,21 +129,21 @@ struct Built {
     plain: PathBuf,
 }
 
-pub(crate) fn run(house: &House, arguments: &Torture) -> Result<ExitCode> {
+pub(crate) fn run(workspace: &Workspace, arguments: &Torture) -> Result<ExitCode> {
     let seed = arguments.seed.unwrap_or_else(plan::seed_of_now);
     if arguments.fleet {
-        return fleet::run(house, seed, arguments.seconds, arguments.store.as_deref());
+        return fleet::run(workspace, seed, arguments.seconds, arguments.store.as_deref());
     }
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     if let Some(lives) = arguments.attack {
-        let orange = plain(house, folder.path(), &[])?;
+        let orange = plain(workspace, folder.path(), &[])?;
         println!("seed {seed}");
         let lives = arguments.life.map_or(0..lives, |life| life..life + 1);
         let is_whole = attack::run(&orange, lives, arguments.workers(), seed, arguments.scene.as_deref())?;
         return Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let scenes = arguments.scenes(seed)?;
-    let built = build(house, folder.path(), arguments.long || arguments.random.is_some())?;
+    let built = build(workspace, folder.path(), arguments.long || arguments.random.is_some())?;
     println!("seed {seed}");
     // Random moments are measured with the program that they strike.
     let measuring = if arguments.random.is_some() { &built.plain } else { &built.armed };
@@ -229,31 +229,34 @@ fn indented(name: &str, text: &str) -> String {
 }
 
 /// Builds `orange` with and without fail points.
-fn build(house: &House, folder: &Path, release: bool) -> Result<Built> {
-    let armed = armed(house, folder)?;
-    Ok(Built { armed, plain: plain(house, folder, if release { &["--release"] } else { &[] })? })
+fn build(workspace: &Workspace, folder: &Path, release: bool) -> Result<Built> {
+    let armed = armed(workspace, folder)?;
+    Ok(Built { armed, plain: plain(workspace, folder, if release { &["--release"] } else { &[] })? })
 }
 
 /// `orange` with fail points. Continuous integration has built it before the one without, which has the same place.
-fn armed(house: &House, folder: &Path) -> Result<PathBuf> {
-    let before = house.metadata()?.target_directory.join("armed");
-    if !before.join("orange").exists() || !house.is_built() {
-        build_armed(house)?;
+fn armed(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
+    let before = workspace.metadata()?.target_directory.join("armed");
+    if !before.join("orange").exists() || !workspace.is_built() {
+        build_armed(workspace)?;
     }
     keep(&before.join("orange"), &folder.join("armed"))
 }
 
 /// Builds `orange` with fail points into a folder of its own.
-pub(crate) fn build_armed(house: &House) -> Result<()> {
-    house.build(&["--package", "orange", "--features", "fail-points"])?;
-    let folder = house.metadata()?.target_directory.join("armed");
-    keep(&house.programs()?.join("orange"), &folder).map(drop)
+pub(crate) fn build_armed(workspace: &Workspace) -> Result<()> {
+    workspace.build(&["--package", "orange", "--features", "fail-points"])?;
+    let folder = workspace.metadata()?.target_directory.join("armed");
+    keep(&workspace.programs()?.join("orange"), &folder).map(drop)
 }
 
-fn plain(house: &House, folder: &Path, more: &[&str]) -> Result<PathBuf> {
+fn plain(workspace: &Workspace, folder: &Path, more: &[&str]) -> Result<PathBuf> {
     let words = [&["--package", "orange"], more].concat();
-    let debug =
-        if more.is_empty() { house.built(&words)? } else { house.build(&words).and(house.programs())? };
+    let debug = if more.is_empty() {
+        workspace.built(&words)?
+    } else {
+        workspace.build(&words).and(workspace.programs())?
+    };
     let program = if more == ["--release"] { debug.with_file_name("release") } else { debug }.join("orange");
     keep(&program, &folder.join("plain"))
 }

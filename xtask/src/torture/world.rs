@@ -112,7 +112,9 @@ impl World {
     pub(super) fn start(&self, launcher: &[&str], arguments: &[&str]) -> Result<Child> {
         let mut command = self.scratch.behind(launcher, arguments);
         command.arg("--json").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().map_err(|error| format!("{} cannot be run: {error}", crate::house::typed(&command)))
+        command
+            .spawn()
+            .map_err(|error| format!("{} cannot be run: {error}", crate::workspace::typed(&command)))
     }
 
     /// The output of git.
@@ -392,5 +394,9 @@ fn heard(command: &mut Command) -> Result<String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
     }
-    Err(format!("{}: {}", crate::house::typed(command), String::from_utf8_lossy(&output.stderr).trim_end()))
+    Err(format!(
+        "{}: {}",
+        crate::workspace::typed(command),
+        String::from_utf8_lossy(&output.stderr).trim_end()
+    ))
 }

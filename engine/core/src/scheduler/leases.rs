@@ -8,7 +8,7 @@ use super::{Effect, GIVEN_BACK, Lease, Refusal, SILENT_SWEEPS, Scheduler, UNACCE
 use crate::plan::StepId;
 
 impl Scheduler {
-    pub(super) fn beat(&mut self, leases: Vec<(String, String, StepId, u32)>) -> Vec<Effect> {
+    pub(super) fn heartbeat(&mut self, leases: Vec<(String, String, StepId, u32)>) -> Vec<Effect> {
         let mut effects = Vec::new();
         for (crab, mission, step, attempt) in leases {
             let lease = self.leases.get_mut(&mission);

@@ -77,7 +77,7 @@ impl Cascade {
             Event::Park { crab } | Event::Unpark { crab } | Event::GiveBack { crab, .. } => {
                 vec![change(crab, CrabChange::Heard)]
             }
-            Event::Beat { leases } => {
+            Event::Heartbeat { leases } => {
                 let mut crabs: Vec<&String> = leases.iter().map(|(crab, _, _, _)| crab).collect();
                 crabs.sort();
                 crabs.dedup();

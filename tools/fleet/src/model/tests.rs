@@ -195,7 +195,7 @@ fn events_are_read_as_they_were_written() {
         },
         SchedulerEvent::Park { crab: crab.clone() },
         SchedulerEvent::Unpark { crab: crab.clone() },
-        SchedulerEvent::Beat { leases: vec![(crab.clone(), mission.clone(), step, attempt)] },
+        SchedulerEvent::Heartbeat { leases: vec![(crab.clone(), mission.clone(), step, attempt)] },
         SchedulerEvent::GiveBack { crab, mission, step, attempt, reason: "no".to_owned() },
         SchedulerEvent::Sweep { seen: None },
         SchedulerEvent::Sweep { seen: Some(7) },

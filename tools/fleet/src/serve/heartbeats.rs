@@ -143,7 +143,7 @@ pub async fn flush_of(gateway: &Gateway, colony: &str) -> Result<(), HostError> 
     let _flushing = heartbeats.flushing.lock().await;
     let Some(taken) = heartbeats.alive().remove(colony) else { return Ok(()) };
     let leases: Vec<Lease> = taken.into_iter().collect();
-    match gateway.scheduler(colony, Event::Beat { leases: leases.clone() }).await {
+    match gateway.scheduler(colony, Event::Heartbeat { leases: leases.clone() }).await {
         Ok(_) => gateway.metrics.count("heartbeat", u64::try_from(leases.len()).unwrap_or(u64::MAX)),
         Err(error) => {
             heartbeats.alive().entry(colony.to_owned()).or_default().extend(leases);

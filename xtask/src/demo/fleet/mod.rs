@@ -15,8 +15,8 @@ use self::processes::Processes;
 use super::page::Page;
 use super::{AGENT, built};
 use crate::Result;
-use crate::house::House;
 use crate::scratch::Scratch;
+use crate::workspace::Workspace;
 
 /// The time limit for one step.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -56,9 +56,9 @@ struct Fleet<'s> {
 }
 
 /// Plays the scene, and stops with the reason when it ends differently.
-pub(super) fn run(house: &House) -> Result<ExitCode> {
+pub(super) fn run(workspace: &Workspace) -> Result<ExitCode> {
     let page = Page::new();
-    let (orange, fleet) = (built(house, "orange")?, built(house, "orange-fleet")?);
+    let (orange, fleet) = (built(workspace, "orange")?, built(workspace, "orange-fleet")?);
     let scratch = Scratch::empty(&orange, AGENT)?;
     page.text(
         "A scratch folder, a bare origin, a gateway, three crabs with a home and a tmux server each, and a script that is \

@@ -45,7 +45,7 @@ fn reads_of_events(waiting: u32) -> BTreeMap<&'static str, usize> {
     let events = [
         ("register", register("A", "any")),
         ("park", park("A")),
-        ("beat", Event::Beat { leases: vec![("A".to_string(), leased.clone(), StepId(0), 1)] }),
+        ("beat", Event::Heartbeat { leases: vec![("A".to_string(), leased.clone(), StepId(0), 1)] }),
         ("park at work", park("A")),
         ("want another, with a parked crab", want(&leased, 2, None)),
         ("want", want("new", 1, Some("worker"))),

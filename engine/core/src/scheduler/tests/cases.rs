@@ -474,7 +474,7 @@ impl Case {
             "leave" => Event::Leave { crab: word(0) },
             "park" => Event::Park { crab: word(0) },
             "unpark" => Event::Unpark { crab: word(0) },
-            "beat" => Event::Beat { leases: vec![(word(0), mission, step, attempt)] },
+            "beat" => Event::Heartbeat { leases: vec![(word(0), mission, step, attempt)] },
             "back" => Event::GiveBack { crab: word(0), mission, step, attempt, reason: word(2) },
             "sweep" => Event::Sweep { seen: words.first().and_then(|it| it.parse().ok()) },
             "want" => self.want(1, arguments),

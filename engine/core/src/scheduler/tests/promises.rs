@@ -143,7 +143,7 @@ pub fn name_of(before: &Colony, event: &Event, effect: &Effect) -> String {
             _ => "LostOffered",
         },
         (Event::Want { .. }, Effect::Lost { .. }) => "LostWithoutLease",
-        (Event::Beat { .. }, Effect::EndAgent { .. }) => "UnknownBeat",
+        (Event::Heartbeat { .. }, Effect::EndAgent { .. }) => "UnknownBeat",
         _ => return format!("{effect:?}"),
     };
     what.to_owned()

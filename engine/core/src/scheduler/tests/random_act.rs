@@ -89,12 +89,12 @@ fn odd(random: &mut Random, world: &World<'_>, crab: String) -> Act {
     let attempt = random.below(4) as u32;
     let step = StepId(random.below(world.plan.steps.len()) as u16);
     match random.below(8) {
-        0 => Act::Scheduler(Event::Beat { leases: [(crab, mission, step, attempt)].into() }),
+        0 => Act::Scheduler(Event::Heartbeat { leases: [(crab, mission, step, attempt)].into() }),
         1 => {
             Act::Scheduler(Event::GiveBack { crab, mission, step, attempt, reason: "no harness".to_owned() })
         }
         2 => Act::Scheduler(Event::Unpark { crab }),
-        3 => Act::Scheduler(Event::Beat { leases: beats(world) }),
+        3 => Act::Scheduler(Event::Heartbeat { leases: beats(world) }),
         4 => Act::Repeats(random.below(world.missions.len())),
         5 => Act::Beats(crab),
         _ => Act::CompletesLate(crab, random.below(6)),

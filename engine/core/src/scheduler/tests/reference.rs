@@ -64,7 +64,7 @@ impl Reference {
                 self.worker(crab)?.waits = false;
                 Vec::new()
             }
-            Event::Beat { leases } => leases.iter().filter_map(|it| self.beat(it)).collect(),
+            Event::Heartbeat { leases } => leases.iter().filter_map(|it| self.beat(it)).collect(),
             Event::GiveBack { crab, mission, step, attempt, reason } => {
                 self.give_back(crab, mission, (*step, *attempt), reason)?
             }

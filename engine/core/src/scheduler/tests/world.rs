@@ -286,7 +286,7 @@ impl<'p> World<'p> {
         let process = self.process(crab);
         let items = process.work.iter().map(|it| &it.item).chain(&process.late);
         let leases = items.map(|it| (crab.to_owned(), it.mission.clone(), it.step, it.attempt)).collect();
-        self.scheduler_gets(Event::Beat { leases }).map(|_| ())
+        self.scheduler_gets(Event::Heartbeat { leases }).map(|_| ())
     }
 
     fn asks(&mut self, crab: &str) {

@@ -75,7 +75,7 @@ fn heartbeat(memory: &mut Memory) {
     let heartbeats =
         leases.map(|(mission, it)| (it.crab.clone(), mission.clone(), it.item.step, it.item.attempt));
     let leases = heartbeats.collect();
-    memory.colony(SchedulerEvent::Beat { leases });
+    memory.colony(SchedulerEvent::Heartbeat { leases });
 }
 
 fn give_back(memory: &mut Memory, random: &mut Random) {

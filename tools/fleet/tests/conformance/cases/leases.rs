@@ -11,7 +11,7 @@ use crate::Store;
 use crate::world::{World, done, offers, step};
 
 pub fn heartbeat(crab: &str, mission: &str, name: &str, attempt: u32) -> SchedulerEvent {
-    SchedulerEvent::Beat { leases: vec![(crab.to_owned(), mission.to_owned(), step(name), attempt)] }
+    SchedulerEvent::Heartbeat { leases: vec![(crab.to_owned(), mission.to_owned(), step(name), attempt)] }
 }
 
 /// A mission whose first step runs with the crab `c`.

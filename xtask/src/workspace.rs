@@ -12,7 +12,7 @@ use crate::Result;
 pub(crate) const ARE_BUILT: &str = "ORANGE_PROGRAMS_ARE_BUILT";
 
 /// The repository in which this command was built.
-pub(crate) struct House {
+pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
 }
 
@@ -50,12 +50,12 @@ pub(crate) struct Dependency {
     pub(crate) path: Option<PathBuf>,
 }
 
-impl House {
+impl Workspace {
     /// The repository around this package.
-    pub(crate) fn find() -> Result<House> {
+    pub(crate) fn find() -> Result<Workspace> {
         let package = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = package.parent().ok_or("xtask lies in no workspace")?;
-        Ok(House { root: root.to_path_buf() })
+        Ok(Workspace { root: root.to_path_buf() })
     }
 
     /// A command that runs cargo in the root.

@@ -1,4 +1,4 @@
-//! Answers that every command can give.
+//! Answers that every command can give: a refusal, a text, the version.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
