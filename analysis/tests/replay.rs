@@ -98,7 +98,7 @@ fn perform(walk: &mut Walk<'_>, step: &TraceStep) -> Result<Vec<Happened>, Strin
             Ok(Some(Command::Act(act))) => {
                 story.extend(walk.act(&act).map_err(|it| format!("{line}: {}", it.0))?);
             }
-            other => return Err(format!("{line} is no act: {other:?}")),
+            other => return Err(format!("{line} is not an act: {other:?}")),
         }
     }
     Ok(story)
@@ -139,7 +139,7 @@ fn replay_mission(walk: &mut PlanWalk<'_>, trace: &Trace) -> Result<(), String> 
             let Ok(Some(plan_walk::command::Command::Act(act))) =
                 plan_walk::command::Command::parse(walk.plan, line)
             else {
-                return Err(format!("{line} is no act"));
+                return Err(format!("{line} is not an act"));
             };
             walk.act(&act, None).map_err(|refusal| format!("{step:?} is refused: {refusal:?}"))?;
         }

@@ -136,7 +136,7 @@ impl BuildState {
         let (workflows, others): (Vec<_>, Vec<_>) =
             compiled.partition(|(_, compiled)| compiled.likeness != Likeness::Other);
         for (source, _) in others {
-            let message = format!("{} is no workflow and is left out", source.path);
+            let message = format!("{} is not a workflow and is left out", source.path);
             self.instructions.extend(instructions("warning", &message));
         }
         if workflows.is_empty() && !self.failed {

@@ -86,5 +86,5 @@ fn assert_carets(source: &str, node: &Node) {
 }
 
 fn assert_inside(text: &str, span: Span) {
-    assert!(text.get(span.range()).is_some(), "{span:?} is no place of the text");
+    assert!(text.get(span.range()).is_some(), "{span:?} is not a place of the text");
 }

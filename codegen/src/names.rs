@@ -87,7 +87,7 @@ fn camel(name: &str) -> String {
     words(name).map(capitalised).collect()
 }
 
-/// The words of a name: parted by whatever is no ASCII letter or digit, and before a capital that follows a small
+/// The words of a name: parted by whatever is not an ASCII letter or digit, and before a capital that follows a small
 /// letter.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     let parts = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());

@@ -13,7 +13,7 @@ pub const MAX_PROMPT_BYTES: usize = 1 << 20;
 /// Place of the prompt files of a workflow.
 #[derive(Clone, Debug, Default)]
 pub enum PromptFiles {
-    /// Nowhere: the source is no file.
+    /// Nowhere: the source is not a file.
     #[default]
     Nowhere,
     /// In this folder; in its parent, too, if it is called `workflows`.
@@ -33,7 +33,7 @@ pub enum Fault {
     NoFile,
     /// It has more than [`MAX_PROMPT_BYTES`].
     TooLong,
-    /// Its text is no UTF-8, from this byte on.
+    /// Its text is not UTF-8, from this byte on.
     NoText(usize),
     /// It has the character U+0000, in this line.
     Nul(usize),

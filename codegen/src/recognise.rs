@@ -12,7 +12,7 @@ pub enum Likeness {
     Workflow(Kind),
     /// It has two things spelled almost like them: a workflow with a mistake, or a file of another program.
     Almost(Kind),
-    /// It is no workflow.
+    /// It is not a workflow.
     #[default]
     Other,
 }
@@ -40,7 +40,7 @@ impl Likeness {
         }
     }
 
-    /// The kind to read the file as; none where it is no workflow.
+    /// The kind to read the file as; none where it is not a workflow.
     pub fn kind(self) -> Option<Kind> {
         match self {
             Self::Workflow(kind) | Self::Almost(kind) => Some(kind),

@@ -41,7 +41,7 @@ pub fn is_scenario_file(path: &Path) -> bool {
 }
 
 impl Source {
-    /// A source with the format that its path's extension names, YAML for any other. It is no file: the files that it names
+    /// A source with the format that its path's extension names, YAML for any other. It is not a file: the files that it names
     /// are not there.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         let path = path.into();
@@ -62,7 +62,8 @@ impl Source {
     pub fn read(path: &Path) -> Result<Self, Box<Diagnostic>> {
         let shown = path.display().to_string();
         if Format::of_path(&shown).is_none() {
-            let message = format!("{shown} is no workflow: its name ends in none of .yml, .yaml and .toml");
+            let message =
+                format!("{shown} is not a workflow: its name ends in none of .yml, .yaml and .toml");
             return Err(unreadable(message, "give the file one of these endings, if it is a workflow"));
         }
         let metadata = fs::metadata(path).map_err(|error| {
@@ -72,7 +73,7 @@ impl Source {
             )
         })?;
         if !metadata.is_file() {
-            return Err(unreadable(format!("{shown} is no file"), "give the workflow files in it"));
+            return Err(unreadable(format!("{shown} is not a file"), "give the workflow files in it"));
         }
         if metadata.len() > MAX_BYTES as u64 {
             return Err(Box::new(limits::too_large()));
@@ -98,7 +99,7 @@ impl Source {
             let valid = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
             let message =
-                format!("{path} is no UTF-8 text: byte {valid}, in line {line}, begins no character");
+                format!("{path} is not a UTF-8 text: byte {valid}, in line {line}, begins no character");
             unreadable(message, "save the file as UTF-8")
         })?;
         Ok(Self::new(path, text))

@@ -24,10 +24,10 @@ fn what_cannot_be_read_is_named() {
     refused(
         &path("flow.txt"),
         "S08",
-        "flow.txt is no workflow: its name ends in none of .yml, .yaml and .toml",
+        "flow.txt is not a workflow: its name ends in none of .yml, .yaml and .toml",
     );
     fs::create_dir(path("folder.yml")).expect("a folder");
-    refused(&path("folder.yml"), "S08", "folder.yml is no file");
+    refused(&path("folder.yml"), "S08", "folder.yml is not a file");
     fs::write(path("bytes.yml"), b"name: a\n\xff\xfe").expect("a file");
     refused(&path("bytes.yml"), "S08", "byte 8, in line 2");
 }

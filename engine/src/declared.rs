@@ -50,7 +50,7 @@ impl DeclaredCaller {
         let DeclaredCaller { name, token } = self;
         let project = &task.project;
         if !tokens::is_valid(home, project, name, token)? {
-            return Err(refusal(format!("this is no token of {name} for tasks of {project}")).help(format!(
+            return Err(refusal(format!("this is not a token of {name} for tasks of {project}")).help(format!(
                 "it may be revoked: `orange project tokens --project {project}` lists those that are valid, and \
                  `orange project token {name} --project {project}` makes one for a person"
             )));

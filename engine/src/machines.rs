@@ -272,7 +272,7 @@ fn read(path: &Path) -> Result<String> {
     let bytes = nofollow::read_linked(path, nofollow::LONGEST)
         .map_err(|cause| Error::io("read the workflow", path, &cause))?;
     String::from_utf8(bytes).map_err(|_| {
-        Error::new(Kind::Corrupt, format!("{} is no UTF-8 text", path.display()))
+        Error::new(Kind::Corrupt, format!("{} is not a UTF-8 text", path.display()))
             .help("save the file as UTF-8")
     })
 }

@@ -184,7 +184,7 @@ fn an_environment_variable_is_watched_and_may_name_the_folder() {
 #[test]
 fn what_is_no_workflow_is_left_out_and_named() {
     let (folder, output) = build(&[("a.yml", "on: push"), ("empty.yml", ""), ("one.yml", ONE)]);
-    let expect = ["a.yml is no workflow and is left out", "empty.yml is no workflow and is left out"];
+    let expect = ["a.yml is not a workflow and is left out", "empty.yml is not a workflow and is left out"];
     assert_eq!(lines_of(folder.path(), &output, "warning"), expect);
     assert!(output.code.is_some());
 }

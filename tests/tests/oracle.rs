@@ -299,7 +299,7 @@ fn overlaps_are_found_exactly() {
         let witness = witness(&text, "A07");
         assert_eq!(witness.is_some(), expect, "{text}");
         if let Some(values) = witness {
-            assert!(holding(&guards, &values) > 1, "{values:?} is no witness of the overlap in\n{text}");
+            assert!(holding(&guards, &values) > 1, "{values:?} is not a witness of the overlap in\n{text}");
         }
         found[usize::from(expect)] += 1;
     }
@@ -319,7 +319,7 @@ fn gaps_are_found_exactly() {
         let witness = witness(&text, "A09");
         assert_eq!(witness.is_some(), expect, "{text}");
         if let Some(values) = witness {
-            assert_ne!(holding(&clauses, &values), 1, "{values:?} is no witness in\n{text}");
+            assert_ne!(holding(&clauses, &values), 1, "{values:?} is not a witness in\n{text}");
         }
         found[usize::from(expect)] += 1;
     }

@@ -212,7 +212,7 @@ pub(crate) fn host() -> Result<String> {
     answer(rustc).map(|host| host.trim().to_string())
 }
 
-/// Copies a program beside its target path and renames it, so that a running one is no obstacle.
+/// Copies a program beside its target path and renames it, so that a running one is not an obstacle.
 pub(crate) fn install(built: &Path, out: &Path, name: &str) -> Result<PathBuf> {
     let (binary, beside) = (out.join(name), out.join(format!(".{name}.new")));
     let failed = |error| format!("{} cannot be written: {error}", binary.display());

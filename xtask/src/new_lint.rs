@@ -87,7 +87,7 @@ fn next_steps(code: &str, name: &str) -> String {
 fn places(name: &str, code: &str, group: &Group, level: Level, registry: &str) -> Result<[PlannedFile; 3]> {
     if !is_name(name) {
         return Err(format!(
-            "`{name}` is no name: write small letters and hyphens, as in `unreachable-state`"
+            "`{name}` is not a name: write small letters and hyphens, as in `unreachable-state`"
         ));
     }
     let module = name.replace('-', "_");

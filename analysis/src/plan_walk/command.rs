@@ -68,7 +68,7 @@ impl Command {
             ["back"] => Command::Back,
             ["help"] => Command::Help,
             ["quit"] => Command::Quit,
-            _ => return Err(format!("`{head}` is no command; `help` lists them")),
+            _ => return Err(format!("`{head}` is not a command; `help` lists them")),
         };
         Ok(Some(command))
     }

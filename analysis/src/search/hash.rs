@@ -1,4 +1,4 @@
-//! A hash for small keys that are numbers: steps, configurations, counters. It is no protection from an author who wants
+//! A hash for small keys that are numbers: steps, configurations, counters. It is not a protection from an author who wants
 //! collisions; there are few such keys that one can choose, and the bounds of the search hold all the same.
 
 use std::hash::{BuildHasherDefault, Hasher};

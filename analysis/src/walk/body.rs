@@ -7,7 +7,7 @@ use super::Impossible;
 /// Replaces what stands in a section, or adds the section at the end.
 pub(super) fn write_section(body: &mut String, heading: &str, text: &str) -> Result<(), Impossible> {
     if Heading::parse(heading).is_none() {
-        return Err(Impossible(format!("`{heading}` is no heading: write `## Name`")));
+        return Err(Impossible(format!("`{heading}` is not a heading: write `## Name`")));
     }
     if !body.is_empty() && !body.ends_with('\n') {
         body.push('\n');

@@ -107,7 +107,7 @@ fn no_command(line: &str, word: &str) -> String {
     let mut known = HELP.lines().filter_map(|it| it.split_once("  ")).map(|(form, _)| form);
     match known.find(|form| form.split(' ').next() == Some(word)) {
         Some(form) => format!("`{line}` is not all of a command: `{form}`"),
-        None => format!("`{line}` is no command; `help` lists them"),
+        None => format!("`{line}` is not a command; `help` lists them"),
     }
 }
 
@@ -157,7 +157,7 @@ fn program(rest: &str) -> Result<Act, Impossible> {
 }
 
 fn value(word: &str) -> Result<u32, Impossible> {
-    let not_a_value = |_| Impossible(format!("`{word}` is no whole number from 0 to {}", u32::MAX));
+    let not_a_value = |_| Impossible(format!("`{word}` is not a whole number from 0 to {}", u32::MAX));
     word.parse().map_err(not_a_value)
 }
 
@@ -212,7 +212,7 @@ mod tests {
     #[track_caller]
     fn check(line: &str) {
         let command = Command::parse(line).expect("a command").expect("not empty");
-        let Command::Act(act) = command else { panic!("{line} is no act") };
+        let Command::Act(act) = command else { panic!("{line} is not an act") };
         assert_eq!(act.to_string(), line);
     }
 
@@ -263,8 +263,8 @@ mod tests {
         }
         let says = |line| Command::parse(line).expect_err("no command").0;
         assert_eq!(says("status"), "`status` is not all of a command: `status STATE [by ACTOR]`");
-        assert_eq!(says("dance"), "`dance` is no command; `help` lists them");
-        assert_eq!(says("set x 4294967296"), "`4294967296` is no whole number from 0 to 4294967295");
+        assert_eq!(says("dance"), "`dance` is not a command; `help` lists them");
+        assert_eq!(says("set x 4294967296"), "`4294967296` is not a whole number from 0 to 4294967295");
         assert_eq!(Command::parse(" # a comment "), Ok(None));
         assert_eq!(Command::parse(""), Ok(None));
     }

@@ -154,7 +154,7 @@ mod tests {
         check(none, "states: [a, e], after: 4h, then: c", &["unknown state `e`"]);
         check(none, "states: [a, a], after: 4h, then: c", &["this deadline has the state twice"]);
         check(none, "states: [], after: 4h", &["a deadline is for at least one state"]);
-        check(none, "states: a, after: 9d", &["`after: 9d` is no time up to a week"]);
+        check(none, "states: a, after: 9d", &["`after: 9d` is not a time up to a week"]);
         check(none, "states: a", &["a deadline needs the key `after`"]);
         check(none, "after: 4h", &["a deadline needs the key `states`"]);
         check(none, "states: e, after: 4h, then: f", &["unknown state `e`", "unknown state `f`"]);

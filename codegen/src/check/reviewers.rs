@@ -222,7 +222,7 @@ mod tests {
         check(&format!("{ONE}, {ONE}"), "", ALL, &["two reviewers of one transition have the name `one`"]);
         let nameless = ["a reviewer without a name is started beside one that has a name"];
         check(&format!("{ONE}, {{action: spawn_reviewer, prompt: p}}"), "", ALL, &nameless);
-        let slug = ["`One` is no name for a reviewer"];
+        let slug = ["`One` is not a name for a reviewer"];
         check(&format!("{}, {TWO}", ONE.replace("one", "One")), "", ALL, &slug);
         let worker = ["`two` names a worker, and only reviewers have names"];
         check(&format!("{ONE}, {}", TWO.replace("two", "two, as: worker")), "", ALL, &worker);

@@ -79,7 +79,7 @@ mod tests {
         check(spawn, "timeout: 2h, on_timeout: c", &[]);
         check(spawn, "timeout: 90s", &[]);
         check("", "timeout: 2h", &["`b` has a timeout, and no agent ever works there"]);
-        check(spawn, "timeout: 2 hours", &["`timeout: 2 hours` is no time up to a week"]);
+        check(spawn, "timeout: 2 hours", &["`timeout: 2 hours` is not a time up to a week"]);
         check(spawn, "on_timeout: c", &["`on_timeout` says what follows, and no `timeout` when"]);
         let undeclared = "this timeout leads to `a`, but no transition `b → a` is declared";
         check(spawn, "timeout: 2h, on_timeout: a", &[undeclared]);

@@ -14,7 +14,7 @@ pub struct Overlap {
     pub first: usize,
     /// The later one.
     pub second: usize,
-    /// Values for which both hold; absent when both are no guards at all.
+    /// Values for which both hold; absent when both are not guards at all.
     pub witness: Option<Witness>,
 }
 

@@ -191,7 +191,7 @@ impl Parser<'_> {
         }
         // Quoting one of these would split no character: all are ASCII, and so is what `find` stopped at or not at all.
         if len > 0 {
-            let message = format!("`{found}` is no comparison");
+            let message = format!("`{found}` is not a comparison");
             return Err(fault(
                 start..start + len,
                 message,

@@ -29,7 +29,7 @@ pub(super) fn declared(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Vec<Span
             refused(format!("the actor `{}` is always there", name.value), "delete it from `actors`")
         } else if !is_name(&name.value) {
             let help = "a small letter first, then small letters, digits and `-`: `ci`";
-            refused(format!("`{}` is no name for an actor", shortened(&name.value)), help)
+            refused(format!("`{}` is not a name for an actor", shortened(&name.value)), help)
         } else if let Some(first) = names.iter().find(|it| it.value == name.value) {
             refused(format!("`{}` stands here a second time", name.value), "delete one of the two")
                 .label(first.span, "the first one")

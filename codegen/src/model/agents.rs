@@ -8,7 +8,7 @@ use crate::diag::Diagnostic;
 use crate::span::Spanned;
 use crate::suggest;
 
-/// The words for the task's own harnesses. What is almost one of them is no name.
+/// The words for the task's own harnesses. What is almost one of them is not a name.
 const TASK: &str = "task";
 const REVIEW: &str = "review";
 
@@ -37,7 +37,7 @@ pub(super) fn harness(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Sp
         }
         name if is_name(name) => HarnessName::Named(name.to_owned()),
         _ => {
-            let message = format!("`{}` is no name of a harness", super::decoder::shortened(text));
+            let message = format!("`{}` is not a name of a harness", super::decoder::shortened(text));
             let help = "write `task`, `review`, or a name such as `codex`: letters, digits, `-` and `_`";
             decoder.report(Diagnostic::new(&S04, field.value.span, message).help(help));
             return None;
@@ -56,7 +56,7 @@ fn is_name(name: &str) -> bool {
 pub(super) fn argument(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<String> {
     let text = decoder.scalar(field)?.value;
     if text.trim().is_empty() || text.starts_with('-') || text.contains(char::is_control) {
-        let message = format!("`{}` is no value of `{}`", super::decoder::shortened(&text), field.name);
+        let message = format!("`{}` is not a value of `{}`", super::decoder::shortened(&text), field.name);
         let help = format!("write the {} as the harness's own option takes it", field.name);
         decoder.report(Diagnostic::new(&S04, field.value.span, message).help(help));
         return None;

@@ -288,7 +288,8 @@ impl Decoder<'_> {
         self.warn_of_yaml_traps(scalar);
         // An argument of a program cannot have it, and no reader sees it.
         if let Some(at) = scalar.text.value.find('\0') {
-            let message = format!("`{}` has the character U+0000, which is no text", shortened(field.name));
+            let message =
+                format!("`{}` has the character U+0000, which is not a text", shortened(field.name));
             let found = Diagnostic::new(&S04, scalar.text.locate(at, at + 1), message);
             self.report(found.help("delete it"));
         }
@@ -333,7 +334,7 @@ impl Decoder<'_> {
         self.integer_meant_in(field, 0..=u32::MAX)
     }
 
-    /// The same, where the help for what is no number names these bounds. The number may be outside.
+    /// The same, where the help for what is not a number names these bounds. The number may be outside.
     pub fn integer_meant_in(&mut self, field: &Field<'_>, bounds: RangeInclusive<u32>) -> Option<u32> {
         let takes = format!("`{}` takes a whole number", field.name);
         let Kind::Scalar(scalar) = &field.value.kind else {

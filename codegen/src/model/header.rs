@@ -14,7 +14,7 @@ pub(super) fn name(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Option<Spa
     let name = decoder.string(&fields.get("name")?)?;
     let fits = is_name(&name.value);
     if !fits {
-        let message = format!("`{}` is no name for a workflow", shortened(&name.value));
+        let message = format!("`{}` is not a name for a workflow", shortened(&name.value));
         decoder.report(
             Diagnostic::new(&S04, name.span, message)
                 .help("a small letter first, then small letters, digits and `-`: `my-flow-2`"),
@@ -34,7 +34,7 @@ pub(super) fn check_identifier(decoder: &mut Decoder<'_>, name: &Spanned<&str>, 
     let fits = name.value.starts_with(|it: char| it.is_ascii_alphabetic())
         && name.value.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_' || it == b'-');
     if !fits {
-        let message = format!("`{}` is no name for a {kind}", shortened(name.value));
+        let message = format!("`{}` is not a name for a {kind}", shortened(name.value));
         let help = format!(
             "a letter from A to Z or a to z first, then such letters, digits, `_` and `-`: `{example}`"
         );
@@ -57,7 +57,7 @@ pub(super) fn version(decoder: &mut Decoder<'_>, fields: &Fields<'_>) -> Spanned
         && written.bytes().all(|it| it.is_ascii_digit());
     let version = digits.then(|| written.parse().ok()).flatten();
     if version.is_none() {
-        let message = format!("`{}` is no version: versions count from 1", shortened(written));
+        let message = format!("`{}` is not a version: versions count from 1", shortened(written));
         let help = format!("write a whole number from 1 to {}, one more for each change", u32::MAX);
         decoder.report(Diagnostic::new(&S05, span, message).help(help));
     }

@@ -192,7 +192,7 @@ fn own_field(decoder: &mut Decoder<'_>, scope: &Scope<'_>, field: &Field<'_>) ->
     }
     let is_key = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
     if field.value.is_empty() || !field.value.chars().all(is_key) {
-        let message = format!("`{}` is no key of a frontmatter", super::decoder::shortened(&field.value));
+        let message = format!("`{}` is not a key of a frontmatter", super::decoder::shortened(&field.value));
         decoder.report(Diagnostic::new(&S04, field.span, message).help("use letters, digits, `_` and `-`"));
         return None;
     }

@@ -40,18 +40,18 @@ fn missing(name: &Spanned<String>, fault: Fault) -> Diagnostic {
             close.map_or("write it, beside the workflow".to_owned(), |it| format!("did you mean `{it}`?")),
         ),
         Fault::NoFile => {
-            (format!("the prompt file `{shown}` is no file"), "name a file with the prompt".to_owned())
+            (format!("the prompt file `{shown}` is not a file"), "name a file with the prompt".to_owned())
         }
         Fault::TooLong => (
             format!("the prompt file `{shown}` is longer than {} KiB", MAX_PROMPT_BYTES >> 10),
             "shorten it: agents read all of it".to_owned(),
         ),
         Fault::NoText(byte) => (
-            format!("the prompt file `{shown}` is no UTF-8 text: byte {byte} begins no character"),
+            format!("the prompt file `{shown}` is not a UTF-8 text: byte {byte} begins no character"),
             "save the file as UTF-8".to_owned(),
         ),
         Fault::Nul(line) => (
-            format!("the prompt file `{shown}` has the character U+0000 in line {line}, which is no text"),
+            format!("the prompt file `{shown}` has the character U+0000 in line {line}, which is not a text"),
             "delete it".to_owned(),
         ),
         Fault::Empty => (format!("the prompt file `{shown}` is empty"), WRITE.to_owned()),

@@ -11,7 +11,7 @@ use crate::prompt_files::PromptFiles;
 use crate::suggest;
 use crate::syntax::{Kind, Text};
 
-/// The prompts, in the order of the scope's table. One whose value is no text is empty.
+/// The prompts, in the order of the scope's table. One whose value is not a text is empty.
 pub(super) fn prompts(
     decoder: &mut Decoder<'_>,
     files: &PromptFiles,
@@ -101,7 +101,7 @@ fn look_alikes(decoder: &mut Decoder<'_>, scope: &Scope<'_>, text: &Text) {
             continue;
         }
         let span = text.locate(at, at + written.len());
-        let message = format!("`{written}` is no placeholder: agents will not read its value there");
+        let message = format!("`{written}` is not a placeholder: agents will not read its value there");
         let fix = decoder.rewritten(span, written, &format!("{{{name}}}"));
         decoder.report(Diagnostic::new(&C84, span, message).help(format!("write `{{{name}}}`")).fix_if(fix));
     }

@@ -179,7 +179,7 @@ fn counters(decoder: &mut Decoder<'_>, scope: &mut Scope<'_>, field: Option<&Fie
             continue;
         }
         if !is_counter_name(name.value) {
-            let message = format!("`{}` is no name for a counter", shortened(name.value));
+            let message = format!("`{}` is not a name for a counter", shortened(name.value));
             decoder.report(
                 Diagnostic::new(&S04, name.span, message)
                     .help("a small letter or `_` first, then small letters, digits and `_`: `fix_attempts`"),
@@ -193,7 +193,7 @@ fn counters(decoder: &mut Decoder<'_>, scope: &mut Scope<'_>, field: Option<&Fie
     }
 }
 
-/// Keys of a task's frontmatter that are no counters.
+/// Keys of a task's frontmatter that are not counters.
 const RESERVED: [&str; 14] = [
     "attention",
     "branch",

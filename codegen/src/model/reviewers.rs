@@ -45,7 +45,7 @@ pub(super) fn name(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<Spann
     let fits = name.value.starts_with(|it: char| it.is_ascii_lowercase())
         && name.value.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-');
     if !fits {
-        let message = format!("`{}` is no name for a reviewer", shortened(&name.value));
+        let message = format!("`{}` is not a name for a reviewer", shortened(&name.value));
         let help = "a small letter first, then small letters, digits and `-`: `security`";
         decoder.report(Diagnostic::new(&S04, name.span, message).help(help));
     }

@@ -74,7 +74,7 @@ pub(super) fn duration(decoder: &mut Decoder<'_>, field: &Field<'_>) -> Option<u
     let seconds = unit.zip(digits.parse::<u32>().ok()).and_then(|(unit, number)| number.checked_mul(unit));
     let fits = seconds.filter(|seconds| (1..=MAX_RESUME_AFTER).contains(seconds));
     if fits.is_none() {
-        let message = format!("`{}: {}` is no time up to a week", field.name, text.value);
+        let message = format!("`{}: {}` is not a time up to a week", field.name, text.value);
         let found = Diagnostic::new(&S04, field.value.span, message);
         decoder.report(found.help("write a number and its unit: `90s`, `20m`, `2h`, `1d`"));
     }

@@ -100,7 +100,7 @@ fn parse(text: &str) -> Result<Parts, Fault> {
                 &format!("a condition has no `{operator}`"),
                 "write a condition with `==` for each value that is meant, on a step of its own",
             ),
-            None => fault(whole, "this is no condition", FORM),
+            None => fault(whole, "this is not a condition", FORM),
         });
     };
     let (left, right) = (trimmed(text, 0..at), trimmed(text, at + 2..text.len()));
@@ -172,7 +172,7 @@ mod tests {
             Err(("'x' && b.result == 'y'", "a condition is one comparison")),
         );
         check("review == 'PASS'", Err(("review", "a condition reads a field of a step")));
-        check(" always ", Err(("always", "this is no condition")));
-        check("", Err(("", "this is no condition")));
+        check(" always ", Err(("always", "this is not a condition")));
+        check("", Err(("", "this is not a condition")));
     }
 }

@@ -289,7 +289,7 @@ fn without_blank_lines(text: &str, indent: usize) -> &str {
     }
 }
 
-/// The comments between the tokens; `None` where there is something else that is no sign of YAML's.
+/// The comments between the tokens; `None` where there is something else that is not a sign of YAML's.
 fn comments(text: &str, tokens: &[Span]) -> Option<Vec<Span>> {
     let mut comments = Vec::new();
     let mut at = 0;

@@ -68,14 +68,14 @@ fn s04_says_what_is_wanted() {
 
 #[test]
 fn s04_names_have_a_form_that_rust_can_spell() {
-    let error = |name: &str| format!("S04 error «{name}» `{name}` is no name for a state");
+    let error = |name: &str| format!("S04 error «{name}» `{name}` is not a name for a state");
     for name in ["Δ", "2nd", "a.b", "-a", "_a", "a b"] {
         changed("  stuck: {}", &format!("  stuck: {{}}\n  {name}: {{}}"), &[&error(name)]);
     }
     for name in ["type", "self", "Self", "match", "A-b_2"] {
         changed("  stuck: {}", &format!("  stuck: {{}}\n  {name}: {{}}"), &[]);
     }
-    changed("name: flow", "name: My Flow", &["S04 error «My Flow» `My Flow` is no name for a workflow"]);
+    changed("name: flow", "name: My Flow", &["S04 error «My Flow» `My Flow` is not a name for a workflow"]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn s04_counters_are_the_engines_own() {
         "fields: {tries: 0, review_round: 1, Tries: 0, status: 0, m: -1}",
         &[
             "S04 error «review_round» the counter `review_round` is always there",
-            "S04 error «Tries» `Tries` is no name for a counter",
+            "S04 error «Tries» `Tries` is not a name for a counter",
             "S04 error «status» the frontmatter of a task has another `status`",
             "S04 error «-1» `m` takes a whole number, and this is `-1`",
         ],
@@ -244,7 +244,7 @@ fn s04_a_heading_without_quotes_is_a_comment() {
 fn s05_versions_count_from_one() {
     for version in ["0", "01", "-1", "1.0", "\"1.1\"", "one", "4294967296"] {
         let shown = version.trim_matches('"');
-        let message = format!("S05 error «{version}» `{shown}` is no version: versions count from 1");
+        let message = format!("S05 error «{version}» `{shown}` is not a version: versions count from 1");
         changed("version: 1", &format!("version: {version}"), &[&message]);
     }
     for version in ["2", "\"2\"", "4294967295"] {
@@ -392,7 +392,7 @@ fn step_workflows_have_a_schema() {
             "S04 «1001» `max_retries` takes a number from 0 to 1000, and this is 1001",
             "S04 «0» `stuck_after` takes a number from 1 to 1000, and this is 0",
             "S04 «-1» `timeout` takes a whole number, and this is `-1`",
-            "S04 «\"1\"» `1` is no name for a result",
+            "S04 «\"1\"» `1` is not a name for a result",
             "S04 «\"a\"» `a` stands here a second time",
         ]
     );

@@ -146,7 +146,7 @@ const LOOK_AROUND: &str = "`orange doctor` looks at all that is needed here";
 const FREE_SPACE: &str = "free some space on its disk, then repeat the command: it finishes what was begun";
 const MOVE_AWAY: &str = "something else has that name: move it away";
 const FILE_IN_PATH: &str =
-    "a part of its path is no folder: move that away, or set ORANGE_HOME to another folder";
+    "a part of its path is not a folder: move that away, or set ORANGE_HOME to another folder";
 
 const REMEDIES: &[(ErrorKind, &str)] = &[
     (ErrorKind::StorageFull, FREE_SPACE),
@@ -211,7 +211,7 @@ impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unfit::Link => f.write_str("it is a symbolic link, or behind one"),
-            Unfit::NoFile => f.write_str("it is no regular file"),
+            Unfit::NoFile => f.write_str("it is not a regular file"),
             Unfit::TooLong(limit) => write!(f, "it is longer than {} MiB", limit / (1024 * 1024)),
         }
     }
@@ -242,7 +242,7 @@ mod tests {
         check(27, "ulimit -f");
         check(30, "set ORANGE_HOME");
         check(13, "permission");
-        check(20, "a part of its path is no folder");
+        check(20, "a part of its path is not a folder");
         check(21, "move it away");
         check(2, "put it back");
         check(5, "orange doctor");

@@ -58,7 +58,7 @@ pub enum Outcome<'a> {
     },
     /// Show the session as dead, and wait for a person.
     MarkDead,
-    /// Start the agent again later; this is no crash.
+    /// Start the agent again later; this is not a crash.
     Wait {
         /// Seconds until then; 1 to [`MAX_RESUME_AFTER`].
         resume_after: u32,

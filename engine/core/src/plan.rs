@@ -61,7 +61,7 @@ pub struct Step<'a> {
     pub results: &'a [&'a str],
     /// Limit of completions before its loop is exhausted, in 1..=1000; 0 for a step that is not a loop step.
     pub max_retries: u16,
-    /// The steps that run again when it completes; empty when it is no loop step.
+    /// The steps that run again when it completes; empty when it is not a loop step.
     pub requeue: &'a [StepId],
     /// The step that handles its failure.
     pub on_fail: Option<StepId>,

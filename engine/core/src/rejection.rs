@@ -157,7 +157,7 @@ impl Rejection {
                 let to = machine.transition(transition).to;
                 let gates = |id| machine.transition(id).gates;
                 let candidates = machine.candidates(view, to, actor).into_iter().map(gates);
-                // What the verdict rules out is no remedy where another transition fits it.
+                // What the verdict rules out is not a remedy where another transition fits it.
                 let fitting = candidates.enumerate().filter(|(at, it)| *at == 0 || !view.is_ruled_out(it));
                 let remedies = each_once(fitting.map(|(_, gates)| remedies(gates, view))).join(", or ");
                 let to = machine.state(to).name;
@@ -179,7 +179,7 @@ impl Lack {
             Gate::Section(gate) => {
                 let is_hidden = self.missing == Missing::Section && is_hidden(view.body, gate.section);
                 let note = if is_hidden {
-                    ": it stands in a code block or a comment only, where it is no heading"
+                    ": it stands in a code block or a comment only, where it is not a heading"
                 } else {
                     ""
                 };
@@ -252,7 +252,9 @@ impl Missing {
             }
             Missing::Verdict => format!("`{section}` in TASK.md has no verdict: no line with PASS or FAIL"),
             Missing::OneVerdict { line } => {
-                format!("line {line} of `{section}` in TASK.md has both PASS and FAIL, which is no verdict")
+                format!(
+                    "line {line} of `{section}` in TASK.md has both PASS and FAIL, which is not a verdict"
+                )
             }
             Missing::OtherVerdict { found } => match gate.verdict {
                 Some(wanted) => {

@@ -215,7 +215,7 @@ fn rejections_say_what_to_do() {
         view(WORKING, &[], "```\n## Handoff\nx\n```"),
         REVIEW,
         Actor::Worker,
-        "`## Handoff` is missing from TASK.md: it stands in a code block or a comment only, where it is no heading",
+        "`## Handoff` is missing from TASK.md: it stands in a code block or a comment only, where it is not a heading",
         "write it (at least one line), then run `orange task update --status agent-review` again",
     );
     rejects(

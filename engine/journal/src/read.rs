@@ -15,7 +15,7 @@ const TOO_LONG: &str = "it is longer than 64 MiB";
 pub enum Unreadable {
     /// Reading fails.
     Io(io::Error),
-    /// A line is no record.
+    /// A line is not a record.
     Line {
         /// Its number, from 1.
         number: usize,

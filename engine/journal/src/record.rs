@@ -43,7 +43,7 @@ impl Record {
     fn take(fields: &mut Fields) -> Result<Record, serde_json::Error> {
         let set = Set(fields.take("set", Some(serde_json::Map::new()))?);
         if let Some((key, value)) = set.misnamed() {
-            return Err(serde_json::Error::custom(format!("its `{key}` is no name: {value}")));
+            return Err(serde_json::Error::custom(format!("its `{key}` is not a name: {value}")));
         }
         let kind: String = fields.take("type", None)?;
         Ok(Record {

@@ -37,7 +37,7 @@ pub fn explain(error: Error) -> Error {
 /// Checks that the companion runs the command with these words.
 ///
 /// # Errors
-/// `not_allowed` for any other command; `usage` for words that are no command.
+/// `not_allowed` for any other command; `usage` for words that are not a command.
 pub fn check(words: &[String]) -> Result<()> {
     match parse(words.iter().map(Into::into))? {
         Parsed::Cli(cli) if cli.command.as_ref().is_some_and(is_relayed) => Ok(()),

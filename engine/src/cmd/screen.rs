@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::termios::tcgetwinsize;
 use unicode_width::UnicodeWidthStr;
 
-/// The columns of the terminal; `None` when standard output is no terminal, or does not say.
+/// The columns of the terminal; `None` when standard output is not a terminal, or does not say.
 pub fn width() -> Option<usize> {
     let out = io::stdout();
     let columns = out.is_terminal().then(|| tcgetwinsize(&out).ok())??.ws_col;

@@ -64,7 +64,7 @@ pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     Ok(or_fine(findings, format!("{shown}")))
 }
 
-/// The finding about something at a file's path that is no file, and so never opened.
+/// The finding about something at a file's path that is not a file, and so never opened.
 fn in_the_place_of(file: &Path) -> Option<Finding> {
     let unfit = nofollow::unfit_for_file(file)?;
     Some(Finding::of(Level::Broken, &Error::io("open", file, &unfit.into())))
@@ -86,7 +86,7 @@ pub(super) fn space(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     }])
 }
 
-/// A held lock is no fault, but a lock that is held for long may belong to a process that hangs. Something else at the path of a
+/// A held lock is not a fault, but a lock that is held for long may belong to a process that hangs. Something else at the path of a
 /// lock file is a fault.
 pub(super) fn locks(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let home = &seen.app.home;

@@ -60,7 +60,7 @@ pub(super) fn plans(seen: &Seen<'_>) -> Result<Vec<Finding>> {
 }
 
 fn flaw_of_plan(path: &Path, hash: &str) -> Result<Option<&'static str>> {
-    // The check of tasks reports what is no regular file.
+    // The check of tasks reports what is not a regular file.
     let is_unfit = nofollow::unfit_for_file(path).is_some();
     let found = if is_unfit { None } else { if_found(path, nofollow::read(path, nofollow::LONGEST))? };
     Ok(match found {
@@ -139,7 +139,7 @@ fn next_change(dir: &TaskDir) -> String {
 
 pub(super) fn transitions(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let pending = |(dir, history): (&TaskDir, TaskHistory)| {
-        // One that is being carried out is no finding.
+        // One that is being carried out is not a finding.
         let plan = &abandoned(dir, &history)?.plan;
         let message = format!("{}: {} → {} is begun and not finished", dir.shown(), plan.from, plan.to);
         Some(Finding::new(Level::Warning, message))

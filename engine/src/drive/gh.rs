@@ -100,7 +100,7 @@ impl Gh {
     /// The pull request of this address.
     ///
     /// # Errors
-    /// `refused` for what is no pull request's address; `environment` when gh is missing, cannot log in, is too slow or fails.
+    /// `refused` for what is not a pull request's address; `environment` when gh is missing, cannot log in, is too slow or fails.
     pub fn view(&self, url: &str) -> Result<PullRequest> {
         check_url(url)?;
         let answer = asked(self.call(&[
@@ -180,7 +180,7 @@ fn check_url(url: &str) -> Result<()> {
     if is_one {
         return Ok(());
     }
-    Err(Error::new(Kind::Refused, format!("`{}` is no pull request's address", url.escape_debug())).help(
+    Err(Error::new(Kind::Refused, format!("`{}` is not a pull request's address", url.escape_debug())).help(
         "write it as `pr_url: https://github.com/OWNER/NAME/pull/NUMBER` in TASK.md, or take the line out",
     ))
 }

@@ -235,7 +235,7 @@ fn passed(locked: &LockedTask, seen: &[Seen<'_>]) -> Vec<Pass> {
     if seen.is_empty() {
         return Vec::new();
     }
-    // A worktree whose commit is unknown is no reason to refuse.
+    // A worktree whose commit is unknown is not a reason to refuse.
     let commit = locked.worktree().and_then(|worktree| git::stands_on(&worktree).unwrap_or_default());
     seen.iter().map(|seen| Pass { commit: commit.clone(), ..Pass::of(*seen) }).collect()
 }

@@ -1,4 +1,4 @@
-//! Files of the repository that a worktree is given: copies and links. They are no work of the task, and go with it.
+//! Files of the repository that a worktree is given: copies and links. They are not work of the task, and go with it.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Read};

@@ -9,7 +9,7 @@ use crate::store::{Event, LockedTask, Set};
 use crate::{Error, Kind, Result};
 
 /// Removes the task's branch from the remote, if it was made for this task. A branch that was there before, or that the agent has
-/// switched to, is somebody else's; a missing branch is no error.
+/// switched to, is somebody else's; a missing branch is not an error.
 pub fn delete_remote_branch(app: &App, locked: &LockedTask) -> Result<()> {
     let branch = &locked.task().branch;
     let Some(from) = locked.history().made.get(branch) else { return Ok(()) };

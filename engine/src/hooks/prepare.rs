@@ -173,7 +173,7 @@ pub fn clear(app: &App, project: &Project, locked: &mut LockedTask) -> Result<()
     locked.append(Event::WorktreeCleared { workspace }, Set::new())
 }
 
-/// Runs a program in the worktree. It is no person: `orange` takes what it asks for as an agent's wish.
+/// Runs a program in the worktree. It is not a person: `orange` takes what it asks for as an agent's wish.
 fn run(
     app: &App,
     locked: &mut LockedTask,

@@ -200,7 +200,7 @@ pub fn no_such_id(dir: &TaskDir, id: &str) -> Error {
             format!("the next attempt begins without it: `orange mission show {}` shows it", dir.id)
         }
     };
-    Error::new(Kind::Corrupt, format!("`{id}` is no id of a conversation")).help(help)
+    Error::new(Kind::Corrupt, format!("`{id}` is not an id of a conversation")).help(help)
 }
 
 #[cfg(test)]

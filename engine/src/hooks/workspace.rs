@@ -227,7 +227,7 @@ pub fn release(app: &App, locked: &mut LockedTask) -> Result<Set> {
 }
 
 /// The files that the harnesses of a task or mission keep in a worktree, such as the permissions that a person has given there.
-/// They are no work, and the next task must not get them. A harness that is no longer in `harnesses.toml` has none.
+/// They are not work, and the next task must not get them. A harness that is no longer in `harnesses.toml` has none.
 fn files_of_harnesses(app: &App, task: &Task) -> Vec<String> {
     let harnesses = match task.kind {
         DirKind::Task => app.harnesses_of(task).filter_map(|name| app.harness(name).ok()).collect(),

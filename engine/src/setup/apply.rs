@@ -38,7 +38,7 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
         let old = text.as_deref().unwrap_or("{}\n");
         let Some((new, depth)) = json::set(old, &names, value) else {
             return Err(Error::new(Kind::Corrupt, format!("{} cannot be changed", file.display()))
-                .help(format!("it is no JSON object with room for `{}`: mend it", path.join("."))));
+                .help(format!("it is not a JSON object with room for `{}`: mend it", path.join("."))));
         };
         record.edits.push(Edit {
             harness: harness.to_owned(),

@@ -19,7 +19,7 @@ pub(super) fn matters(repo: &Path, agreed: bool, around: &Around) -> Result<Vec<
         Err(cause) if cause.kind() == ErrorKind::NotFound => String::new(),
         Err(cause) => return Err(Error::io("read", &file, &cause)),
     };
-    // codex refuses settings that are no TOML, and then they answer nothing.
+    // codex refuses settings that are not TOML, and then they answer nothing.
     let config = DeTable::parse(&text).map(Spanned::into_inner).unwrap_or_default();
     let has_login = folder.join("auth.json").exists()
         || ["OPENAI_API_KEY", "CODEX_API_KEY"].iter().any(|name| around.variable(name).is_some())

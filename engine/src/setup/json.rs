@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 /// The text with this value at this path of member names, and how many names of the path existed. Missing objects are created.
-/// `None` if the text or a value on the path is no object.
+/// `None` if the text or a value on the path is not an object.
 pub fn set(text: &str, path: &[&str], value: &Value) -> Option<(String, usize)> {
     let mut object = root(text)?;
     for (depth, name) in path.iter().enumerate() {

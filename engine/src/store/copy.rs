@@ -42,7 +42,7 @@ pub enum CopyState {
     Unchanged,
     /// A person or an agent has saved this.
     Saved(Box<Document>),
-    /// This is no text of the task. It is replaced, and never merged.
+    /// This is not a text of the task. It is replaced, and never merged.
     Unfit {
         /// Defect of the text.
         why: String,

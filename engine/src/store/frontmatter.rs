@@ -1,6 +1,6 @@
 //! `TASK.md` as text: reads and changes single keys of its frontmatter, and leaves every other byte alone.
 //!
-//! This is no YAML library: it knows the lines of a mapping, and the scalars after its top-level keys. It preserves
+//! This is not a YAML library: it knows the lines of a mapping, and the scalars after its top-level keys. It preserves
 //! everything else (lists, nested mappings, comments).
 
 mod scan;

@@ -198,7 +198,7 @@ impl LockedTask {
         self.publish(copy)
     }
 
-    /// Merges what was last saved in a worktree, and removes its `TASK.md`, unless that is no regular file.
+    /// Merges what was last saved in a worktree, and removes its `TASK.md`, unless that is not a regular file.
     pub fn withdraw(&mut self, worktree: &Path) -> Result<()> {
         let Some(mut copy) = Copy::look(&self.dir, &self.history, worktree)? else { return Ok(()) };
         self.merge_copy(&mut copy)?;
@@ -271,7 +271,7 @@ impl LockedTask {
         })
     }
 
-    /// Saves what is at the path of the worktree's copy and is no copy.
+    /// Saves what is at the path of the worktree's copy and is not a copy.
     fn set_aside(&mut self, why: &str, text: &[u8]) -> Result<()> {
         if text.is_empty() {
             return Ok(());

@@ -112,7 +112,7 @@ pub fn holder(home: &Home, name: &str) -> Result<Option<TaskDir>> {
     }
 }
 
-/// The task whose plain folder has this name, which is its id: it is no slot of the pool.
+/// The task whose plain folder has this name, which is its id: it is not a slot of the pool.
 pub fn folder_of(home: &Home, name: &str) -> Result<Option<TaskDir>> {
     Ok(if id::is_prefix(name) { list::with_id(home, &[DirKind::Task], None, name)?.pop() } else { None })
 }

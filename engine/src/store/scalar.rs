@@ -275,7 +275,7 @@ fn escape(letters: &mut Peekable<Chars>, into: &mut Folded) -> Result<(), String
             while letters.next_if(|next| matches!(next, ' ' | '\t' | '\r' | '\n')).is_some() {}
             return Ok(());
         }
-        other => return Err(format!("`\\{other}` is no escape sequence")),
+        other => return Err(format!("`\\{other}` is not an escape sequence")),
     });
     Ok(())
 }
@@ -337,7 +337,7 @@ impl BlockHeader {
 
 /// The text of a block scalar: its header line and the indented lines below.
 fn block(value: &str) -> Result<String, String> {
-    let header = BlockHeader::parse(value).ok_or("this is no block scalar")?;
+    let header = BlockHeader::parse(value).ok_or("this is not a block scalar")?;
     let lines: Vec<&str> = value.lines().skip(1).collect();
     let is_blank = |line: &&str| line.trim_start_matches(' ').is_empty();
     let found = lines.iter().find(|line| !is_blank(line)).map_or(1, |line| indentation(line));

@@ -170,7 +170,7 @@ mod tests {
         check(&dir);
         add(&dir, 10);
         check(&dir);
-        // A few lines more are no reason to write it again; many are.
+        // A few lines more are not a reason to write it again; many are.
         assert_eq!(fs::read(place(&dir)).unwrap(), sum);
         add(&dir, 5_000);
         check(&dir);

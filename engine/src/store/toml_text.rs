@@ -18,13 +18,13 @@ impl<'t> TomlText<'t> {
     /// The file at this path with these bytes.
     ///
     /// # Errors
-    /// `corrupt` if they are no UTF-8.
+    /// `corrupt` if they are not UTF-8.
     pub fn new(path: &'t Path, bytes: &'t [u8]) -> Result<TomlText<'t>> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Ok(TomlText { path, text }),
             Err(cause) => {
                 let line = lines(&bytes[..cause.valid_up_to()]);
-                Err(TomlText { path, text: "" }.broken_in(line, "this is no UTF-8 text"))
+                Err(TomlText { path, text: "" }.broken_in(line, "this is not a UTF-8 text"))
             }
         }
     }
@@ -32,7 +32,7 @@ impl<'t> TomlText<'t> {
     /// Its tables and keys.
     ///
     /// # Errors
-    /// `corrupt` with the first place that is no TOML.
+    /// `corrupt` with the first place that is not TOML.
     pub fn table(&self) -> Result<Spanned<DeTable<'t>>> {
         // Later errors follow from the first one, which the parser need not find first.
         let (table, errors) = DeTable::parse_recoverable(self.text);

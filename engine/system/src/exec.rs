@@ -78,7 +78,7 @@ pub enum Stopped {
     Unwanted,
 }
 
-/// A process that is no descendant of this one, started by [`Call::detach`].
+/// A process that is not a descendant of this one, started by [`Call::detach`].
 #[derive(Debug)]
 pub struct Detached {
     go_between: Child,
@@ -265,7 +265,7 @@ impl Call {
     }
 
     /// Starts it as a go-between, which calls [`become_independent`] and [`Call::leave_running`] and ends: the program that it leaves
-    /// running outlives this process and its terminal, and is no descendant of it. Output is appended to `log`; the standard
+    /// running outlives this process and its terminal, and is not a descendant of it. Output is appended to `log`; the standard
     /// input only shows the end.
     pub fn detach(mut self, log: &Path) -> Result<Detached> {
         let (out, err) = (open_log(log)?, open_log(log)?);

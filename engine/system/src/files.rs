@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// Opens a regular file for reading. It refuses links and everything that another process could make wait, with
 /// `InvalidInput`.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    const REFUSED: &str = "it is no regular file";
+    const REFUSED: &str = "it is not a regular file";
     let is_regular = |metadata: Metadata| match metadata.is_file() {
         true => Ok(()),
         false => Err(io::Error::new(ErrorKind::InvalidInput, REFUSED)),

@@ -39,6 +39,6 @@ fn act(value: &Value) -> Result<Act, String> {
         "overloaded" => Act::Fail(Fault::Overloaded, number(1)),
         "dropped" => Act::Fail(Fault::Dropped, number(1)),
         "too-long" => Act::Fail(Fault::TooLong, number(1)),
-        _ => return Err(format!("{value} is no act")),
+        _ => return Err(format!("{value} is not an act")),
     })
 }

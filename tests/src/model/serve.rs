@@ -164,7 +164,7 @@ fn aside(asked: &Asked) -> String {
     }
 }
 
-/// The answer to a request that is no conversation.
+/// The answer to a request that is not a conversation.
 fn other(request: &Request, raw: &str) -> Answer {
     if request.path.ends_with("/count_tokens") {
         return Answer::json(200, &json!({ "input_tokens": raw.len() / 4 }));

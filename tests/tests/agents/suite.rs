@@ -121,7 +121,7 @@ fn copies_of_orange() -> Result<(PathBuf, PathBuf), String> {
     Ok((path, with_server))
 }
 
-/// The folder with the programs as they are now. A build that fails is no reason to skip anything.
+/// The folder with the programs as they are now. A build that fails is not a reason to skip anything.
 fn build_orange() -> PathBuf {
     built(&["--package", "orange", "--package", "orange-mcp", "--package", "orange-fleet"])
 }

@@ -36,7 +36,7 @@ fn every_built_in_harness_and_its_folder_is_on_the_page() {
     }
 }
 
-/// The first word of each line of the macro `keys!` that is no comment.
+/// The first word of each line of the macro `keys!` that is not a comment.
 fn keys() -> Vec<&'static str> {
     let (_, lines) = KEYS.split_once("\nkeys! {\n").unwrap();
     let lines = lines.split_once("\n}\n").unwrap().0.lines().map(str::trim);

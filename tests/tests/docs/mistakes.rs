@@ -47,7 +47,7 @@ const IN_DEFAULT: &[Mistake] = &[
     ("the version is a word", "version: 1\n", "version: one\n"),
     ("a harness that is none", "harness: review       #", "harness: reviewer     #"),
     ("the initial state is an end", "version: 1\n", "version: 1\ninitial: done\n"),
-    ("`merge` leads to a state that is no end", "version: 1\n", "version: 1\ncommands: {merge: working}\n"),
+    ("`merge` leads to a state that is not an end", "version: 1\n", "version: 1\ncommands: {merge: working}\n"),
     ("a transition is declared twice", "  - from: stuck\n    to: cancelled\n", "  - from: stuck\n    to: cancelled\n  - from: stuck\n    to: cancelled\n"),
     ("`terminal` is forgotten at the end", "  done:\n    terminal: true", "  done:\n    terminal: false"),
     ("a state cannot be cancelled", "  - from: clarification\n    to: cancelled\n    hooks:\n      - action: kill_session\n      - action: release_workspace\n", ""),

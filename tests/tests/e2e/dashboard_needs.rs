@@ -80,7 +80,7 @@ fn work_in_conflict_goes_back_to_its_worker() {
     world.git(&world.repo(), &["add", &own]);
     world.git(&world.repo(), &["commit", "--quiet", "--message", "In the way"]);
     world.git(&world.repo(), &["push", "--quiet", "origin", "main"]);
-    // The repository is no journal: what git knows shows with the next change of a task.
+    // The repository is not a journal: what git knows shows with the next change of a task.
     world.create("other", "Mend that", &["--no-spawn"]);
     terminal.shows("conflict");
     terminal.press(&["r"]);

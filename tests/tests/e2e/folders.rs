@@ -73,11 +73,11 @@ fn a_triage_never_takes_a_worktree() {
     let listed = world.ok(&["task", "list"]);
     assert_eq!((&listed[0]["workspace"], &listed[0]["attention"]), (&json!(task.id), &Value::Null));
 
-    task.agent(1).tell("echo idea >notes.txt; write Triage 'It is no fault'; ask done");
+    task.agent(1).tell("echo idea >notes.txt; write Triage 'It is not a fault'; ask done");
     task.reaches("done");
     assert_eq!((task.owned("workspace"), task.show()["attention"].clone()), (Value::Null, Value::Null));
     assert!(is_gone(&folder) && world.panes().is_empty());
-    assert!(fs::read_to_string(task.file()).unwrap().contains("It is no fault"));
+    assert!(fs::read_to_string(task.file()).unwrap().contains("It is not a fault"));
     let [kept] = &set_aside(&task)[..] else { panic!("one folder is set aside") };
     assert_eq!(fs::read_to_string(kept.join("notes.txt")).unwrap(), "idea\n");
     assert!(is_gone(&kept.join("TASK.md")) && is_gone(&kept.join(".orange")));

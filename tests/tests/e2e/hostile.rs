@@ -348,7 +348,7 @@ fn a_name_in_a_journal_is_no_path() {
         );
         fs::write(&journal, format!("{text}{line}")).unwrap();
         let message = bad.fails(6, "corrupt", "update", &["--summary", "x"]);
-        assert!(message.contains("its `workspace` is no name"), "{message}");
+        assert!(message.contains("its `workspace` is not a name"), "{message}");
         assert_eq!(ends(&world, path, &["task", "list"]).status, 0);
         assert_eq!(ends(&world, path, &["monitor", "--once"]).status, 0);
         assert!(!world.path("outside/TASK.md").exists());

@@ -114,7 +114,7 @@ fn only_a_person_deletes_missions_and_only_those_that_are_over() {
     world.fails(3, "not_found", &["mission", "delete", "slow", "--yes"]);
     assert!(
         world.fails(3, "not_found", &["task", "delete", &mission.id, "--yes"]).contains("mission show"),
-        "it is no task"
+        "it is not a task"
     );
     let mut agent = mission.as_agent("worker", "1");
     world.said(agent.args(["mission", "delete", &mission.id, "--yes"])).fails(1, "not_allowed");

@@ -259,7 +259,7 @@ fn cancelling_keeps_what_was_not_committed() {
     assert_eq!(world.git(&world.repo(), &["show", &format!("{kept}:new.txt")]), "not committed");
     assert_eq!(world.git(&world.repo(), &["show", &format!("{kept}:README.md")]), "changed");
     let files = world.git(&world.repo(), &["ls-tree", "--name-only", &kept]);
-    assert_eq!(files, "README.md\nnew.txt", "the task's own file is no work");
+    assert_eq!(files, "README.md\nnew.txt", "the task's own file is not work");
 }
 
 /// Writes one new file after the other, some by their own name and some renamed to it, until it is over. The texts of those
@@ -332,7 +332,7 @@ fn the_next_task_finds_no_settings_of_the_agent_before() {
     fs::write(&settings, "{}\n").unwrap();
     task.ok("cancel", &["--yes"]);
     assert!(!settings.exists());
-    assert_eq!(task.events_of("work.backed_up").len(), 0, "it is no work");
+    assert_eq!(task.events_of("work.backed_up").len(), 0, "it is not work");
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn a_person_at_a_terminal_is_asked_who_starts_waiting_tasks() {
     Terminal::plain(&world, &script).shows("LEFT 0");
     assert_eq!(queue(), "auto", "nobody is asked");
     world.ok(&["project", "remove", "toy"]);
-    // Standard input is no terminal here.
+    // Standard input is not a terminal here.
     assert_eq!(world.ok(&["project", "add", "--name", "toy"])["queue"], "manual");
 }
 

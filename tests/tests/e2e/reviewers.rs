@@ -146,7 +146,7 @@ fn one_fail_is_enough_and_ends_the_others() {
     task.reaches("working");
     assert!(!is_alive(security), "the state that it worked in is left");
     assert_eq!(world.panes(), ["toy/fix worker"]);
-    // What one of them wrote in the first round is no verdict of the second.
+    // What one of them wrote in the first round is not a verdict of the second.
     task.agent(4).tell("ask agent-review; exec sleep 1000000");
     task.agent(6).begun();
     let refused = task.asks("reviewer", 5, "working");
@@ -252,7 +252,7 @@ fn one_is_killed_while_the_other_writes_its_verdict() {
     task.agent(4).begun();
     task.has_events(3, "agent.exited");
     assert_eq!((task.status(), alive(&task)), ("agent-review".to_owned(), vec!["security".to_owned()]));
-    assert_eq!(task.events_of("agent.crashed").len(), 1, "the end of the other one is no crash");
+    assert_eq!(task.events_of("agent.crashed").len(), 1, "the end of the other one is not a crash");
     task.agent(4).tell(&says(PASS, "security", "exit 0"));
     task.reaches("ready");
     assert_eq!(world.panes(), Vec::<String>::new());

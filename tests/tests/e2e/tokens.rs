@@ -92,11 +92,11 @@ fn a_token_is_for_one_actor_in_one_project_until_revoked() {
     let wrong = world.path("wrong").to_string_lossy().into_owned();
     fs::write(&wrong, "orange_0000\n").unwrap();
     for file in [&others, &wrong] {
-        refused(&task, &ask("working", "ci", file), "this is no token of ci for tasks of toy");
+        refused(&task, &ask("working", "ci", file), "this is not a token of ci for tasks of toy");
     }
-    refused(&task, &ask("cancelled", "release-bot", &file), "this is no token of release-bot");
+    refused(&task, &ask("cancelled", "release-bot", &file), "this is not a token of release-bot");
     refused(&task, &ask("cancelled", "ci", &file), "ci may not move a task from built to cancelled");
-    refused(&task, &ask("working", "ic", &file), "this is no token of ic");
+    refused(&task, &ask("working", "ic", &file), "this is not a token of ic");
     let misspelled = world.fails(1, "refused", &["project", "token", "ic"]);
     assert!(misspelled.contains("did you mean ci?"), "{misspelled}");
 
@@ -110,7 +110,7 @@ fn a_token_is_for_one_actor_in_one_project_until_revoked() {
     task.ok("update", &[&ask("working", "ci", &file)[..], &["--dry-run"]].concat());
     world.fails(3, "not_found", &["project", "revoke", "ci", "00000000"]);
     world.ok(&["project", "revoke", "ci", id]);
-    refused(&task, &ask("working", "ci", &file), "this is no token of ci for tasks of toy");
+    refused(&task, &ask("working", "ci", &file), "this is not a token of ci for tasks of toy");
 }
 
 #[test]

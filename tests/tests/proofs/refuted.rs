@@ -34,7 +34,7 @@ pub(crate) fn replay(run: &mut Watched<'_>, steps: &[TraceStep], turn: Option<u3
     for step in steps {
         for (at, line) in step.script.iter().enumerate() {
             let Ok(Some(Command::Act(mut act))) = Command::parse(line) else {
-                return Err(format!("`{line}` is no act"));
+                return Err(format!("`{line}` is not an act"));
             };
             // In another turn of a loop, this is another text.
             if let (Act::Write { text, .. }, Some(turn)) = (&mut act, turn) {

@@ -38,7 +38,7 @@ impl Answer {
         Self { out: out.into(), err: String::new(), exit: Exit::Clean }
     }
 
-    /// Writes both texts, each at once. A closed output is no failure; any other error is one.
+    /// Writes both texts, each at once. A closed output is not a failure; any other error is one.
     pub fn deliver(self) -> ExitCode {
         let written =
             write(io::stdout().lock(), &self.out).and_then(|()| write(io::stderr().lock(), &self.err));

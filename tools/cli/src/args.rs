@@ -51,7 +51,7 @@ pub(crate) enum Command {
 /// Find errors in workflows, before an agent does.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A folder is searched for *.yml, *.yaml and *.toml, without its hidden folders; what is no workflow there is \
+A folder is searched for *.yml, *.yaml and *.toml, without its hidden folders; what is not a workflow there is \
 named and skipped. Levels come from the nearest orange-workflow.toml upwards from each file, and then from flags.
 
 Examples:

@@ -54,7 +54,7 @@ impl Baseline {
     ///
     /// # Errors
     ///
-    /// It does not exist, or is no baseline of this form.
+    /// It does not exist, or is not a baseline of this form.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let shown = path.display();
         let text = fs::read_to_string(path).map_err(|error| {
@@ -65,7 +65,7 @@ impl Baseline {
         })?;
         let wrong = |what: String| {
             let help = format!("write it again with --write-baseline {shown}");
-            Failure::new(format!("{shown} is no baseline: {what}"), help)
+            Failure::new(format!("{shown} is not a baseline: {what}"), help)
         };
         let document: Document = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         if document.version != VERSION {

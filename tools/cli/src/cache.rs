@@ -77,7 +77,7 @@ impl Cache {
         }
     }
 
-    /// Adds what has become known to the files. Nothing depends on them, so what goes wrong is no error of the run.
+    /// Adds what has become known to the files. Nothing depends on them, so what goes wrong is not an error of the run.
     pub(crate) fn save(self) {
         let Some(place) = self.place else { return };
         let new = self.new.into_inner().unwrap_or_else(PoisonError::into_inner);

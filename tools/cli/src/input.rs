@@ -47,7 +47,7 @@ pub(crate) struct Collected {
 #[derive(Debug)]
 pub(crate) enum Reading {
     Text(Source),
-    /// It is no text of a size that a workflow may have; what could be read of it, and what to say.
+    /// It is not a text of a size that a workflow may have; what could be read of it, and what to say.
     NotText(Source, Box<Diagnostic>),
     /// It cannot be read; an empty source, and what to say.
     Unreadable(Source, Box<Diagnostic>),

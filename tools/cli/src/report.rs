@@ -20,7 +20,7 @@ const FILES_PER_THREAD: usize = 4;
 pub(crate) struct Report {
     /// The files that were looked at as workflows.
     pub files: Vec<File>,
-    /// Files of a searched folder that are no workflows.
+    /// Files of a searched folder that are not workflows.
     pub skipped: Vec<Skipped>,
     /// Number of findings that a baseline knows and that are left out.
     pub known: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Report {
     pub gone: Vec<String>,
 }
 
-/// A file that a search found and that is no workflow.
+/// A file that a search found and that is not a workflow.
 #[derive(Debug)]
 pub(crate) struct Skipped {
     pub path: String,

@@ -247,7 +247,7 @@ impl Tool {
         if let Some(missing) = missing.filter(|missing| last.is_some_and(|last| *missing < last)) {
             return Err(format!("{} needs `{}`", self.name, behind[missing].0));
         }
-        // Whatever a task is called, it is no option.
+        // Whatever a task is called, it is not an option.
         words.extend(last.map(|_| "--".to_owned()));
         words.extend(behind.into_iter().filter_map(|(_, word)| word));
         Ok(words)

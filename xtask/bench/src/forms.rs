@@ -1,7 +1,7 @@
 //! The default workflow's transitions in every form that is compared.
 //!
 //! Every form answers whether the transition between two states fires in a review round. The peers have no gates, no hooks and no
-//! reasons for a refusal. Nothing leads to `pending`, so it is no target.
+//! reasons for a refusal. Nothing leads to `pending`, so it is not a target.
 
 pub mod hand;
 pub mod ours;

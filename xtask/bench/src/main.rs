@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         }
         ["resolve", form, rounds] => resolve::repeat(form, rounds),
         ["processes", rounds] => {
-            rounds.parse().map_err(|_| format!("{rounds} is no number")).and_then(processes::measure)
+            rounds.parse().map_err(|_| format!("{rounds} is not a number")).and_then(processes::measure)
         }
         ["parse", file] => parse(file),
         _ => Err("one of resolve, processes, parse".to_string()),

@@ -32,7 +32,7 @@ pub fn time_all() {
 /// Runs one form a number of times over all questions.
 pub fn repeat(form: &str, rounds: &str) -> Result<(), String> {
     let (_, run) = FORMS.iter().find(|it| it.0 == form).ok_or(format!("no form {form}"))?;
-    run(&forms::questions(), rounds.parse().map_err(|_| format!("{rounds} is no number"))?);
+    run(&forms::questions(), rounds.parse().map_err(|_| format!("{rounds} is not a number"))?);
     Ok(())
 }
 

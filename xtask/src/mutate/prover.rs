@@ -251,7 +251,7 @@ fn noticing(
         let output =
             command.output().map_err(|error| format!("{} cannot be run: {error}", test.display()))?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        // A name that is no test's passes, too.
+        // A name that is not a test's passes, too.
         if !said.contains("running 1 test") {
             return Err(format!("there is no test `{attack}`: {said}"));
         }

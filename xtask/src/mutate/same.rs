@@ -32,7 +32,7 @@ fn tables(plan: &Plan<'_>) -> String {
     format!("{:?}", Plan { source_hash: "", ..*plan })
 }
 
-/// The configurations and the steps between them. A hook without an effect is no event.
+/// The configurations and the steps between them. A hook without an effect is not an event.
 fn runs(text: &mut String, search: &Search<'_>) -> std::fmt::Result {
     for (_, task) in search.configurations() {
         writeln!(text, "{task:?}")?;

@@ -133,6 +133,11 @@ const SHAPES: &[Shape] = &[
         remedy: "write the verb, `as every agent does`, or leave it out",
     },
     Shape {
+        problem: "denies what something is by `no`",
+        is_in: is_denied_by_no,
+        remedy: "write `is not a …`",
+    },
+    Shape {
         problem: "cites a page that is not in the repository",
         is_in: |sentence| ["design §", "seed 00", "seeds 00"].iter().any(|it| sentence.contains(it)),
         remedy: "say the reason",
@@ -280,6 +285,22 @@ fn has_clause_for_subject(sentence: &str) -> bool {
     })
 }
 
+/// True if a sentence says `x is no file`. `There is no file` and comparisons are ordinary.
+fn is_denied_by_no(sentence: &str) -> bool {
+    const ORDINARY: &[&str] = &[
+        "better", "fewer", "help", "later", "less", "longer", "more", "new", "newer", "news", "older", "one",
+        "such", "worse",
+    ];
+    let is_ordinary = |before: &str, after: &str| {
+        let next = after.split(|letter: char| !letter.is_alphabetic()).next().unwrap_or_default();
+        before.to_lowercase().ends_with("here") || next.is_empty() || ORDINARY.contains(&next)
+    };
+    [" is no ", " are no "].iter().any(|denied| {
+        let mut found = sentence.match_indices(denied);
+        found.any(|(at, _)| !is_ordinary(&sentence[..at], &sentence[at + denied.len()..]))
+    })
+}
+
 fn ends_in_a_comparison(sentence: &str) -> bool {
     let Some((_, end)) = sentence.rsplit_once(", as ") else { return false };
     let words: Vec<_> = end.trim_end_matches(['.', ' ']).split_whitespace().collect();
@@ -362,6 +383,7 @@ mod tests {
             "No transition leads there, or none that ever opens.",
             "It is no longer found: time to write it.",
             "It reads its keys, as every coding agent.",
+            "The file is no workflow.",
             "The engine owns these keys (design §6).",
         ];
         assert_eq!(examples.len(), SHAPES.len());
@@ -387,6 +409,7 @@ mod tests {
             "It ends, as every agent does.",
             "It comes from seed 156.",
             "It is done by whom it names.",
+            "There is no file, and it is no longer than one line.",
         ] {
             check("a.rs", &format!("/// {plain}\nstruct A;\n"), &[]);
         }

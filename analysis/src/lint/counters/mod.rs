@@ -53,5 +53,5 @@ pub(super) fn undecided(facts: &Facts<'_>, cut: Cut) -> Diagnostic {
     }
 }
 
-/// A number with which counters are compared that is no bound of rounds.
+/// A number with which counters are compared that is not a bound of rounds.
 const FAR: u32 = 20;

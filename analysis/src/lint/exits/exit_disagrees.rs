@@ -96,7 +96,7 @@ impl Disagreement {
         let deciding = facts.deciding().rule(facts, exit);
         let is_shadowed =
             leading.iter().any(|at| Some(*at) != deciding && facts.deciding().holds(facts, *at, exit));
-        // What an agent writes when it gives up is no work: to end with it is a crash, which leads there, too.
+        // What an agent writes when it gives up is not work: to end with it is a crash, which leads there, too.
         let is_work = !transition.gates.is_empty()
             && facts.actor_kinds[self.transition.0 as usize] != ActorKind::Person
             && !facts.gives_up(self.transition);

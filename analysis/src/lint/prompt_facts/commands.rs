@@ -15,7 +15,7 @@ pub struct UnknownCommand {
     /// Place of the words in the text.
     pub place: Range<usize>,
     pub written: String,
-    /// Reason why they are not one: `is no command`.
+    /// Reason why they are not one: `is not a command`.
     pub why: &'static str,
     pub help: String,
 }
@@ -85,7 +85,7 @@ fn unknown_at(text: &str, at: usize, words: usize) -> Option<UnknownCommand> {
         (None, None) => format!("`{}` lists the commands", with("--help")),
     };
     let place = at..words + length;
-    Some(UnknownCommand { written: text[place.clone()].to_owned(), why: "is no command", place, help })
+    Some(UnknownCommand { written: text[place.clone()].to_owned(), why: "is not a command", place, help })
 }
 
 /// The first option of a command that stands at a place, with its words from `words` on, that the command does not have.

@@ -253,7 +253,7 @@ mod tests {
         read(&Text::verbatim(prompt.to_owned(), Span::default()), &states)
     }
 
-    /// `<X>` leaves the status open, `!X` is no state.
+    /// `<X>` leaves the status open, `!X` is not a state.
     #[track_caller]
     fn check(prompt: &str, expect: &[&str]) {
         let commands = reading(prompt).commands.into_iter().map(|it| match it.target {

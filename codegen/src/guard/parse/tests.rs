@@ -60,7 +60,7 @@ fn what_people_write_instead() {
     wrong("r => 2", "=>", "expected a comparison, found `=>`", "did you mean `>=`?");
     wrong("r = 2", "=", "expected a comparison, found `=`", "did you mean `==`?");
     wrong("r <> 2", "<>", "expected a comparison, found `<>`", "did you mean `!=`?");
-    wrong("r <=> 2", "<=>", "`<=>` is no comparison", &format!("write {ops}"));
+    wrong("r <=> 2", "<=>", "`<=>` is not a comparison", &format!("write {ops}"));
     wrong("r < 2 & r > 0", "&", "expected `&&`, found `&`", "did you mean `&&`?");
     wrong("r < 2 and r > 0", "and", "expected `&&`, found `and`", "did you mean `&&`?");
     wrong("r < 2 | r > 0", "|", "expected `||`, found `|`", "did you mean `||`?");

@@ -142,7 +142,7 @@ impl<'m> Machine<'m> {
         match self.decide(&facts.view, to, Actor::Engine) {
             Ok(decision) => Ok(self.advanced(Decision { cause: Cause::Exit, ..decision }, still)),
             Err(rejection @ Rejection::NotAsked { .. }) => Err(rejection),
-            // This is no crash: it is asked again as long as the transition is refused.
+            // This is not a crash: it is asked again as long as the transition is refused.
             Err(rejection) => {
                 let why = rejection.message(self, &facts.view);
                 Ok(Turn::attention(format!("{still}, and cannot go to {}: {why}", self.state(to).name)))

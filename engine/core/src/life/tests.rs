@@ -184,7 +184,7 @@ fn an_agent_starts_where_the_task_holds_what_it_works_in() {
     assert_eq!(of(&triage, worktree, start).unwrap_err(), Refusal::Started);
     assert_eq!(of(&triage, worktree, again).unwrap_err(), Refusal::NoWorkspace(Workspace::Folder));
     assert_eq!(of(&triage, worktree, REVIEWER_ENDED).unwrap(), ["attention", "crash 1"]);
-    // A folder is no worktree.
+    // A folder is not a worktree.
     assert_eq!(of(&usual, folder, start).unwrap(), ["acquire_workspace", "spawn_agent"]);
     assert_eq!(of(&usual, folder, again).unwrap_err(), Refusal::NoWorkspace(Workspace::Worktree));
 }
@@ -321,7 +321,7 @@ fn a_failed_hook_leads_where_its_transition_says() {
     let turn = fails("", Some(target), asked);
     assert_eq!(words(&turn), ["hooks wait", "attention"]);
     assert!(turn.story.contains("`## Review` is missing"), "{}", turn.story);
-    // It follows a failed hook itself; it names no state; it is no declared transition.
+    // It follows a failed hook itself; it names no state; it is not a declared transition.
     for (transition, cause) in
         [(Some(target), Cause::HookFailed), (Some(TransitionId(0)), asked), (None, asked)]
     {

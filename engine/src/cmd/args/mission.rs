@@ -223,7 +223,7 @@ pub struct PolicyArgs {
         long,
         value_name = "HOW",
         value_parser = PossibleValuesParser::new(Execution::ALL.map(Execution::as_str))
-            .try_map(|word| Execution::from_name(&word).ok_or("it is no way to go on"))
+            .try_map(|word| Execution::from_name(&word).ok_or("it is not a way to go on"))
     )]
     pub execution: Option<Execution>,
     /// At which ends of steps it pauses
@@ -231,7 +231,7 @@ pub struct PolicyArgs {
         long,
         value_name = "WHEN",
         value_parser = PossibleValuesParser::new(Intervene::ALL.map(Intervene::as_str))
-            .try_map(|word| Intervene::from_name(&word).ok_or("it is no time to pause"))
+            .try_map(|word| Intervene::from_name(&word).ok_or("it is not a time to pause"))
     )]
     pub intervene: Option<Intervene>,
 }

@@ -27,7 +27,7 @@ Examples:
 
 Worktrees that a finished task or mission still holds are given back; those of tasks, missions or projects that are gone,
 and more than a project may have, are removed. What is in them and on no remote is kept under refs, which are named;
-ignored files go with a worktree that is removed. What is no worktree of ours, and what an agent is at work in, is left alone.")]
+ignored files go with a worktree that is removed. What is not a worktree of ours, and what an agent is at work in, is left alone.")]
     Gc {
         /// Only say what would be done
         #[arg(long)]

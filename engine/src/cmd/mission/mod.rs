@@ -134,7 +134,7 @@ pub fn named_or_here(app: &App, mission: &MissionName) -> Result<TaskDir> {
     }
     let own = app.caller.task().map(|id| find::by_id(&app.home, id)).transpose()?;
     own.filter(|dir| dir.kind == DirKind::Mission).ok_or_else(|| {
-        Error::new(Kind::Usage, "which mission? This folder is no mission's worktree")
+        Error::new(Kind::Usage, "which mission? This folder is not a mission's worktree")
             .help("name it by id or branch, or go into its worktree; `orange mission list` shows them")
     })
 }

@@ -224,7 +224,7 @@ pub fn named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
     match here {
         Some(dir) if dir.kind == DirKind::Mission => Err(find::wrong_kind(&dir)),
         Some(dir) => Ok(dir),
-        None => Err(Error::new(Kind::Usage, "which task? This folder is no task's worktree")
+        None => Err(Error::new(Kind::Usage, "which task? This folder is not a task's worktree")
             .help("name it by id or branch, or go into its worktree; `orange task list` shows them")),
     }
 }

@@ -170,7 +170,7 @@ impl Followed {
         self.needed = now;
         let what = need.map_or_else(|| "needs nobody any more".to_owned(), |need| wanted(&need));
         let text = format!("{} {} {what}", clock::now(), self.name(dir));
-        // It is no event, so that programs do not get it.
+        // It is not an event, so that programs do not get it.
         (out.tell)(&Answer { json: Some(String::new()), ..Answer::text(text) })
     }
 

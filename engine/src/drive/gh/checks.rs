@@ -180,7 +180,7 @@ mod tests {
         check(&[&cancelled, &run("Nightly", "test", LATE, "SUCCESS")], Checks::Red);
         check(&[&cancelled, &run("CI", "test (macos)", LATE, "SUCCESS")], Checks::Red);
         check(&[&cancelled, &run("", "test", LATE, "SUCCESS")], Checks::Red);
-        // Apps that are no workflow of the repository have no workflow's name.
+        // Apps that are not a workflow of the repository have no workflow's name.
         check(&[&run("", "lint", EARLY, "FAILURE"), &run("", "lint", LATE, "SUCCESS")], Checks::Green);
         check(
             &[&cancelled, &status("test", r#""startedAt":"2026-11-20T11:00:00Z","#, "SUCCESS")],

@@ -89,7 +89,7 @@ impl Git {
         let words = ["ls-files", "--others", "--exclude-standard", "-z", "--", ":/", without_task_file()];
         let at = || self.call().env("GIT_INDEX_FILE", &index.path);
         let listed = at().args(words).run()?.checked()?;
-        // A repository inside is no file, and its path ends with a slash.
+        // A repository inside is not a file, and its path ends with a slash.
         let files = listed.stdout.split(|&byte| byte == 0).filter(|path| !path.is_empty());
         let files: Vec<u8> =
             files.filter(|path| !path.ends_with(b"/")).flat_map(|path| [path, &[0]].concat()).collect();

@@ -264,7 +264,7 @@ impl Git {
         if listed.is_empty() {
             return Ok(());
         }
-        Err(refused(format!("{TASK_FILE} is committed on `{branch}`, and it is no part of the work")).help(format!(
+        Err(refused(format!("{TASK_FILE} is committed on `{branch}`, and it is not a part of the work")).help(format!(
             "in the task's worktree, run `git rm --cached {TASK_FILE}` and commit that; the file stays where it is"
         )))
     }

@@ -23,7 +23,7 @@ impl Git {
     /// whose folder was removed by hand counts as released.
     ///
     /// Nothing is removed without a backup, whatever is written meanwhile: a file is moved beside the worktree, backed up from there,
-    /// compared with the backup, and only then removed; git itself only adds missing files. It refuses a folder that is no pooled
+    /// compared with the backup, and only then removed; git itself only adds missing files. It refuses a folder that is not a pooled
     /// worktree of this repository, or whose files keep changing.
     pub fn release(&self, worktree: &Path, context: &mut BackupContext<'_>) -> Result<()> {
         match self.leaving(worktree)? {

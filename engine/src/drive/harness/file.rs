@@ -90,7 +90,7 @@ impl Source<'_> {
             let Some(key) = KEYS.iter().find(|key| key.name == entry.key) else {
                 let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
                 let help = suggest::help(entry.key, &names, "keys");
-                return Err(self.0.broken(at, &format!("`{}` is no key of a harness: {help}", entry.key)));
+                return Err(self.0.broken(at, &format!("`{}` is not a key of a harness: {help}", entry.key)));
             };
             (key.set)(harness, &entry).map_err(|flaw| self.0.broken(at, &flaw))?;
         }

@@ -63,7 +63,7 @@ enum Form {
 enum Piece<'t> {
     Text(&'t str),
     Value(Name, Vec<Form>),
-    /// A word in braces that is no placeholder and stays as it is.
+    /// A word in braces that is not a placeholder and stays as it is.
     Other(&'t str),
 }
 
@@ -130,8 +130,10 @@ pub fn flaw(template: &str) -> Option<String> {
             let (name, forms) = word.split_once(':').unwrap_or((word, ""));
             let nearest = suggest::nearest(name, NAMES.map(|(name, _)| name))?;
             Some(match nearest == name {
-                true => format!("`{text}`: `{forms}` is no form of a value; the forms are `json` and `sh`"),
-                false => format!("`{text}` is no placeholder: did you mean `{{{nearest}}}`?"),
+                true => {
+                    format!("`{text}`: `{forms}` is not a form of a value; the forms are `json` and `sh`")
+                }
+                false => format!("`{text}` is not a placeholder: did you mean `{{{nearest}}}`?"),
             })
         }
     })
@@ -295,7 +297,7 @@ mod tests {
     fn a_misspelled_placeholder_is_a_flaw() {
         assert_eq!(flaw(r#"{"a":"{repo:json}"} {unknown} {"b":{}}"#), None);
         assert!(flaw("{worktre}").unwrap().contains("did you mean `{worktree}`?"));
-        assert!(flaw("{repo:yaml}").unwrap().contains("`yaml` is no form"));
+        assert!(flaw("{repo:yaml}").unwrap().contains("`yaml` is not a form"));
         assert_eq!((count("{prompt}{prompt:json}{prompt_file}", Name::Prompt)), 2);
     }
 }

@@ -127,7 +127,7 @@ fn local_time(words: &[&str]) -> Option<When> {
     };
     let (hour, minute) = clock.split_once(':').unwrap_or((clock, "0"));
     let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.parse().ok()?);
-    // A bare number is no time of day.
+    // A bare number is not a time of day.
     let hour = match half {
         Some(half) if (1..=12).contains(&hour) => hour % 12 + half,
         None if clock.contains(':') && hour < 24 => hour,

@@ -60,7 +60,7 @@ impl Tmux {
             return checked(output).map(|_| Shown::Switched);
         }
         if !std::io::stdin().is_terminal() {
-            return Err(Error::new(Kind::Environment, "this is no terminal to show a session on")
+            return Err(Error::new(Kind::Environment, "this is not a terminal to show a session on")
                 .help(format!("run the command in a terminal; the session is `{}`", pane.session)));
         }
         let keys = self.keys_that_detach(&place);

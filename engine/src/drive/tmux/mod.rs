@@ -169,7 +169,7 @@ impl Tmux {
     /// The text is sent without the sequence that ends a bracketed paste, after which the rest would be key presses.
     pub fn send_text(&self, pane_id: &str, mark: &str, text: &[u8]) -> Result<()> {
         if !mark.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-            return Err(Error::new(Kind::Usage, format!("`{mark}` is no mark of a message")));
+            return Err(Error::new(Kind::Usage, format!("`{mark}` is not a mark of a message")));
         }
         let text = &without_paste_end(text);
         // From 3.7 on, control characters are made visible without -S.
@@ -259,7 +259,7 @@ impl Tmux {
         })
     }
 
-    /// Kills these panes. One that is gone already is no error.
+    /// Kills these panes. One that is gone already is not an error.
     pub fn kill_panes(&self, panes: &[Pane]) -> Result<()> {
         panes.iter().try_for_each(|pane| {
             let output = self.run(|call| call.args(["kill-pane", "-t", &pane.pane_id]))?;

@@ -1,5 +1,5 @@
 //! Limits of a provider: an agent that has met one waits at its prompt, and the engine tells it to go on after the limit. If it
-//! ends meanwhile, that is no crash.
+//! ends meanwhile, that is not a crash.
 
 use std::path::Path;
 use std::time::SystemTime;

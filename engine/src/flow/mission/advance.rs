@@ -24,7 +24,7 @@ const WORKER: &str = "local";
 ///
 /// # Errors
 /// Those of the store; `environment` when tmux or git fails. A mission that cannot go on for want of a worktree or a harness
-/// is paused, and that is no error.
+/// is paused, and that is not an error.
 pub fn advance(app: &App, dir: &TaskDir) -> Result<()> {
     let mut mission = LockedMission::lock(app, dir)?;
     end_agents(app, &mut mission)?;

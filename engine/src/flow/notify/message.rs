@@ -189,7 +189,7 @@ pub fn flaw(template: &str) -> Option<String> {
         };
         if !FIELDS.iter().any(|(known, _)| *known == name) {
             let names: Vec<&str> = FIELDS.iter().map(|(name, _)| *name).collect();
-            return Some(format!("`{{{name}}}` is no field: {}", suggest::help(name, &names, "fields")));
+            return Some(format!("`{{{name}}}` is not a field: {}", suggest::help(name, &names, "fields")));
         }
         rest = after;
     }
@@ -263,7 +263,7 @@ mod tests {
         let all = message.written().unwrap();
         assert!(message.fields().all(|(_, value)| !value.chars().any(char::is_control)), "{all}");
         assert!(!all.contains("\\u00") && !all.contains('\u{202e}'), "{all}");
-        // A field in a value is no field.
+        // A field in a value is not a field.
         assert!(replaced("--text={why}", &message).contains("{why}"));
         let (slack, _) = message.posted(Shape::Slack, "https://x").unwrap();
         assert!(slack.contains("&lt;!channel&gt;") && !slack.contains('<'), "{slack}");

@@ -185,7 +185,7 @@ impl Draft {
     fn set(&mut self, via: &str, key: &str, value: &DeValue<'_>) -> Read<()> {
         let Some((_, owner)) = KEYS.iter().find(|(name, _)| *name == key) else {
             let names: Vec<&str> = KEYS.iter().map(|(name, _)| *name).collect();
-            return Err(format!("`{key}` is no key of a channel: {}", suggest::help(key, &names, "keys")));
+            return Err(format!("`{key}` is not a key of a channel: {}", suggest::help(key, &names, "keys")));
         };
         if let Some(owner) = owner.filter(|owner| *owner != via) {
             return Err(format!("`{key}` is a key of channels with `via = \"{owner}\"`"));
@@ -248,7 +248,9 @@ fn one_of<T: Copy>(key: &str, value: &DeValue<'_>, known: &[(&str, T)]) -> Read<
         return Err(format!("`{key}` is one of these, in quotes: {}", names.join(", ")));
     };
     let found = known.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
-    found.ok_or_else(|| format!("`{word}` is no value of `{key}`: {}", suggest::help(word, &names, "values")))
+    found.ok_or_else(|| {
+        format!("`{word}` is not a value of `{key}`: {}", suggest::help(word, &names, "values"))
+    })
 }
 
 fn strings(value: &DeValue<'_>) -> Option<Vec<String>> {
@@ -355,7 +357,7 @@ mod tests {
         check_flaw("[a]\nvia = 'desktop'\nurgnt = []\n", 3, "did you mean `urgent`?");
         check_flaw("[a]\nvia = 'desktop'\n\nurl = 'https://x'\n", 4, "`via = \"webhook\"`");
         check_flaw("[a]\nvia = 'desktop'\nneeds = ['permision']\n", 3, "did you mean `permission`?");
-        check_flaw("[a]\nvia = 'desktop'\nneeds = ['working']\n", 3, "`working` is no value");
+        check_flaw("[a]\nvia = 'desktop'\nneeds = ['working']\n", 3, "`working` is not a value");
         for quiet in ["'22-7'", "'24:00-07:00'", "22", "'22:00'", "'22:60-07:00'"] {
             check_flaw(&format!("[a]\nvia = 'desktop'\nquiet = {quiet}\n"), 3, "22:00-07:00");
         }

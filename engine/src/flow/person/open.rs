@@ -17,7 +17,7 @@ pub struct Opened {
 /// Opens the pull request of a task.
 ///
 /// # Errors
-/// `refused` where it has none, or what stands in its place is no address of a page.
+/// `refused` where it has none, or what stands in its place is not an address of a page.
 pub fn open(app: &App, dir: &TaskDir) -> Result<Opened> {
     app.caller.check_person("open a browser")?;
     let (task, _) = Task::read(&app.home, dir)?;
@@ -31,8 +31,11 @@ pub fn open(app: &App, dir: &TaskDir) -> Result<Opened> {
     // An agent can write the address.
     if !["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) || url.contains(char::is_control)
     {
-        return Err(Error::new(Kind::Refused, format!("`{}` is no address of a page", url.escape_debug()))
-            .help("correct `pr_url` in the task's TASK.md"));
+        return Err(Error::new(
+            Kind::Refused,
+            format!("`{}` is not an address of a page", url.escape_debug()),
+        )
+        .help("correct `pr_url` in the task's TASK.md"));
     }
     let around = app.around()?;
     let browser = browser::open(around.variable("BROWSER"), app.path(), &url);

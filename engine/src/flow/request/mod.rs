@@ -39,7 +39,7 @@ pub enum Goal<'a> {
     Cancel,
 }
 
-/// Moves a task for the caller of this process. A hook that fails is no error: the answer has it, and the task's `attention`.
+/// Moves a task for the caller of this process. A hook that fails is not an error: the answer has it, and the task's `attention`.
 pub fn request(app: &App, dir: &TaskDir, goal: Goal<'_>) -> Result<TransitionResult> {
     let locked = asked(app, lock_recovered(app, dir)?, goal)?;
     carry_out(app, begun(app, locked, goal)?)

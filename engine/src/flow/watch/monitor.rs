@@ -178,7 +178,7 @@ fn look_at_mission(
         *panes = Some(believable_panes(app)?);
     }
     let gone: Vec<u32> = missing(dir, &history, || Ok(panes.as_deref().unwrap_or_default()))?;
-    // One that was never started is no end without a word.
+    // One that was never started is not an end without a word.
     let begun = |spawn: &u32| AgentProcesses::read(dir, *spawn).is_ok_and(|processes| processes.is_some());
     let mut gone: Vec<u32> = gone.into_iter().filter(begun).collect();
     // The report of its wrapper knows more of its end.
@@ -232,7 +232,7 @@ fn is_still_missing(app: &App, dir: &TaskDir, spawn: u32) -> Result<bool> {
     Ok(is_missing)
 }
 
-/// The panes. A single empty answer is no proof that every agent is gone, so it is asked again.
+/// The panes. A single empty answer is not proof that every agent is gone, so it is asked again.
 fn believable_panes(app: &App) -> Result<Vec<Pane>> {
     const ASKS: usize = 3;
     for _ in 1..ASKS {

@@ -266,7 +266,7 @@ fn fills_by_itself(app: &App, project: &str, seen: &Seen) -> Result<bool> {
     Ok(false)
 }
 
-/// The project of this name; a removed one is no error here.
+/// The project of this name; a removed one is not an error here.
 fn orange_project(app: &App, name: &str) -> Result<Option<Project>> {
     Ok(projects::read(&app.home)?.into_iter().find(|project| project.name == name))
 }

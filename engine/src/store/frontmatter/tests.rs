@@ -67,7 +67,7 @@ fn quoted_values() {
     check_get(" 'one\n  two'", Some("one two"));
     check_bad_value(" \"open", "the value of `key` cannot be understood: the quote \" is not closed");
     check_bad_value(" 'it's'", "the value of `key` cannot be understood: `s'` follows the closing quote");
-    check_bad_value(r#" "\q""#, r"the value of `key` cannot be understood: `\q` is no escape sequence");
+    check_bad_value(r#" "\q""#, r"the value of `key` cannot be understood: `\q` is not an escape sequence");
     check_bad_value(
         r#" "\uD83D""#,
         "the value of `key` cannot be understood: there is no character with the number D83D",

@@ -67,7 +67,7 @@ fn each(
         let (at, key) = (name.span().start, &**name.get_ref());
         if !keys.contains(&key) {
             let help = suggest::help(key, keys, "keys");
-            return Err(Flaw { at: Some(at), what: format!("`{key}` is no key here: {help}") });
+            return Err(Flaw { at: Some(at), what: format!("`{key}` is not a key here: {help}") });
         }
         set(key, value).map_err(|flaw| Flaw { at: flaw.at.or(Some(at)), ..flaw })?;
     }

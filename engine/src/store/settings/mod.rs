@@ -76,7 +76,7 @@ pub fn flaw_of_path(path: &str) -> Option<String> {
     let is_plain = |part: &Component<'_>| matches!(part, Component::Normal(_));
     let belongs_to_git = |part: &Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
     if parts.is_empty() || path.contains(['\0', '\n']) || path.trim() != path {
-        return Some(format!("`{}` is no path of a file or folder", path.escape_debug()));
+        return Some(format!("`{}` is not a path of a file or folder", path.escape_debug()));
     }
     if !parts.iter().all(is_plain) {
         return Some(format!(
@@ -94,7 +94,7 @@ pub fn flaw_of_path(path: &str) -> Option<String> {
 pub fn flaw_of_variable(name: &str) -> Option<String> {
     let is_plain = !name.is_empty() && !name.contains(['=', '\0']) && !name.contains(char::is_whitespace);
     (!is_plain).then(|| {
-        format!("`{}` is no name of a variable: give its name alone, such as API_KEY", name.escape_debug())
+        format!("`{}` is not a name of a variable: give its name alone, such as API_KEY", name.escape_debug())
     })
 }
 

@@ -64,7 +64,7 @@ impl CapturedOutput {
 impl Copied {
     fn push(&mut self, bytes: &[u8]) {
         let length = usize::try_from(self.left).map_or(bytes.len(), |left| left.min(bytes.len()));
-        // A full disk is no reason for the program to fail.
+        // A full disk is not a reason for the program to fail.
         self.left = match self.file.write_all(&bytes[..length]) {
             Ok(()) => self.left - length as u64,
             Err(_) => 0,

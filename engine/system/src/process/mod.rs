@@ -302,7 +302,7 @@ pub fn children() -> Result<BTreeSet<Process>> {
     Ok(table.children(own).collect())
 }
 
-/// Sends a signal; a process that is gone is no error. A negative number means a group.
+/// Sends a signal; a process that is gone is not an error. A negative number means a group.
 fn send(pid: i32, signal: Signal) {
     let to = if pid < 0 { rustix::process::kill_process_group } else { rustix::process::kill_process };
     if let Some(pid) = Pid::from_raw(pid.abs()) {

@@ -91,7 +91,7 @@ pub(super) fn run(args: &Diff, styles: Styles) -> Result<Answer, Answer> {
     Ok(Answer { out, err: unread(&home), exit })
 }
 
-/// An error in one of the two files is no difference between them.
+/// An error in one of the two files is not a difference between them.
 fn workflow(path: &Path, styles: Styles) -> Result<(File, Checked), Answer> {
     one::load(path, styles).map_err(|answer| Answer { exit: Exit::Failed, ..answer })
 }

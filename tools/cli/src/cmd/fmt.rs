@@ -74,7 +74,7 @@ impl Formatting<'_> {
             (Likeness::Almost(_) | Likeness::Other, Origin::Found(_)) => return Ok(()),
             (Likeness::Other, Origin::Named(_) | Origin::Stdin | Origin::Given(..)) => {
                 return Err(Failure::new(
-                    format!("{shown} is no workflow"),
+                    format!("{shown} is not a workflow"),
                     "name a file that has `states` or `steps`",
                 ));
             }

@@ -125,7 +125,7 @@ fn name(path: &Path) -> Result<String, Failure> {
         && stem.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-');
     fits.then(|| stem.to_owned()).ok_or_else(|| {
         Failure::new(
-            format!("`{stem}` is no name for a workflow"),
+            format!("`{stem}` is not a name for a workflow"),
             "a small letter first, then small letters, digits and `-`: `my-flow-2`",
         )
     })

@@ -10,7 +10,7 @@ const NAME: &str = "{name}";
 pub(crate) struct PageUrl(String);
 
 impl PageUrl {
-    /// Reads one; none where it is no URL of the web, or has no `{name}`.
+    /// Reads one; none where it is not a URL of the web, or has no `{name}`.
     pub(super) fn new(text: &str) -> Option<Self> {
         let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
         let has_host = rest.split('/').next().is_some_and(|host| !host.is_empty() && !host.contains('{'));

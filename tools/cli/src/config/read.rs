@@ -137,7 +137,7 @@ impl Reader<'_> {
                 Some(close) => format!("did you mean `{close}`?"),
                 None => "write \"allow\", \"info\", \"warn\" or \"deny\"".to_owned(),
             };
-            self.fault(node.span, "this is no level", &help);
+            self.fault(node.span, "this is not a level", &help);
         }
         level.map(|(_, level)| (*level, node.span))
     }

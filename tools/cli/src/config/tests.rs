@@ -51,8 +51,8 @@ fn an_error_is_reported_with_its_place() {
         "[lints]\nyaml-trp = 'warn'",
         "toml:2:1: there is no check `yaml-trp`\n  help: did you mean `yaml-trap`?",
     );
-    refuses("[lints]\nyaml-trap = 'wran'", "toml:2:13: this is no level\n  help: did you mean `warn`?");
-    refuses("[lints]\nyaml-trap = 3", "this is no level\n  help: write \"allow\"");
+    refuses("[lints]\nyaml-trap = 'wran'", "toml:2:13: this is not a level\n  help: did you mean `warn`?");
+    refuses("[lints]\nyaml-trap = 3", "this is not a level\n  help: write \"allow\"");
     refuses("[lints]\nunknown-to = 'allow'", "toml:2:1: `unknown-to` is an error, which");
     refuses("[lints]\nwarnings = 'allow'", "toml:2:12: `warnings` takes `deny`");
     refuses("[lints]\nyaml-trap = { reason = 'x' }", "a level is missing here");

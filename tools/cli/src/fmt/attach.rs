@@ -77,7 +77,7 @@ pub(super) struct Trailing<'t> {
     pub text: &'t str,
 }
 
-/// Gives every comment of a text its place. `None` where the root is no plain mapping, or a key is no word.
+/// Gives every comment of a text its place. `None` where the root is not a plain mapping, or a key is not a word.
 pub(super) fn attach<'t>(text: &'t str, layout: &'t Layout) -> Option<Document<'t>> {
     if !has_words_for_keys(text, &layout.root) {
         return None;

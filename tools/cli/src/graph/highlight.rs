@@ -28,7 +28,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// It is no run of this workflow.
+    /// It is not a run of this workflow.
     pub(crate) fn follow(&mut self, run: &Run, index: &LineIndex<'_>) -> Result<(), Failure> {
         let mut at = self.known(&run.start)?;
         self.nodes[at].mark.on = true;
@@ -69,7 +69,7 @@ impl Graph {
     fn known(&self, name: &str) -> Result<usize, Failure> {
         self.node(name).ok_or_else(|| {
             Failure::new(
-                format!("the trace goes through `{name}`, which is no state of `{}`", self.name),
+                format!("the trace goes through `{name}`, which is not a state of `{}`", self.name),
                 "see whether it is the trace of another workflow",
             )
         })

@@ -68,7 +68,7 @@ fn shape(node: &Node) -> String {
     }
 }
 
-/// The definitions of the classes that are used, and which nodes have those that are no kind.
+/// The definitions of the classes that are used, and which nodes have those that are not a kind.
 fn classes(graph: &Graph) -> String {
     let numbers = |has: fn(&Node) -> bool| {
         let nodes = graph.nodes.iter().enumerate().filter(|(_, node)| has(node));

@@ -121,7 +121,7 @@ fn report(path: &str) -> Result<Report, Failure> {
 
 fn no_report(shown: &str, why: &str) -> Failure {
     Failure::new(
-        format!("--trace: {shown} is no report: {why}"),
+        format!("--trace: {shown} is not a report: {why}"),
         "give what `orange-workflow check --format json` prints, or states with commas between them",
     )
 }

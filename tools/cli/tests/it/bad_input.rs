@@ -214,10 +214,10 @@ fn a_prompt_file_is_a_short_text_in_the_folder() {
         ("do/../do/plan.md", outside),
         ("do/out.md", outside),
         ("", outside),
-        ("do", "is no file"),
+        ("do", "is not a file"),
         ("do/empty.md", "is empty"),
         ("do/long.md", "is longer than 1024 KiB"),
-        ("do/bytes.md", "is no UTF-8 text: byte 0 begins no character"),
+        ("do/bytes.md", "is not a UTF-8 text: byte 0 begins no character"),
         ("do/nul.md", "has the character U+0000 in line 2"),
         ("do/plam.md", "did you mean `do/plan.md`?"),
     ] {
@@ -259,7 +259,7 @@ fn a_prompt_has_no_zero_character() {
         let scratch = Scratch::with(&[(file, text)]);
         let run = scratch.run(&["check", file, "--format", "json"]);
         let found = &run.json()["diagnostics"][0];
-        let expect = format!("`{key}` has the character U+0000, which is no text");
+        let expect = format!("`{key}` has the character U+0000, which is not a text");
         assert_eq!(
             (run.exit, &found["code"], &found["message"]),
             (1, &"S04".into(), &expect.into()),

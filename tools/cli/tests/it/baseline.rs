@@ -130,7 +130,7 @@ fn what_is_no_baseline_is_refused() {
         assert_eq!((run.exit, run.out.as_str()), (2, ""));
         assert!(run.err.contains(says), "{}", run.err);
     };
-    refused("", "known.json is no baseline: ");
+    refused("", "known.json is not a baseline: ");
     refused("{\"version\": 2, \"findings\": []}", "its version is 2, and 1 is known here");
     refused("{\"version\": 1, \"finding\": []}", "unknown field `finding`");
     let run = scratch.run(&["check", "warned.yml", "--baseline", "nowhere.json"]);

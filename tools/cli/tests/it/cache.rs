@@ -147,7 +147,7 @@ fn whatever_changes_is_seen() {
     fs::rename(cached.0.path().join("flows/clean.yml"), cached.0.path().join("flows/other.yml")).unwrap();
     assert!(cached.check().1.contains("S06"), "another name");
     fs::rename(cached.0.path().join("flows/other.yml"), cached.0.path().join("flows/clean.toml")).unwrap();
-    assert_eq!(cached.check().0, 2, "in another language, it is no workflow");
+    assert_eq!(cached.check().0, 2, "in another language, it is not a workflow");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_wrong_one_is_reported_and_hides_no_finding() {
         run.err,
         "error: orange-workflow.toml:2:1: there is no check `yaml-tarp`\n  \
            help: did you mean `yaml-trap`?\n\
-         error: orange-workflow.toml:4:7: this is no level\n  \
+         error: orange-workflow.toml:4:7: this is not a level\n  \
            help: write \"allow\", \"info\", \"warn\" or \"deny\"\n"
     );
     assert!(run.out.contains("flows/broken.yml:7:25: error[A01 "), "{}", run.out);

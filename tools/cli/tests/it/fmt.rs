@@ -129,7 +129,7 @@ fn what_cannot_be_laid_out_is_left_and_named() {
     assert_eq!(scratch.read("messy.yml"), NEAT);
     assert_eq!(scratch.run(&["fmt", "nowhere.yml"]).exit, 2);
     scratch.write("ci.yml", "on:   push\n");
-    assert!(scratch.run(&["fmt", "ci.yml"]).err.starts_with("error: ci.yml is no workflow\n"));
+    assert!(scratch.run(&["fmt", "ci.yml"]).err.starts_with("error: ci.yml is not a workflow\n"));
     assert_eq!(scratch.read("ci.yml"), "on:   push\n");
     let none = scratch.run(&["fmt", "."]);
     assert!(!none.err.contains("there is no workflow"), "{}", none.err);

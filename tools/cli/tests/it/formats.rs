@@ -29,7 +29,7 @@ pub(crate) fn everything() -> Scratch {
 fn assert_valid(document: &Value) {
     let schema = include_str!("../../../../tests/fixtures/sarif/sarif-schema-2.1.0.json");
     let mut schema: Value = serde_json::from_str(schema).unwrap();
-    // Its pattern for languages has a bracket too many, and so is no regular expression to a strict reader.
+    // Its pattern for languages has a bracket too many, and so is not a regular expression to a strict reader.
     for object in ["run", "toolComponent"] {
         let language = &mut schema["definitions"][object]["properties"]["language"];
         language.as_object_mut().unwrap().remove("pattern").unwrap();

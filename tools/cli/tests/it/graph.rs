@@ -169,7 +169,7 @@ fn a_graph_of_a_step_with_a_handler() {
     let dot = scratch.run(&["graph", "rescued.toml", "--format", "dot"]).out;
     assert!(dot.contains(r#"s0 -> s3 [label="failed", style=dashed];"#), "{dot}");
     assert!(dot.contains(r#"s1 [label="b\nrole: any\nharness: codex""#), "{dot}");
-    // A condition on a step further up is no matter of one arrow.
+    // A condition on a step further up is not a matter of one arrow.
     assert!(dot.contains(r#"s2 [label="c\nrole: any\nif a.summary == 'x'""#), "{dot}");
     let picture = scratch.run(&["graph", "rescued.toml", "--format", "svg"]).out;
     for text in [
@@ -296,7 +296,7 @@ fn a_run_that_cannot_be_highlighted_is_reported() {
     );
     check(
         &["--trace", "broken.json"],
-        "--trace: broken.json is no report: ",
+        "--trace: broken.json is not a report: ",
         "give what `orange-workflow check",
     );
     check(

@@ -75,7 +75,7 @@ fn nothing_is_overwritten_and_no_bad_name_is_taken() {
     let unknown = scratch.run(&["init", "--template", "step", "new"]);
     assert!(unknown.exit == 2 && unknown.err.contains("a similar value exists: 'steps'"), "{}", unknown.err);
     assert!(!scratch.path().join("new.toml").exists());
-    refuses(&["Fix"], "error: `Fix` is no name for a workflow\n");
+    refuses(&["Fix"], "error: `Fix` is not a name for a workflow\n");
     refuses(&["--steps", "there.yml"], "error: there.yml is there already\n");
     refuses(&["--steps", "a.json"], "error: a.json does not end in .toml or .yml\n");
     refuses(&["a.toml"], "error: a.toml does not end in .yml\n");

@@ -67,7 +67,7 @@ fn crashes_escalate_and_can_be_taken_back() {
 #[test]
 fn an_impossible_step_is_printed_and_fails_the_command() {
     check("status working by worker", 1, &["cannot: no worker is alive to ask for `working`"]);
-    check("dance", 1, &["cannot: `dance` is no command; `help` lists them"]);
+    check("dance", 1, &["cannot: `dance` is not a command; `help` lists them"]);
     check("respawn", 1, &["cannot: nothing can be respawned in pending: it has no respawn_prompt"]);
     check("back", 1, &["cannot: nothing has happened yet"]);
 }

@@ -158,7 +158,7 @@ fn an_empty_screen_says_how_to_begin() {
     desk.answer(Question::Tasks, "[]");
     desk.answer(Question::Projects, "[]");
     assert_snapshot!("no_project", desk.screen());
-    desk.fails(Question::Tasks, "projects.json: line 1 is no JSON");
+    desk.fails(Question::Tasks, "projects.json: line 1 is not JSON");
     assert_snapshot!("failure", desk.screen());
 }
 

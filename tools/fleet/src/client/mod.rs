@@ -120,7 +120,7 @@ impl Client {
                 .help("name it with `--gateway URL`, or in ORANGE_FLEET_GATEWAY"));
         }
         if let Some(odd) = addresses.iter().find(|it| !is_url(it)) {
-            let message = format!("`{}` is no address of a gateway", odd.escape_debug());
+            let message = format!("`{}` is not an address of a gateway", odd.escape_debug());
             return Err(
                 Error::new(Kind::Usage, message).help("write `https://HOST:PORT`, or `http://HOST:PORT`")
             );

@@ -332,7 +332,7 @@ fn paused(pause: &PauseAnswer) -> String {
 fn standard_input() -> Result<String> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).map_err(|cause| {
-        Error::new(Kind::Usage, format!("standard input is no text: {cause}"))
+        Error::new(Kind::Usage, format!("standard input is not a text: {cause}"))
             .help("give the prompt as UTF-8")
     })?;
     Ok(text)

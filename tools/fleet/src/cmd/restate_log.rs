@@ -46,7 +46,7 @@ impl RestateLogArgs {
                 .parse::<ureq::http::Uri>()
                 .is_ok_and(|it| it.scheme_str() == Some("http") && it.host().is_some());
             if !is_url {
-                let message = format!("`{}` is no address of a server", url.escape_debug());
+                let message = format!("`{}` is not an address of a server", url.escape_debug());
                 return Err(Error::new(Kind::Usage, message).help("write `http://HOST:PORT`"));
             }
         }

@@ -35,7 +35,7 @@ impl Store {
     /// The store that `--store` or ORANGE_FLEET_STORE names; the file of the folder if neither names anything.
     ///
     /// # Errors
-    /// It is no store that this program knows.
+    /// It is not a store that this program knows.
     pub fn named(name: Option<&str>, folder: &Path) -> Result<Store> {
         let variable = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
         match name {
@@ -56,7 +56,7 @@ impl Store {
             },
             Some(name) => match name.split_once(':') {
                 Some(("sqlite", path)) if !path.is_empty() => Ok(Store::Sqlite(PathBuf::from(path))),
-                Some(_) | None => Err(Error::new(Kind::Usage, format!("`{}` is no store", name.escape_debug()))
+                Some(_) | None => Err(Error::new(Kind::Usage, format!("`{}` is not a store", name.escape_debug()))
                     .help("write `sqlite:FILE`, `postgres://USER@HOST/DATABASE` or `restate://HOST:PORT/NAME`, or leave it out: then the store is the file fleet.db in the gateway's folder")),
             },
         }

@@ -52,7 +52,7 @@ impl GatewaySocket {
         let unheard = |what: String| Failed::Unheard(what);
         let mut request = url.into_client_request().map_err(|error| unheard(error.to_string()))?;
         let bearer =
-            format!("Bearer {token}").parse().map_err(|_| unheard("the token is no text".to_owned()))?;
+            format!("Bearer {token}").parse().map_err(|_| unheard("the token is not a text".to_owned()))?;
         request.headers_mut().insert("Authorization", bearer);
         let stream = stream(request.uri(), tls).map_err(|error| unheard(error.to_string()))?;
         match tungstenite::client(request, stream) {

@@ -8,7 +8,7 @@ use super::Unreadable;
 /// The mission of this text.
 ///
 /// # Errors
-/// It is of a newer version, is no mission, or is a mission of another plan.
+/// It is of a newer version, is not a mission, or is a mission of another plan.
 pub fn read(text: &str, plan: &Plan<'_>) -> Result<Mission, Unreadable> {
     let mission: Mission = super::read(text)?;
     if mission.steps.len() != plan.steps.len() {

@@ -74,7 +74,7 @@ impl FromRequest<Arc<Gateway>> for Plain {
         let bytes = whole(&parts.headers, body, &gateway.settings.limits).await?;
         is_plain(&parts.headers)?;
         let found = std::str::from_utf8(&bytes).map_err(|cause| {
-            ApiError::bad("bad_text", format!("the body is no UTF-8: {cause}")).help("send plain text")
+            ApiError::bad("bad_text", format!("the body is not UTF-8: {cause}")).help("send plain text")
         })?;
         text("the body", found, gateway.settings.limits.text)?;
         Ok(Plain(found.to_owned()))
@@ -108,7 +108,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Gateway>> for Named<T> {
                 "bad_path",
                 format!("the path of the request cannot be read: {}", rejection.body_text()),
             )
-            .help("ids are text; percent-encode what is no letter or digit")
+            .help("ids are text; percent-encode what is not a letter or digit")
         };
         found.map(|Path(found)| Named(found)).map_err(wrong)
     }
@@ -223,11 +223,11 @@ fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
 }
 
 fn no_object() -> ApiError {
-    ApiError::bad("bad_field", "the body is no JSON object").help("send one JSON object")
+    ApiError::bad("bad_field", "the body is not a JSON object").help("send one JSON object")
 }
 
 fn bad_json(cause: &serde_json::Error) -> ApiError {
-    ApiError::bad("bad_json", format!("the body is no JSON: {cause}")).help("send one JSON object")
+    ApiError::bad("bad_json", format!("the body is not JSON: {cause}")).help("send one JSON object")
 }
 
 fn bad_field(path: &str, cause: &serde_json::Error) -> ApiError {
@@ -288,7 +288,7 @@ pub fn id<'n>(field: &str, id: &'n str) -> Result<&'n str, ApiError> {
         false => Err(ApiError::bad(
             "bad_id",
             format!(
-                "`{field}` is no id: `{}`",
+                "`{field}` is not an id: `{}`",
                 id.chars().take(LONGEST_ID).collect::<String>().escape_debug()
             ),
         )
@@ -338,7 +338,7 @@ mod tests {
         check("{} {}", ("bad_json", "trailing characters"));
         check("[", ("bad_json", "EOF"));
         for other in ["[]", "[3]", "[3, []]", "\"tea\"", "7", " null"] {
-            check(other, ("bad_field", "the body is no JSON object"));
+            check(other, ("bad_field", "the body is not a JSON object"));
         }
         check("\u{feff}{}", ("bad_json", "line 1 column 1"));
     }

@@ -67,7 +67,7 @@ pub fn repository(address: &str) -> Result<&str, ApiError> {
         true => Ok(address),
         false => Err(ApiError::bad(
             "bad_repository",
-            format!("`repository` is no repository: `{}`", shown(address)),
+            format!("`repository` is not a repository: `{}`", shown(address)),
         )
         .help(
             "give an address such as https://example.org/x.git or git@example.org:x.git, or an absolute path",
@@ -110,7 +110,7 @@ pub fn role(role: &str) -> Result<&str, ApiError> {
         && !role.chars().any(|it| it.is_control() || it == ',');
     match is_role {
         true => Ok(role),
-        false => Err(ApiError::bad("bad_role", format!("this is no role: `{}`", shown(role)))
+        false => Err(ApiError::bad("bad_role", format!("this is not a role: `{}`", shown(role)))
             .help("roles are short words, such as `worker`; several stand in the list `roles`")),
     }
 }

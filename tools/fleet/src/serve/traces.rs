@@ -64,7 +64,7 @@ impl Traces {
     pub fn to(address: Option<&str>) -> Result<Traces> {
         let Some(address) = address else { return Ok(Traces(None)) };
         let unusable = |cause: String| {
-            Error::new(Kind::Usage, format!("`{address}` is no address of a collector: {cause}"))
+            Error::new(Kind::Usage, format!("`{address}` is not an address of a collector: {cause}"))
                 .help("give one like http://127.0.0.1:4318, where a collector takes OTLP over HTTP")
         };
         let uri: Uri =

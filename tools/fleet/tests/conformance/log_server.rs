@@ -143,7 +143,7 @@ pub fn length(address: &str) -> u64 {
     call(address, "length", &json!({})).unwrap().as_u64().unwrap()
 }
 
-/// Appends an entry that is no gateway's.
+/// Appends an entry that is not a gateway's.
 pub fn append(address: &str, entry: &Value) {
     use base64::Engine;
     use std::io::Write;

@@ -300,7 +300,7 @@ fn list_pages() {
     assert!(body.contains("number 117") && !body.contains("number 118"));
 }
 
-/// The times are printed, and judged by people: a machine that is busy is no failure of the console.
+/// The times are printed, and judged by people: a machine that is busy is not a failure of the console.
 fn ten_thousand() {
     let gateway = Gateway::start();
     let colony = Colony::new(&gateway);

@@ -112,11 +112,11 @@ fn a_result_that_is_needed_is_asked_for() {
 fn a_report_that_the_plan_does_not_take_is_a_failure() {
     let world = World::new();
     let _crab = world.crab("atlas", &[]);
-    world.gateway.script().refusals.push_back(("/complete", 400, "`PASS` is no result of plan"));
+    world.gateway.script().refusals.push_back(("/complete", 400, "`PASS` is not a result of plan"));
     world.gateway.assign(world.attempt("plan", 1));
     let done = world.gateway.heard("/v1/runs/complete", 1);
     assert_eq!(done["status"], "failed");
-    assert!(done["summary"].as_str().unwrap().ends_with("`PASS` is no result of plan"), "{done}");
+    assert!(done["summary"].as_str().unwrap().ends_with("`PASS` is not a result of plan"), "{done}");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn bodies_are_json_objects() {
     admin.call("POST", "/v1/scheduler/tick", Some("{} {}")).refused(400, "bad_json");
     post(admin, "\u{feff}{}").refused(400, "bad_json");
     for other in ["[]", "\"x\"", "[\"coffee\", \"Fix it\", \"one\", null, null, null]"] {
-        assert_eq!(post(admin, other).refused(400, "bad_field").0, "the body is no JSON object");
+        assert_eq!(post(admin, other).refused(400, "bad_field").0, "the body is not a JSON object");
     }
     post(admin, "").refused(400, "bad_field");
     post(&admin.header("Content-Type", "text/plain"), "{}").refused(415, "not_json");
@@ -143,7 +143,7 @@ fn a_crab_is_refused_for_every_wrong_field() {
     refused("name", None, (400, "bad_field"), "missing field `name`");
     refused("name", Some(json!("\u{1b}[31m")), (400, "bad_name"), "`name`");
     refused("role", None, (400, "no_role"), "name a `role`");
-    refused("role", Some(json!("")), (400, "bad_role"), "this is no role");
+    refused("role", Some(json!("")), (400, "bad_role"), "this is not a role");
     refused("role", Some(json!("planner,worker")), (400, "bad_role"), "`roles`");
     refused("roles", Some(json!("worker")), (400, "bad_field"), "`roles`");
 }

@@ -189,7 +189,7 @@ fn a_check_says_what_would_not_be_served() {
     let output = check(&["--store", &format!("sqlite:{}", other.display())]);
     assert_eq!(output.status.code(), Some(6), "{output:?}");
     let output = check(&["--store", "mysql://x"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("is no store"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is not a store"), "{output:?}");
 }
 
 #[test]

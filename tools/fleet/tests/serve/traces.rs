@@ -77,7 +77,7 @@ fn a_mission_its_attempts_and_the_requests_are_spans() {
         let run = crabs.run("sage");
         crabs.start("sage", &run).ok(200);
         crabs.complete("sage", &run, result).ok(200);
-        // An answer that was lost is asked for again, and is no second attempt.
+        // An answer that was lost is asked for again, and is not a second attempt.
         crabs.complete("sage", &run, result);
     }
     // A stop sends what is left.

@@ -134,7 +134,7 @@ fn word<T>(text: &str, of: fn(&str) -> Option<T>, name: &str) -> Result<Option<T
     let unknown = || Problem {
         status: 400,
         title: "The form has a word that nobody knows".to_owned(),
-        message: format!("`{text}` is no value of `{name}`."),
+        message: format!("`{text}` is not a value of `{name}`."),
         help: "Load this page again, and choose one of its menu.".to_owned(),
         next: ("/console".to_owned(), "The inbox".to_owned()),
     };

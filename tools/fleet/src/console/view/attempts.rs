@@ -192,7 +192,7 @@ impl Tried<'_> {
         html! {
             p.texts {
                 a href=(self.address) { "Step " (text::line(self.step)) } " "
-                // A diff without a byte is no page to look at.
+                // A diff without a byte is not a page to look at.
                 (of("diff", "Diff", diff.filter(|it| *it > 0)))
                 @if diff == Some(0) { "It has changed nothing. " }
                 (of("transcript", "Transcript", transcript))

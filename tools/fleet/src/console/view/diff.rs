@@ -30,7 +30,7 @@ const AROUND: usize = 32;
 /// The same of a file.
 const AROUND_FILE: usize = 64;
 
-/// The parts of a diff. A text that is no diff is one part.
+/// The parts of a diff. A text that is not a diff is one part.
 pub fn parts(diff: &str) -> Vec<Part<'_>> {
     let mut parts = vec![Part { file: None, lines: Vec::new() }];
     // How many lines of the present hunk are to come, before and after.

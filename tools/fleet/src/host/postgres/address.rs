@@ -177,7 +177,7 @@ fn add_variables(config: &mut Config, variable: &dyn Fn(&str) -> Option<String>)
         && let Some(ports) = variable("PGPORT")
     {
         for port in ports.split(',') {
-            config.port(port.parse().map_err(|_| "PGPORT is no port".to_owned())?);
+            config.port(port.parse().map_err(|_| "PGPORT is not a port".to_owned())?);
         }
     }
     if config.get_user().is_none()

@@ -47,10 +47,10 @@ impl Address {
             ));
         }
         let uri: ureq::http::Uri =
-            format!("http://{server}").parse().map_err(|_| "its server is no address".to_owned())?;
+            format!("http://{server}").parse().map_err(|_| "its server is not an address".to_owned())?;
         let host = uri.host().filter(|it| !it.is_empty()).ok_or("it names no server")?;
         let port = match uri.authority().map(|it| it.as_str().len() > host.len()) {
-            Some(true) => uri.port_u16().filter(|it| *it > 0).ok_or("its port is no number")?,
+            Some(true) => uri.port_u16().filter(|it| *it > 0).ok_or("its port is not a number")?,
             Some(false) | None => PORT,
         };
         Ok(Address { server: format!("{host}:{port}"), name: name.to_owned() })

@@ -44,7 +44,7 @@ impl SqliteHost {
     /// Opens the store in this file, and makes it if there is none.
     ///
     /// # Errors
-    /// The file cannot be written, is no store, or is one of a newer version.
+    /// The file cannot be written, is not a store, or is one of a newer version.
     pub fn open(path: &Path) -> Result<SqliteHost, HostError> {
         let file = path.to_owned();
         let writing = Writing::start(move || {
@@ -59,7 +59,7 @@ impl SqliteHost {
     /// Checks that [`SqliteHost::open`] can open the store in this file. It changes nothing.
     ///
     /// # Errors
-    /// The file cannot be read, is no store, or is one of a newer version.
+    /// The file cannot be read, is not a store, or is one of a newer version.
     pub fn check(path: &Path) -> Result<(), HostError> {
         schema::version(&read::connect(path)?).map(drop)
     }

@@ -17,7 +17,7 @@ impl<R: Rows> UnitOfWork<R> {
 
     /// Acts, unless something was asked with this key before.
     ///
-    /// An unknown mission may be there next time, and a failure of the store is no answer: neither is remembered.
+    /// An unknown mission may be there next time, and a failure of the store is not an answer: neither is remembered.
     pub(super) fn once(
         &mut self,
         key: &str,

@@ -61,7 +61,7 @@ mod tests {
         Waiting { item, ticket, version: 1 }
     }
 
-    /// Pushes and removes in an order that is no order, against a map that has everything.
+    /// Pushes and removes in an order that is not an order, against a map that has everything.
     #[test]
     fn a_queue_has_the_head_of_everything_that_waits() {
         let mut all = BTreeMap::new();

@@ -186,7 +186,7 @@ impl Tokens {
             match fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Stored>(&text).ok()) {
                 Some(stored) if stored.v == 1 && path == self.file(&stored.id) => found.push(stored),
                 Some(_) | None => {
-                    log::warn!(path = path.display().to_string().as_str(); "a file of tokens is no token of this version")
+                    log::warn!(path = path.display().to_string().as_str(); "a file of tokens is not a token of this version")
                 }
             }
         }

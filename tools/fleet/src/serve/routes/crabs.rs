@@ -177,7 +177,7 @@ pub(super) async fn work(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|rejection| {
-        let message = format!("the call is no WebSocket: {}", rejection.body_text());
+        let message = format!("the call is not a WebSocket: {}", rejection.body_text());
         ApiError::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", message)
             .help("connect with a WebSocket, or wait with POST /v1/crabs/{crab_id}/poll")
     })?;

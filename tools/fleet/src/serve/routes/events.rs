@@ -103,7 +103,7 @@ fn last_read(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let number = value.to_str().ok().and_then(|it| it.trim().parse().ok());
     number.map(Some).ok_or_else(|| {
-        ApiError::bad("bad_last_event_id", "Last-Event-ID is no number")
+        ApiError::bad("bad_last_event_id", "Last-Event-ID is not a number")
             .help("it is the `id` of the last event that was read")
     })
 }

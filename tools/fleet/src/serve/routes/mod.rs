@@ -116,7 +116,7 @@ async fn nothing_here(request: Request) -> ApiError {
 async fn other_method(request: Request) -> ApiError {
     let path = request.uri().path();
     let message = format!(
-        "{} is no method of {}",
+        "{} is not a method of {}",
         request.method(),
         path.chars().take(100).collect::<String>().escape_debug()
     );

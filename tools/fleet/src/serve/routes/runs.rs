@@ -140,7 +140,7 @@ fn commit(commit: &str) -> Result<&str, ApiError> {
     let is_commit = (7..=64).contains(&commit.len()) && commit.bytes().all(|it| it.is_ascii_hexdigit());
     match is_commit {
         true => Ok(commit),
-        false => Err(ApiError::bad("bad_field", "the field `commit` is no commit")
+        false => Err(ApiError::bad("bad_field", "the field `commit` is not a commit")
             .help("give its hash, as `git rev-parse` prints it")),
     }
 }

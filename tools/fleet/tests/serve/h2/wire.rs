@@ -183,7 +183,7 @@ impl Wire {
         usual.iter().chain(more).flat_map(|(name, value)| field(name, value)).collect()
     }
 
-    /// The next frame that is no business of the connection alone; pings are answered.
+    /// The next frame that is not a business of the connection alone; pings are answered.
     pub fn next(&mut self) -> Option<Frame> {
         loop {
             let frame = self.frame()?;
