@@ -6,7 +6,7 @@ use crate::workspace::File;
 /// Words with which a clause begins that stands in the place of a noun.
 const QUESTIONS: [&str; 9] = ["What", "How", "Whether", "Who", "Whose", "Why", "When", "Where", "Which"];
 
-/// Every doc comment that begins with a question, or is one word.
+/// Every doc comment that begins with a question or with `The same`, or is one word.
 pub(super) fn all(files: &[File]) -> Vec<Finding> {
     files.iter().filter(|file| file.path.ends_with(".rs")).flat_map(in_file).collect()
 }
@@ -42,6 +42,12 @@ fn problem(text: &str) -> Option<(&'static str, &'static str)> {
             "name the noun: `Idempotency key.`, `True if it waits.`",
         ));
     }
+    if text.starts_with("The same") {
+        return Some((
+            "its doc begins with `The same`",
+            "say what the item does or is: a reader has not read the one before",
+        ));
+    }
     let is_word = text.ends_with('.') && !text.contains(' ') && !text.contains('`');
     is_word.then_some(("its doc is one word", "leave it out, or say what a reader cannot see"))
 }
@@ -63,6 +69,12 @@ mod tests {
         assert!(places("/// Rules of\n/// What follows.\nstruct A;\n").is_empty());
         assert!(places("// What follows is ours.\nlet a = \"/// What\";\n").is_empty());
         assert!(places("/// Whatsit of it.\nstruct A;\n").is_empty());
+    }
+
+    #[test]
+    fn a_doc_that_refers_to_another_one_is_found() {
+        assert_eq!(places("/// The same with more arguments.\nfn a() {}\n"), ["a.rs:1"]);
+        assert!(places("/// Arguments.\n/// The same ones.\nfn a() {}\n").is_empty());
     }
 
     #[test]
