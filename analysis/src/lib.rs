@@ -30,7 +30,7 @@ pub fn lint(source: &Source) -> Compilation {
     compilation
 }
 
-/// The same with every finding of every check, also with those that follow from others.
+/// Compiles one source, and gives every finding of every check, also those that follow from others.
 pub fn every_finding(source: &Source) -> Compilation {
     let mut compilation = compile(source);
     let mut found = compilation.checked.as_ref().map(|it| lint::findings(it, source)).unwrap_or_default();

@@ -32,7 +32,7 @@ impl Likeness {
         Self::of_tree(source, syntax::parse(source).0.as_ref())
     }
 
-    /// The same where the source has been parsed. A tree has its keys; without one the lines of the text are read.
+    /// Decides what a parsed source is. A tree has its keys; without one the lines of the text are read.
     pub fn of_tree(source: &Source, tree: Option<&Node>) -> Self {
         match tree {
             Some(tree) => Self::of_keys(&top_keys(tree)),

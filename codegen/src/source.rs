@@ -49,7 +49,7 @@ impl Source {
         Self { path, text: text.into(), format, prompt_files: PromptFiles::Nowhere }
     }
 
-    /// The same source, with the files that it names.
+    /// Sets the files that it names.
     pub fn with_files(self, prompt_files: PromptFiles) -> Self {
         Self { prompt_files, ..self }
     }

@@ -81,14 +81,14 @@ impl<T> Spanned<T> {
         Self { value, span }
     }
 
-    /// The same place with another value.
+    /// Changes the value, and keeps its place.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Spanned<U> {
         Spanned { value: change(self.value), span: self.span }
     }
 }
 
 impl Spanned<String> {
-    /// The same with a borrowed text.
+    /// The borrowed text, with its place.
     pub fn as_str(&self) -> Spanned<&str> {
         Spanned { value: &self.value, span: self.span }
     }

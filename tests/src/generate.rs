@@ -46,7 +46,7 @@ pub fn plan(seed: u64) -> Plan {
     Plan { name, states, counters, crash, transitions, rules, prompts: vec!["again"], ..Plan::default() }
 }
 
-/// The same with timeouts, and with deadlines that are shorter than these.
+/// A workflow that compiles, with timeouts, and with deadlines that are shorter than these.
 pub fn timed_plan(seed: u64) -> Plan {
     let random = &mut Random::new(seed);
     let mut plan = plan(seed);

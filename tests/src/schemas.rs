@@ -47,7 +47,7 @@ fn file(name: &str) -> PathBuf {
     root.unwrap().join("docs/json").join(format!("{name}.schema.json"))
 }
 
-/// The same schema, which an answer with a key that it does not have does not fit.
+/// A schema that an answer with an unknown key does not fit.
 fn with_known_keys_only(mut schema: Value) -> Value {
     let mut parts = BTreeSet::new();
     find_parts(&schema, &mut parts);

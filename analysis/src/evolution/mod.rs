@@ -31,7 +31,7 @@ pub struct Change {
     pub finding: Diagnostic,
     /// File of the diagnostic: the new one, or the old one where the thing is gone.
     pub side: Side,
-    /// The same thing in the other file, if there is one.
+    /// Label of the thing in the other file, if it is there.
     pub counterpart: Option<Label>,
 }
 

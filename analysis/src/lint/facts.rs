@@ -172,7 +172,8 @@ impl<'f> Facts<'f> {
         self.tell_unasked(run, 0, end)
     }
 
-    /// The same run, of which no person takes part in the last steps: who asks there is named, although a person usually does.
+    /// A run as readers see it, in whose last steps no person takes part: the actor that asks there is named, although
+    /// a person usually does.
     pub fn tell_unasked(&self, run: &[EdgeId], last: usize, end: impl Into<Option<String>>) -> diag::Trace {
         let run = if self.has_room(run) { run } else { &run[run.len().saturating_sub(1)..] };
         let to = run.last().map_or(0, |last| self.search.edge(*last).to);
@@ -199,7 +200,7 @@ impl<'f> Facts<'f> {
         diag::Trace { start: self.name(self.search.start_of(run, to)).to_owned(), steps, end: end.into() }
     }
 
-    /// The same run; this actor asks for its last transition, although another usually does.
+    /// A run as readers see it; this actor asks for its last transition, although another usually does.
     pub fn tell_asked_by(&self, run: &[EdgeId], asks: Actor, end: impl Into<Option<String>>) -> diag::Trace {
         let mut trace = self.tell(run, end);
         let Some((id, step)) = run.last().zip(trace.steps.last_mut()) else { return trace };

@@ -172,7 +172,7 @@ pub fn starts(facts: &Facts<'_>, edge: &Edge) -> u64 {
         | SearchStep::Exit { outcome: ExitResult::Crash { respawned: true }, .. } => {
             u64::from(!fails(facts.search, edge, OWN_HOOK, None))
         }
-        // The same transition without the failure starts as many.
+        // The transition without the failure starts as many.
         SearchStep::Retry { .. } => 0,
         SearchStep::Write(_)
         | SearchStep::Request { .. }

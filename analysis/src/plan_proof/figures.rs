@@ -18,7 +18,7 @@ pub struct PlanFigures {
     pub acts: usize,
     /// The most attempts of one mission, beside retries by hand; absent where there is no bound.
     pub attempts: Option<u32>,
-    /// The same for each step, in source order.
+    /// The most attempts at each step, and its most agents, in source order.
     pub by_step: Vec<Attempts>,
     /// Every end, a nearer one first.
     pub ends: Vec<End>,

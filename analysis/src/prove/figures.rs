@@ -19,7 +19,8 @@ pub struct Figures {
     pub longest_run: Option<CountedRun>,
     /// The most agents that are started for one thing that a person does; absent where some loop has no end.
     pub agents: Option<CountedRun>,
-    /// The same with those that are started again after a crash.
+    /// The most agents for one thing that a person does, with those that are started again after a crash; absent where
+    /// some loop has no end.
     pub agents_with_restarts: Option<CountedRun>,
     /// The states in which an agent that ends can leave the task to a person, though they wait for none.
     pub waits_after_crash: Vec<String>,

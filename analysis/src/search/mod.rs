@@ -116,7 +116,7 @@ pub enum SearchStep {
     },
     /// The state's agent is started again: a person asks for it, or a wait is over.
     Respawn,
-    /// The same as a request or the end of an agent, but a hook of the transition fails, and stops the others.
+    /// A request or the end of an agent leads to a transition, but a hook of it fails, and stops the others.
     Failure {
         /// The transition.
         transition: TransitionId,
@@ -264,7 +264,7 @@ impl<'m> Search<'m> {
         }
     }
 
-    /// The same steps with their numbers.
+    /// The steps that begin in a configuration, with their numbers.
     pub fn numbered_from(&self, id: ConfigurationId) -> impl Iterator<Item = (EdgeId, &Edge)> {
         let first = self.rows.get(id as usize).copied().unwrap_or_default();
         (first..).zip(self.edges_from(id))
@@ -369,7 +369,7 @@ impl<'m> Search<'m> {
         self.walk_from([from], taken, ends, budget)
     }
 
-    /// The same from any of several configurations.
+    /// A shortest run from any of several configurations that ends with such a step, over steps that are `taken`.
     pub fn walk_from(
         &self,
         from: impl IntoIterator<Item = ConfigurationId>,

@@ -122,7 +122,8 @@ impl<'m> Explorer<'_, 'm> {
         self.add(from, step, next, events);
     }
 
-    /// The same transition, for each of its hooks that can fail and then stops the others. One that fails by itself always does.
+    /// Adds the failed transition for each of its hooks that can fail and then stops the others. A hook that fails by
+    /// itself always does.
     pub(super) fn failures(
         &mut self,
         from: ConfigurationId,
@@ -288,7 +289,7 @@ impl<'m> Explorer<'_, 'm> {
         self.search.machine.is_missed(task.status, task.session, agent, is_replaced)
     }
 
-    /// The same end of an agent, with the start of the next one after the wait.
+    /// Adds the end of an agent with the start of the next one after the wait.
     pub(super) fn resumes(&mut self, from: ConfigurationId, waiting: &Task, step: SearchStep) {
         if let Some(turn) = decisions::start(self.search, waiting).filter(|turn| turn.decision().is_none()) {
             let (next, _, events) = self.carried(waiting, &turn);

@@ -260,7 +260,7 @@ impl Task {
         self.apply_with(hook, 0)
     }
 
-    /// The same for a hook that starts the reviewer with this bit.
+    /// Does what a hook does, and tells what it did beside. A reviewer that the hook starts is the one with this bit.
     pub(crate) fn apply_with(&mut self, hook: &Hook<'_>, reviewer: u8) -> Option<Event> {
         let traits = hook.action.traits();
         if traits.tells == Some(Actor::Worker) && self.worker == Agent::Live {

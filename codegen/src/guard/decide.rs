@@ -28,7 +28,7 @@ pub fn overlaps(
     overlaps_of(guards, |_, _| true, counters, work)
 }
 
-/// The same of those alone that matter: of an earlier and a later one, by their numbers.
+/// The overlaps of those guards alone that matter: of an earlier and a later one, by their numbers.
 pub fn overlaps_of(
     guards: &[Option<&Expr>],
     matters: impl Fn(usize, usize) -> bool,

@@ -334,7 +334,7 @@ impl Decoder<'_> {
         self.integer_meant_in(field, 0..=u32::MAX)
     }
 
-    /// The same, where the help for what is not a number names these bounds. The number may be outside.
+    /// A whole number. The help for a value that is not a number names these bounds; the number may be outside.
     pub fn integer_meant_in(&mut self, field: &Field<'_>, bounds: RangeInclusive<u32>) -> Option<u32> {
         let takes = format!("`{}` takes a whole number", field.name);
         let Kind::Scalar(scalar) = &field.value.kind else {
@@ -371,7 +371,7 @@ impl Decoder<'_> {
         self.word_or(field, words, |_| None)
     }
 
-    /// The same, where another word can be made a known one: the help says how, unless one of them is meant.
+    /// One of a few words. The help for another word says how it can be made a known one, unless one of them is meant.
     pub fn word_or<T: Copy>(
         &mut self,
         field: &Field<'_>,
@@ -400,7 +400,7 @@ impl Decoder<'_> {
         self.wrong_with_fix(node, takes, help, None);
     }
 
-    /// The same, with the edit that mends it.
+    /// Reports a value of the wrong kind, with the edit that mends it.
     fn wrong_with_fix(&mut self, node: &Node, takes: &str, help: Option<String>, fix: Option<Fix>) {
         if matches!(&node.kind, Kind::Scalar(scalar) if scalar.style == Style::Broken) {
             return;

@@ -267,7 +267,7 @@ impl Gate {
         self.sections().first()?.verdict
     }
 
-    /// The same gate, had in another place.
+    /// A copy of the gate that stands in another place.
     fn at(&self, place: Span) -> Self {
         match self {
             Self::Section(gate) => Self::Section(SectionGate { place, ..gate.clone() }),

@@ -92,7 +92,7 @@ impl Plan {
         Plan { prompt: owned(prompt), conversation: Vec::new(), acts }
     }
 
-    /// The same, only in a conversation that has these texts, too.
+    /// Limits the plan to a conversation that has these texts, too.
     #[must_use]
     pub fn within(mut self, conversation: &[&str]) -> Plan {
         self.conversation = owned(conversation);

@@ -37,7 +37,7 @@ impl World {
         World::with(suite, &suite.bin)
     }
 
-    /// The same after the person has agreed once to what agents need, with `orange-mcp` beside `orange`.
+    /// A home in which the person has agreed once to what agents need, with `orange-mcp` beside `orange`.
     pub(crate) fn with_server(suite: &'static Suite) -> World {
         let world = World::with(suite, &suite.bin_with_server);
         world.ok(&["setup", "--yes"]);
@@ -62,15 +62,15 @@ impl World {
         world
     }
 
-    /// The same after the person has agreed once to what agents need.
+    /// A home in which the person has agreed once to what agents need.
     pub(crate) fn new(suite: &'static Suite) -> World {
         let world = World::fresh(suite);
         world.ok(&["setup", "--yes"]);
         world
     }
 
-    /// The same, made ready for several opencode at a time as `docs/agents.md` says: its package is installed beside its
-    /// configuration, and each task has a database of its own.
+    /// A home that is ready for several opencode at a time as `docs/agents.md` says: its package is installed beside
+    /// its configuration, and each task has a database of its own.
     pub(crate) fn for_several(suite: &'static Suite) -> World {
         let world = World::new(suite);
         for (file, text) in harnesses::opencode_package() {

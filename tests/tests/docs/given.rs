@@ -37,11 +37,11 @@ pub(crate) enum Given {
     Step,
     /// The first step of that mission has failed, and it is paused.
     PausedMission,
-    /// The same, and the mission has failed.
+    /// The first step of that mission has failed, and so has the mission.
     FailedMission,
     /// That mission was cancelled with work in its worktree; one stands in the repository.
     CancelledMission,
-    /// The same, and it is deleted.
+    /// That mission was cancelled, and it is deleted.
     DeletedMission,
     /// The folder of a gateway in its place, in which it has made the administrator's token.
     Gateway,

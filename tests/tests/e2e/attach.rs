@@ -20,7 +20,7 @@ impl<'w> Terminal<'w> {
         Terminal::inside(world, &format!("unset TMUX TMUX_PANE; {script}"))
     }
 
-    /// The same inside a tmux of the person's own.
+    /// A terminal inside a tmux of the person's own.
     fn inside(world: &'w World, script: &str) -> Terminal<'w> {
         // One server for each: the one before may not have ended yet.
         static COUNT: AtomicU32 = AtomicU32::new(0);

@@ -27,7 +27,7 @@ setsid sleep 1000000 &
 (setsid sh -c "trap 'sleep 1000000 & exit' TERM; while :; do sleep 0.1; done" &)
 "#;
 
-/// The same, and children that only their place below the agent's wrapper shows.
+/// Children that only their place below the agent's wrapper shows.
 const HIDES_CHILDREN: &str = r#"
 env -i setsid sleep 1000000 &
 (env -i setsid sh -c 'trap "" HUP TERM; sleep 1000000 & sleep 1000000' &)

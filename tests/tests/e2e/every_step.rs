@@ -78,7 +78,7 @@ fn converges(
     converges_in("default", moment, summary, args, prepare, check);
 }
 
-/// The same of a task that follows this workflow.
+/// Kills the finisher at every call that it makes, as `converges` does, for a task that follows this workflow.
 #[track_caller]
 fn converges_in(
     workflow: &str,

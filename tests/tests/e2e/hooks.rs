@@ -156,7 +156,7 @@ fn what_a_failed_test_holds_back_is_published_once_it_succeeds() {
     task.ok("update", &["--status", "done"]);
 }
 
-/// The same, but a failed test sends the task back to its worker.
+/// The workflow `TESTED`, but a failed test sends the task back to its worker.
 fn with_return(gate: &str) -> String {
     let target = "      - action: release_workspace\n    on_hook_failure: working\n  - from: reviewing\n    to: working\n    \
                by: engine\n";

@@ -26,7 +26,7 @@ fn restarted(world: &World) -> Task<'_> {
     mission
 }
 
-/// The same, and the process that waits is dead.
+/// A mission whose first two agents have ended at once, and whose waiting process is dead.
 fn abandoned(world: &World) -> Task<'_> {
     let mission = restarted(world);
     world.until("a process waits for the step", || resumer(&mission).is_some());

@@ -146,7 +146,7 @@ fn every_channel_gets_a_message_about_a_need_once() {
         fs::read_to_string(world.path("agents/log.env")).unwrap().contains("\nORANGE_NOTIFY_BRANCH=fix\n")
     );
 
-    // The same fact is not sent again; another one is.
+    // A fact that was sent is not sent again; another one is.
     assert_eq!(look(&world)["events"], json!([]));
     waiting(&world, "other", "Mend that");
     assert_eq!(look(&world)["events"].as_array().unwrap().len(), 5);

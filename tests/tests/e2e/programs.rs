@@ -122,7 +122,7 @@ fn a_transition_waits_for_a_program_that_succeeds() {
     let answered = &task.events_of("gate.answered")[0];
     assert_eq!((&answered["code"], &answered["output"]), (&json!(2), &json!("checking it\n1 test failed")));
 
-    // The same content is asked about again, since the fault may have been elsewhere.
+    // Unchanged content is asked about again, since the fault may have been elsewhere.
     put(&world, "mended");
     let moved = task.ok("update", &TO_REVIEW);
     assert_eq!((&moved["to"], answers(&task)), (&json!("reviewing"), vec![json!(false), json!(true)]));

@@ -179,7 +179,7 @@ impl<'w> Task<'w> {
         self.world.said(command.args(["task", "update", "--status", status]))
     }
 
-    /// The same for a request that ends the agent which asks, so that nobody is left to be answered.
+    /// Makes a request that ends the agent which asks, so that nobody is left to be answered.
     #[track_caller]
     pub(crate) fn asks_its_last(&self, actor: &str, spawn: u32, status: &str) {
         let before = self.arrows().len();
@@ -268,7 +268,7 @@ pub(crate) fn kill(pid: i32) {
     until(&format!("process {pid} is dead"), || !is_alive(pid));
 }
 
-/// The same for one that may have ended by itself; says whether it had not.
+/// Ends a process that may have ended by itself; true if it had not.
 pub(crate) fn try_kill(pid: i32) -> bool {
     Command::new("kill").args(["-9", &pid.to_string()]).output().unwrap().status.success()
 }

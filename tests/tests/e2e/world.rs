@@ -42,7 +42,7 @@ impl World {
         World::of(binary())
     }
 
-    /// The same with another `orange`.
+    /// A world with one project, and with this `orange`.
     pub(crate) fn of(program: &'static Path) -> World {
         let mut world = World::empty();
         world.program = program;
@@ -55,7 +55,7 @@ impl World {
         World::at("orange-")
     }
 
-    /// The same, in a folder whose name begins like this.
+    /// A world without a project, in a folder whose name begins like this.
     pub(crate) fn at(name: &str) -> World {
         // A socket's path can have 107 bytes at most, and a temporary folder may be far down.
         let root = tempfile::Builder::new().prefix(name).tempdir_in("/tmp").unwrap();

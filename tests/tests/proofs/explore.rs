@@ -216,7 +216,8 @@ impl<'r> Explored<'r> {
         Some(&self.runs[at])
     }
 
-    /// The same, also of those from which nothing that was looked at leads to an end: one for each state is looked at further.
+    /// A run from which nothing leads to an end, also one that was not looked at to the end: one for each state is
+    /// looked at further.
     pub(crate) fn trapped_further(&self, plan: &'r Plan, random: &mut Random) -> Option<Watched<'r>> {
         let lost = self.runs.iter().zip(self.reaching(false)).filter(|(_, reaches)| !reaches);
         let by_state: BTreeMap<_, _> =

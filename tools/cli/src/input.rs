@@ -147,7 +147,7 @@ impl Input {
         }
     }
 
-    /// The same input with a text in memory.
+    /// A copy of the input that has this text, in memory.
     pub(crate) fn with_text(&self, text: &str) -> Self {
         let origin = Origin::Given(text.as_bytes().to_owned(), self.files());
         Self { shown: self.shown.clone(), origin }
@@ -218,7 +218,7 @@ impl Input {
         }
     }
 
-    /// The same for two paths that lead to one file.
+    /// The canonical path of its file, one for all paths that lead there; none where the text is not read from a path.
     fn identity(&self) -> Option<PathBuf> {
         match &self.origin {
             Origin::Named(path) | Origin::Found(path) => {

@@ -161,7 +161,7 @@ impl Judges {
             | SearchStep::Start
             | SearchStep::Write(_)
             | SearchStep::Respawn
-            // The same transition, of which no hook fails, is a step from there, too.
+            // The transition without a failed hook is a step from there, too.
             | SearchStep::Failure { .. }
             | SearchStep::Retry { .. } => return None,
         };

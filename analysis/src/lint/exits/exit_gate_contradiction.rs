@@ -37,7 +37,7 @@ fn of_state(facts: &Facts<'_>, cases: &Cases) -> Vec<Diagnostic> {
     found.into_iter().map(|(_, it)| it).collect()
 }
 
-/// The same with a further rule.
+/// Adds a further rule to the finding.
 fn also(facts: &Facts<'_>, found: Diagnostic, advance: &Advance<'_>, gate: &SectionGate) -> Diagnostic {
     found
         .label(condition_of(facts, facts.exit_rules[advance.rule]), "what this one applies to")

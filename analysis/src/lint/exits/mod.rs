@@ -69,7 +69,7 @@ impl Facts<'_> {
         self.exits.lives.get_or_init(|| Lives::of(self))
     }
 
-    /// The same for the states in which some agent can end; rules of others are never asked.
+    /// Cases of the states in which some agent can end; rules of others are never asked.
     fn asked_cases(&self) -> impl Iterator<Item = &Cases> {
         let is_known = self.search.cut().is_none();
         self.exit_cases().iter().filter(move |it| !is_known || self.lives().ends(it.state).is_some())

@@ -76,7 +76,7 @@ pub(super) fn put_before(facts: &Facts<'_>, hook: &model::Hook, action: &str) ->
     Some(Fix { title, edits: vec![edit], safe: false })
 }
 
-/// The same, behind it.
+/// Puts a hook without parameters behind another. What it does may not be what the author meant.
 pub(super) fn put_after(facts: &Facts<'_>, hook: &model::Hook, action: &str) -> Option<Fix> {
     let edit = edit::insert_after(facts.source, hook.span, ("action", action))?;
     let title = format!("put `{action}` behind this hook");

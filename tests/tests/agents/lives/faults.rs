@@ -25,7 +25,7 @@ pub(super) fn killed(suite: &'static Suite, Pair(works, _): Pair) {
     }
     task.has_events(1, "agent.crashed");
     assert_eq!(all_went_well(&world, first).len(), 2);
-    // The same prompt again, so the newer plan for it is the one that is followed.
+    // The prompt comes again, so the newer plan for it is the one that is followed.
     let second = worker(&world, SUMMARY, "reviewing");
     task.ok("respawn", &[]);
     task.reaches("reviewing");

@@ -65,8 +65,8 @@ impl Entry {
         })
     }
 
-    /// The same as the compiler gives it; `None` of one with a check that this program does not have, or a place that the text does not
-    /// have.
+    /// The compilation as the compiler gives it; `None` of an entry with a check that this program does not have, or a
+    /// place that the text does not have.
     pub(super) fn compilation(self, text: &str) -> Option<Compilation> {
         let is_in_text = |(start, end): Range| {
             let [start, end] = [start, end].map(|it| usize::try_from(it).unwrap_or(usize::MAX));

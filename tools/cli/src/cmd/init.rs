@@ -28,7 +28,7 @@ const STATES: &[Template] = &[Template {
     endings: &["yml", "yaml"],
 }];
 
-/// The same workflow in both formats.
+/// A step workflow in both formats.
 const STEPS: &[Template] = &[
     Template {
         text: include_str!("../../templates/steps.toml"),

@@ -39,7 +39,7 @@ fn same(old: &Node, new: &Node) -> bool {
     }
 }
 
-/// The same text, with or without quotes.
+/// True if two scalars have one text, with or without quotes.
 fn same_scalar(old: &Scalar, new: &Scalar) -> bool {
     let text = &old.text.value;
     *text == new.text.value && (old.style == new.style || is_plain(text, false) || is_guard(text))

@@ -82,7 +82,7 @@ pub(crate) struct StepFigures<'l> {
     pub acts: usize,
     /// The most attempts of one mission, beside retries by hand; null when there is no bound.
     pub attempts: Option<u32>,
-    /// The same for each step.
+    /// The most attempts at each step, and the most agents of one attempt.
     pub by_step: Vec<Attempts<'l>>,
     /// Every end, beside retries by hand.
     pub ends: Vec<End<'l>>,
@@ -130,7 +130,7 @@ pub(crate) struct MachineFigures<'l> {
     pub longest_run: Option<CountedRun<'l>>,
     /// The most agents that start after one step of a person; null when there is no bound.
     pub agents: Option<CountedRun<'l>>,
-    /// The same, with those that start again after a crash.
+    /// The most agents after one step of a person, with those that start again after a crash; null without a bound.
     pub agents_with_restarts: Option<CountedRun<'l>>,
     /// The states in which a crash leaves the task to a person.
     pub waits_after_crash: &'l [String],

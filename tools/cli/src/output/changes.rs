@@ -20,7 +20,7 @@ pub(crate) struct Changes<'c> {
     pub new: &'c Source,
     /// The changes.
     pub comparison: &'c Comparison,
-    /// The same for programs, and the tasks that no transition leads on.
+    /// The changes as programs read them, and the tasks that no transition leads on.
     pub answer: &'c DiffAnswer<'c>,
 }
 

@@ -111,7 +111,7 @@ impl Diff {
         self.lines.iter().all(|line| line.kind == LineKind::Said)
     }
 
-    /// The same comments on newer changes, where their lines are still there.
+    /// Adds the comments on older changes, at their lines where those are still there.
     #[must_use]
     pub fn with_comments_of(mut self, older: &Diff) -> Diff {
         for (at, comment) in &older.comments {

@@ -185,7 +185,7 @@ impl Form {
         Ok(form)
     }
 
-    /// The same form with the names that are known now. Texts and choices stay; `project` is chosen where none was known.
+    /// The form with the names that are known now. Texts and choices stay; `project` is chosen where none was known.
     pub fn renewed(&self, catalog: &Catalog, project: Option<&str>) -> Result<Form, String> {
         let fresh = Form::new(catalog, self.project.name().or(project))?;
         let mut form = Form { workflow: fresh.workflow, project: fresh.project, ..self.clone() };

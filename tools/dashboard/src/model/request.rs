@@ -108,7 +108,7 @@ pub fn shown(state: &State) -> Option<Shown<'_>> {
     shown_in(state, &state.mode)
 }
 
-/// The same, if the keys were for this.
+/// The lines of the selected row's request that a frame shows if the keys are for this mode.
 pub fn shown_in<'s>(state: &'s State, mode: &Mode) -> Option<Shown<'s>> {
     let row = state.selected()?;
     let request = of(row)?;

@@ -18,7 +18,8 @@ use crate::model::effect::{Event, Typed};
 /// Without any time, `crossterm` looks at nothing.
 const SOON: Duration = Duration::from_millis(1);
 
-/// The same key within this time is held down: keyboards repeat it faster, and nobody has read anything in between.
+/// A key that comes again within this time is held down: keyboards repeat it faster, and nobody has read anything in
+/// between.
 const REPEAT: Duration = Duration::from_millis(60);
 
 const PAUSE: u8 = b'p';

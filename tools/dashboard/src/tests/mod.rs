@@ -127,7 +127,7 @@ impl Desk {
         self.event(Event::Carried(order, Box::new(Ok(outcome))));
     }
 
-    /// The same, and the lists are read again.
+    /// An order is over, as in `ends`, and the lists are read again.
     pub(super) fn carried(&mut self, order: Order, message: Option<&str>) {
         self.ends(order, message);
         self.answer(Question::Tasks, TASKS);
@@ -188,7 +188,7 @@ impl Desk {
         std::mem::take(&mut self.effects).into_iter().filter_map(order).collect()
     }
 
-    /// The same, each as its words.
+    /// The words of each order that was given since the last call.
     pub(super) fn said(&mut self) -> Vec<String> {
         self.orders().into_iter().map(|order| order.words.join(" ")).collect()
     }

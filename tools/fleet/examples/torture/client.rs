@@ -46,7 +46,7 @@ impl Client {
         Client { agent: agent(), addresses, token: token.into(), current: Arc::default(), ledger, is_over }
     }
 
-    /// The same client with connections of its own, which begins at another gateway.
+    /// A client with connections of its own, which begins at another gateway.
     pub(crate) fn another(&self, number: usize) -> Client {
         Client { agent: agent(), current: Arc::new(AtomicUsize::new(number)), ..self.clone() }
     }
@@ -103,7 +103,8 @@ impl Client {
         heard
     }
 
-    /// The same call with the same key until there is an answer; `None` when the run is over. Between two tries it does this.
+    /// Repeats a call with its key until there is an answer; `None` when the run is over. Calls `between`
+    /// between two tries.
     pub(crate) fn ask_between(
         &self,
         method: &str,
@@ -128,7 +129,7 @@ impl Client {
         None
     }
 
-    /// The same without anything between.
+    /// Repeats a call with its key until there is an answer, and does nothing between two tries.
     pub(crate) fn ask(
         &self,
         method: &str,

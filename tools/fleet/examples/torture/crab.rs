@@ -204,7 +204,7 @@ impl Crab {
         }
     }
 
-    /// The same report once more with its key, then with another one, then another report: none of them is taken.
+    /// Sends the report once more with its key, then with another one, then another report: none of them is taken.
     fn report_again(&self, run: &str, key: &str, body: &Value, summary: &str) {
         let ask =
             |key: &str, body: &Value| self.client.ask("POST", "/v1/runs/complete", Some(key), Some(body));

@@ -27,13 +27,13 @@ impl Process {
         Process { name, program, words, environment, log, says_ready: false, child: None }
     }
 
-    /// The same, which writes a line when it is ready.
+    /// Declares that it writes a line when it is ready.
     pub(crate) fn that_says_ready(mut self) -> Process {
         self.says_ready = true;
         self
     }
 
-    /// The same with nothing in its environment but this.
+    /// Sets its environment, which has nothing but this.
     pub(crate) fn with(mut self, environment: Vec<(String, String)>) -> Process {
         self.environment = environment;
         self

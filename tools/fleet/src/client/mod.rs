@@ -79,7 +79,7 @@ fn help_for(why: &str) -> &'static str {
 type Called = std::result::Result<ureq::http::Response<ureq::Body>, ureq::Error>;
 
 impl Failed {
-    /// The same as an error of a command.
+    /// The failure as an error of a command.
     pub fn into_error(self) -> Error {
         match self {
             Failed::Unheard(why) => {

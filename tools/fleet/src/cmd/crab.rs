@@ -38,7 +38,7 @@ pub struct RunArgs {
     /// The harness of steps that name none [default: `claude`]
     #[arg(long, value_name = "HARNESS")]
     pub harness: Option<String>,
-    /// The same for steps of the role `reviewer`
+    /// The harness of steps of the role `reviewer` that name none
     #[arg(long, value_name = "HARNESS")]
     pub review_harness: Option<String>,
     /// Agree to what the harnesses ask before they work, as `orange setup --yes` does
@@ -119,7 +119,7 @@ impl GatewayArgs {
 }
 
 impl RunArgs {
-    /// The same as words of a command line.
+    /// The options as words of a command line.
     pub fn words(&self) -> Vec<String> {
         let named = [
             ("--orange", self.orange.as_ref().map(|it| it.display().to_string())),

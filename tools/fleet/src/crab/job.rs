@@ -118,7 +118,7 @@ impl Verdict {
         Verdict::GivenBack { reason: reason.into() }
     }
 
-    /// The same with texts of at most this many bytes.
+    /// Cuts its texts to at most this many bytes.
     pub fn within(self, longest: usize) -> Verdict {
         match self {
             Verdict::Completed { result, summary, warning } => Verdict::Completed {

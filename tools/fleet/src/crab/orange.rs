@@ -40,7 +40,7 @@ pub struct NewMission<'m> {
     pub prompt: &'m str,
     /// The harness of steps that name none.
     pub harness: Option<&'m str>,
-    /// The same for reviewers.
+    /// The harness of steps of the role `reviewer` that name none.
     pub review_harness: Option<&'m str>,
 }
 

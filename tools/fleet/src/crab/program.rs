@@ -55,37 +55,37 @@ impl<'c> Call<'c> {
         Call { call: call.bound(Duration::from_secs(120)), is_wanted: None }
     }
 
-    /// The same with more arguments.
+    /// Adds arguments.
     pub fn args<A: AsRef<OsStr>>(self, args: impl IntoIterator<Item = A>) -> Self {
         Call { call: self.call.args(args), ..self }
     }
 
-    /// The same in this folder.
+    /// Sets the folder in which the program runs.
     pub fn folder(self, folder: &Path) -> Self {
         Call { call: self.call.folder(folder), ..self }
     }
 
-    /// The same with one more variable.
+    /// Adds a variable to the environment.
     pub fn env(self, name: &str, value: impl Into<OsString>) -> Self {
         Call { call: self.call.env(name, value.into()), ..self }
     }
 
-    /// The same with this text on its standard input.
+    /// Sets the text on its standard input.
     pub fn input(self, text: &str) -> Self {
         Call { call: self.call.input(text.as_bytes()), ..self }
     }
 
-    /// The same with another time limit.
+    /// Sets the time limit.
     pub fn limit(self, limit: Duration) -> Self {
         Call { call: self.call.bound(limit), ..self }
     }
 
-    /// The same, of whose standard output only so many bytes are kept.
+    /// Sets the most bytes of its standard output that are kept.
     pub fn most(self, most: usize) -> Self {
         Call { call: self.call.most(most), ..self }
     }
 
-    /// The same, ended when its answer is not wanted any more.
+    /// Ends the program when its answer is not wanted any more.
     pub fn while_wanted(self, wanted: &'c dyn Wanted) -> Self {
         Call { is_wanted: Some(wanted), ..self }
     }

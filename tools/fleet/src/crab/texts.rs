@@ -93,7 +93,7 @@ fn diff(git: Git<'_>, between: &[&str], index: Option<&Path>) -> Result<String> 
     }
 }
 
-/// The same without the one character that a gateway does not take.
+/// A text in which another character stands for the one that a gateway does not take.
 fn plain(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{2400}") } else { text }
 }

@@ -36,8 +36,8 @@ pub trait Host: Send + Sync + 'static {
 
     /// Has one event happen to one mission or scheduler, with everything that follows from it in the other.
     ///
-    /// The same key with the same event is answered as the first time; with another event it is a conflict. The answer is given after the
-    /// event is durable. A refused event changes nothing.
+    /// A key that is sent again with its event is answered as the first time; with another event it is a conflict. The
+    /// answer is given after the event is durable. A refused event changes nothing.
     fn apply(&self, call: Call) -> Later<'_, Reply>;
 
     fn mission(&self, id: &str) -> Later<'_, Option<StoredMission>>;

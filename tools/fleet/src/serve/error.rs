@@ -73,7 +73,7 @@ impl ApiError {
             .help("name another branch, or none; a mission that has failed runs again with `retry`")
     }
 
-    /// The same error with what to do about it.
+    /// Sets the advice on what to do about it.
     pub fn help(mut self, help: impl Into<String>) -> ApiError {
         self.help = help.into();
         self

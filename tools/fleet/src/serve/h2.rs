@@ -27,7 +27,7 @@ use super::stream::Stream;
 /// The most bytes of a body that come before its reader has taken any.
 const STREAM_WINDOW: u32 = 64 << 10;
 
-/// The same for all bodies of a connection.
+/// The most bytes of all bodies of a connection that come before their readers have taken any.
 const CONNECTION_WINDOW: u32 = 256 << 10;
 
 /// The most bytes of an answer that wait for the caller's window.

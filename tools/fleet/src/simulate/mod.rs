@@ -143,7 +143,7 @@ impl Crabs {
         self.ask(crab, Event::Scheduler { id: self.colony.clone(), event }).await
     }
 
-    /// The same call with the same key, until there is an answer.
+    /// Repeats a call with one key until there is an answer.
     async fn ask(&self, crab: &str, event: Event) -> Result<Reply, String> {
         let key = format!("{}-{}", self.name, self.keys.fetch_add(1, Ordering::Relaxed));
         let about = About { crab: Some(crab.to_owned()), ..About::default() };

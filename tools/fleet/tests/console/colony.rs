@@ -57,7 +57,7 @@ impl<'g> Colony<'g> {
         self.gateway.runtime.block_on(self.make(prompt)).unwrap()
     }
 
-    /// The same, for a test that starts many at once.
+    /// Starts a mission of dev-task in the background, for a test that starts many at once.
     pub(crate) fn make(&self, prompt: &str) -> JoinHandle<String> {
         let plan = PLANS.iter().copied().find(|it| it.name == "dev-task").unwrap();
         let policy = plan.policy;
@@ -116,7 +116,7 @@ impl<'g> Colony<'g> {
         );
     }
 
-    /// The same with everything that can be reported.
+    /// Has a step complete, with everything that can be reported.
     pub(crate) fn report(&self, id: &str, step: &str, report: Report) {
         let (step, attempt) = self.current(id, step);
         self.of_mission(

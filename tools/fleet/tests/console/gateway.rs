@@ -51,7 +51,7 @@ impl Gateway {
         gateway
     }
 
-    /// The same under TLS, with a certificate for which nobody vouches.
+    /// A gateway with TLS, with a certificate for which nobody vouches.
     pub(crate) fn start_secure() -> Gateway {
         let mut gateway = Gateway::start();
         gateway.stop();

@@ -32,7 +32,7 @@ pub(crate) fn hostile() -> String {
     )
 }
 
-/// The same as what an attempt has added, in a file of such a name.
+/// A diff of an attempt that has added the hostile text, in a file of such a name.
 pub(crate) fn hostile_diff() -> String {
     let text = hostile();
     let name = text.lines().next().unwrap();

@@ -25,7 +25,7 @@ fn a_harness_that_is_missing() {
     let mut attempt = world.attempt("plan", 1);
     attempt["harness"] = "codex".into();
     let _crab = check(&world, &[], attempt, "codex");
-    // The same crab takes another step.
+    // The crab takes another step.
     world.gateway.assign(world.attempt("plan", 2));
     world.gateway.heard("/v1/runs/complete", 1);
 }
@@ -91,7 +91,7 @@ fn a_repository_without_a_commit() {
     world.gateway.assign(attempt.clone());
     let failed = world.gateway.heard("/v1/runs/complete", 1);
     assert!(failed["summary"].as_str().unwrap().contains("no commit to start from"), "{failed}");
-    // The same crab takes the next attempt when there is one.
+    // The crab takes the next attempt when there is one.
     world.git("seed", &["push", "--quiet", "../new.git", "main:trunk"]);
     attempt["run_id"] = "m.plan.2".into();
     attempt["attempt"] = 2.into();

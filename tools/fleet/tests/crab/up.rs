@@ -109,7 +109,7 @@ fn up_runs_a_mission_and_starts_again_what_ends() {
     kill_process(Pid::from_child(&up.process), Signal::TERM).unwrap();
     assert!(up.process.wait().unwrap().success());
     assert_eq!((up.processes("crab").len(), up.processes("serve").len()), (0, 0));
-    // The same again finds its gateway, its colony and its crabs.
+    // The next `up` finds the gateway, the colony and the crabs of the first one.
     let again = Up::start(&world);
     assert_eq!(again.json(&["mission", "show", &mission])["status"], "completed");
     assert_eq!(again.json(&["colony", "crabs", "toy"])["crabs"].as_array().map(Vec::len), Some(2));

@@ -145,7 +145,7 @@ impl World {
 }
 
 impl Client {
-    /// The same client, which sends this, too.
+    /// A client that also sends this header.
     pub fn header(&self, name: &'static str, value: &str) -> Client {
         let mut client = self.clone();
         client.headers.push((name, value.to_owned()));

@@ -8,7 +8,7 @@ const MANY_LINES: usize = 100;
 /// An end that fewer states lead to stays in one place.
 const MANY_SOURCES: usize = 8;
 
-/// The same graph, with a copy of such an end for each state that leads to it.
+/// The graph with a copy of such an end for each state that leads to it.
 pub(super) fn with_own_ends(graph: &Graph) -> Graph {
     let mut copied = graph.clone();
     if graph.has_steps || graph.edges.len() <= MANY_LINES {

@@ -27,7 +27,7 @@ pub struct Part<'d> {
 /// Bytes that a class, its tags and the end of a line add to a page, about.
 const AROUND: usize = 32;
 
-/// The same of a file.
+/// Bytes that the tags around a file add to a page, about.
 const AROUND_FILE: usize = 64;
 
 /// The parts of a diff. A text that is not a diff is one part.

@@ -9,7 +9,7 @@ pub struct Problem {
     pub status: u16,
     /// Heading that says what has happened.
     pub title: String,
-    /// The same in a sentence or two.
+    /// Description of the problem in a sentence or two.
     pub message: String,
     /// Advice on the next action.
     pub help: String,

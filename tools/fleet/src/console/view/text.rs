@@ -24,7 +24,7 @@ pub fn cut(text: &str, most: usize) -> (&str, bool) {
     }
 }
 
-/// The same of a text of many lines.
+/// The beginning of a text of many lines, and whether that is not all.
 fn cut_lines(text: &str, most: usize) -> (&str, bool) {
     let (shown, is_cut) = cut(text, most);
     match shown.match_indices('\n').nth(LINES - 1) {
@@ -41,7 +41,7 @@ pub fn line(text: &str) -> String {
     if is_cut { format!("{shown}…") } else { shown.into_owned() }
 }
 
-/// The same with a sign for each character that no page may hold, that nobody would see, or that turns the text around it.
+/// A text with a sign for each character that no page may hold, that nobody sees, or that turns the text around it.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let turns = |it: char| matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_hidden = |it: char| it.is_control() && !matches!(it, '\n' | '\t') || turns(it);

@@ -90,7 +90,7 @@ async fn drive(store: Store, folder: &Path, faults: Faults, kills: Kills, missio
     child.starts()
 }
 
-/// The same call until there is an answer.
+/// Repeats a call until there is an answer.
 async fn again<T>(ask: impl AsyncFn() -> Result<T, HostError>) -> T {
     loop {
         match ask().await {
