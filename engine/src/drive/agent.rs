@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
 use crate::{Error, Kind, Result};
-use orange_system::exec::Call;
+use orange_system::exec::{Call, ProcessGroup};
 use orange_system::fault;
 use orange_system::process::{self, Process, ProcessRoot};
 
@@ -51,7 +51,7 @@ pub fn run(
 fn on_terminal(call: Call, holder: Call) -> Result<(Child, Pid)> {
     let stdin = std::io::stdin();
     if !rustix::termios::isatty(&stdin) {
-        let child = call.attended(None)?;
+        let child = call.attended(ProcessGroup::New)?;
         let group = Pid::from_child(&child);
         return Ok((child, group));
     }
@@ -60,7 +60,7 @@ fn on_terminal(call: Call, holder: Call) -> Result<(Child, Pid)> {
     let given = rustix::termios::tcsetpgrp(&stdin, group).map_err(|cause| {
         Error::new(Kind::Environment, format!("cannot give the agent the terminal: {cause}"))
     });
-    let child = given.and_then(|()| call.attended(Some(group)));
+    let child = given.and_then(|()| call.attended(ProcessGroup::Other(group)));
     drop(holder.stdin.take());
     reap(&mut holder)?;
     Ok((child?, group))

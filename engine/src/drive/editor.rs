@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{Error, Kind, Result};
-use orange_system::exec::Call;
+use orange_system::exec::{Call, ProcessGroup};
 
 /// The editor of a user who names none, as for git.
 pub const DEFAULT: &str = "vi";
@@ -17,8 +17,7 @@ pub fn edit(command: &str, file: &Path) -> Result<()> {
     let program = words.next().unwrap_or(DEFAULT);
     let set = "set VISUAL or EDITOR to the command of your editor";
     let call = Call::new(program).args(words).arg(file).complaining_here();
-    let mut child =
-        call.attended(Some(rustix::process::getpgrp())).map_err(|error| error.clone().help(set))?;
+    let mut child = call.attended(ProcessGroup::Inherited).map_err(|error| error.clone().help(set))?;
     let ended = child
         .wait()
         .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for `{program}`: {cause}")))?;

@@ -49,6 +49,17 @@ struct Copy {
     longest: u64,
 }
 
+/// The process group of a program in the terminal.
+#[derive(Clone, Copy, Debug)]
+pub enum ProcessGroup {
+    /// That of this process, which has no number here if it is from outside of a container.
+    Inherited,
+    /// A new one, which it leads.
+    New,
+    /// One that is there.
+    Other(Pid),
+}
+
 /// The result of a captured call, whatever its exit status.
 #[derive(Debug)]
 pub struct Output {
@@ -219,11 +230,15 @@ impl Call {
         Ok(self.run()?.checked()?.text())
     }
 
-    /// Starts it in the terminal of this process, in this process group or as the leader of a new one.
-    pub fn attended(mut self, group: Option<Pid>) -> Result<Child> {
-        let group = group.map_or(0, |group| group.as_raw_nonzero().get());
+    /// Starts it in the terminal of this process.
+    pub fn attended(mut self, group: ProcessGroup) -> Result<Child> {
         fault::step("attend", &self.program);
-        self.command.process_group(group).spawn().map_err(|cause| self.cannot_start(&cause))
+        match group {
+            ProcessGroup::Inherited => {}
+            ProcessGroup::New => drop(self.command.process_group(0)),
+            ProcessGroup::Other(group) => drop(self.command.process_group(group.as_raw_nonzero().get())),
+        }
+        self.command.spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
     /// The same with its complaints on the terminal, where another program reads those of this process.

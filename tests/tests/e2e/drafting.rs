@@ -1,6 +1,7 @@
 //! New tasks from an editor, and from an issue on GitHub.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -10,9 +11,14 @@ use crate::world::{World, write_program};
 /// Runs `orange --json task create …` with an editor that runs this script.
 fn written(world: &World, script: &str, words: &[&str]) -> Said {
     write_program(&world.path("agents/editor"), &format!("#!/bin/sh\n{script}\n"));
-    let mut command = world.command(world.program);
+    world.said(&mut with_editor(world, world.command(world.program), words))
+}
+
+/// A call of `orange` by this command, with the editor of this world.
+fn with_editor(world: &World, mut command: Command, words: &[&str]) -> Command {
     command.env("EDITOR", "editor --wait").env("VISUAL", "").current_dir(world.repo());
-    world.said(command.args(["--json", "task", "create", "--no-spawn"]).args(words))
+    command.args(["--json", "task", "create", "--no-spawn"]).args(words);
+    command
 }
 
 fn left(world: &World) -> Vec<String> {
@@ -33,6 +39,22 @@ fn a_task_is_written_in_an_editor() {
     assert_eq!(show["summary"], "Mend that");
     assert_eq!(show["sections"]["## Context"].as_str().unwrap().trim(), "Why");
     assert_eq!(left(&world), Vec::<String>::new());
+}
+
+#[test]
+fn an_editor_runs_in_a_container_whose_group_is_outside() {
+    let world = World::new();
+    write_program(&world.path("agents/editor"), "#!/bin/sh\nsed -i '1s/.*/Mend it/' \"$2\"\n");
+    let container = ["--pid", "--fork", "--mount-proc"];
+    let may = Command::new("unshare").args(container).arg("true").output();
+    if !may.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: `unshare --pid` needs root to make a container");
+        return;
+    }
+    let mut command = world.command("unshare");
+    command.args(container).arg(world.program);
+    let made = world.said(&mut with_editor(&world, command, &["fix", "--edit"])).ok();
+    assert_eq!(world.task(&made).show()["summary"], "Mend it");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 use super::scratch::Scratch;
 use super::{Call, Git, NOT_INSIDE, parse, without_task_file};
 use crate::{Error, Kind, Result};
+use orange_system::exec::ProcessGroup;
 
 /// Difference of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,9 +137,8 @@ impl Comparison {
             Shape::Stat => ("diff", &["--stat"]),
             Shape::Tool => ("difftool", &[]),
         };
-        let mut child = self
-            .aimed(self.there.on_terminal(), command, words)
-            .attended(Some(rustix::process::getpgrp()))?;
+        let mut child =
+            self.aimed(self.there.on_terminal(), command, words).attended(ProcessGroup::Inherited)?;
         child.wait().map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for git: {cause}")))
     }
 

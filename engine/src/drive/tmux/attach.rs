@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::{OWN_VARIABLES, Pane, Tmux, checked, parse};
 use crate::{Error, Kind, Result};
-use orange_system::exec::Call;
+use orange_system::exec::{Call, ProcessGroup};
 
 /// Reason for which a terminal no longer shows a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Tmux {
             .into_iter()
             .fold(call, |call, (option, value)| call.args(["set-option", "-t", id, option, value, ";"]));
         let call = call.args(["select-window", "-t", &pane.window_id, ";", "attach-session", "-t", id]);
-        let mut client = call.attended(Some(rustix::process::getpgrp()))?;
+        let mut client = call.attended(ProcessGroup::Inherited)?;
         let ended = client.wait();
         ended
             .map(drop)
