@@ -3,6 +3,7 @@
 //! Everything is built once. What runs afterwards runs beside each other: tests that wait for programs leave the processors to
 //! what computes.
 
+mod orphans;
 mod programs;
 mod step;
 
@@ -33,6 +34,9 @@ const FLEET_FEATURES: &str = "orange-fleet/fail-points,orange-fleet/restate";
 const STORES: [&str; 4] = ["postgres-pair", "restate", "postgres", "sqlite"];
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Ci) -> Result<ExitCode> {
+    if let Some(code) = orphans::collect()? {
+        return Ok(code);
+    }
     let started = Instant::now();
     let mut outcomes = run_in_order(workspace, before(workspace, arguments.quick)?);
     // Without programs there is nothing that could run.
