@@ -109,12 +109,12 @@ impl App {
         })
     }
 
-    /// The same, with reports to a person at a terminal.
+    /// Adds reports to a person at a terminal.
     pub fn telling(self, as_json: bool) -> App {
         App { progress: Progress::of(as_json), ..self }
     }
 
-    /// The same for a process that acts by itself: the monitor, or the wrapper of an agent.
+    /// Makes the engine the origin, for a process that acts by itself: the monitor, or the wrapper of an agent.
     pub fn by_itself(self) -> App {
         App { origin: Origin::Engine, ..self }
     }
@@ -140,13 +140,13 @@ impl App {
         }
     }
 
-    /// The same in other surroundings.
+    /// Sets other surroundings.
     #[cfg(test)]
     pub(crate) fn with_around(self, around: Around) -> App {
         App { around: Ok(around), ..self }
     }
 
-    /// The same for a program that asks with the token in a file.
+    /// Sets the declared caller: a program that asks with the token in a file.
     pub fn asking_as(self, actor: &str, token_file: Option<&str>) -> Result<App> {
         let declared = DeclaredCaller::new(&self.caller, actor, token_file)?;
         Ok(App { declared: Some(declared), ..self })
@@ -310,12 +310,12 @@ impl App {
         self.again(args, dir)?.wait()
     }
 
-    /// The same, but waits only until it is independent.
+    /// Runs this program again, detached from the caller, and waits only until it is independent.
     pub fn start_detached(&self, args: &[&str], dir: &TaskDir) -> Result<()> {
         self.again(args, dir)?.until_independent()
     }
 
-    /// The same for a command about one agent, which has to present that agent's secret.
+    /// Starts this program detached with a command about one agent, which has to present that agent's secret.
     pub fn start_detached_for(&self, spawn: u32, args: &[&str], dir: &TaskDir) -> Result<()> {
         let call =
             self.go_between(args, dir).env(variables::SECRET, secret::read(dir, spawn)?.unwrap_or_default());

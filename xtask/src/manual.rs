@@ -154,7 +154,7 @@ fn page(command: &Command, above: Option<&str>, manual: &Manual<'_>) -> io::Resu
     String::from_utf8(out).map(|page| in_ascii(&page)).map_err(io::Error::other)
 }
 
-/// The same page with the escapes of roff for other characters, since `groff` reads bytes.
+/// A manual page with the escapes of roff for characters outside of ASCII, since `groff` reads bytes.
 fn in_ascii(page: &str) -> String {
     let mut ascii = String::with_capacity(page.len());
     for letter in page.chars() {

@@ -39,7 +39,7 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// The same without a project, so that `ORANGE_HOME` is empty.
+    /// A home without a project, so that `ORANGE_HOME` is empty, in which `claude` is this script.
     pub(crate) fn empty(orange: &Path, agent: &str) -> Result<Scratch> {
         // A socket's path can have 107 bytes at most, and some systems' temporary folders have long paths.
         let root = tempfile::Builder::new().prefix("orange-demo-").tempdir_in("/tmp");
@@ -51,13 +51,13 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// The same home, with one more variable in every program's environment.
+    /// Adds a variable to every program's environment.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Scratch {
         self.environment.push((name, value.into()));
         self
     }
 
-    /// The same home, with these words before every `orange`.
+    /// Sets the words before every `orange`.
     pub(crate) fn through(mut self, launcher: &[String]) -> Scratch {
         self.launcher = launcher.to_vec();
         self

@@ -94,7 +94,7 @@ impl Error {
         Error(Box::new(failure))
     }
 
-    /// The same error with what to do about it.
+    /// Sets the help: what to do about the error.
     pub fn help(mut self, help: impl Into<String>) -> Error {
         self.help = help.into();
         self
@@ -126,7 +126,7 @@ impl Error {
         Error::new(kind, format!("cannot {doing} {}: {cause}", path.display())).help(help)
     }
 
-    /// The same for a person: an error of the surroundings without help refers to the doctor.
+    /// A copy of the error for a person: an error of the surroundings without help refers to the doctor.
     pub fn for_person(&self) -> Error {
         let is_bare = self.help.is_empty() && matches!(self.kind, Kind::Environment | Kind::Corrupt);
         let error = self.clone();

@@ -146,7 +146,7 @@ pub struct ShownMission {
     pub agents: Vec<Agent>,
     /// Time at which its agent continues after a limit of its provider, RFC 3339 UTC.
     pub waiting_until: Option<String>,
-    /// The same, and why it waits.
+    /// Time at which its agent continues after a limit, and why it waits.
     #[serde(skip)]
     pub waiting: Option<event::Waiting>,
     /// The commands that make branches of its backups.

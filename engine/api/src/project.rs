@@ -27,9 +27,9 @@ pub struct ListedProject {
     pub queue: String,
     /// After how many days the monitor removes backups that are merged; null for never.
     pub backup_days: Option<u32>,
-    /// The same for branches of finished tasks that are merged.
+    /// After how many days the monitor removes branches of finished tasks that are merged; null for never.
     pub branch_days: Option<u32>,
-    /// The same for deleted tasks and missions.
+    /// After how many days the monitor removes deleted tasks and missions; null for never.
     pub trash_days: Option<u32>,
     /// Further steps, if any.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -214,7 +214,7 @@ actions! {
         INCREMENT,
     ] Traits { starts: Some(Starts::New), ..PLAIN };
 
-    /// The same as `spawn_agent`, with a reviewer's defaults.
+    /// Starts an agent as `spawn_agent` does, with a reviewer's defaults.
     SpawnReviewer = "spawn_reviewer" [
         PROMPT,
         AS,

@@ -249,8 +249,9 @@ impl<'m> Machine<'m> {
         contents(self.section_gates_of(state).filter(|gate| gate.fresh), body, When::Entered)
     }
 
-    /// The same at the start of an agent, perhaps of a reviewer with a name: a verdict that it finds is not its own. The section of
-    /// another reviewer is none of its business.
+    /// The content of the sections for which gates and exit rules of a state require a new verdict, at the start of an
+    /// agent, perhaps of a reviewer with a name: a verdict that it finds is not its own. The section of another
+    /// reviewer is left out.
     pub fn found(&self, state: StateId, body: &str, reviewer: Option<&str>) -> Vec<Seen<'m>> {
         let gates = self.section_gates_of(state).filter(|gate| gate.fresh && gate.verdict.is_some());
         let gates = gates.filter(|gate| gate.reviewer.is_none() || gate.reviewer == reviewer);

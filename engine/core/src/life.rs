@@ -61,7 +61,7 @@ pub enum Input<'i> {
         /// True if it is alive.
         is_alive: bool,
     },
-    /// The same, in a state without that prompt: with the prompt of the agent before.
+    /// The agent of a state without a respawn prompt is to be started again, with the prompt of the agent before.
     Restart {
         /// True if it is alive.
         is_alive: bool,

@@ -154,7 +154,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The same, none where there is an error.
+    /// The transitions for `from → to` that are open with these counters, in source order; none where
+    /// [`Machine::resolve`] has an error.
     pub(crate) fn open<'c>(
         &self,
         from: StateId,

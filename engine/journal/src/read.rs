@@ -83,7 +83,7 @@ pub fn read(from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
     read_on(Sum::default(), from, keep)
 }
 
-/// The same for a journal of which `from` has what is behind the lines of a sum.
+/// Reads and folds a journal of which `from` has the rest behind the lines of a sum, and keeps the last `keep` records.
 pub fn read_on(sum: Sum, mut from: impl BufRead, keep: usize) -> Result<Journal, Unreadable> {
     let Sum { length, lines, records, history } = sum;
     let mut journal = Journal { left_out: records, length, lines, history, ..Journal::default() };

@@ -34,7 +34,7 @@ impl Answer {
         Answer { raw: Some(bytes), ..Answer::default() }
     }
 
-    /// The same answer, which reports a problem of this kind.
+    /// Makes the answer report a problem of this kind.
     pub fn wrong(self, kind: Kind) -> Answer {
         Answer { wrong: Some(kind), ..self }
     }

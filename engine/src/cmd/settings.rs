@@ -48,7 +48,7 @@ pub fn shown(app: &App, project: &Project) -> Result<SharedSettings> {
     })
 }
 
-/// The same as text.
+/// A project and its settings as text.
 pub fn text(shown: &ShownProject) -> String {
     let ShownProject { project, settings: it } = shown;
     let or_none = |text: String| if text.is_empty() { "-".to_owned() } else { text };

@@ -92,7 +92,7 @@ impl Gh {
         Gh { repo: repo.into(), patience: PATIENCE }
     }
 
-    /// The same with another time limit.
+    /// Sets another time limit.
     pub fn patience(self, patience: Duration) -> Gh {
         Gh { patience, ..self }
     }
@@ -126,8 +126,8 @@ impl Gh {
         parse_list(&answer.stdout).ok_or_else(|| unclear(&answer))
     }
 
-    /// The same for a project that may not use GitHub: `None` also if gh is missing or has no login, and if no remote of the
-    /// repository is on GitHub.
+    /// The pull request of a branch of a project that may not use GitHub: `None` also if gh is missing or has no login,
+    /// and if no remote of the repository is on GitHub.
     pub fn of_branch_if_used(&self, branch: &str, path: &OsStr) -> Result<Option<PullRequest>> {
         if check(path).is_err() {
             return Ok(None);

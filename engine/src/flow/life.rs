@@ -29,7 +29,7 @@ pub fn ask(
     })
 }
 
-/// The same where these reviewers with names are alive.
+/// The core's answer to an input where these reviewers with names are alive.
 pub fn ask_beside(
     app: &App,
     machine: &'static Machine<'static>,

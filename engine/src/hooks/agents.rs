@@ -27,7 +27,7 @@ pub enum Occasion {
     Spawn,
     /// The agent before it has died, and the task keeps its state. The new agent continues the conversation if that is possible.
     Respawn,
-    /// The same with a new conversation.
+    /// The agent before it has died, and the task keeps its state. The new agent begins a new conversation.
     Afresh,
 }
 

@@ -60,12 +60,12 @@ impl<'p> ProgramRun<'p> {
         Some(ProgramRun { call: call.without(variables::GIT), name: name.as_ref(), dir, number })
     }
 
-    /// The same with a variable in its environment.
+    /// Adds a variable to its environment.
     pub fn env(self, name: &str, value: &str) -> ProgramRun<'p> {
         ProgramRun { call: self.call.env(name, value), ..self }
     }
 
-    /// The same with several variables.
+    /// Adds several variables to its environment.
     pub fn envs(self, variables: &[(&str, OsString)]) -> ProgramRun<'p> {
         let call = variables.iter().fold(self.call, |call, (name, value)| call.env(name, value));
         ProgramRun { call, ..self }

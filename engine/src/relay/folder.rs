@@ -74,7 +74,7 @@ impl Folder {
         Ok(Folder { dir })
     }
 
-    /// The same, which is created if it is missing.
+    /// The folder of this spawn in a worktree, which is created if it is missing.
     pub(super) fn make(worktree: BorrowedFd<'_>, spawn: u32) -> io::Result<Folder> {
         make_folder(worktree, REQUEST_FOLDER)?;
         let root = open_folder(worktree, REQUEST_FOLDER)?;

@@ -22,12 +22,12 @@ const NEEDED_BEGINNINGS: &[&str] = &["LC_", "XDG_"];
 pub struct Environment(BTreeMap<OsString, OsString>);
 
 impl Environment {
-    /// The same with only those variables whose name is kept.
+    /// Keeps only those variables whose name `is_kept` accepts.
     pub fn filtered(self, is_kept: impl Fn(&str) -> bool) -> Environment {
         self.0.into_iter().filter(|(name, _)| name.to_str().is_none_or(&is_kept)).collect()
     }
 
-    /// The same with only what a program needs, and the variables of these names.
+    /// Keeps only the variables that a program needs, and those of these names.
     pub fn only(self, names: &[String]) -> Environment {
         let is_named = |name: &OsStr| names.iter().any(|named| OsStr::new(named) == name);
         self.0.into_iter().filter(|(name, _)| is_needed(name) || is_named(name)).collect()

@@ -97,7 +97,7 @@ impl Home {
         Home { root: real(root.as_ref()), command: "orange".to_owned(), patience: PATIENCE }
     }
 
-    /// The same home, with the command line that processes see that wait for its locks.
+    /// Sets the command line that processes see that wait for its locks.
     pub fn named(mut self, command: &str) -> Home {
         const SHOWN: usize = 200;
         let printable = |letter: char| if letter.is_control() { ' ' } else { letter };
@@ -105,7 +105,7 @@ impl Home {
         self
     }
 
-    /// The same home with another wait for a lock than 30 s.
+    /// Sets another wait for a lock than 30 s.
     pub fn patient(mut self, patience: Duration) -> Home {
         self.patience = patience;
         self

@@ -63,7 +63,7 @@ pub fn facts<F: Fact>(dirs: &[TaskDir], asked: Asked) -> Vec<F> {
     dirs.chunk_by(is_together).flat_map(|dirs| of_folder(dirs, asked)).collect()
 }
 
-/// The same without an index.
+/// The fact of each of these tasks, in their order, by their files alone.
 pub fn read<F: Fact>(dirs: &[TaskDir]) -> Vec<F> {
     in_order(dirs, &|dir, buffer| F::read(dir, false, buffer))
 }

@@ -114,7 +114,8 @@ pub fn held_longer(path: &Path, patience: Duration) -> Option<Holder> {
     holder(path, patience).ok().flatten()
 }
 
-/// The same, and why the file cannot be opened if one is there.
+/// The holder of this lock, if it has held it for longer than `patience`; `None` if there is no such file, and an error
+/// if it cannot be opened.
 pub fn holder(path: &Path, patience: Duration) -> std::io::Result<Option<Holder>> {
     match nofollow::open(path, OFlags::RDONLY) {
         Ok(file) => Ok(holder_in(file, patience)),

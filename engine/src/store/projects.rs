@@ -42,10 +42,10 @@ pub struct Project {
     /// The days after which the monitor removes merged backups; `None` for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup_days: Option<u32>,
-    /// The same for branches of finished, merged tasks.
+    /// The days after which the monitor removes branches of finished, merged tasks; `None` for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch_days: Option<u32>,
-    /// The same for deleted tasks and missions.
+    /// The days after which the monitor removes deleted tasks and missions; `None` for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trash_days: Option<u32>,
     /// A person's settings, of those that `orange.toml` can have, too.

@@ -18,7 +18,7 @@ impl Task {
         Task::read_last(home, dir, usize::MAX)
     }
 
-    /// The same, with the last `keep` records of the journal.
+    /// Reads a task without changing it, with the last `keep` records of the journal.
     pub fn read_last(home: &Home, dir: &TaskDir, keep: usize) -> Result<(Task, Journal)> {
         let journal = read_journal_last(dir, keep)?;
         let history = journal.history();

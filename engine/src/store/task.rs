@@ -131,7 +131,7 @@ pub(crate) fn read_journal(dir: &TaskDir) -> Result<Journal> {
     read_journal_last(dir, usize::MAX)
 }
 
-/// The same, with the last `keep` records.
+/// The journal of a task, with its last `keep` records.
 pub(crate) fn read_journal_last(dir: &TaskDir, keep: usize) -> Result<Journal> {
     let path = dir.history();
     let journal = match journal::read_last(&path, keep) {
@@ -193,7 +193,7 @@ pub(crate) fn differences(dir: &TaskDir, document: &Document, owned: &Owned) -> 
     differences_from(dir, |key| document.get(key).unwrap_or_default(), owned)
 }
 
-/// The same for a text of which these values are known.
+/// The engine-owned keys whose values differ from the journal's, for a text of which `get` knows the values.
 pub(crate) fn differences_from(
     dir: &TaskDir,
     get: impl Fn(&str) -> Option<String>,
@@ -210,7 +210,7 @@ pub(crate) fn fields<'a>(dir: &'a TaskDir, owned: &'a Owned) -> Vec<(&'a str, Va
     fields
 }
 
-/// The same without `id` and `project`, in the order of a new file.
+/// Every frontmatter key that the engine owns except `id` and `project`, with its value, in the order of a new file.
 pub(crate) fn owned_fields(owned: &Owned) -> Vec<(&str, Value<'_>)> {
     const FIRST: [&str; 2] = ["review_round", "crash_count"];
     let mut fields = vec![("status", Value::Text(&owned.status)), ("workflow", Value::Text(&owned.workflow))];

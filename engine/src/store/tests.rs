@@ -45,7 +45,7 @@ pub(crate) fn draft(branch: &str) -> Draft {
     }
 }
 
-/// The same as a mission.
+/// Draft of a mission, with the values of [`draft`].
 pub(crate) fn mission_draft(branch: &str) -> Draft {
     let mission = NewMission {
         plan: b"{}".to_vec(),

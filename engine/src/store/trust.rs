@@ -44,7 +44,8 @@ pub struct Agreed {
 }
 
 impl Trust {
-    /// The same for a call for attention: who removes the file knows that, and nothing is left that anybody could agree to.
+    /// The [`Trust::warning`] for a call for attention; `None` if the file is gone: a person who removes it knows that,
+    /// and nothing is left that anybody could agree to.
     pub fn call(&self, project: &str) -> Option<String> {
         match self {
             Trust::Gone => None,

@@ -174,7 +174,7 @@ pub fn leftovers(folder: &Path) -> Vec<PathBuf> {
     left_in(&nofollow::entries(folder).unwrap_or_default())
 }
 
-/// The same, and those in the folder of this name in it, if there is one.
+/// The temporary files of killed writers in this folder and in its folder with the name `inner`, if there is one.
 pub fn leftovers_with(folder: &Path, inner: &str) -> Vec<PathBuf> {
     let entries = nofollow::entries(folder).unwrap_or_default();
     let mut found = left_in(&entries);
@@ -306,7 +306,7 @@ impl Staged {
         nofollow::rename(&self.temporary, &self.target)
     }
 
-    /// The same when `former` is on another file system than the target, whose folder has the new contents.
+    /// Moves the new contents from the target's folder to the target, where `former` is on another file system.
     fn put_across(&self, former: Option<&Path>) -> std::io::Result<()> {
         let Some(former) = former else { return self.put_where_nothing_is() };
         fault::step("swap", self.target.display());

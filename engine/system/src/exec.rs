@@ -114,7 +114,7 @@ impl Call {
         }
     }
 
-    /// The same call with one more argument.
+    /// Adds an argument.
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Call {
         if self.what.len() < LONGEST {
             self.what = format!("{} {}", self.what, arg.as_ref().to_string_lossy());
@@ -123,31 +123,31 @@ impl Call {
         self
     }
 
-    /// The same call with arguments that are omitted from error messages.
+    /// Adds arguments that are omitted from error messages.
     pub fn preset<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Call {
         self.command.args(args);
         self
     }
 
-    /// The same call with more arguments.
+    /// Adds arguments.
     pub fn args<A: AsRef<OsStr>>(self, args: impl IntoIterator<Item = A>) -> Call {
         args.into_iter().fold(self, Call::arg)
     }
 
-    /// The same call in another folder.
+    /// Sets another folder.
     pub fn folder(mut self, folder: &Path) -> Call {
         self.command.current_dir(folder);
         self.folder = Some(folder.to_path_buf());
         self
     }
 
-    /// The same call with a variable in its environment.
+    /// Adds a variable to its environment.
     pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Call {
         self.command.env(name, value);
         self
     }
 
-    /// The same call without these variables.
+    /// Removes these variables from its environment.
     pub fn without(mut self, names: &[&str]) -> Call {
         for name in names {
             self.command.env_remove(name);
@@ -155,33 +155,33 @@ impl Call {
         self
     }
 
-    /// The same call with only those variables of this process whose name is kept.
+    /// Limits its environment to those variables of this process whose name `is_kept` accepts.
     pub fn only(mut self, is_kept: impl Fn(&OsStr) -> bool) -> Call {
         self.command.env_clear();
         self.command.envs(std::env::vars_os().filter(|(name, _)| is_kept(name)));
         self
     }
 
-    /// The same call with these bytes on its standard input, which is empty otherwise.
+    /// Sets the bytes on its standard input, which is empty otherwise.
     pub fn input(mut self, bytes: &[u8]) -> Call {
         self.input = bytes.to_vec();
         self
     }
 
-    /// The same call with another time limit.
+    /// Sets another time limit.
     pub fn bound(mut self, bound: Duration) -> Call {
         self.bound = bound;
         self
     }
 
-    /// The same call, of whose standard output only the first bytes are kept.
+    /// Keeps only the first `most` bytes of its standard output.
     pub fn most(mut self, most: usize) -> Call {
         self.most = most;
         self
     }
 
-    /// The same call, of which only `end` bytes of the beginning and about as many of the end of each output stay in memory. Both
-    /// outputs are written to a new file, up to its longest length.
+    /// Keeps only `end` bytes of the beginning and about as many of the end of each output in memory. Both outputs are
+    /// written to a new file, up to its longest length.
     pub fn copied(mut self, end: usize, file: &Path, longest: u64) -> Call {
         self.copy = Some(Copy { end, file: file.to_path_buf(), longest });
         self
@@ -198,7 +198,8 @@ impl Call {
         }
     }
 
-    /// The same, but it is also stopped once `is_wanted` does not hold, and the output of a stopped one is returned.
+    /// Runs it until it ends, its time is over, or `is_wanted` does not hold, and returns its output, even if it
+    /// was stopped.
     pub fn run_while(mut self, is_wanted: &dyn Fn() -> bool) -> Result<CallEnd> {
         let stdin = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -241,7 +242,7 @@ impl Call {
         self.command.spawn().map_err(|cause| self.cannot_start(&cause))
     }
 
-    /// The same with its complaints on the terminal, where another program reads those of this process.
+    /// Sends its complaints to the terminal if another program reads those of this process.
     pub fn complaining_here(mut self) -> Call {
         let terminal = io::stdin();
         if terminal.is_terminal()
@@ -253,7 +254,7 @@ impl Call {
         self
     }
 
-    /// The same without its complaints, when it is started.
+    /// Discards its complaints when it is started.
     pub fn silent(mut self) -> Call {
         self.command.stderr(Stdio::null());
         self

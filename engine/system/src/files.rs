@@ -36,7 +36,7 @@ pub fn entries(folder: &Path) -> Result<Vec<DirEntry>> {
     read_folder(folder).map_err(|cause| Error::io("read the folder", folder, &cause))
 }
 
-/// The same with the system's error.
+/// The entries of a folder, in no order, or the system's error; none if there is no such folder.
 pub fn read_folder(folder: &Path) -> io::Result<Vec<DirEntry>> {
     match fs::read_dir(folder) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),

@@ -36,12 +36,12 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read_all(&open(path, OFlags::RDONLY)?, limit)
 }
 
-/// The same for a person's file, which may be a link to a regular file.
+/// Reads a person's file of at most `limit` bytes, which may be a link to a regular file.
 pub fn read_linked(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     read(&files::real(path), limit)
 }
 
-/// The same for an open file.
+/// Reads an open file of at most `limit` bytes.
 pub fn read_all(file: &File, limit: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     let mut bytes = Vec::with_capacity(length.min(limit).try_into().unwrap_or_default());
@@ -119,7 +119,7 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     rename_with(from, to, RenameFlags::empty())
 }
 
-/// The same with flags; `Unsupported` where the file system lacks them.
+/// Renames a file or a folder with flags; `Unsupported` where the file system lacks them.
 pub fn rename_with(from: &Path, to: &Path, how: RenameFlags) -> io::Result<()> {
     let ((old_folder, old), (new_folder, new)) = (within(from)?, within(to)?);
     match renameat_with(old_folder, old, new_folder, new, how) {
@@ -271,7 +271,7 @@ fn reach(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
     })
 }
 
-/// The same without `openat2`, one folder after the other.
+/// Opens a path that contains no link without `openat2`, one folder after the other.
 fn walk(path: &Path, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
     let mut names = Vec::new();
     for part in path.components() {

@@ -62,9 +62,9 @@ struct Row {
 struct Built {
     /// The released binary.
     orange: PathBuf,
-    /// The same without the compiler of custom workflows.
+    /// The released binary without the compiler of custom workflows.
     small: PathBuf,
-    /// The same with a workflow whose transitions have no hooks.
+    /// The released binary with a workflow whose transitions have no hooks.
     hookless: PathBuf,
     /// The authors' command, as `cargo xtask build-checker` builds it.
     checker: PathBuf,

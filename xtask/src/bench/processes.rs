@@ -275,7 +275,7 @@ const AMONG_FINISHED: [(&str, &[&str]); 6] = [
 /// The doctor fails where this machine lacks a coding agent.
 const DOCTOR: &str = "\"$0\" doctor > /dev/null; true";
 
-/// The same commands in homes with few and with many finished tasks, of which ten are under way.
+/// Measures [`AMONG_FINISHED`] and the doctor in a home with this number of tasks, of which ten are under way.
 fn finished(runs: &mut Runs, built: &Built, scratch: &Path, tasks: usize) -> Result<()> {
     const UNDER_WAY: usize = 10;
     let name = format!("finished-{tasks}");

@@ -53,7 +53,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { from: "orange-picture", normal: NONE, build: NONE, dev: NONE },
     // It calls `orange` as anybody does, so that rules, actors and locks are the same.
     Arrows { from: "orange-mcp", normal: NONE, build: NONE, dev: NONE },
-    // The same, and it reads journals and names the policies of missions.
+    // The dashboard calls `orange` as anybody does, too, and it reads journals and names the policies of missions.
     Arrows {
         from: "orange-dashboard",
         normal: &["orange-api", "orange-core", "orange-journal"],

@@ -32,7 +32,7 @@ pub(super) enum WorldKind {
     Armed,
     /// With the plain `orange`.
     Plain,
-    /// The same, with the home on a small disk.
+    /// With the plain `orange`, and the home on a small disk.
     SmallDisk,
 }
 

@@ -75,7 +75,7 @@ impl World {
         World::made(orange, &[], |_| Ok(()))
     }
 
-    /// The same; `furnish` runs before `ORANGE_HOME` has any contents.
+    /// A world of this `orange`; `furnish` runs before `ORANGE_HOME` has any contents.
     pub(super) fn furnished(orange: &Path, furnish: impl FnOnce(&Path) -> Result<()>) -> Result<World> {
         World::made(orange, &[], furnish)
     }
@@ -123,7 +123,7 @@ impl World {
         said(command.current_dir(folder))
     }
 
-    /// The same, with a standard input.
+    /// The output of git with a standard input.
     pub(super) fn git_with(&self, folder: &Path, arguments: &[&str], input: &str) -> Result<String> {
         let mut file = tempfile::tempfile().map_err(|error| error.to_string())?;
         file.write_all(input.as_bytes()).and_then(|()| file.rewind()).map_err(|error| error.to_string())?;
@@ -233,7 +233,8 @@ impl World {
         self.quiet_without(|_| false)
     }
 
-    /// The same, but ignores processes that wait for the next start of an agent, which may take minutes.
+    /// Waits as [`World::quiet`] does, but ignores processes that wait for the next start of an agent, which may take
+    /// minutes.
     pub(super) fn calm(&self) -> Result<()> {
         self.quiet_without(|process| process.is_command(["agent", "resume"]))
     }
@@ -282,7 +283,7 @@ impl World {
         }
     }
 
-    /// The same, and removes it.
+    /// Ends every process in it, and removes it.
     pub(super) fn end(self) -> Result<()> {
         self.stop();
         self.scratch.remove()

@@ -42,7 +42,7 @@ impl Wanted {
 }
 
 impl Scheduler {
-    /// The same words twice do nothing the second time.
+    /// Applies the want of a mission. A repeated want does nothing.
     pub(super) fn want(&mut self, heads: &Heads, waiting: &[Waiting], wanted: &Wanted) -> Vec<Effect> {
         let lease = self.leases.get(&wanted.mission);
         let version = lease.map(|it| it.version).into_iter().chain(waiting.iter().map(|it| it.version)).max();

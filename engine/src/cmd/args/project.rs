@@ -157,10 +157,10 @@ pub struct ProjectSettings {
     /// After how many days the monitor removes merged backups of tasks that are over, or `never`
     #[arg(long, value_name = "DAYS", value_parser = days)]
     pub backup_days: Option<Days>,
-    /// The same for merged branches of such tasks
+    /// After how many days the monitor removes merged branches of tasks that are over, or `never`
     #[arg(long, value_name = "DAYS", value_parser = days)]
     pub branch_days: Option<Days>,
-    /// The same for deleted tasks and missions without a backup
+    /// After how many days the monitor removes deleted tasks and missions without a backup, or `never`
     #[arg(long, value_name = "DAYS", value_parser = days)]
     pub trash_days: Option<Days>,
     /// A file or folder of the repository that each new worktree gets a copy of; once for each, or once as '' for none

@@ -203,7 +203,7 @@ fn changing<T: Serialize>(
     repaired::telling(&dir, || run(&dir))
 }
 
-/// The same, and a mission, too.
+/// The task that [`named_or_here`] finds, or else the named mission, or the mission of the current folder.
 fn any_named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
     let mission = || match &task.name {
         Some(name) => find::named(&app.home, DirKind::Mission, name, None, |task| app.is_over(task)).ok(),

@@ -122,7 +122,7 @@ impl Capture {
         Ok(())
     }
 
-    /// The same with what has a backup: the task continues in this worktree.
+    /// Moves everything captured back, with what has a backup: the task continues in this worktree.
     pub(super) fn give_all_back(&self) -> Result<()> {
         self.give_back()?;
         if self.is_kept() {

@@ -106,7 +106,7 @@ impl Git {
         &self.repo
     }
 
-    /// The same with one more variable in the environment of every call.
+    /// Adds a variable to the environment of every call.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Git {
         self.env.push((name.into(), value.into()));
         self
@@ -419,7 +419,7 @@ impl Git {
         self.with_hooks(folder).preset(NO_HOOKS)
     }
 
-    /// The same with the hooks of the repository.
+    /// A call without questions, in English, that sees this folder's repository only and runs its hooks.
     fn with_hooks(&self, folder: &Path) -> Call {
         let call = self.alone(folder).bound(Duration::from_secs(600));
         call.without(&["LANGUAGE"])

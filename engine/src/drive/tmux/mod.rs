@@ -90,7 +90,7 @@ impl Tmux {
         }
     }
 
-    /// The same with one more variable in the environment of every call.
+    /// Adds a variable to the environment of every call.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Tmux {
         self.env.push((name.into(), value.into()));
         self

@@ -443,7 +443,7 @@ fn a_session_is_shown_on_the_terminal_one_is_at() {
     let shown = || server.raw(&["list-clients", "-F", "#{client_session}"]);
     attach_from(&outer, "person", &server, "one");
     until("the outer terminal shows the session", || shown() == "one");
-    // The same again from a pane inside: the terminal that shows that pane switches, none attaches inside it.
+    // A person attaches from a pane inside: the terminal that shows that pane switches, none attaches inside it.
     server.raw(&[
         "switch-client",
         "-c",

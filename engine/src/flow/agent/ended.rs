@@ -47,7 +47,8 @@ pub fn ended(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
     follow(app, dir, asked, end)
 }
 
-/// The same for a process that cannot wait: where a program has to answer first, it is started, and this is to be repeated.
+/// Records an agent's end for a process that cannot wait: where a program has to answer first, it is started, and this
+/// is to be repeated.
 pub fn ended_or_begun(app: &App, dir: &TaskDir, end: &End) -> Result<String> {
     let locked = lock_recovered(app, dir)?;
     match ask::begun(app, locked, &|locked| program(app, locked, end))? {

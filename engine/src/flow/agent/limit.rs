@@ -36,7 +36,7 @@ pub fn met(dir: &TaskDir, spawn: u32) -> Option<Limit> {
     }
 }
 
-/// The same in one sentence.
+/// A sentence about the limit that an agent has met.
 pub fn words(spawn: u32, met: &Limit) -> String {
     format!("agent {spawn} has met a limit ({})", met.text)
 }

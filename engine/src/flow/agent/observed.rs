@@ -47,7 +47,7 @@ impl Observed {
         Observed::of(app, dir, task, journal.history(), panes)
     }
 
-    /// The same of a task that was read. It is read again if it has changed since.
+    /// Looks at the agents of a task that was read. The task is read again if it has changed since.
     ///
     /// # Errors
     /// Those of the store.

@@ -35,7 +35,8 @@ pub fn advance(app: &App, dir: &TaskDir) -> Result<()> {
     notices::send(app, dir)
 }
 
-/// The same in a process that outlives the caller, which waits for it. A process that was killed is followed by another one.
+/// Brings a mission forward in a process that outlives the caller, which waits for it. A process that was killed is
+/// followed by another one.
 ///
 /// # Errors
 /// `environment` when that was killed, too; `orange.log` has what else went wrong.
@@ -80,7 +81,7 @@ fn is_due(app: &App, dir: &TaskDir) -> Result<bool> {
     }
 }
 
-/// The same, but nobody waits: the caller is an agent that is about to be ended.
+/// Brings a mission forward in a process for which nobody waits: the caller is an agent that is about to be ended.
 pub fn advance_later(app: &App, dir: &TaskDir) -> Result<()> {
     app.start_detached(&["mission", "advance", &dir.id], dir)
 }
@@ -249,7 +250,7 @@ fn leave(app: &App, mission: &mut LockedMission) -> Result<()> {
     leave_as(app, &mut mission.locked, status)
 }
 
-/// The same for a mission of which only the status is known.
+/// Ends what a finished mission of this status has left, where only its status is known.
 pub fn leave_as(app: &App, locked: &mut LockedTask, status: MissionStatus) -> Result<()> {
     let owned = &locked.task().owned;
     if owned.tmux_session.is_some() || !locked.history().agents.is_empty() {

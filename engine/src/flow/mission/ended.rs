@@ -41,7 +41,7 @@ fn take(app: &App, mission: &mut LockedMission, end: &End, record: &Spawn) -> Re
         return Ok(story);
     }
     if let Some(why) = lost_conversation(app, record, end) {
-        // The same attempt goes on with an agent that begins a new conversation.
+        // The attempt goes on with an agent that begins a new conversation.
         let conversation = record.conversation.clone().unwrap_or_default();
         let reason = Ending::from(end.reason.as_str());
         let not_resumed = Event::AgentNotResumed { spawn: end.spawn, conversation, reason };

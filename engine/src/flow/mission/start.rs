@@ -32,7 +32,7 @@ pub struct NewMission<'a> {
     pub attempts_before: u32,
     /// The harness of steps that name none.
     pub harness: &'a str,
-    /// The same for steps of the role `reviewer`.
+    /// The harness of steps of the role `reviewer` that name none.
     pub review_harness: &'a str,
 }
 

@@ -25,12 +25,12 @@ fn lab() -> (tempfile::TempDir, App, TaskDir) {
     lab_of(None)
 }
 
-/// The same, started by an agent of the task with this id.
+/// A mission that follows [`PLAN`], started by an agent of the task with this id, if one is given.
 fn lab_of(creator: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
     lab_with(&PLAN, creator)
 }
 
-/// The same with another plan.
+/// A mission that follows this plan.
 fn lab_with(plan: &Plan<'_>, creator: Option<&str>) -> (tempfile::TempDir, App, TaskDir) {
     let (folder, home) = tests::home();
     let draft = store::Draft {

@@ -27,8 +27,8 @@ pub fn respawn(app: &App, dir: &TaskDir, afresh: bool) -> Result<Vec<event::Spaw
     again(app, machine, &mut locked, Start { occasion, answers })
 }
 
-/// The same for a locked task, without a person who has seen its attention. Where reviewers with names work, all those are started
-/// that are missing.
+/// Starts the agent of a locked task's state again, without a person who has seen its attention. Where reviewers with
+/// names work, all those are started that are missing.
 pub fn again(
     app: &App,
     machine: &'static Machine<'static>,

@@ -159,7 +159,7 @@ pub fn find(app: &App, wanted: &Wanted<'_>) -> Result<Vec<Garbage>> {
     find_with(app, wanted, || leftovers(&app.home))
 }
 
-/// The same for somebody who has the [`leftovers`].
+/// Every selected leftover, for a caller that has the [`leftovers`].
 pub fn find_with(
     app: &App,
     wanted: &Wanted<'_>,

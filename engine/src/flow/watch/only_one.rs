@@ -26,7 +26,8 @@ pub fn try_become(app: &App) -> Result<Option<OnlyMonitor>> {
     Ok(lock.map(|lock| OnlyMonitor { _lock: lock }))
 }
 
-/// The same if there may be messages to send: nothing else of a single look has to be done by one process.
+/// Becomes the monitor if no other process is and there may be messages to send: nothing else of a single look has to
+/// be done by one process.
 ///
 /// # Errors
 /// Those of the lock.

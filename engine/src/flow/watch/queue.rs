@@ -49,14 +49,16 @@ impl Queue {
         Ok(Queue::new(projects::read(home)?, pool::read(home)?))
     }
 
-    /// The same, if anything about this task depends on it: the pool is read from the journals of all tasks.
+    /// The current projects and pool, if anything about this task depends on them: the pool is read from the journals
+    /// of all tasks.
     pub fn about(app: &App, task: &Task) -> Option<Queue> {
         let may_get_room = || task.owned.workspace.is_none() && !app.is_over(task);
         let is_concerned = may_get_room() || waits(app, task).is_some();
         is_concerned.then(|| Queue::read(&app.home).ok()).flatten()
     }
 
-    /// The same from the pool's file and the journals of these tasks, for projects all of whose tasks are among them.
+    /// The current projects, with the pool from its file and the journals of these tasks. All tasks of these projects
+    /// are among them.
     pub fn of(home: &Home, saved: Saved, known: &[Known]) -> Result<Queue> {
         Ok(Queue::new(projects::read(home)?, saved.slots(known)?))
     }

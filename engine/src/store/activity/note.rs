@@ -96,7 +96,8 @@ impl Note {
         bounded(self.text.as_deref().unwrap_or_default(), LONGEST_SENTENCE)
     }
 
-    /// The same note, cut to the bounds of a line. Its text stays as it was given: a person decides from it what an agent may do.
+    /// A copy of the note, cut to the bounds of a line. Its text stays as it was given: a person decides from it what
+    /// an agent may do.
     #[must_use]
     pub fn bounded(&self) -> Note {
         let cut = |text: &Option<String>, longest| text.as_ref().map(|text| bounded(text, longest));

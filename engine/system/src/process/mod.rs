@@ -110,7 +110,7 @@ impl ProcessTree {
         Ok(tree)
     }
 
-    /// The same with more roots.
+    /// Adds roots.
     pub fn and(mut self, roots: impl IntoIterator<Item = ProcessRoot>) -> ProcessTree {
         self.roots.extend(roots);
         self

@@ -1,4 +1,4 @@
-//! The same with rust-fsm, which has no guards: the caller makes the round a part of the input.
+//! The workflow with rust-fsm, which has no guards: the caller makes the round a part of the input.
 
 use rust_fsm::{StateMachineImpl, state_machine};
 

@@ -1,4 +1,4 @@
-//! The same with smlang, whose guards read a context.
+//! The workflow with smlang, whose guards read a context.
 
 use smlang::statemachine;
 

@@ -1,4 +1,4 @@
-//! The same with statig: one handler for each state, called without the machine.
+//! The workflow with statig: one handler for each state, called without the machine.
 
 use statig::blocking;
 use statig::prelude::{Outcome, Outcome::*, state_machine};

@@ -234,7 +234,7 @@ pub fn tables(random: &mut Random) -> Tables {
 }
 
 impl Tables {
-    /// The same plan with its steps at other places in the source.
+    /// The plan with its steps at other places in the source.
     fn placed(self, places: &[u16]) -> Tables {
         let moved = |it: StepId| StepId(places[it.index()]);
         let mut rows: Vec<Row> = vec![Row::default(); self.0.len()];
@@ -372,7 +372,7 @@ fn odd(random: &mut Random, plan: &Plan<'_>, mission: &Mission) -> Event {
 }
 
 impl Event {
-    /// The same event about another step.
+    /// The event about another step.
     fn of(mut self, other: StepId) -> Event {
         if let Event::Complete { step, .. }
         | Event::Fail { step, .. }

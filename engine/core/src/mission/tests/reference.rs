@@ -175,7 +175,7 @@ impl Reference {
             })
     }
 
-    /// The same state in the reducer's types.
+    /// The state of the mission in the reducer's types.
     pub fn as_mission(&self) -> Mission {
         let steps = self.known.iter().map(|it| StepState {
             status: match it.stand {

@@ -37,7 +37,7 @@ fn what_differs_from_the_commit_is_seen() {
     let clean = work(&lab);
     let at = |name: &str| lab.pooled(1).join(name);
     sees(&lab, |_| lab.write(&at("file"), "two\n"));
-    // The same length, and perhaps the same second.
+    // The new content has the same length, and perhaps the same second.
     sees(&lab, |_| lab.write(&at("file"), "owt\n"));
     sees(&lab, |_| lab.write(&at("new"), "n\n"));
     sees(&lab, |_| fs::rename(at("new"), at("newer")).unwrap());
