@@ -80,7 +80,7 @@ pub fn known(app: &App, task: &Task) -> Result<Option<PullRequest>> {
 }
 
 /// Takes over the open pull request that the branch of a new task has already, if GitHub answers quickly; no answer is
-/// not an failure.
+/// not a failure.
 pub fn adopt(app: &App, locked: &mut LockedTask) -> Result<()> {
     let project = app.project_of(locked.task())?;
     let branch = &locked.task().branch;

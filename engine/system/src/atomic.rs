@@ -68,7 +68,7 @@ pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Resul
     }
 }
 
-/// As [`write`], without waiting for the disk: after a power cut, the file may be empty, cut off, or an older one.
+/// As [`write()`], without waiting for the disk: after a power cut, the file may be empty, cut off, or an older one.
 pub fn write_unsynced(path: &Path, contents: &[u8]) -> Result<()> {
     let fail = |cause: std::io::Error| no_space(path, &cause);
     let staged = Staged { temporary: temporary(path), target: path.to_owned() };

@@ -1,6 +1,6 @@
 //! The operating system as the programs of Orange use it: processes, files without links, atomic writes, clocks.
 //!
-//! What differs between systems stands here and nowhere else.
+//! Code that differs between systems belongs here: other packages call it.
 
 pub mod atomic;
 pub mod changes;
