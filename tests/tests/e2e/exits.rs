@@ -61,6 +61,8 @@ fn abandoned<'w>(world: &'w World, agents: &str) -> Task<'w> {
     task.has_events(1, "agent.waiting");
     world.until("somebody sees to it", || resumer(&task).is_some());
     resumer(&task).into_iter().for_each(kill);
+    // As long as its end is being recorded, only the agent itself may say so.
+    world.until("the secret of the agent is gone", || task.secret("1").is_none());
     task
 }
 
