@@ -97,7 +97,7 @@ fn open_takes_no_address_that_is_none() {
         let text = text.lines().filter(|line| !line.starts_with("pr_url")).collect::<Vec<_>>().join("\n");
         fs::write(task.file(), text.replacen("---\n", &format!("---\npr_url: \"{address}\"\n"), 1)).unwrap();
         let refused = task.fails(1, "refused", "open", &[]);
-        assert!(refused.contains("no address of a page"), "{refused}");
+        assert!(refused.contains("not an address of a page"), "{refused}");
     }
 }
 

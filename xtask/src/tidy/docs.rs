@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_doc_that_refers_to_another_one_is_found() {
         assert_eq!(places("/// The same with more arguments.\nfn a() {}\n"), ["a.rs:1"]);
-        assert!(places("/// Arguments.\n/// The same ones.\nfn a() {}\n").is_empty());
+        assert!(places("/// Its arguments.\n/// The same ones.\nfn a() {}\n").is_empty());
     }
 
     #[test]

@@ -485,7 +485,7 @@ fn attaching_needs_a_session_and_a_terminal() {
     let call = Call::new(std::env::current_exe().unwrap()).args(["drive::tmux::tests::attaches", "--exact"]);
     let target = [server.socket(), OsStr::new("T1")].join(OsStr::new(" "));
     let output = call.env(ATTACH, target).without(&["TMUX"]).run().unwrap();
-    assert!(output.text().contains("no terminal"), "{}", output.text());
+    assert!(output.text().contains("not a terminal"), "{}", output.text());
 }
 
 #[test]

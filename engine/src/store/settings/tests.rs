@@ -60,7 +60,7 @@ fn a_wrong_key_is_reported_with_its_line() {
 fn a_wrong_value_is_reported_with_its_line() {
     check_flaw("copy = '.env'", 1, "list of paths");
     check_flaw("environment = 'KEY'", 1, "list of names");
-    check_flaw("environment = [\n'KEY=1']", 2, "no name of a variable");
+    check_flaw("environment = [\n'KEY=1']", 2, "not a name of a variable");
     check_flaw("copy = [1]", 1, "list of paths");
     check_flaw("\nreclaim_when_waiting = 'yes'", 2, "true or false");
     check_flaw("[setup]\nargv = ['a']", 1, "[[setup]]");
