@@ -16,7 +16,7 @@ const ARE_COLLECTED: &str = "ORANGE_ORPHANS_ARE_COLLECTED";
 /// Runs this command in a child, and collects what loses its parent meanwhile. `None` in that child.
 pub(super) fn collect() -> Result<Option<ExitCode>> {
     if std::env::var_os(ARE_COLLECTED).is_some() {
-        return Ok(None);
+        return end_with_parent().map(|()| None);
     }
     adopt()?;
     let own = std::env::current_exe().map_err(|cause| format!("this program cannot be found: {cause}"))?;
@@ -29,6 +29,14 @@ fn adopt() -> Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|cause| format!("orphans cannot be adopted: {cause}"))?;
+    Ok(())
+}
+
+/// A person who ends the one that collects ends the steps, too.
+fn end_with_parent() -> Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))
+        .map_err(|cause| format!("the end of the parent cannot be noticed: {cause}"))?;
     Ok(())
 }
 
