@@ -10,7 +10,7 @@ use orange_core::{Actor, Machine};
 use crate::around::Around;
 use crate::caller::{Caller, Origin};
 use crate::declared::DeclaredCaller;
-use crate::drive::harness::{self, Harness, OVERRIDES};
+use crate::drive::harness::{self, Harness};
 use crate::drive::tmux::Tmux;
 use crate::machines::{Built, Machines};
 use crate::progress::Progress;
@@ -22,22 +22,6 @@ use crate::{Error, Kind, Result};
 use orange_system::exec::{Call, Detached};
 pub use orange_system::exec::{become_independent, keep_files};
 use orange_system::process;
-
-/// The variables by which a process belongs to an agent, or says for whom it acts.
-const IDENTITY: &[&str] = &[
-    variables::TASK,
-    variables::ACTOR,
-    variables::SPAWN,
-    variables::SECRET,
-    variables::MISSION,
-    variables::STEP,
-    variables::ATTEMPT,
-    variables::RELAYED,
-    variables::PROGRAM,
-    variables::GATE,
-    variables::ASKED,
-    OVERRIDES,
-];
 
 /// The variables that say where a process is: its folder, its shell and its terminal.
 pub const OF_PLACE: &[&str] = &[
@@ -105,7 +89,7 @@ impl App {
             origin,
             path: std::env::var_os("PATH").unwrap_or_default(),
             around: Around::read(),
-            overrides: std::env::var(OVERRIDES).unwrap_or_default(),
+            overrides: std::env::var(variables::OVERRIDES).unwrap_or_default(),
         })
     }
 
@@ -276,8 +260,9 @@ impl App {
     /// The variables that agents of this project get of an environment.
     fn passed_on(&self, project: &Project, found: Environment) -> Result<Environment> {
         let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
-        let is_of_place =
-            |name: &str| OF_PLACE.iter().chain(IDENTITY).chain(variables::GIT).any(|it| *it == name);
+        let is_of_place = |name: &str| {
+            OF_PLACE.iter().chain(variables::IDENTITY).chain(variables::GIT).any(|it| *it == name)
+        };
         let found = found.filtered(|name| !is_of_place(name) && !overrides.contains(&name));
         let names = effective(&self.home, project)?.environment.value;
         Ok(match names {
@@ -332,7 +317,7 @@ impl App {
         let folder = if dir.path.is_dir() { &dir.path } else { self.home.root() };
         let overrides: Vec<&str> = self.overrides.split_whitespace().collect();
         let call = Call::new(&self.program).args(args).folder(folder);
-        let call = call.without(IDENTITY).without(variables::GIT).without(&overrides);
+        let call = call.without(variables::IDENTITY).without(variables::GIT).without(&overrides);
         // It runs in another folder, so paths are absolute.
         let path = with_first(self.program.parent(), &self.path);
         let own = self.own_env().into_iter().chain([("PATH", path)]);

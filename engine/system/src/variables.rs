@@ -23,8 +23,14 @@ pub const PROGRAM: &str = "ORANGE_PROGRAM";
 pub const ASKED: &str = "ORANGE_ASKED";
 /// The task whose gate has asked this program.
 pub const GATE: &str = "ORANGE_GATE";
+/// The variable that tells `orange`, when an agent calls it, what the agent's harness overrides.
+pub const OVERRIDES: &str = "ORANGE_OVERRIDES";
 /// The [`ACTOR`] of processes that `orange` starts for itself, which belong to no agent.
 pub const ENGINE: &str = "engine";
+
+/// The variables by which a process belongs to an agent, or says for whom it acts.
+pub const IDENTITY: &[&str] =
+    &[TASK, ACTOR, SPAWN, SECRET, MISSION, STEP, ATTEMPT, RELAYED, PROGRAM, GATE, ASKED, OVERRIDES];
 
 /// The variables that name git's repository, index and configuration for one call. Inside a git hook they name another
 /// repository.

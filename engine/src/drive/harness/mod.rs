@@ -74,9 +74,6 @@ pub struct Places<'p> {
     pub orange: &'p Path,
 }
 
-/// The variable that tells `orange`, when an agent calls it, what the agent's harness [overrides](Harness::overrides).
-pub const OVERRIDES: &str = "ORANGE_OVERRIDES";
-
 /// The longest argument that Linux takes, without the zero byte at its end.
 const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
@@ -134,10 +131,10 @@ impl Harness {
             .map_err(|cause| Error::io("read the prompt", places.prompt, &cause))?;
         let call = Call::new(&self.binary).args(self.args(start, text, places)).folder(places.worktree);
         let unset: Vec<&str> = self.unset.iter().map(String::as_str).collect();
-        let call = call.without(&unset).without(variables::GIT).without(&[OVERRIDES]);
+        let call = call.without(&unset).without(variables::GIT).without(&[variables::OVERRIDES]);
         let call = match self.overrides.as_slice() {
             [] => call,
-            names => call.env(OVERRIDES, names.join(" ")),
+            names => call.env(variables::OVERRIDES, names.join(" ")),
         };
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let variables = self.variables(start, places, is_set);

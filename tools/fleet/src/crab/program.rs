@@ -10,25 +10,9 @@ use orange_system::variables;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Variables that the programs of a crab must not inherit: the token, those that name another agent, and those of a terminal
-/// multiplexer around it; and [`variables::GIT`], which name another repository.
-const NOT_INHERITED: &[&str] = &[
-    "ORANGE_FLEET_TOKEN",
-    "ORANGE_FLEET_WITH_PARENT",
-    variables::TASK,
-    variables::ACTOR,
-    variables::SPAWN,
-    variables::SECRET,
-    variables::MISSION,
-    variables::STEP,
-    variables::ATTEMPT,
-    variables::RELAYED,
-    variables::PROGRAM,
-    variables::GATE,
-    "ORANGE_OVERRIDES",
-    "TMUX",
-    "TMUX_PANE",
-];
+/// Variables that the programs of a crab must not inherit, beside [`variables::IDENTITY`] and [`variables::GIT`]: the token, and
+/// those of a terminal multiplexer around it.
+const NOT_INHERITED: &[&str] = &["ORANGE_FLEET_TOKEN", "ORANGE_FLEET_WITH_PARENT", "TMUX", "TMUX_PANE"];
 
 /// One call of a program.
 #[derive(Debug)]
@@ -51,7 +35,8 @@ pub trait Wanted: std::fmt::Debug {
 impl<'c> Call<'c> {
     /// A call with a limit of two minutes.
     pub fn new(program: impl AsRef<OsStr>) -> Call<'c> {
-        let call = exec::Call::new(program).without(NOT_INHERITED).without(variables::GIT);
+        let call = exec::Call::new(program).without(NOT_INHERITED);
+        let call = call.without(variables::IDENTITY).without(variables::GIT);
         Call { call: call.bound(Duration::from_secs(120)), is_wanted: None }
     }
 
