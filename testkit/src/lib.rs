@@ -11,16 +11,28 @@ use std::time::{Duration, Instant};
 /// Limit for a condition: far longer than anything takes, on a busy machine too.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Time between two looks at a condition.
+const LOOK: Duration = Duration::from_millis(10);
+
 /// Waits until a condition holds.
 ///
 /// # Panics
 /// It does not hold within [`PATIENCE`].
 #[track_caller]
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn until(what: &str, holds: impl FnMut() -> bool) {
+    until_within(PATIENCE, what, holds);
+}
+
+/// Waits until a condition holds, with another limit.
+///
+/// # Panics
+/// It does not hold within the limit.
+#[track_caller]
+pub fn until_within(limit: Duration, what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
-        thread::sleep(Duration::from_millis(5));
+        assert!(start.elapsed() < limit, "waited {limit:?} in vain until {what}");
+        thread::sleep(LOOK);
     }
 }
 

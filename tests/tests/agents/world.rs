@@ -230,12 +230,8 @@ impl World {
 
     /// Waits until this holds.
     #[track_caller]
-    pub(crate) fn until(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let start = Instant::now();
-        while !holds() {
-            assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
-            thread::sleep(Duration::from_millis(50));
-        }
+    pub(crate) fn until(&self, what: &str, holds: impl FnMut() -> bool) {
+        orange_testkit::until_within(PATIENCE, what, holds);
     }
 
     /// Waits until the model holds somebody at this gate.

@@ -2,24 +2,21 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+pub(crate) use orange_testkit::{until, write_program};
 use orange_tests::programs::built;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::said::Said;
 use crate::task::{Task, try_kill};
-
-/// Limit for anything before a test gives up: far more than it ever takes, on a busy machine too.
-const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Limit for a whole test. A command that runs longer is ended, so that its test fails and says what did not end.
 const LIFE: Duration = Duration::from_secs(15 * 60);
@@ -354,33 +351,10 @@ fn processes(home: &Path) -> impl Iterator<Item = i32> {
     numbered.filter(move |(_, folder)| is_its(folder)).map(|(pid, _)| pid)
 }
 
-/// Waits until this holds.
-#[track_caller]
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
 /// The `orange` of this build; cargo tells the tests of its own package only where it is.
 pub(crate) fn binary() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| built(&["--package", "orange"]).join("orange"))
-}
-
-/// Writes a program. Only a process of its own has the file open meanwhile: what another test starts at that moment
-/// would inherit it from this one, and nobody could run the program until then.
-pub(crate) fn write_program(file: &Path, script: &str) {
-    let mut writer = Command::new("sh")
-        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
-        .arg(file)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
-    assert!(writer.wait().unwrap().success(), "{}", file.display());
 }
 
 /// The `orange` whose workflows are those of the seeds, as they stand.

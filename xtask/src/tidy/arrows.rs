@@ -74,7 +74,7 @@ const ARROWS: &[Arrows] = &[
             "orange-system",
         ],
         build: &["orange-codegen", "orange-analysis"],
-        dev: &["orange-tests"],
+        dev: &["orange-testkit", "orange-tests"],
     },
     Arrows { from: "orange-tests", normal: EVERYTHING, build: &["orange-codegen"], dev: EVERYTHING },
     Arrows { from: "xtask", normal: EVERYTHING, build: &["orange-codegen"], dev: EVERYTHING },

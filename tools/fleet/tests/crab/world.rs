@@ -6,15 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::thread;
-use std::time::{Duration, Instant};
 
+pub(crate) use orange_testkit::{PATIENCE, until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::gateway::Gateway;
-
-/// Time after which a test gives up: far more than anything ever takes, on a busy machine too.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Everything that one test touches. It goes away with its end.
 pub(crate) struct World {
@@ -301,16 +298,6 @@ impl Drop for Crab<'_> {
 pub(crate) fn kill(pid: u32) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap_or_default();
-}
-
-/// Waits until this holds.
-#[track_caller]
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} in vain until {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// The `orange` of this build; cargo tells the tests of its own package only where it is.

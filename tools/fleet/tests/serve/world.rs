@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use orange_core::scheduler::Event;
 use orange_fleet::host::sqlite::SqliteHost;
@@ -12,6 +12,7 @@ use orange_fleet::plans::PLANS;
 use orange_fleet::serve::auth::{Rights, Tokens};
 use orange_fleet::serve::workflows::Workflows;
 use orange_fleet::serve::{Gateway, Serving, Settings, Socket, serve};
+pub use orange_testkit::{PATIENCE, until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -19,9 +20,6 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Message, WebSocket, client};
 
 use crate::described;
-
-/// Time for which a test waits for something that has to happen.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A workflow of one step of role `worker`, one of two roles, and one that nothing can follow.
 const ONE: &str = "[workflow]\nname = 'one'\n[[steps]]\nid = 'do'\nrole = 'worker'\nprompt = 'In {{worktree_path}} on {{branch}} from {{base}}: {{mission_prompt}}'\n";
@@ -325,16 +323,6 @@ impl Crab {
                 return frame;
             }
         }
-    }
-}
-
-/// Waits until something holds.
-#[track_caller]
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
