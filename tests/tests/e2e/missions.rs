@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::task::{Task, is_alive, kill};
+use crate::task::{Task, end, is_alive, kill};
 use crate::world::World;
 
 /// A step workflow with a loop, a handler and a timeout that nobody meets.
@@ -404,7 +404,7 @@ fn the_monitor_takes_note_of_an_agent_that_is_gone() {
     let pane = world.panes();
     let (session, _) = pane[0].split_once(' ').unwrap();
     kill(world.wrapper(session));
-    kill(agent);
+    end(agent);
     world.tmux(&["kill-server"]);
     world.until("its agent is gone", || mission.show()["session"] == "crashed");
     let gone = "agent 1 is gone, unnoticed: `orange monitor --once` looks after it";

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::activity::{asks, event, reports, reports_of, tool};
 use crate::missions;
-use crate::task::{Task, kill};
+use crate::task::{Task, end, kill};
 use crate::world::World;
 
 /// The need of a task, which the list has, too, as soon as the copy in the worktree is merged.
@@ -176,7 +176,7 @@ fn an_end_that_nobody_has_noticed_needs_somebody() {
     let agent = task.agent(1).begun();
     task.reaches("working");
     kill(world.wrapper("toy/fix"));
-    kill(agent);
+    end(agent);
     world.until("it is gone", || task.show()["session"] == "crashed");
     let gone = check(&world, &task, "crashed", "respawn cancel create-pr");
     assert!(gone["why"].as_str().unwrap().contains("unnoticed"), "{gone}");

@@ -268,6 +268,12 @@ pub(crate) fn kill(pid: i32) {
     until(&format!("process {pid} is dead"), || !is_alive(pid));
 }
 
+/// Ends a process that its terminal may have ended already, and waits until it is dead.
+pub(crate) fn end(pid: i32) {
+    try_kill(pid);
+    until(&format!("process {pid} is dead"), || !is_alive(pid));
+}
+
 /// Ends a process that may have ended by itself; true if it had not.
 pub(crate) fn try_kill(pid: i32) -> bool {
     Command::new("kill").args(["-9", &pid.to_string()]).output().unwrap().status.success()

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::answers;
 use crate::following::{begin, lines};
 use crate::recorder;
-use crate::task::{Task, is_alive, kill, try_kill};
+use crate::task::{Task, end, is_alive, kill};
 use crate::world::{World, text, write_program};
 
 fn kept(task: &Task<'_>) -> Vec<String> {
@@ -59,9 +59,7 @@ fn a_killed_wrapper_loses_nothing_that_was_shown() {
         fs::read_to_string(&pane).is_ok_and(|text| text.contains("the last words"))
     });
     kill(world.wrapper("toy/fix"));
-    // Its terminal may have ended the agent already.
-    try_kill(pid);
-    world.until("the agent is dead", || !is_alive(pid));
+    end(pid);
     world.until("the monitor sees it", || {
         world.ok(&["monitor", "--once"]);
         !task.events_of("agent.exited").is_empty()
