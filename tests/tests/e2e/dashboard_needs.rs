@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::activity::{event, reports};
 use crate::attach::Terminal;
-use crate::dashboard::{Stops, dashboard, kill, processes, shows_no};
+use crate::dashboard::{Stops, dashboard, kill, orders, processes, shows_no};
 use crate::task::Task;
 use crate::world::World;
 use crate::{hooks, missions};
@@ -55,11 +55,9 @@ fn a_mission_shows_its_agent_and_its_pause_is_answered() {
     mission.is_left();
     terminal.shows("‖ it pauses at build");
     terminal.shows("A accept the failure");
-    terminal.press(&["A"]);
+    orders(&world, &terminal, "A", || terminal.screen().contains("r retry"));
     missions::ends(&mission, "failed");
-    terminal.shows("r retry");
-    terminal.press(&["r"]);
-    mission.has_events(1, "mission.retried");
+    orders(&world, &terminal, "r", || !mission.events_of("mission.retried").is_empty());
 }
 
 /// A task whose reviewer is content, on a dashboard.
@@ -95,12 +93,11 @@ fn work_with_red_checks_goes_back_to_its_worker() {
     let world = World::new().with_github();
     let (task, terminal) = reviewed(&world);
     terminal.shows("p create PR");
-    terminal.press(&["p"]);
-    terminal.shows("✓ create PR fix: https://github.com/toys/toy/pull/1");
+    let opened = "✓ create PR fix: https://github.com/toys/toy/pull/1";
+    orders(&world, &terminal, "p", || terminal.screen().contains(opened));
     fs::write(world.path("home/gh/1.checks"), r#"[{"status":"COMPLETED","conclusion":"FAILURE"}]"#).unwrap();
     terminal.shows("R refresh PR");
-    terminal.press(&["R"]);
-    terminal.shows("its checks have changed");
+    orders(&world, &terminal, "R", || terminal.screen().contains("its checks have changed"));
     terminal.shows("checks red");
     terminal.press(&["r"]);
     terminal.shows("what is to change");
@@ -117,8 +114,7 @@ fn hooks_that_have_failed_run_again() {
     terminal.shows("hook failed");
     terminal.shows("r retry hooks");
     hooks::mend(&world);
-    terminal.press(&["r"]);
-    world.until("the hooks have run", || task.show()["hooks_waiting"] == json!(null));
+    orders(&world, &terminal, "r", || task.show()["hooks_waiting"] == json!(null));
     task.reaches("reviewing");
 }
 

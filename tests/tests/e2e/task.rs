@@ -225,6 +225,11 @@ impl Agent<'_> {
         pid
     }
 
+    /// True if it has begun.
+    pub(crate) fn is_there(&self) -> bool {
+        self.note("pid").exists()
+    }
+
     /// The prompt that it got, byte for byte.
     #[track_caller]
     pub(crate) fn prompt(&self) -> String {
