@@ -113,7 +113,7 @@ fn measure(measured: Table, workspace: &Workspace, built: &Built, scratch: &Path
             let program = build_workflow::build_fleet(workspace, &workspace.root.join("workflows"))?;
             (
                 "one gateway over HTTP, and its store; 32 clients and 16 simulated crabs on the same machine",
-                &["", "sqlite", "postgres", "restate"],
+                &["", "sqlite", "postgres"],
                 fleet::rows(workspace, &program, quick),
             )
         }

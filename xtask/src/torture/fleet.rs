@@ -7,7 +7,7 @@ use crate::workspace::{Workspace, typed};
 
 /// Builds the programs, and tortures a fleet of them for about this time.
 pub(super) fn run(workspace: &Workspace, seed: u64, seconds: u64, store: Option<&str>) -> Result<ExitCode> {
-    let fleet = ["--package", "orange-fleet", "--features", "restate", "--bin", "orange-fleet"];
+    let fleet = ["--package", "orange-fleet", "--bin", "orange-fleet"];
     workspace.built(&[&["--example", "torture"], &fleet[..]].concat())?;
     let built = workspace.built(&["--package", "orange"])?;
     let mut torture = std::process::Command::new(built.join("examples/torture"));

@@ -28,7 +28,6 @@ pub(crate) enum Fault {
     Part,
     KillStore,
     StopStore,
-    KillService,
     FailOver,
 }
 
@@ -50,9 +49,6 @@ impl Fault {
         if world.store.server().is_some() {
             faults.extend([Fault::KillStore, Fault::StopStore]);
         }
-        if world.store.service().is_some() {
-            faults.push(Fault::KillService);
-        }
         if world.store.has_standby() {
             faults.push(Fault::FailOver);
         }
@@ -71,7 +67,6 @@ impl Fault {
             Fault::Part => "nothing comes through the network for two leases",
             Fault::KillStore => "kill -9 of the database",
             Fault::StopStore => "the database stands still for three leases",
-            Fault::KillService => "kill -9 of the service of the log",
             Fault::FailOver => "kill -9 of the database, and its standby takes over",
         }
     }
@@ -113,10 +108,8 @@ impl Fault {
             Fault::KillAll => {
                 fortune.deaths.fetch_add(crabs, Ordering::Relaxed);
                 world.store.server().into_iter().for_each(|it| it.process().kill());
-                world.store.service().into_iter().for_each(Process::kill);
                 world.gateways.iter_mut().for_each(Process::kill);
                 thread::sleep(dice.time(lease));
-                world.store.service().map_or(Ok(()), Process::start)?;
                 world.store.server().map_or(Ok(()), |it| it.start())?;
                 world.gateways.iter_mut().try_for_each(Process::start)?;
             }
@@ -136,12 +129,6 @@ impl Fault {
                 server.process().stop();
                 thread::sleep(lease * 3);
                 server.process().go_on();
-            }
-            Fault::KillService => {
-                let service = world.store.service().ok_or(NO_SERVER)?;
-                service.kill();
-                thread::sleep(dice.time(lease));
-                service.start()?;
             }
             Fault::FailOver => world.store.fail_over()?,
         }

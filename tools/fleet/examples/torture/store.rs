@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::postgres::{self, NAME, Postgres};
 use crate::process::Process;
-use crate::restate;
 
 /// A kind of store.
 pub(crate) struct StoreKind {
@@ -17,8 +16,8 @@ pub(crate) struct StoreKind {
     pub(crate) has_agents: bool,
     /// Reason for which it cannot be had on this machine, if it cannot.
     pub(crate) lacks: fn() -> Option<String>,
-    /// Starts it in this folder. The second path is that of `orange-fleet`.
-    pub(crate) start: fn(&Path, &Path) -> Result<Store, String>,
+    /// Starts it in this folder.
+    pub(crate) start: fn(&Path) -> Result<Store, String>,
 }
 
 /// Every kind of store.
@@ -28,7 +27,7 @@ pub(crate) const STORES: &[StoreKind] = &[
         gateways: 1,
         has_agents: true,
         lacks: || None,
-        start: |_, _| Ok(Store { option: None, servers: Servers::None }),
+        start: |_| Ok(Store { option: None, servers: Servers::None }),
     },
     StoreKind { name: "postgres", gateways: 2, has_agents: true, lacks: postgres::lacks, start: one_server },
     StoreKind {
@@ -38,7 +37,6 @@ pub(crate) const STORES: &[StoreKind] = &[
         lacks: postgres::lacks,
         start: two_servers,
     },
-    StoreKind { name: "restate", gateways: 2, has_agents: true, lacks: restate::lacks, start: with_log },
 ];
 
 /// A server of a store, which is killed, stopped and started again.
@@ -68,8 +66,6 @@ enum Servers {
     One(Postgres),
     /// The second one has everything that the first has answered, and takes over.
     Pair(Box<[Postgres; 2]>),
-    /// The second one is called by the first.
-    WithService(restate::Restate, Process),
 }
 
 impl Store {
@@ -79,15 +75,6 @@ impl Store {
             Servers::None => None,
             Servers::One(server) => Some(server),
             Servers::Pair(pair) => Some(&mut pair[0]),
-            Servers::WithService(server, _) => Some(server),
-        }
-    }
-
-    /// The service that the server calls.
-    pub(crate) fn service(&mut self) -> Option<&mut Process> {
-        match &mut self.servers {
-            Servers::None | Servers::One(_) | Servers::Pair(_) => None,
-            Servers::WithService(_, service) => Some(service),
         }
     }
 
@@ -114,26 +101,20 @@ impl Store {
             Servers::None => String::new(),
             Servers::One(server) => server.logged(),
             Servers::Pair(pair) => pair.iter().map(Server::logged).collect(),
-            Servers::WithService(server, service) => server.logged() + &service.logged(),
         }
     }
 }
 
-fn one_server(folder: &Path, _: &Path) -> Result<Store, String> {
+fn one_server(folder: &Path) -> Result<Store, String> {
     let server = Postgres::new(&folder.join("postgres"))?;
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={}", server.place()));
     Ok(Store { option, servers: Servers::One(server) })
 }
 
-fn two_servers(folder: &Path, _: &Path) -> Result<Store, String> {
+fn two_servers(folder: &Path) -> Result<Store, String> {
     let server = Postgres::new(&folder.join("postgres-1"))?;
     let standby = Postgres::standby(&folder.join("postgres-2"), &server)?;
     let places = format!("{},{}", server.place(), standby.place());
     let option = Some(format!("postgres://{NAME}@/{NAME}?host={places}"));
     Ok(Store { option, servers: Servers::Pair(Box::new([server, standby])) })
-}
-
-fn with_log(folder: &Path, fleet: &Path) -> Result<Store, String> {
-    let (server, service) = restate::start(folder, fleet)?;
-    Ok(Store { option: Some(server.address()), servers: Servers::WithService(server, service) })
 }

@@ -61,7 +61,7 @@ impl World {
         for (name, text) in WORKFLOWS {
             std::fs::write(workflows.join(name), text).map_err(cause)?;
         }
-        let store = (kind.start)(folder.path(), program)?;
+        let store = (kind.start)(folder.path())?;
         let addresses = (0..kind.gateways).map(|_| free_address()).collect::<Result<Vec<_>, _>>()?;
         let mut gateways = Vec::new();
         for (number, address) in addresses.iter().enumerate() {

@@ -2,8 +2,6 @@
 
 mod packed;
 pub mod postgres;
-#[cfg(feature = "restate")]
-pub mod restate;
 pub mod sqlite;
 mod unit_of_work;
 mod waits;

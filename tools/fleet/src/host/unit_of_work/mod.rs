@@ -80,9 +80,6 @@ pub enum Failed {
     Call(HostError),
     /// Nothing can happen.
     Store(HostError),
-    /// Another writer has committed first: the same calls can run in another transaction.
-    #[cfg_attr(not(feature = "restate"), allow(dead_code, reason = "other stores have a lock"))]
-    WriteConflict,
 }
 
 impl Failed {
@@ -90,7 +87,6 @@ impl Failed {
     pub fn into_error(self) -> HostError {
         match self {
             Failed::Call(error) | Failed::Store(error) => error,
-            Failed::WriteConflict => HostError::Unavailable("too many write conflicts".to_owned()),
         }
     }
 }
