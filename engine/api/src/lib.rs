@@ -6,6 +6,7 @@
 
 mod acts;
 mod agent;
+mod attempt;
 mod common;
 mod diff;
 mod doctor;
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 pub use acts::{Edited, FailedTask, OpenedPage, Refreshed, Reopened, Sent};
 pub use agent::{Agent, AgentSpending, AgentState, Asked, Assessment, SessionState, Spending};
+pub use attempt::{AttemptState, NewAttempt, ShownAttempt};
 pub use common::{Refusal, Text, Version};
 pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
@@ -98,6 +100,8 @@ pub fn schemas() -> Vec<(&'static str, serde_json::Value)> {
     }
 
     vec![
+        ("attempt-run", schema::<ShownAttempt>()),
+        ("attempt-show", schema::<ShownAttempt>()),
         ("complete", schema::<Vec<Candidate>>()),
         ("completions", schema::<Completions>()),
         ("doctor", schema::<Diagnosis>()),

@@ -2,6 +2,7 @@
 
 /// Every command that help shows, with its other names, each with the commands below it.
 pub const COMMANDS: &[(&str, &[&str])] = &[
+    ("attempt", &["help", "run", "show"]),
     ("completions", &[]),
     ("dashboard", &[]),
     ("doctor", &[]),
@@ -84,16 +85,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("mission restore", &["backup", "dry-run"]),
     (
         "mission start",
-        &[
-            "attempts-before",
-            "branch",
-            "execution",
-            "harness",
-            "intervene",
-            "no-notices",
-            "project",
-            "review-harness",
-        ],
+        &["branch", "execution", "harness", "intervene", "no-notices", "project", "review-harness"],
     ),
     ("mission watch", &["verbose"]),
     ("monitor", &["interval", "once"]),

@@ -9,8 +9,8 @@ use crate::caller::Caller;
 use crate::cmd::answer::{Answer, written};
 use crate::cmd::args::{AgentCommand, Command, Parsed, TaskCommand, asks_for_json, parse};
 use crate::cmd::{
-    agent, complete, dashboard, doctor, event, gc, harness, install, log, mission, monitor, notify, project,
-    relayed, setup, step, task, workflow, workspace,
+    agent, attempt, complete, dashboard, doctor, event, gc, harness, install, log, mission, monitor, notify,
+    project, relayed, setup, step, task, workflow, workspace,
 };
 use crate::flow::names::{Names, has_ids};
 use crate::flow::written::edit;
@@ -98,6 +98,7 @@ fn run(built: Built, command: &Command, as_json: bool) -> Result<Answer> {
             let app = open()?.telling(as_json);
             mission::run(&app, command, as_json, &|answer| tell(&app, answer, as_json))
         }
+        Command::Attempt(command) => attempt::run(&open()?, command),
         Command::Step(command) => step::run(&open()?, command),
         Command::Ls(args) => task::list(&open()?, args, as_json),
         Command::Workspace(command) => workspace::run(&open()?, command),

@@ -7,6 +7,7 @@ pub mod skill;
 
 mod agent;
 mod attach;
+mod attempt;
 mod complete;
 mod confirm;
 mod dashboard;

@@ -16,6 +16,8 @@ const RULES: &[(&str, Given)] = &[
     ("git log -1 | orange task create", Given::Project),
     ("git log -1 | orange mission start", Given::Project),
     ("git show HEAD:flow.yml | orange-workflow", Given::Workflows),
+    ("orange attempt run", Given::Project),
+    ("orange attempt show", Given::Mission),
     ("orange harness", Given::Project),
     ("orange ls", Given::Working),
     ("orange completions", Given::Repository),

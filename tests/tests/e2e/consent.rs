@@ -83,6 +83,8 @@ const COMMANDS: &[(&str, May)] = &[
     ("mission delete", Person(&["MISSION", "--yes"])),
     ("mission restore", PersonFor(&[&["GONE"]])),
     ("mission advance", Engine),
+    ("attempt run", Anybody),
+    ("attempt show", Anybody),
     ("step show", Step),
     ("step complete", Step),
     ("step fail", Step),

@@ -6,6 +6,7 @@ mod activity;
 mod agents;
 mod answers;
 mod attach;
+mod attempts;
 mod bad_input;
 mod blocked;
 mod branches;

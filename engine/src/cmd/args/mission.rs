@@ -1,4 +1,4 @@
-//! The arguments of `orange mission` and `orange step`.
+//! The arguments of `orange mission`, `orange attempt` and `orange step`.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -151,6 +151,30 @@ existing branches stay as they are. With several backups, `--backup` selects one
     },
 }
 
+/// `orange attempt …`
+#[derive(Debug, Subcommand)]
+pub enum AttemptCommand {
+    /// Start an attempt, once for each of its keys
+    #[command(after_help = "\
+Example:
+  orange attempt run '{\"key\": \"run-1\", \"project\": \"coffee\", \"branch\": \"login\", \"step\": \"build\", \"role\": \"worker\", \"attempt\": 1, \"prompt\": \"Add a login form\", \"permissions\": \"full\", \"stuck_after\": 2}'
+
+docs/missions.md describes the keys. An attempt that was started with this key before is shown as it stands. The worktree
+of an attempt that has ended stays until `orange mission cancel`.")]
+    Run {
+        /// The attempt, as JSON; `-` reads standard input
+        #[arg(value_name = "JSON|-")]
+        attempt: String,
+    },
+    /// Show an attempt
+    #[command(after_help = "Example:\n  orange attempt show 4r2muvh49eazw2lm4t4xf --json")]
+    Show {
+        /// The id of its mission
+        #[arg(value_name = "MISSION")]
+        mission: String,
+    },
+}
+
 /// `orange step …`
 #[derive(Debug, Subcommand)]
 pub enum StepCommand {
@@ -204,9 +228,6 @@ pub struct StartArgs {
     /// Send no messages at the boundaries of steps to the agent that starts it
     #[arg(long)]
     pub no_notices: bool,
-    /// Attempts of its steps that were made elsewhere before; ORANGE_ATTEMPT goes on from there
-    #[arg(long, value_name = "COUNT", default_value_t = 0)]
-    pub attempts_before: u32,
     /// The harness of steps that name none [default: the project's]
     #[arg(long, value_name = "HARNESS")]
     pub harness: Option<String>,

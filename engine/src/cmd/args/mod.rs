@@ -18,7 +18,8 @@ pub use agent::{AgentCommand, EndedArgs, SpawnName};
 pub use filter::Filter;
 pub use harness::HarnessCommand;
 pub use mission::{
-    CompleteArgs, ContinueArgs, MissionCommand, MissionListArgs, MissionName, StartArgs, StepCommand,
+    AttemptCommand, CompleteArgs, ContinueArgs, MissionCommand, MissionListArgs, MissionName, StartArgs,
+    StepCommand,
 };
 pub use names::{TaskName, TaskNames};
 pub use notify::NotifyCommand;
@@ -77,6 +78,9 @@ pub enum Command {
     /// Missions: runs of step workflows
     #[command(subcommand, arg_required_else_help = false)]
     Mission(MissionCommand),
+    /// Attempts at steps of missions that another program keeps
+    #[command(subcommand, arg_required_else_help = false)]
+    Attempt(AttemptCommand),
     /// Reports of the agent of a mission's step
     #[command(subcommand, arg_required_else_help = false)]
     Step(StepCommand),
@@ -321,6 +325,7 @@ impl Command {
             Command::Task(_) | Command::Ls(_) => "task",
             Command::Mission(MissionCommand::Advance { .. }) => "advance",
             Command::Mission(_) => "mission",
+            Command::Attempt(_) => "attempt",
             Command::Step(_) => "step",
             Command::Project(_) => "project",
             Command::Workspace(_) => "workspace",

@@ -3,7 +3,7 @@
 mod attach;
 mod list;
 mod logs;
-mod show;
+pub mod show;
 mod start;
 mod watch;
 

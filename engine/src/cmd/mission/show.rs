@@ -15,6 +15,15 @@ use orange_system::fault;
 
 /// Shows a mission: its steps, attempts and results, and what it asks a person.
 pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
+    let (shown, projection) = record(app, dir)?;
+    let is_ended = projection.mission.status.is_terminal();
+    let ended = if is_ended { projection.commands(&dir.id) } else { Vec::new() };
+    let text = text(&shown, &view::standing(projection.plan, &projection), &ended);
+    Answer::of(&shown, text)
+}
+
+/// The record of a mission, with the projection of its journal.
+pub fn record(app: &App, dir: &TaskDir) -> Result<(ShownMission, Projection)> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let observed = Observed::of(app, dir, task, journal.history(), &Panes::of(app))?;
     let projection = Projection::of(dir, &observed.history)?;
@@ -55,10 +64,7 @@ pub fn run(app: &App, dir: &TaskDir) -> Result<Answer> {
         created_at: task.created_at,
         updated_at: task.updated_at,
     };
-    let is_ended = projection.mission.status.is_terminal();
-    let ended = if is_ended { projection.commands(&dir.id) } else { Vec::new() };
-    let text = text(&shown, &view::standing(projection.plan, &projection), &ended);
-    Answer::of(&shown, text)
+    Ok((shown, projection))
 }
 
 /// `ended` are the commands that an ended mission still takes.

@@ -18,12 +18,12 @@ pub fn run(app: &App, args: &StartArgs) -> Result<Answer> {
     let settings = effective(&app.home, &project)?;
     let new = NewMission {
         project: &project,
-        workflow: &args.workflow,
+        plan: app.machines.plan(&args.workflow)?,
         prompt: prompt.as_deref(),
         branch: args.branch.as_deref(),
         policy: PolicyWishes { execution: args.policy.execution, intervene: args.policy.intervene },
         notices: !args.no_notices,
-        attempts_before: args.attempts_before,
+        attempts_before: 0,
         harness: args.harness.as_deref().unwrap_or(settings.worker()),
         review_harness: args.review_harness.as_deref().unwrap_or(settings.reviewer()),
     };

@@ -12,6 +12,7 @@ mod locked;
 mod notices;
 mod projection;
 mod refusal;
+pub mod single;
 pub mod start;
 #[cfg(test)]
 mod tests;

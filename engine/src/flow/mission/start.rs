@@ -18,8 +18,8 @@ use crate::{Error, Kind, Result};
 #[derive(Clone, Copy, Debug)]
 pub struct NewMission<'a> {
     pub project: &'a Project,
-    /// The name of the step workflow.
-    pub workflow: &'a str,
+    /// The step workflow.
+    pub plan: &'a Plan<'a>,
     /// Work that it is to do.
     pub prompt: Option<&'a str>,
     /// The branch, if it has a name already.
@@ -57,14 +57,13 @@ pub struct Started {
 /// useless before the mission exists.
 ///
 /// # Errors
-/// `not_found` for an unknown workflow or harness; `usage` without a prompt that the steps use; `refused` for a branch that
+/// `not_found` for an unknown harness; `usage` without a prompt that the steps use; `refused` for a branch that
 /// is taken.
 pub fn start(app: &App, new: NewMission<'_>) -> Result<Started> {
-    let plan = app.machines.plan(new.workflow)?;
-    check(app, plan, new)?;
+    check(app, new)?;
     app.remember_environment(&new.project.name)?;
-    let copy = plan::write(plan)?;
-    let draft = draft(app, plan, new, copy);
+    let copy = plan::write(new.plan)?;
+    let draft = draft(app, new, copy);
     let locked = store::create(&app.home, &draft, |others| admit(app, others))?;
     let dir = locked.dir().clone();
     drop(locked);
@@ -82,7 +81,8 @@ fn uncommitted(project: &Project) -> Result<Option<String>> {
     Ok((changes > 0).then_some(hint))
 }
 
-fn check(app: &App, plan: &Plan<'_>, new: NewMission<'_>) -> Result<()> {
+fn check(app: &App, new: NewMission<'_>) -> Result<()> {
+    let plan = new.plan;
     let wants_prompt = plan.steps.iter().any(|step| step.prompt.has(StepValue::MissionPrompt));
     let is_empty = new.prompt.is_none_or(|prompt| prompt.trim().is_empty());
     if wants_prompt && is_empty {
@@ -101,14 +101,15 @@ fn check(app: &App, plan: &Plan<'_>, new: NewMission<'_>) -> Result<()> {
     match new.branch {
         Some(branch) => check_branch(new.project, branch)?,
         // Those in this folder differ by their ids.
-        None => git.check_room_for(&format!("{MISSIONS}{}", new.workflow)).map_err(|error| {
+        None => git.check_room_for(&format!("{MISSIONS}{}", plan.name)).map_err(|error| {
             error.help("give the mission another branch: `orange mission start … --branch NAME`")
         })?,
     }
     git.check_identity()
 }
 
-fn draft(app: &App, plan: &Plan<'_>, new: NewMission<'_>, copy: Vec<u8>) -> Draft {
+fn draft(app: &App, new: NewMission<'_>, copy: Vec<u8>) -> Draft {
+    let plan = new.plan;
     let prompt = new.prompt.unwrap_or_default();
     let first_line = prompt.trim().lines().next().unwrap_or_default();
     let policy = Policy {

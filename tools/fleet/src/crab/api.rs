@@ -10,8 +10,8 @@ use orange_api::gateway::{
 use serde::{Deserialize, Serialize};
 
 use super::job::Verdict;
+use super::job::short_hash;
 use super::socket::GatewaySocket;
-use super::workflow::short_hash;
 use crate::client::{Client, Gateway, Heard, json, parse};
 use crate::host::TextKind;
 

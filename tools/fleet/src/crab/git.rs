@@ -6,8 +6,8 @@ use std::time::Duration;
 use orange_api::{Error, Result};
 use orange_system::exec::Output;
 
+use super::job::short_hash;
 use super::program::{Call, Wanted};
-use super::workflow::short_hash;
 
 /// The remote of every clone.
 pub const REMOTE: &str = "origin";

@@ -1,10 +1,17 @@
 //! The job of a crab: one attempt, from its assignment to the answer of the gateway.
 
+use std::fmt::Write;
+
+use orange_api::NewAttempt;
 use orange_api::gateway::TaskAssigned;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// The version of the file of a job.
 pub const VERSION: u32 = 1;
+
+/// Prefix of the keys of attempts.
+const KEY: &str = "run-";
 
 /// An attempt, and how far the crab is with it. The crab writes it down before and after everything that a kill must not repeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +112,47 @@ impl Job {
     pub fn run(&self) -> &str {
         &self.assigned.run_id
     }
+
+    /// The key of its attempt in the crab's own home. No other job has it.
+    pub fn key(&self) -> String {
+        format!("{KEY}{}", short_hash(&format!("{}{}", self.run(), self.id)))
+    }
+
+    /// Its attempt, as the crab's own `orange` runs it.
+    pub fn attempt(&self, ready: &Ready, harness: Option<&str>) -> NewAttempt {
+        let assigned = &self.assigned;
+        NewAttempt {
+            key: self.key(),
+            project: ready.project.clone(),
+            branch: assigned.branch.clone(),
+            step: assigned.step_id.clone(),
+            role: assigned.role.clone(),
+            attempt: assigned.attempt,
+            prompt: assigned.prompt_in(&ready.worktree),
+            harness: assigned.harness.as_deref().or(harness).map(str::to_owned),
+            permissions: assigned.permissions,
+            results: assigned.results.clone(),
+            needs_result: assigned.needs_result,
+            timeout: assigned.timeout,
+            stuck_after: assigned.stuck_after,
+        }
+    }
+}
+
+/// True if this is the key of a job's attempt.
+pub fn is_key(key: &str) -> bool {
+    key.starts_with(KEY)
+}
+
+/// The beginning of a hash, for names.
+pub fn short_hash(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(8).fold(String::new(), |text, byte| {
+        let mut text = text;
+        // Writing to a string cannot fail.
+        write!(text, "{byte:02x}").unwrap_or_default();
+        text
+    })
 }
 
 impl Verdict {
@@ -171,6 +219,17 @@ pub(super) mod tests {
             stuck_after: 2,
             worktree_path: None,
         }
+    }
+
+    #[test]
+    fn every_job_has_a_key_of_its_own() {
+        let key = |run: &str, id: &str| {
+            Job::new(TaskAssigned { run_id: run.to_owned(), ..assigned("plan") }, id.to_owned()).key()
+        };
+        assert_eq!(key("m.plan.1", "a"), key("m.plan.1", "a"));
+        assert_ne!(key("m.plan.1", "a"), key("m.plan.1", "b"));
+        assert_ne!(key("m.plan.1", "a"), key("m.plan.2", "a"));
+        assert!(is_key(&key("m.plan.1", "a")) && !is_key("dev-task"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The crab: a worker process that takes steps from a gateway and runs each as a mission of its own in its own home.
+//! The crab: a worker process that takes steps from a gateway and runs each with the `orange` of its own home.
 //!
 //! [`decide::next`] decides what comes next; everything else carries that out. A kill at any point loses nothing: `job.json` says how
 //! far the crab is, the engine keeps its missions, and agents go on without the crab.
@@ -9,7 +9,6 @@ pub mod files;
 pub mod git;
 pub mod heartbeat;
 pub mod job;
-pub mod local;
 pub mod orange;
 pub mod program;
 pub mod push;
@@ -19,7 +18,6 @@ pub mod socket;
 pub mod texts;
 mod wait;
 mod work;
-pub mod workflow;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +27,7 @@ use orange_api::{Error, Kind, MissionRow, Result};
 
 use self::api::{Api, Registration};
 use self::files::Home;
-use self::job::Job;
+use self::job::{Job, is_key};
 use self::orange::Engine;
 use self::retention::Removals;
 use self::socket::GatewaySocket;
@@ -115,11 +113,11 @@ pub fn run(settings: Settings) -> Result<()> {
     crab.register()?;
     crab.end_strangers()?;
     if let Some(job) = crab.home.job()? {
-        crab.carry_out(job, true)?;
+        crab.carry_out(job)?;
     }
     loop {
         let job = crab.wait_for_work()?;
-        crab.carry_out(job, false)?;
+        crab.carry_out(job)?;
     }
 }
 
@@ -201,9 +199,9 @@ impl Crab {
 
     /// Ends the missions of its home that belong to no job: those of a crab whose `job.json` is gone.
     fn end_strangers(&self) -> Result<()> {
-        let own = self.home.job()?.map(|job| workflow::name(&job));
+        let own = self.home.job()?.map(|job| job.key());
         for MissionRow { id: mission, workflow, .. } in self.orange.unfinished()? {
-            if workflow::is_of_job(&workflow) && Some(&workflow) != own.as_ref() {
+            if is_key(&workflow) && Some(&workflow) != own.as_ref() {
                 self.tell(&format!(
                     "ends the mission {mission}, which belongs to no job; its work is backed up"
                 ));
@@ -213,8 +211,8 @@ impl Crab {
         Ok(())
     }
 
-    fn carry_out(&mut self, job: Job, is_taken_up: bool) -> Result<()> {
-        match Worker::new(self, job, is_taken_up).work()? {
+    fn carry_out(&mut self, job: Job) -> Result<()> {
+        match Worker::new(self, job).work()? {
             After::Ended => self.faults = 0,
             After::GivenBack => {
                 // The gateway gives no steps to this crab before it registers again.

@@ -4,14 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use orange_api::{
-    ChangedMission, Error, Kind, ListedMission, ListedProject, MissionRow, Result, ShownMission,
-};
+use orange_api::{Error, Kind, ListedMission, ListedProject, MissionRow, NewAttempt, Result, ShownAttempt};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::job::short_hash;
 use super::program::Call;
-use super::workflow;
 
 /// Time limit of one call: a worktree is made, and files of another one are backed up.
 const PATIENCE: Duration = Duration::from_secs(1800);
@@ -27,30 +25,13 @@ pub struct Engine {
     socket: OsString,
 }
 
-/// Arguments for the start of a mission.
-#[derive(Clone, Copy, Debug)]
-pub struct NewMission<'m> {
-    pub project: &'m str,
-    /// The name of the workflow.
-    pub workflow: &'m str,
-    pub branch: &'m str,
-    /// The number of the attempt in the fleet.
-    pub attempt: u32,
-    /// Description of the work.
-    pub prompt: &'m str,
-    /// The harness of steps that name none.
-    pub harness: Option<&'m str>,
-    /// The harness of steps of the role `reviewer` that name none.
-    pub review_harness: Option<&'m str>,
-}
-
 impl Engine {
     /// This program with the home in this folder of a crab.
     pub fn new(program: PathBuf, crab_home: &Path) -> Engine {
         let socket = crab_home.join("tmux");
         // A path that is too long for a socket has a name instead, in the folder of tmux.
         let socket = if socket.as_os_str().len() > LONGEST_SOCKET {
-            format!("orange-crab-{}", workflow::short_hash(&crab_home.to_string_lossy())).into()
+            format!("orange-crab-{}", short_hash(&crab_home.to_string_lossy())).into()
         } else {
             socket.into_os_string()
         };
@@ -85,31 +66,12 @@ impl Engine {
         self.ask::<Value>(&words.collect::<Vec<_>>(), "").map(drop)
     }
 
-    /// Writes the file of a workflow.
-    pub fn write_workflow(&self, name: &str, text: &str) -> Result<PathBuf> {
-        let folder = self.home.join("workflows");
-        let file = folder.join(format!("{name}.toml"));
-        std::fs::create_dir_all(&folder)
-            .and_then(|()| std::fs::write(&file, text))
-            .map_err(|cause| Error::io("write", &file, &cause))?;
-        Ok(file)
-    }
-
-    /// Starts a mission, and gives its id.
-    pub fn start(&self, new: NewMission<'_>) -> Result<String> {
-        let NewMission { project, workflow, branch, attempt, prompt, harness, review_harness } = new;
-        let before = attempt.saturating_sub(1).to_string();
-        let mut words = vec!["mission", "start", "--project", project, "--branch", branch, "--no-notices"];
-        words.extend(["--attempts-before", &before]);
-        words.extend(harness.iter().flat_map(|it| ["--harness", it]));
-        words.extend(review_harness.iter().flat_map(|it| ["--review-harness", it]));
-        words.extend([workflow, "-"]);
-        self.ask::<ChangedMission>(&words, prompt).map(|it| it.id)
-    }
-
-    /// The mission that follows this workflow, if there is one.
-    pub fn mission_of(&self, workflow: &str) -> Result<Option<String>> {
-        Ok(self.missions()?.into_iter().find(|it| it.workflow == workflow).map(|it| it.id))
+    /// Runs an attempt, unless it runs already.
+    pub fn run(&self, new: &NewAttempt) -> Result<ShownAttempt> {
+        let input = serde_json::to_string(new).map_err(|cause| {
+            Error::new(Kind::Environment, format!("the attempt cannot be written as JSON: {cause}"))
+        })?;
+        self.ask(&["attempt", "run", "-"], &input)
     }
 
     /// Every mission that can be read.
@@ -131,9 +93,9 @@ impl Engine {
         Ok(readable.collect())
     }
 
-    /// A mission; `None` if there is none.
-    pub fn show(&self, id: &str) -> Result<Option<ShownMission>> {
-        match self.ask(&["mission", "show", id], "") {
+    /// The attempt of a mission; `None` if there is none.
+    pub fn attempt(&self, mission: &str) -> Result<Option<ShownAttempt>> {
+        match self.ask(&["attempt", "show", mission], "") {
             Ok(shown) => Ok(Some(shown)),
             Err(error) if error.kind == Kind::NotFound => Ok(None),
             Err(error) => Err(error),

@@ -6,7 +6,8 @@ use orange_api::Result;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::{Crab, workflow};
+use super::Crab;
+use super::job::is_key;
 use orange_api::MissionRow;
 
 const A_DAY: Duration = Duration::from_secs(86_400);
@@ -48,7 +49,7 @@ impl Crab {
 
     /// False when more is left than may go at a time.
     fn remove_older_than(&self, days: u32) -> Result<bool> {
-        let own = self.home.job()?.map(|job| workflow::name(&job));
+        let own = self.home.job()?.map(|job| job.key());
         let missions = self.orange.missions()?;
         let old = too_old(&missions, own.as_deref(), SystemTime::now(), A_DAY * days);
         let now = &old[..old.len().min(AT_ONCE)];
@@ -78,7 +79,7 @@ fn too_old<'m>(
         let ended: Option<SystemTime> = OffsetDateTime::parse(&it.updated_at, &Rfc3339).ok().map(Into::into);
         ended.and_then(|ended| now.duration_since(ended).ok()).is_some_and(|age| age >= keep)
     };
-    let of_attempts = missions.iter().filter(|it| workflow::is_of_job(&it.workflow));
+    let of_attempts = missions.iter().filter(|it| is_key(&it.workflow));
     let of_others = of_attempts.filter(|it| Some(it.workflow.as_str()) != own);
     of_others.filter(is_over).filter(is_old).map(|it| it.id.as_str()).collect()
 }

@@ -4,18 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use orange_api::{Kind, Result, ShownMission};
+use orange_api::{AttemptState, Kind, Result, ShownAttempt};
 
 use super::api::Reporter;
 use super::decide::{Action, Lease, Local, next, unfit};
 use super::heartbeat::Heartbeat;
 use super::job::{Job, Ready, Verdict};
-use super::local::local;
-use super::orange::NewMission;
 use super::push::{self, Pushed};
 use super::repository::{Repositories, Unready};
 use super::texts::Sources;
-use super::{Crab, RETRIES, workflow};
+use super::{Crab, RETRIES};
 use crate::client::Failed;
 use crate::host::TextKind;
 
@@ -36,6 +34,9 @@ const SENDINGS: (u32, Duration) = (3, Duration::from_secs(10));
 
 /// The longest text of a report, in bytes: a gateway takes a little more.
 const LONGEST: usize = 200_000;
+
+/// Role of steps whose agents have a harness of their own.
+const REVIEWER: &str = "reviewer";
 
 /// Result of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +59,6 @@ pub(super) struct Worker<'c> {
     failures: u32,
     /// Number of tries of the push that something in the clone has obstructed.
     hindered: u32,
-    /// Another process had the job before.
-    is_taken_up: bool,
     /// Last problem that was reported; each is reported once.
     trouble: String,
 }
@@ -73,8 +72,7 @@ struct MissionSnapshot {
 }
 
 impl Worker<'_> {
-    /// `is_taken_up` says that another process had the job before.
-    pub(super) fn new<'c>(crab: &'c Crab, job: Job, is_taken_up: bool) -> Worker<'c> {
+    pub(super) fn new<'c>(crab: &'c Crab, job: Job) -> Worker<'c> {
         let heartbeat = Heartbeat::start(Arc::clone(&crab.api), &crab.id, job.run(), crab.heartbeat);
         Worker {
             crab,
@@ -85,7 +83,6 @@ impl Worker<'_> {
             pushing: None,
             failures: 0,
             hindered: 0,
-            is_taken_up,
             trouble: String::new(),
         }
     }
@@ -183,16 +180,29 @@ impl Worker<'_> {
         }
         // What is written after this look at the file is seen with the next one.
         let before = self.seen.as_ref().and_then(|it| stamp(&it.journal));
-        let Some(shown) = self.crab.orange.show(&id)? else { return Ok(Local::Absent) };
-        let journal = PathBuf::from(&shown.path).with_file_name("history.jsonl");
-        let local = self.standing(&shown);
-        self.seen =
-            Some(MissionSnapshot { local: local.clone(), journal, stamp: before, at: Instant::now() });
-        Ok(local)
+        let Some(shown) = self.crab.orange.attempt(&id)? else { return Ok(Local::Absent) };
+        Ok(self.see(shown, before))
     }
 
-    fn standing(&self, mission: &ShownMission) -> Local {
-        local(mission, &self.job.assigned.step_id, self.since.elapsed() > FOR_WORKTREE)
+    fn see(&mut self, shown: ShownAttempt, stamp: Option<(u64, SystemTime)>) -> Local {
+        let local = self.local_of(shown.state);
+        let journal = PathBuf::from(shown.journal);
+        self.seen = Some(MissionSnapshot { local: local.clone(), journal, stamp, at: Instant::now() });
+        local
+    }
+
+    fn local_of(&self, state: AttemptState) -> Local {
+        match state {
+            AttemptState::Pending => Local::Pending { is_late: self.since.elapsed() > FOR_WORKTREE },
+            AttemptState::Running { has_agent } => Local::Running { has_agent },
+            AttemptState::Ending => Local::Ending,
+            AttemptState::Completed { result, summary, warning } => {
+                Local::Ended(Verdict::Completed { result, summary, warning })
+            }
+            AttemptState::Failed { reason } => Local::Ended(Verdict::failed(reason)),
+            AttemptState::Obstructed { what, has_worked } => Local::Obstructed { what, has_worked },
+            AttemptState::Over => Local::Over,
+        }
     }
 
     /// Waits until the journal of the mission changes, or a look is due.
@@ -241,30 +251,10 @@ impl Worker<'_> {
 
     fn start(&mut self) -> Result<()> {
         let Some(ready) = self.job.ready.clone() else { return Ok(()) };
-        let name = workflow::name(&self.job);
-        // A kill may have come between the start and its record.
-        let may_be_there = self.is_taken_up || self.failures > 0;
-        if let Some(mission) = may_be_there.then(|| self.crab.orange.mission_of(&name)).transpose()?.flatten()
-        {
-            self.job.mission = Some(mission);
-            return self.save();
-        }
-        let assigned = &self.job.assigned;
-        let file = self.crab.orange.write_workflow(&name, &workflow::text(&self.job))?;
-        let (harness, review_harness) = &self.crab.settings.harness;
-        let started = self.crab.orange.start(NewMission {
-            project: &ready.project,
-            workflow: &name,
-            branch: &assigned.branch,
-            attempt: assigned.attempt,
-            prompt: &assigned.prompt_in(&ready.worktree),
-            harness: harness.as_deref(),
-            review_harness: review_harness.as_deref(),
-        });
-        // The mission has a copy of its plan.
-        std::fs::remove_file(file).unwrap_or_default();
-        match started {
-            Ok(mission) => {
+        let (worker, reviewer) = &self.crab.settings.harness;
+        let harness = if self.job.assigned.role == REVIEWER { reviewer } else { worker };
+        match self.crab.orange.run(&self.job.attempt(&ready, harness.as_deref())) {
+            Ok(ShownAttempt { mission, .. }) => {
                 self.tell(&format!("runs as the mission {mission} on this machine"));
                 self.job.mission = Some(mission);
                 self.save()

@@ -1,0 +1,181 @@
+//! A mission with one attempt at one step, for a program that keeps the other steps.
+
+use orange_api::NewAttempt;
+use orange_core::Permissions;
+use orange_core::plan::{
+    Execution, Field, Intervene, Plan, Policy, RoleId, Step, StepCondition, StepId, StepPiece, StepPrompt,
+    StepValue,
+};
+
+use super::start::{NewMission, PolicyWishes, start};
+use crate::app::App;
+use crate::store::effective::effective;
+use crate::store::{TaskDir, list, projects};
+use crate::{Error, Kind, Result};
+
+/// A result that no agent can report: a result is one word.
+const NO_RESULT: &str = "no result";
+
+/// Starts an attempt. Returns the mission with its key if there is one.
+///
+/// # Errors
+/// `usage` for a key, a step or a number that cannot be used; those of [`start`].
+pub fn run(app: &App, new: &NewAttempt) -> Result<TaskDir> {
+    check(new)?;
+    let project = projects::get(&app.home, &new.project)?;
+    let missions = list::missions(&app.home, Some(&project.name))?;
+    let of_key = |listed: &list::Listed| listed.task.as_ref().is_ok_and(|it| it.owned.workflow == new.key);
+    if let Some(found) = missions.into_iter().find(of_key) {
+        return Ok(found.dir);
+    }
+    let settings = effective(&app.home, &project)?;
+    let results: Vec<&str> = new.results.iter().map(String::as_str).collect();
+    let [worked, held, asked] = step_names(&new.step);
+    let steps = steps(new, &results, [&worked, &held, &asked]);
+    let order: Vec<StepId> = (0..).take(steps.len()).map(StepId).collect();
+    let plan = Plan {
+        name: &new.key,
+        version: "",
+        description: "One attempt of another program",
+        source_hash: &new.key,
+        policy: Policy { execution: Execution::Step, intervene: Intervene::Never },
+        notices: false,
+        roles: &[&new.role, "any"],
+        steps: &steps,
+        order: &order,
+    };
+    let started = start(
+        app,
+        NewMission {
+            project: &project,
+            plan: &plan,
+            prompt: Some(&new.prompt),
+            branch: Some(&new.branch),
+            policy: PolicyWishes::default(),
+            notices: false,
+            attempts_before: new.attempt - 1,
+            harness: settings.worker(),
+            review_harness: settings.reviewer(),
+        },
+    )?;
+    Ok(started.dir)
+}
+
+fn check(new: &NewAttempt) -> Result<()> {
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(|it| it.is_ascii_graphic());
+    let is_key = new.key.starts_with(|first: char| first.is_ascii_lowercase())
+        && new.key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    let wrong = |what: &str, help: &'static str| Error::new(Kind::Usage, what.to_owned()).help(help);
+    if !is_key {
+        let what = format!("`{}` is not a valid key of an attempt", new.key.escape_debug());
+        return Err(wrong(&what, "use lower-case letters, digits and `-`; the first is a letter"));
+    }
+    if !is_word(&new.step) || !is_word(&new.role) {
+        return Err(wrong(
+            "a step and a role are one word each",
+            "set `step` and `role` to words without spaces",
+        ));
+    }
+    if new.attempt == 0 || new.stuck_after == 0 {
+        return Err(wrong("`attempt` and `stuck_after` begin at 1", "set both to 1 or more"));
+    }
+    Ok(())
+}
+
+/// The id of the step, and two others.
+fn step_names(step: &str) -> [String; 3] {
+    [step.to_owned(), format!("{step}-worktree"), format!("{step}-result")]
+}
+
+/// The step of the attempt, and steps that never run. The second step keeps the mission at a pause when the first one has ended, and with it the
+/// worktree. Where a result is needed and any word is one, the condition of a third step reads it.
+fn steps<'a>(new: &'a NewAttempt, results: &'a [&'a str], ids: [&'a str; 3]) -> Vec<Step<'a>> {
+    let [worked, held, asked] = ids;
+    let never = |id| Step {
+        id,
+        title: id,
+        role: RoleId(1),
+        prompt: StepPrompt { pieces: &[] },
+        depends_on: &[StepId(0)],
+        condition: None,
+        results: &[],
+        max_retries: 0,
+        requeue: &[],
+        on_fail: None,
+        handles: None,
+        harness: None,
+        permissions: Permissions::Reduced,
+        timeout: None,
+        stuck_after: 1,
+    };
+    let attempt = Step {
+        id: worked,
+        title: worked,
+        role: RoleId(0),
+        prompt: StepPrompt { pieces: &[StepPiece::Value(StepValue::MissionPrompt)] },
+        depends_on: &[],
+        results,
+        harness: new.harness.as_deref(),
+        permissions: new.permissions,
+        timeout: new.timeout,
+        stuck_after: new.stuck_after,
+        ..never(worked)
+    };
+    let reads_result = StepCondition { step: StepId(0), field: Field::Result, value: NO_RESULT };
+    let mut steps = vec![attempt, never(held)];
+    if new.needs_result && results.is_empty() {
+        steps.push(Step { condition: Some(reads_result), ..never(asked) });
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt() -> NewAttempt {
+        NewAttempt {
+            key: "run-1".to_owned(),
+            project: "toy".to_owned(),
+            branch: "fix".to_owned(),
+            step: "review".to_owned(),
+            role: "reviewer".to_owned(),
+            attempt: 1,
+            prompt: "Review it".to_owned(),
+            harness: None,
+            permissions: Permissions::Full,
+            results: Vec::new(),
+            needs_result: false,
+            timeout: None,
+            stuck_after: 2,
+        }
+    }
+
+    #[test]
+    fn an_attempt_that_needs_any_word_has_a_step_that_reads_it() {
+        let conditions = |new: &NewAttempt, results: &[&str]| -> Vec<bool> {
+            steps(new, results, ["a", "b", "c"]).iter().map(|step| step.condition.is_some()).collect()
+        };
+        assert_eq!(conditions(&attempt(), &[]), [false, false]);
+        let needy = NewAttempt { needs_result: true, ..attempt() };
+        assert_eq!(conditions(&needy, &[]), [false, false, true]);
+        assert_eq!(conditions(&needy, &["PASS"]), [false, false], "the step declares its words itself");
+    }
+
+    #[test]
+    fn a_request_without_sense_is_refused() {
+        assert_eq!(check(&attempt()), Ok(()));
+        let wrong = [
+            NewAttempt { key: "Run".to_owned(), ..attempt() },
+            NewAttempt { key: "../x".to_owned(), ..attempt() },
+            NewAttempt { key: String::new(), ..attempt() },
+            NewAttempt { step: String::new(), ..attempt() },
+            NewAttempt { role: "a b".to_owned(), ..attempt() },
+            NewAttempt { attempt: 0, ..attempt() },
+            NewAttempt { stuck_after: 0, ..attempt() },
+        ];
+        for new in wrong {
+            assert_eq!(check(&new).unwrap_err().kind, Kind::Usage, "{new:?}");
+        }
+    }
+}
