@@ -370,6 +370,15 @@ impl Output {
         if self.success() { Ok(self) } else { Err(self.failure()) }
     }
 
+    /// The answer of a program that exits with 0 for yes and with 1 for no. Any other end is a failure.
+    pub fn yes_or_no(self) -> Result<bool> {
+        match self.code() {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            Some(_) | None => Err(self.failure()),
+        }
+    }
+
     /// The `environment` error with the program's own words.
     pub fn failure(&self) -> Error {
         let complaint = self.complaint();

@@ -218,7 +218,10 @@ impl Git {
             && !branch.contains('\0')
             && branch.split('/').all(|part| part.len() <= LONGEST_PART)
             && !["HEAD", "@"].contains(&branch)
-            && Call::new("git").args(["check-ref-format", &format!("refs/heads/{branch}")]).run()?.success();
+            && Call::new("git")
+                .args(["check-ref-format", &format!("refs/heads/{branch}")])
+                .run()?
+                .yes_or_no()?;
         if fits {
             return Ok(());
         }

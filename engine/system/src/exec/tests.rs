@@ -44,6 +44,14 @@ fn standard_input_is_empty_by_default() {
 }
 
 #[test]
+fn only_an_exit_status_of_1_means_no() {
+    let answer = |script: &str| Call::new("sh").args(["-c", script]).run().unwrap().yes_or_no();
+    assert_eq!((answer("exit 0"), answer("exit 1")), (Ok(true), Ok(false)));
+    assert!(answer("echo broken >&2; exit 2").unwrap_err().message.contains("broken"));
+    assert!(answer("kill -9 $$").unwrap_err().message.contains("signal"));
+}
+
+#[test]
 fn a_program_that_does_not_end_is_killed_with_all_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let note = folder.path().join("pid");
