@@ -45,7 +45,7 @@ fn standard_input_is_empty_by_default() {
 
 #[test]
 fn only_an_exit_status_of_1_means_no() {
-    let answer = |script: &str| Call::new("sh").args(["-c", script]).run().unwrap().yes_or_no();
+    let answer = |script: &str| sh(script).run().unwrap().yes_or_no();
     assert_eq!((answer("exit 0"), answer("exit 1")), (Ok(true), Ok(false)));
     assert!(answer("echo broken >&2; exit 2").unwrap_err().message.contains("broken"));
     assert!(answer("kill -9 $$").unwrap_err().message.contains("signal"));
