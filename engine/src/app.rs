@@ -18,7 +18,7 @@ use crate::store::effective::effective;
 use crate::store::environment::{self, Environment};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, Home, Owned, Task, TaskDir, TaskHistory, secret};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{Call, Detached};
 pub use orange_system::exec::{become_independent, keep_files};
 use orange_system::process;
@@ -67,7 +67,7 @@ impl App {
     /// Reads the environment.
     pub fn open(built: Built, caller: Caller) -> Result<App> {
         let unknown = |what: &str, cause: std::io::Error| {
-            Error::new(Kind::Environment, format!("cannot tell {what}: {cause}"))
+            Error::new(ErrorKind::Environment, format!("cannot tell {what}: {cause}"))
                 .help("it may have been removed: run the command again in a folder that is there")
         };
         let socket = std::env::var_os("ORANGE_TMUX_SOCKET").filter(|socket| !socket.is_empty());
@@ -172,7 +172,7 @@ impl App {
     pub fn machine_of(&self, owned: &Owned) -> Result<&'static Machine<'static>> {
         let Owned { workflow, definition, .. } = owned;
         self.machines.named(workflow).map_err(|error| {
-            let kept = self.machines.kept(workflow, definition).filter(|_| error.kind == Kind::NotFound);
+            let kept = self.machines.kept(workflow, definition).filter(|_| error.kind == ErrorKind::NotFound);
             let folder = self.home.workflows();
             let mend = kept.map_or_else(
                 || error.help.clone(),
@@ -220,7 +220,7 @@ impl App {
     /// The project of a task.
     pub fn project_of(&self, task: &Task) -> Result<Project> {
         projects::get(&self.home, &task.project).map_err(|error| {
-            if error.kind != Kind::NotFound {
+            if error.kind != ErrorKind::NotFound {
                 return error;
             }
             let add = format!("orange project add PATH --name {}", task.project);
@@ -347,7 +347,7 @@ fn with_first(folder: Option<&Path>, path: &OsStr) -> OsString {
 fn program() -> Result<PathBuf> {
     std::env::current_exe().map_err(|cause| {
         let unknown = || {
-            Error::new(Kind::Environment, format!("cannot tell where this program is: {cause}"))
+            Error::new(ErrorKind::Environment, format!("cannot tell where this program is: {cause}"))
                 .help("install it again: its file may have been removed")
         };
         process::check().err().unwrap_or_else(unknown)

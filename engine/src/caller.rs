@@ -6,7 +6,7 @@ use std::path::Path;
 use orange_core::Actor;
 
 use crate::store::{DirKind, Home, Task, TaskDir, TaskHistory, list, secret, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::real;
 
 /// Author of the command that a process carries out, whose environment the process has.
@@ -298,7 +298,7 @@ fn check_creator(task: &str, id: &str, history: &TaskHistory) -> Result<()> {
 }
 
 fn refusal(message: impl Into<String>) -> Error {
-    Error::new(Kind::NotAllowed, message)
+    Error::new(ErrorKind::NotAllowed, message)
 }
 
 #[cfg(test)]
@@ -338,7 +338,7 @@ mod tests {
         match (caller.check(&home, &home.root().join(place), locked.task(), locked.history()), expect) {
             (Ok(actor), Ok(expected)) => assert_eq!(actor, expected),
             (Err(error), Err(part)) => {
-                assert_eq!(error.kind, Kind::NotAllowed);
+                assert_eq!(error.kind, ErrorKind::NotAllowed);
                 assert!(error.message.contains(part), "{error}");
             }
             (found, expected) => panic!("{found:?} is not {expected:?}"),
@@ -407,7 +407,7 @@ mod tests {
         check_secret(&home, &dir.id, Some(1), kept.as_deref()).unwrap();
         for other in [None, Some("0")] {
             let error = check_secret(&home, &dir.id, Some(1), other).unwrap_err();
-            assert_eq!(error.kind, Kind::NotAllowed);
+            assert_eq!(error.kind, ErrorKind::NotAllowed);
         }
     }
 
@@ -440,7 +440,7 @@ mod tests {
         locked.append(Event::AgentSpawned(Spawn { spawn: 1, ..Spawn::default() }), Set::new()).unwrap();
         assert_eq!(
             other.check(&home, home.root(), locked.task(), locked.history()).unwrap_err().kind,
-            Kind::NotAllowed
+            ErrorKind::NotAllowed
         );
     }
 }

@@ -8,7 +8,7 @@ use orange_core::plan::Plan;
 use orange_core::{Compiled, Machine, Workflow};
 
 use crate::store::{Home, home, suggest};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::entries;
 use orange_system::{atomic, nofollow};
 
@@ -88,7 +88,7 @@ impl Machines {
             Some(Workflow::Plan(_)) => {
                 let message = format!("`{name}` is a step workflow, and tasks follow states");
                 let known = suggest::help(name, &machines().collect::<Vec<_>>(), "workflows of states");
-                Err(Error::new(Kind::Refused, message)
+                Err(Error::new(ErrorKind::Refused, message)
                     .help(format!("`orange mission start {name}` makes a mission; {known}")))
             }
             None => Err(self.unknown(name, machines())),
@@ -251,7 +251,8 @@ impl Machines {
             Some(_) => format!("a file {} makes another one", self.folder.join("NAME.yml").display()),
             None => "`cargo xtask build-workflow` builds others in".to_owned(),
         };
-        Error::new(Kind::NotFound, format!("there is no workflow `{name}`")).help(format!("{known}; {other}"))
+        Error::new(ErrorKind::NotFound, format!("there is no workflow `{name}`"))
+            .help(format!("{known}; {other}"))
     }
 }
 
@@ -272,7 +273,7 @@ fn read(path: &Path) -> Result<String> {
     let bytes = nofollow::read_linked(path, nofollow::LONGEST)
         .map_err(|cause| Error::io("read the workflow", path, &cause))?;
     String::from_utf8(bytes).map_err(|_| {
-        Error::new(Kind::Corrupt, format!("{} is not a UTF-8 text", path.display()))
+        Error::new(ErrorKind::Corrupt, format!("{} is not a UTF-8 text", path.display()))
             .help("save the file as UTF-8")
     })
 }
@@ -280,7 +281,7 @@ fn read(path: &Path) -> Result<String> {
 fn compiled(compile: Compile, name: &str, path: &Path, text: &str) -> Result<Compiled<'static>> {
     let shown = path.display().to_string();
     let compiled = compile(&shown, text).map_err(|errors| {
-        Error::new(Kind::Corrupt, format!("the workflow `{name}` cannot be followed:\n{errors}"))
+        Error::new(ErrorKind::Corrupt, format!("the workflow `{name}` cannot be followed:\n{errors}"))
             .help(format!("mend {shown}; `orange-workflow check` says more about it"))
     })?;
     let called = compiled.workflow.name();
@@ -288,32 +289,32 @@ fn compiled(compile: Compile, name: &str, path: &Path, text: &str) -> Result<Com
         return Ok(compiled);
     }
     let message = format!("{shown} calls its workflow `{called}`, and a workflow is called as its file is");
-    Err(Error::new(Kind::Corrupt, message)
+    Err(Error::new(ErrorKind::Corrupt, message)
         .help(format!("write `name: {name}`, or give the file the other name")))
 }
 
 fn not_compiled(name: &str, path: &Path) -> Error {
     let message =
         format!("`{name}` is a custom workflow, {}, and this binary has no compiler", path.display());
-    Error::new(Kind::NotFound, message).help(
+    Error::new(ErrorKind::NotFound, message).help(
         "`cargo xtask build-workflow` builds one that has; with `--workflows DIR` it builds this workflow in",
     )
 }
 
 fn twice(name: &str, one: &Path, other: &Path) -> Error {
     let message = format!("`{name}` has two files: {} and {}", one.display(), other.display());
-    Error::new(Kind::Corrupt, message).help("move one of them away")
+    Error::new(ErrorKind::Corrupt, message).help("move one of them away")
 }
 
 /// For a file that was removed after it was listed.
 fn gone(name: &str, file: &Path) -> Error {
     let message = format!("the workflow `{name}` is gone: {}", file.display());
-    Error::new(Kind::NotFound, message).help("list the workflows again")
+    Error::new(ErrorKind::NotFound, message).help("list the workflows again")
 }
 
 fn shadowed(name: &str, file: &Path) -> Error {
     let message = format!("{} is never followed: a workflow `{name}` is compiled in", file.display());
-    Error::new(Kind::Refused, message).help("give it another name")
+    Error::new(ErrorKind::Refused, message).help("give it another name")
 }
 
 #[cfg(test)]
@@ -331,13 +332,13 @@ mod tests {
         let workflows = Workflows { machines: &[], plans: &[] };
         let machines = Machines::new(Built { workflows, compile: Some(compile) }, &home);
         let is_followed = || machines.named("test").map(|machine| machine.name);
-        assert_eq!(is_followed().unwrap_err().kind, Kind::NotFound);
+        assert_eq!(is_followed().unwrap_err().kind, ErrorKind::NotFound);
         fs::create_dir(home.workflows()).unwrap();
         fs::write(home.workflows().join("test.yml"), "name: test\n").unwrap();
         assert_eq!(is_followed(), Ok("test"));
         fs::remove_file(home.workflows().join("test.yml")).unwrap();
         assert_eq!(is_followed(), Ok("test"));
         machines.look_again();
-        assert_eq!(is_followed().unwrap_err().kind, Kind::NotFound);
+        assert_eq!(is_followed().unwrap_err().kind, ErrorKind::NotFound);
     }
 }

@@ -33,7 +33,7 @@ pub use agent::{Agent, AgentSpending, AgentState, Asked, Assessment, SessionStat
 pub use common::{Refusal, Text, Version};
 pub use diff::{Diff, DiffFile};
 pub use doctor::{Diagnosis, Finding};
-pub use error::{Error, Failure, Kind, Result, Unfit};
+pub use error::{Error, ErrorKind, Failure, Result, Unfit};
 pub use gc::Removal;
 pub use harness::ListedHarness;
 pub use install::{Candidate, Completions, HarnessInProject, Install, Setup, SetupMatter, SkillFile};

@@ -98,6 +98,6 @@ fn answer_requests(app: &App, dir: &TaskDir, spawn: u32) -> Result<Answer> {
 /// Waits for the end of standard input.
 fn hold() -> Result<Answer> {
     io::copy(&mut io::stdin(), &mut io::sink())
-        .map_err(|cause| Error::new(crate::Kind::Environment, format!("cannot wait: {cause}")))?;
+        .map_err(|cause| Error::new(crate::ErrorKind::Environment, format!("cannot wait: {cause}")))?;
     Ok(Answer::default())
 }

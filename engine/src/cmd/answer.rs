@@ -3,7 +3,7 @@
 use comfy_table::{Table, presets::NOTHING};
 use serde::Serialize;
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// An answer in both forms; `entry_point.rs` prints one of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Answer {
     /// For people; no newline at the end. Empty if there is nothing to print.
     pub text: String,
     /// The kind of the problems that a check reports; it gives the exit status.
-    pub wrong: Option<Kind>,
+    pub wrong: Option<ErrorKind>,
     /// Bytes to be printed as they are, instead of both forms.
     pub raw: Option<Vec<u8>>,
 }
@@ -35,14 +35,14 @@ impl Answer {
     }
 
     /// Makes the answer report a problem of this kind.
-    pub fn wrong(self, kind: Kind) -> Answer {
+    pub fn wrong(self, kind: ErrorKind) -> Answer {
         Answer { wrong: Some(kind), ..self }
     }
 }
 
 /// A value in JSON.
 pub fn written(value: &impl Serialize) -> Result<String> {
-    let unwritten = |cause| Error::new(Kind::Environment, format!("cannot write the answer: {cause}"));
+    let unwritten = |cause| Error::new(ErrorKind::Environment, format!("cannot write the answer: {cause}"));
     serde_json::to_string(value).map_err(unwritten)
 }
 

@@ -8,7 +8,7 @@ use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::event::{Event, Exited, Spawn, Waiting};
 use crate::store::{Record, Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Attached, Success};
 
 /// Shows the session, and after a hand-off the session of the next agent. Without a further agent, it prints why, and what
@@ -28,7 +28,7 @@ pub fn run(
     if !has_session(app, dir)? {
         let message = format!("no agent of {} is there: it is {}", task.branch, task.status());
         let help = whats_next(app, dir, &task, &journal.history(), commands)?;
-        return Err(Error::new(Kind::Refused, message).help(help));
+        return Err(Error::new(ErrorKind::Refused, message).help(help));
     }
     let say = |text: String| if as_json { Ok(()) } else { tell(&Answer::text(text)).map(drop) };
     let before =
@@ -59,7 +59,7 @@ fn window_of(history: &TaskHistory, name: &str) -> Result<String> {
         [] => "without `--reviewer`, the window of the newest agent is shown".to_owned(),
         [..] => format!("there are: {}", names.join(", ")),
     };
-    Err(Error::new(Kind::NotFound, format!("no reviewer `{name}` is there")).help(help))
+    Err(Error::new(ErrorKind::NotFound, format!("no reviewer `{name}` is there")).help(help))
 }
 
 /// Sentence about the end of the last agent.

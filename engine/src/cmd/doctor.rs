@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::cmd::answer::{Answer, one_line};
 use crate::doctor::{self, Finding, Level};
-use crate::{Kind, Result};
+use crate::{ErrorKind, Result};
 use orange_api::Diagnosis;
 
 /// Runs every check. A broken requirement gives the exit status of the environment.
@@ -15,7 +15,7 @@ pub fn run(app: &App) -> Result<Answer> {
         Diagnosis { healthy: !is_broken, findings: findings.into_iter().map(to_answer).collect() };
     let lines: Vec<String> = diagnosis.findings.iter().map(describe).collect();
     let answer = Answer::of(&diagnosis, lines.join("\n"))?;
-    Ok(if is_broken { answer.wrong(Kind::Environment) } else { answer })
+    Ok(if is_broken { answer.wrong(ErrorKind::Environment) } else { answer })
 }
 
 fn to_answer(Finding { check, level, message, remedy }: Finding) -> orange_api::Finding {

@@ -19,7 +19,7 @@ use crate::machines::{Built, Compile, Workflows};
 use crate::relay::Reply;
 use crate::setup::mcp;
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Refusal, Text, Version};
 use orange_system::fault;
 
@@ -58,7 +58,7 @@ pub fn main(workflows: Workflows, compile: Option<Compile>) -> ExitCode {
     if command.is_detached() {
         return match become_independent().and_then(|()| run(built, command, as_json)) {
             // A person who calls it in place of the engine reads the answer; the engine itself is not refused.
-            Err(error) if error.kind == Kind::NotAllowed => fail(&error, as_json),
+            Err(error) if error.kind == ErrorKind::NotAllowed => fail(&error, as_json),
             outcome => note(command.component(), &outcome),
         };
     }
@@ -178,13 +178,13 @@ fn print(answer: &Answer, as_json: bool) -> Result<bool> {
 }
 
 fn unwritten(cause: &io::Error) -> Error {
-    Error::new(Kind::Environment, format!("cannot write the answer: {cause}"))
+    Error::new(ErrorKind::Environment, format!("cannot write the answer: {cause}"))
         .help("what was asked for is done; free space where the answer is to go, and ask for it again")
 }
 
 fn end(built: Built, outcome: Result<Answer>, as_json: bool) -> ExitCode {
     match named(built, outcome, as_json).and_then(|answer| print(&answer, as_json).map(|_| answer.wrong)) {
-        Ok(wrong) => ExitCode::from(wrong.map_or(0, Kind::exit_status)),
+        Ok(wrong) => ExitCode::from(wrong.map_or(0, ErrorKind::exit_status)),
         Err(error) => fail(&error.for_person(), as_json),
     }
 }

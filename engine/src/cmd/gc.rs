@@ -5,7 +5,7 @@ use crate::cmd::answer::{Answer, table};
 use crate::cmd::args::GcArgs;
 use crate::flow::garbage::{self, Garbage, LeftoverKind, Wanted};
 use crate::store::projects;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Removal;
 use orange_system::files::size;
 
@@ -28,7 +28,7 @@ pub fn run(app: &App, args: &GcArgs) -> Result<Answer> {
         removals.map(|(one, failure)| to_answer(one, failure.as_ref(), !args.yes)).collect();
     let answer = Answer::of(&removals, describe(&found, &failures, args))?;
     let has_failed = failures.iter().any(Option::is_some);
-    Ok(if has_failed { answer.wrong(Kind::Environment) } else { answer })
+    Ok(if has_failed { answer.wrong(ErrorKind::Environment) } else { answer })
 }
 
 fn to_answer(one: &Garbage, failure: Option<&Error>, dry_run: bool) -> Removal {

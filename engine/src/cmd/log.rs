@@ -1,6 +1,6 @@
 //! `orange log`: messages of processes without a terminal.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
 use log::Level;
@@ -40,7 +40,7 @@ fn end_of(path: &Path) -> Result<String> {
     let end = nofollow::open(path, OFlags::RDONLY).and_then(|mut log| transcripts::end_of(&mut log, LONGEST));
     match end {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(String::new()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(String::new()),
         Err(cause) => Err(Error::io("read", path, &cause)),
     }
 }

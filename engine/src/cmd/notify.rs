@@ -5,7 +5,7 @@ use crate::cmd::answer::{Answer, one_line, table};
 use crate::cmd::args::NotifyCommand;
 use crate::flow::notify::settings::{self, named, words};
 use crate::flow::notify::{Channel, Message, Sent, send};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{ChannelFailure, ListedChannel, TestedChannel};
 
 pub fn run(app: &App, command: &NotifyCommand) -> Result<Answer> {
@@ -73,7 +73,7 @@ fn test(app: &App, name: Option<&str>) -> Result<Answer> {
         None => settings::read(&app.home)?,
     };
     if channels.is_empty() {
-        return Err(Error::new(Kind::NotFound, "there is no channel").help(nothing(app)));
+        return Err(Error::new(ErrorKind::NotFound, "there is no channel").help(nothing(app)));
     }
     let tested: Vec<TestedChannel> = channels.iter().map(|channel| try_out(app, channel)).collect();
     let lines = tested.iter().map(|it| {
@@ -82,7 +82,7 @@ fn test(app: &App, name: Option<&str>) -> Result<Answer> {
     });
     let answer = Answer::of(&tested, lines.collect::<Vec<_>>().join("\n"))?;
     let has_failed = tested.iter().any(|it| !it.success);
-    Ok(if has_failed { answer.wrong(Kind::Environment) } else { answer })
+    Ok(if has_failed { answer.wrong(ErrorKind::Environment) } else { answer })
 }
 
 fn try_out(app: &App, channel: &Channel) -> TestedChannel {

@@ -11,7 +11,7 @@ use crate::store::projects::{self, Project};
 use crate::store::settings::FILE;
 use crate::store::tokens::Token;
 use crate::store::transcripts;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{ListedProject, ListedToken, MadeToken, ShownProject, Success, TrustedFile};
 
 pub fn run(app: &App, command: &ProjectCommand, as_json: bool) -> Result<Answer> {
@@ -76,7 +76,7 @@ fn update(
     settings: &ProjectSettings,
 ) -> Result<Answer> {
     if path.is_none() && *settings == ProjectSettings::default() {
-        return Err(Error::new(Kind::Usage, "nothing to change")
+        return Err(Error::new(ErrorKind::Usage, "nothing to change")
             .help("give --path, --pool-size, --workflow or another option; `orange project update --help` lists them"));
     }
     let path = path.map(|path| app.folder.join(path));

@@ -7,7 +7,7 @@ use crate::cmd::args::{Command, CompleteArgs, MissionCommand, Parsed, StepComman
 use crate::cmd::stdin;
 use crate::relay::{Asker, Reply, only_some};
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Passes this command to the companion if an agent in a sandbox calls it and the companion runs such commands.
 pub fn asked(command: &Command) -> Option<Result<Reply>> {
@@ -30,7 +30,7 @@ fn input(command: &Command) -> Result<String> {
 
 /// Adds the help for an agent in a sandbox if its sandbox made a command fail.
 pub fn explain(error: Error) -> Error {
-    let is_confined = error.kind == Kind::Environment && with_asker(|_| ()).is_some();
+    let is_confined = error.kind == ErrorKind::Environment && with_asker(|_| ()).is_some();
     if is_confined { only_some(error) } else { error }
 }
 
@@ -42,7 +42,7 @@ pub fn check(words: &[String]) -> Result<()> {
     match parse(words.iter().map(Into::into))? {
         Parsed::Cli(cli) if cli.command.as_ref().is_some_and(is_relayed) => Ok(()),
         Parsed::Cli(_) | Parsed::Help(_) | Parsed::Version(_) => Err(only_some(Error::new(
-            Kind::NotAllowed,
+            ErrorKind::NotAllowed,
             format!("an agent in a sandbox may not ask for `orange {}`", words.join(" ")),
         ))),
     }
@@ -72,7 +72,7 @@ fn with_asker<T>(run: impl FnOnce(&Asker<'_>) -> T) -> Option<T> {
 fn words() -> Result<Vec<String>> {
     let word = |word: std::ffi::OsString| {
         word.into_string().map_err(|word| {
-            Error::new(Kind::Usage, format!("`{}` is not UTF-8", word.to_string_lossy()))
+            Error::new(ErrorKind::Usage, format!("`{}` is not UTF-8", word.to_string_lossy()))
                 .help("say it in UTF-8: a request from inside a sandbox is text")
         })
     };

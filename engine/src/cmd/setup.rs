@@ -11,7 +11,7 @@ use crate::cmd::args::{InstallArgs, SetupArgs};
 use crate::cmd::install;
 use crate::setup::{self, Matter, Record, Remedy, skill};
 use crate::store::projects::{self, Project};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{HarnessInProject, SetupMatter, Success};
 
 /// The questions of one harness in one project.
@@ -164,7 +164,8 @@ fn can_ask(app: &App, as_json: bool) -> bool {
 
 /// Asks on the terminal about each offer, after showing all questions. Nothing is changed before the last answer.
 fn ask<'p>(lines: &[String], open: &[Offer<'p>]) -> Result<Consent<'p>> {
-    let cannot = |cause| Error::new(Kind::Usage, format!("cannot ask: {cause}")).help("repeat it with --yes");
+    let cannot =
+        |cause| Error::new(ErrorKind::Usage, format!("cannot ask: {cause}")).help("repeat it with --yes");
     let mut consent = Consent { is_asked: true, ..Consent::default() };
     let mut terminal = std::io::stderr();
     writeln!(terminal, "{}\n", lines.join("\n")).map_err(cannot)?;

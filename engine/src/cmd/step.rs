@@ -9,13 +9,13 @@ use crate::cmd::{mission, stdin};
 use crate::flow::mission::Projection;
 use crate::flow::mission::attempt::{Claim, OwnAttempt, Said, Taken, own, report};
 use crate::store::{Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{ReportedStep, ShownStep, Success};
 
 /// Runs a command.
 pub fn run(app: &App, command: &StepCommand) -> Result<Answer> {
     let dir = mission::named_or_here(app, &MissionName { name: None }).map_err(|error| {
-        if error.kind != Kind::Usage {
+        if error.kind != ErrorKind::Usage {
             return error;
         }
         error.help(
@@ -41,7 +41,7 @@ pub fn run(app: &App, command: &StepCommand) -> Result<Answer> {
 fn text(given: &str, what: &str) -> Result<String> {
     let text = stdin::or_text(given, what)?;
     match text.trim().is_empty() {
-        true => Err(Error::new(Kind::Usage, format!("{what} is empty"))
+        true => Err(Error::new(ErrorKind::Usage, format!("{what} is empty"))
             .help("say in a few sentences what was done: later steps and people read it")),
         false => Ok(text.trim_end().to_owned()),
     }
@@ -66,7 +66,10 @@ fn show(app: &App, dir: &TaskDir) -> Result<Answer> {
     let OwnAttempt { step: name, attempt } = own(&history, spawn, &Claim::from_env())?;
     let projection = Projection::of(dir, &history)?;
     let Some(id) = projection.plan.step_named(&name) else {
-        return Err(Error::new(Kind::NotFound, format!("{} has no step `{name}`", projection.plan.name)));
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!("{} has no step `{name}`", projection.plan.name),
+        ));
     };
     let (step, state) = (projection.plan.step(id), projection.mission.step(id));
     let results: Vec<String> = projection.plan.results_of(id).iter().map(|word| (*word).to_owned()).collect();

@@ -6,7 +6,7 @@ use crate::cmd::args::WorkspaceCommand;
 use crate::cmd::project;
 use crate::flow::collect::{self, Collected, Fate};
 use crate::store::pool::{self, Slot};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{CollectedWorktree, MadeWorktrees, Worktree};
 
 pub fn run(app: &App, command: &WorkspaceCommand) -> Result<Answer> {
@@ -62,7 +62,7 @@ fn gc(app: &App, dry_run: bool) -> Result<Answer> {
     };
     let answer = Answer::of(&worktrees, text)?;
     let has_failed = collected.iter().any(|one| one.failure.is_some());
-    Ok(if has_failed { answer.wrong(Kind::Environment) } else { answer })
+    Ok(if has_failed { answer.wrong(ErrorKind::Environment) } else { answer })
 }
 
 fn to_answer(one: &Collected, dry_run: bool) -> CollectedWorktree {

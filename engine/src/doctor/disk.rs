@@ -1,7 +1,7 @@
 //! Checks of the home: permissions, space, locks, and leftovers of dead processes.
 
 use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub(super) fn home(seen: &Seen<'_>) -> Result<Vec<Finding>> {
     let root = seen.app.home.root();
     let found = match fs::metadata(root) {
         Ok(found) => found,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
             return Ok(vec![Finding::fine(format!(
                 "{} is made by the first command that needs it",
                 root.display()

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{Call, ProcessGroup};
 use orange_system::fault;
 use orange_system::process::{self, Process, ProcessRoot};
@@ -58,7 +58,7 @@ fn on_terminal(call: Call, holder: Call) -> Result<(Child, Pid)> {
     let mut holder = holder.held()?;
     let group = Pid::from_child(&holder);
     let given = rustix::termios::tcsetpgrp(&stdin, group).map_err(|cause| {
-        Error::new(Kind::Environment, format!("cannot give the agent the terminal: {cause}"))
+        Error::new(ErrorKind::Environment, format!("cannot give the agent the terminal: {cause}"))
     });
     let child = given.and_then(|()| call.attended(ProcessGroup::Other(group)));
     drop(holder.stdin.take());
@@ -93,7 +93,10 @@ fn waitable(which: WaitId<'_>, options: WaitIdOptions) -> Result<bool> {
             Ok(status) => return Ok(status.is_some()),
             Err(rustix::io::Errno::INTR) => (),
             Err(cause) => {
-                return Err(Error::new(Kind::Environment, format!("cannot wait for the agent: {cause}")));
+                return Err(Error::new(
+                    ErrorKind::Environment,
+                    format!("cannot wait for the agent: {cause}"),
+                ));
             }
         }
     }
@@ -111,7 +114,7 @@ fn below(group: Pid) -> Result<Vec<ProcessRoot>> {
 fn reap(child: &mut Child) -> Result<Ended> {
     let status = child
         .wait()
-        .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for the agent: {cause}")))?;
+        .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot wait for the agent: {cause}")))?;
     Ok(Ended { code: status.code(), signal: status.signal() })
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::Call;
 
 /// Sends a text in JSON to this address, and returns the status of the answer. The address and the headers may be secrets, so no
@@ -25,8 +25,10 @@ pub fn post(url: &str, headers: &[String], body: &str, timeout: Duration) -> Res
     let status = call.bound(timeout + Duration::from_secs(2)).text()?;
     match status.trim().parse() {
         Ok(status @ 200..300) => Ok(status),
-        Ok(_) | Err(_) => Err(Error::new(Kind::Environment, format!("the server has answered {status}"))
-            .help("`orange notify test` sends a test message")),
+        Ok(_) | Err(_) => {
+            Err(Error::new(ErrorKind::Environment, format!("the server has answered {status}"))
+                .help("`orange notify test` sends a test message"))
+        }
     }
 }
 

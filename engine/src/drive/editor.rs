@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{Call, ProcessGroup};
 
 /// The editor of a user who names none, as for git.
@@ -18,11 +18,11 @@ pub fn edit(command: &str, file: &Path) -> Result<()> {
     let set = "set VISUAL or EDITOR to the command of your editor";
     let call = Call::new(program).args(words).arg(file).complaining_here();
     let mut child = call.attended(ProcessGroup::Inherited).map_err(|error| error.clone().help(set))?;
-    let ended = child
-        .wait()
-        .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for `{program}`: {cause}")))?;
+    let ended = child.wait().map_err(|cause| {
+        Error::new(ErrorKind::Environment, format!("cannot wait for `{program}`: {cause}"))
+    })?;
     if ended.success() {
         return Ok(());
     }
-    Err(Error::new(Kind::Environment, format!("the editor `{command}` has failed: {ended}")).help(set))
+    Err(Error::new(ErrorKind::Environment, format!("the editor `{command}` has failed: {ended}")).help(set))
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use orange_journal::event::Checks;
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{Call, Output, find_on_path, not_installed};
 
 /// The time limit of a call.
@@ -180,9 +180,10 @@ fn check_url(url: &str) -> Result<()> {
     if is_one {
         return Ok(());
     }
-    Err(Error::new(Kind::Refused, format!("`{}` is not a pull request's address", url.escape_debug())).help(
-        "write it as `pr_url: https://github.com/OWNER/NAME/pull/NUMBER` in TASK.md, or take the line out",
-    ))
+    let message = format!("`{}` is not a pull request's address", url.escape_debug());
+    let help =
+        "write it as `pr_url: https://github.com/OWNER/NAME/pull/NUMBER` in TASK.md, or take the line out";
+    Err(Error::new(ErrorKind::Refused, message).help(help))
 }
 
 fn asked(call: Call) -> Result<Output> {
@@ -205,7 +206,7 @@ fn checked(answer: Output) -> Result<Output> {
 }
 
 fn unclear(answer: &Output) -> Error {
-    Error::new(Kind::Environment, format!("`gh` said what was not understood: {}", answer.text()))
+    Error::new(ErrorKind::Environment, format!("`gh` said what was not understood: {}", answer.text()))
         .help("`gh --version` should be 2.0 or newer")
 }
 
@@ -346,7 +347,7 @@ mod tests {
         for url in
             ["--web", "7", "https://github.com/toys/toy", "https://github.com/t/t/pull/7?x", "", "a/pull/7"]
         {
-            assert_eq!(check_url(url).map_err(|error| error.kind), Err(Kind::Refused), "{url}");
+            assert_eq!(check_url(url).map_err(|error| error.kind), Err(ErrorKind::Refused), "{url}");
         }
         assert!(check_url(URL).is_ok());
         assert!(check_url("https://ghe.example.org/o/r/pull/12").is_ok());

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::drive::git::{Comparison, Git, Mergeable};
 use crate::store::{Task, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Change, PullRequestFacts};
 
 /// Change that the work of a task has made since it left the default branch, with uncommitted and untracked files of its worktree;
@@ -43,10 +43,13 @@ pub fn compare(app: &App, task: &Task, history: &TaskHistory) -> Result<Comparis
 
 fn nothing(task: &Task) -> Error {
     let (word, id) = (task.kind.word(), &task.id);
-    Error::new(Kind::Refused, format!("{word} {id} has no worktree, and there is no branch {}", task.branch))
-        .help(format!(
-            "`orange {word} show {id}` says whether it was started, and whether its work was backed up"
-        ))
+    Error::new(
+        ErrorKind::Refused,
+        format!("{word} {id} has no worktree, and there is no branch {}", task.branch),
+    )
+    .help(format!(
+        "`orange {word} show {id}` says whether it was started, and whether its work was backed up"
+    ))
 }
 
 /// Decides if the work of a task can be merged, as far as git can tell without a fetch.
@@ -63,7 +66,7 @@ pub fn mergeable(app: &App, task: &Task, history: &TaskHistory) -> Result<Mergea
         Mergeable::FastForward | Mergeable::WithCommit if has_uncommitted_backup(history) => {
             let message = "its worktree was reclaimed with uncommitted work".to_owned();
             let help = format!("`orange task merge {}` restores it and then asks for a commit", task.id);
-            Mergeable::No { error: Error::new(Kind::Refused, message).help(help), is_conflict: false }
+            Mergeable::No { error: Error::new(ErrorKind::Refused, message).help(help), is_conflict: false }
         }
         found @ (Mergeable::FastForward
         | Mergeable::WithCommit

@@ -253,7 +253,8 @@ mod tests {
         let mission = tests::mission(&app.home, "brew").dir().clone();
         check_name(&app, &mission, "brew");
         check_name(&app, &dir, "fix/login");
-        let error = Error::new(crate::Kind::Refused, "no").help(format!("`orange task stop {}`", dir.id));
+        let error =
+            Error::new(crate::ErrorKind::Refused, "no").help(format!("`orange task stop {}`", dir.id));
         assert_eq!(Names::of(&app).in_error(error).help, "`orange task stop fix/login`");
         let pause = MissionPause {
             number: 1,

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::drive::git::{Git, Work};
 use crate::store::event::{self, Pass};
 use crate::store::{Task, TaskHistory, suggest};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The values that a view borrows.
 #[derive(Clone, Debug)]
@@ -186,7 +186,7 @@ pub fn status_of(machine: &Machine<'_>, task: &Task) -> Result<StateId> {
             machine.name,
             task.status()
         );
-        Error::new(Kind::Refused, message).help(left_behind(machine, &task.id))
+        Error::new(ErrorKind::Refused, message).help(left_behind(machine, &task.id))
     })
 }
 
@@ -205,7 +205,7 @@ pub fn state_named(machine: &Machine<'_>, name: &str) -> Result<StateId> {
         let names: Vec<_> = machine.states.iter().map(|state| state.name).collect();
         let near = suggest::nearest(name, names.iter().copied());
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        Error::new(Kind::NotFound, format!("the workflow {} has no status `{name}`", machine.name))
+        Error::new(ErrorKind::NotFound, format!("the workflow {} has no status `{name}`", machine.name))
             .help(format!("{near}it has: {}", names.join(", ")))
     })
 }

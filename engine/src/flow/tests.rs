@@ -14,7 +14,7 @@ use crate::flow::{End, Goal, dry_run, ended, finish, lock_recovered, request, sp
 use crate::machines::Machines;
 use crate::store::event::Spawn as Spawned;
 use crate::store::{self, Draft, Event, LockedTask, Record, Set, Task, TaskDir, secret};
-use crate::{Error, Kind};
+use crate::{Error, ErrorKind};
 use orange_api::TransitionResult;
 
 const PENDING: StateId = StateId(0);
@@ -241,7 +241,7 @@ impl Lab {
 }
 
 #[track_caller]
-fn refused<T: std::fmt::Debug>(outcome: crate::Result<T>, kind: Kind, message: &str) -> Error {
+fn refused<T: std::fmt::Debug>(outcome: crate::Result<T>, kind: ErrorKind, message: &str) -> Error {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind, kind, "{error}");
     assert!(error.message.contains(message), "{error}");
@@ -270,14 +270,14 @@ fn a_task_that_holds_nothing_needs_no_pool() {
 #[test]
 fn a_refusal_changes_nothing() {
     let lab = Lab::new(WORKING, "");
-    refused(lab.ask("agent-review"), Kind::GateFailed, "`## Handoff` is missing");
-    refused(lab.ask("done"), Kind::NoTransition, "working to done");
-    refused(lab.ask("working"), Kind::NoTransition, "working already");
-    refused(lab.ask("donne"), Kind::NotFound, "no status `donne`");
+    refused(lab.ask("agent-review"), ErrorKind::GateFailed, "`## Handoff` is missing");
+    refused(lab.ask("done"), ErrorKind::NoTransition, "working to done");
+    refused(lab.ask("working"), ErrorKind::NoTransition, "working already");
+    refused(lab.ask("donne"), ErrorKind::NotFound, "no status `donne`");
     assert_eq!(lab.events(), [] as [&str; 0]);
     refused(
         request(&lab.app, &lab.dir, Goal::Merge { force: false }),
-        Kind::Refused,
+        ErrorKind::Refused,
         "no status for `merge`",
     );
 }
@@ -286,7 +286,7 @@ fn a_refusal_changes_nothing() {
 fn a_dry_run_answers_what_the_real_call_would() {
     let lab = Lab::new(STUCK, "");
     let goal = Goal::Named("agent-review");
-    let error = refused(dry_run(&lab.app, &lab.dir, goal), Kind::Environment, "`pi`");
+    let error = refused(dry_run(&lab.app, &lab.dir, goal), ErrorKind::Environment, "`pi`");
     assert_eq!(request(&lab.app, &lab.dir, goal).unwrap_err(), error);
     assert_eq!(lab.events(), [] as [&str; 0]);
 }
@@ -336,7 +336,8 @@ fn what_cannot_be_finished_is_an_error_and_not_a_loop() {
     let lab = Lab::new(WORKING, "## Handoff\nall");
     drop(lab.begin("agent-review"));
     // The program that should finish it does nothing.
-    let error = refused(lab.ask("done"), Kind::Environment, "working → agent-review was begun and cannot be");
+    let error =
+        refused(lab.ask("done"), ErrorKind::Environment, "working → agent-review was begun and cannot be");
     assert!(error.help.contains("orange.log"), "{error}");
 }
 
@@ -372,7 +373,7 @@ fn a_fresh_gate_wants_more_than_what_passed_last_time() {
     let lab = Lab::new(WORKING, "## Handoff\nall\n\n## Review\nFAIL");
     finish(&lab.app, &mut lab.begin("agent-review")).unwrap();
     lab.ask("working").unwrap();
-    refused(lab.ask("agent-review"), Kind::GateFailed, "as it was when it last passed");
+    refused(lab.ask("agent-review"), ErrorKind::GateFailed, "as it was when it last passed");
     // Nor does an exit rule take the old handoff for a new one.
     lab.agent(1, Actor::Worker);
     lab.end(1).unwrap();
@@ -418,7 +419,7 @@ fn an_end_without_a_consequence_is_reported_again() {
     lab.agent(1, Actor::Worker);
     let good = std::fs::read(lab.dir.task_md()).unwrap();
     std::fs::write(lab.dir.task_md(), "<<<<<<< ours\n").unwrap();
-    refused(lab.end(1), Kind::Corrupt, "TASK.md");
+    refused(lab.end(1), ErrorKind::Corrupt, "TASK.md");
     std::fs::write(lab.dir.task_md(), good).unwrap();
     lab.end(1).unwrap();
     lab.check("working", 1, Some("crash 1"));
@@ -506,7 +507,7 @@ fn an_agent_that_ends_in_another_s_state_is_shown() {
 fn a_blocked_transition_is_shown_and_not_taken() {
     let lab = Lab::new(STUCK, "## Handoff\nall");
     lab.agent(1, Actor::Worker);
-    refused(lab.end(1), Kind::Environment, "`pi`");
+    refused(lab.end(1), ErrorKind::Environment, "`pi`");
     lab.check("stuck", 0, Some("the transition is blocked: `pi`"));
     assert_eq!(lab.events()[1..], ["agent.exited"]);
 }
@@ -529,7 +530,7 @@ fn an_agent_that_has_ended_is_not_heard() {
     let mut lab = Lab::new(WORKING, "");
     lab.agent(1, Actor::Worker);
     lab.asks_as(2);
-    refused(lab.ask("stuck"), Kind::NotAllowed, "agent 2");
+    refused(lab.ask("stuck"), ErrorKind::NotAllowed, "agent 2");
     lab.asks_as(1);
     lab.ask("stuck").unwrap();
 }
@@ -537,12 +538,13 @@ fn an_agent_that_has_ended_is_not_heard() {
 #[test]
 fn only_a_task_that_waits_is_started() {
     let lab = Lab::new(STUCK, "");
-    let error = refused(spawn(&lab.app, &lab.dir, false), Kind::Refused, "was started before: it is stuck");
+    let error =
+        refused(spawn(&lab.app, &lab.dir, false), ErrorKind::Refused, "was started before: it is stuck");
     assert!(error.help.contains("orange task respawn"), "{error}");
     // Past its initial state and without a worktree, where an agent can be started: the answer says what is missing.
     let lab = Lab::new(WORKING, "");
-    refused(spawn(&lab.app, &lab.dir, false), Kind::Environment, "`pi`");
-    refused(super::respawn(&lab.app, &lab.dir, false), Kind::NotRespawnable, "no worktree");
+    refused(spawn(&lab.app, &lab.dir, false), ErrorKind::Environment, "`pi`");
+    refused(super::respawn(&lab.app, &lab.dir, false), ErrorKind::NotRespawnable, "no worktree");
 }
 
 #[test]
@@ -558,15 +560,15 @@ fn a_task_with_an_agent_in_its_folder_does_not_wait() {
 fn a_status_that_the_workflow_lost_is_reported() {
     let lab = Lab::new(WORKING, "");
     lab.open().append(Event::Unknown, Set::new().status("elsewhere")).unwrap();
-    refused(lab.ask("stuck"), Kind::Refused, "no longer has the status elsewhere");
+    refused(lab.ask("stuck"), ErrorKind::Refused, "no longer has the status elsewhere");
     lab.agent(1, Actor::Worker);
-    refused(lab.end(1), Kind::Refused, "elsewhere");
+    refused(lab.end(1), ErrorKind::Refused, "elsewhere");
     assert_eq!(lab.open().history().agents.len(), 1, "the binary that knows the status can still take note");
 }
 
 /// Cancels, and finishes as the process of its own would.
 fn cancelled(lab: &Lab) {
-    refused(super::cancel(&lab.app, &lab.dir), Kind::Environment, "begun and not finished");
+    refused(super::cancel(&lab.app, &lab.dir), ErrorKind::Environment, "begun and not finished");
     finish(&lab.app, &mut lab.open()).unwrap();
 }
 
@@ -576,7 +578,7 @@ fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
     lab.open().append(Event::Unknown, Set::new().status("elsewhere")).unwrap();
     lab.agent(1, Actor::Worker);
     lab.asks_as(1);
-    refused(super::cancel(&lab.app, &lab.dir), Kind::NotAllowed, "only a person");
+    refused(super::cancel(&lab.app, &lab.dir), ErrorKind::NotAllowed, "only a person");
     lab.app.caller = Caller::Person;
     lab.open().append(Event::Unknown, Set::new().workspace(None)).unwrap();
     cancelled(&lab);
@@ -588,7 +590,7 @@ fn a_task_whose_status_is_lost_can_be_cancelled_by_a_person() {
 #[test]
 fn leftovers_of_a_failed_hook_of_a_finished_task_can_be_cleared() {
     let lab = Lab::new(DONE, "");
-    refused(super::cancel(&lab.app, &lab.dir), Kind::NoTransition, "final");
+    refused(super::cancel(&lab.app, &lab.dir), ErrorKind::NoTransition, "final");
     lab.open()
         .append(Event::Unknown, Set::new().workspace(Some("coffee--1")).tmux_session(Some("s")))
         .unwrap();

@@ -1,6 +1,6 @@
 //! The processes of an agent and its wrapper, in a file beside the task for as long as the journal has the agent as alive.
 
-use std::io::ErrorKind;
+use std::io;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::drive::tmux::Pane;
 use crate::store::event::Spawn;
 use crate::store::{DirKind, LockedTask, TaskDir, TaskHistory, environment, home, secret};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::process::{self, Process, ProcessRoot};
 use orange_system::{atomic, nofollow};
 
@@ -39,8 +39,9 @@ impl Room {
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let Some(wrapper) = Process::alive(own)? else { return Ok(()) };
         let processes = AgentProcesses { boot: process::boot(), wrapper, agent };
-        let text = serde_json::to_vec(&processes)
-            .map_err(|cause| Error::new(Kind::Environment, format!("cannot note process {own}: {cause}")))?;
+        let text = serde_json::to_vec(&processes).map_err(|cause| {
+            Error::new(ErrorKind::Environment, format!("cannot note process {own}: {cause}"))
+        })?;
         self.0.write(&text)
     }
 }
@@ -54,10 +55,10 @@ impl AgentProcesses {
         let path = dir.agent(spawn);
         match nofollow::read(&path, nofollow::LONGEST) {
             Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|cause| {
-                Error::new(Kind::Corrupt, format!("{}: {cause}", path.display()))
+                Error::new(ErrorKind::Corrupt, format!("{}: {cause}", path.display()))
                     .help("it says which processes an agent is: remove it, and tmux is asked instead")
             }),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(cause) => Err(Error::io("read", &path, &cause)),
         }
     }
@@ -126,7 +127,7 @@ impl AgentProcesses {
         if boot.is_empty() && !self.boot.is_empty() {
             process::check()?;
             let message = "the boot id of the system cannot be read";
-            return Err(Error::new(Kind::Environment, message).help(
+            return Err(Error::new(ErrorKind::Environment, message).help(
                 "make `/proc/sys/kernel/random/boot_id` readable: it tells agents from those before a restart",
             ));
         }
@@ -177,8 +178,11 @@ pub fn check_gone(app: &App, locked: &LockedTask) -> Result<()> {
         let panes = if is_noted { Vec::new() } else { app.tmux.panes_of(&locked.task().id)? };
         if is_alive(locked.dir(), record, &panes)? {
             let Spawn { spawn, actor, .. } = record;
-            return Err(Error::new(Kind::Refused, format!("agent {spawn} ({actor}) is still alive in it"))
-                .help(given_back_by(locked.dir())));
+            return Err(Error::new(
+                ErrorKind::Refused,
+                format!("agent {spawn} ({actor}) is still alive in it"),
+            )
+            .help(given_back_by(locked.dir())));
         }
     }
     Ok(())
@@ -273,6 +277,6 @@ mod tests {
         let dir = Home::at(folder.path()).task("toy", "t1");
         fs::create_dir_all(dir.agents()).unwrap();
         fs::write(dir.agent(1), "{").unwrap();
-        assert_eq!(AgentProcesses::all(&dir).unwrap_err().kind, Kind::Corrupt);
+        assert_eq!(AgentProcesses::all(&dir).unwrap_err().kind, ErrorKind::Corrupt);
     }
 }

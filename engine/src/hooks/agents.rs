@@ -16,7 +16,7 @@ use crate::hooks::agent_processes::{AgentProcesses, is_alive, is_alive_in};
 use crate::hooks::{prepare, trace, workspace};
 use crate::store::event::{Ending, Exited, Pass, Spawn};
 use crate::store::{DirKind, Event, LockedTask, Seat, Set, Task, TaskHistory, secret};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::process::{ProcessRoot, ProcessTree};
 use orange_system::{fault, terminal};
 
@@ -274,8 +274,10 @@ pub fn say(app: &App, locked: &LockedTask, spawn: u32, mark: &str, message: &str
             app.tmux.send_text(&pane.pane_id, mark, message.trim_end().as_bytes())?;
             until_it_has_read(locked, spawn, pane)
         }
-        None => Err(Error::new(Kind::Refused, format!("agent {spawn} is alive, and its window is gone"))
-            .help(without_window(locked, spawn)?)),
+        None => {
+            Err(Error::new(ErrorKind::Refused, format!("agent {spawn} is alive, and its window is gone"))
+                .help(without_window(locked, spawn)?))
+        }
     }
 }
 
@@ -300,7 +302,7 @@ fn until_it_has_read(locked: &LockedTask, spawn: u32, pane: &Pane) -> Result<()>
     {
         if Instant::now() >= until {
             let message = format!("agent {spawn} does not read its message: it waits in its terminal");
-            return Err(Error::new(Kind::Refused, message).help(format!(
+            return Err(Error::new(ErrorKind::Refused, message).help(format!(
                 "{} shows what it does; it reads it when it goes on",
                 locked.dir().command("attach")
             )));
@@ -366,7 +368,7 @@ pub(super) fn make_room(app: &App, locked: &mut LockedTask, actor: Actor, name: 
             true => shown_by(locked),
             false => without_window(locked, *number)?,
         };
-        return Err(Error::new(Kind::Refused, message).help(help));
+        return Err(Error::new(ErrorKind::Refused, message).help(help));
     }
     let left: Vec<_> = in_the_way_of(locked, actor, name).map(|(number, _)| *number).collect();
     for number in left {

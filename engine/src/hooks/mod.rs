@@ -23,7 +23,7 @@ use self::workspace::Room;
 use crate::app::App;
 use crate::drive::harness::shell_word;
 use crate::store::{LockedTask, Set, Task, owed};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::process;
 
 /// Context of a hook beside its task and its parameters.
@@ -83,7 +83,7 @@ fn notify_worker(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook
     }
     match hook.spawn() {
         Some(_) => spawn(context, locked, hook),
-        None => Err(Error::new(Kind::Refused, "no worker is alive to get the message")
+        None => Err(Error::new(ErrorKind::Refused, "no worker is alive to get the message")
             .help("`orange task respawn` starts one that reads TASK.md")),
     }
 }

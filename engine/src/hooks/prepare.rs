@@ -17,7 +17,7 @@ use crate::store::settings::Program;
 use crate::store::settings::ports::Range;
 use crate::store::{Event, LockedTask, Set, Task, pool, ports};
 use crate::store::{environment, secret};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 use orange_system::process::{self, ProcessRoot};
 
@@ -51,7 +51,7 @@ pub fn with_port(argv: &[impl AsRef<str>], ports: Option<Range>) -> Result<Vec<S
     let fill = |word: &str| match ports {
         _ if !word.contains(PORT) => Ok(word.to_owned()),
         Some(ports) => Ok(word.replace(PORT, &ports.first.to_string())),
-        None => Err(Error::new(Kind::Refused, format!("the project has no ports for `{word}`"))
+        None => Err(Error::new(ErrorKind::Refused, format!("the project has no ports for `{word}`"))
             .help("give it some: `orange project update --ports 4000:10`")),
     };
     argv.iter().map(|word| fill(word.as_ref())).collect()
@@ -203,8 +203,11 @@ fn run(
     locked.append(Event::SetupEnded { argv, code, output, file, error: error.clone() }, Set::new())?;
     match error {
         None => Ok(()),
-        Some(error) => Err(Error::new(Kind::Environment, format!("the worktree is not prepared: {error}"))
-            .help(format!("mend what `{shown}` needs, then `orange task spawn {id}`; no agent has begun"))),
+        Some(error) => {
+            Err(Error::new(ErrorKind::Environment, format!("the worktree is not prepared: {error}")).help(
+                format!("mend what `{shown}` needs, then `orange task spawn {id}`; no agent has begun"),
+            ))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::store::TaskDir;
 use crate::store::home::make_folder;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::atomic;
 use orange_system::exec::{Call, CallEnd, Stopped};
 use orange_system::files::entries;
@@ -101,14 +101,14 @@ impl<'p> ProgramRun<'p> {
         let failure = match stopped {
             Some(Stopped::Late) => Some(with_output(late, &last)),
             Some(Stopped::Unwanted) => Some(Error::new(
-                Kind::Refused,
+                ErrorKind::Refused,
                 format!("`{name}` was ended: its answer is not wanted any more"),
             )),
             None if output.success() => None,
             None if last.is_empty() => Some(output.failure()),
             None => {
                 let how = code.map_or_else(|| "a signal".to_owned(), |code| format!("status {code}"));
-                Some(Error::new(Kind::Environment, format!("`{name}` ended with {how}: {last}")))
+                Some(Error::new(ErrorKind::Environment, format!("`{name}` ended with {how}: {last}")))
             }
         };
         Ok(Ended { code, output: said, file, failure })

@@ -9,7 +9,7 @@ use crate::drive::gh::{self, Gh, NewPullRequest, PrState, PullRequest};
 use crate::drive::git::{Git, REMOTE, Template};
 use crate::store::scalar::Value;
 use crate::store::{Event, LockedTask, Set, Task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The longest title that GitHub takes, in characters.
 const LONGEST_TITLE: usize = 256;
@@ -66,7 +66,7 @@ pub fn known(app: &App, task: &Task) -> Result<Option<PullRequest>> {
     let project = app.project_of(task)?;
     let (git, gh) = (Git::at(&project.path), Gh::at(&project.path));
     if !git.has_remote()? {
-        return Err(Error::new(Kind::Refused, format!("{} has no remote `{REMOTE}`", project.name))
+        return Err(Error::new(ErrorKind::Refused, format!("{} has no remote `{REMOTE}`", project.name))
             .help("add the one on GitHub: `git remote add origin URL`"));
     }
     gh::check(app.path())?;

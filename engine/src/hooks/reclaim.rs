@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::drive::git::Git;
 use crate::hooks::workspace;
 use crate::store::{Event, LockedTask, Set, Task, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
 /// Reclaims the worktree, after a backup of everything in it.
@@ -78,7 +78,7 @@ pub fn restore(app: &App, mut locked: LockedTask) -> Result<LockedTask> {
             locked.append(Event::WorktreeRequested { actor }, Set::new())?;
             locked.call_attention(&message)?;
         }
-        return Err(Error::new(Kind::Refused, message)
+        return Err(Error::new(ErrorKind::Refused, message)
             .help("`orange monitor` restores its work in the next one that is free: ask again then"));
     }
     let room = workspace::preflight(app, locked.task())?;
@@ -293,7 +293,7 @@ mod tests {
         drop(other);
         for _ in 0..2 {
             let error = restore(&lab.app, lock(&lab, &dir)).unwrap_err();
-            assert_eq!(error.kind, Kind::Refused);
+            assert_eq!(error.kind, ErrorKind::Refused);
             assert!(error.message.contains("waits for a free worktree of coffee"), "{error}");
         }
         let locked = lock(&lab, &dir);

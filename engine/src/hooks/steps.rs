@@ -12,7 +12,7 @@ use crate::hooks::{agents, trace, workspace};
 use crate::setup;
 use crate::store::event::{self, Ending, Exited, Spawn};
 use crate::store::{Event, LockedTask, Seat, Set, Task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{fault, process};
 
 /// The role whose steps get the harness of reviewers.
@@ -139,7 +139,7 @@ fn record(app: &App, locked: &LockedTask, attempt: &Attempt<'_>, is_again: bool)
 fn prompt(app: &App, task: &Task, attempt: &Attempt<'_>) -> Result<String> {
     let step = attempt.step();
     let Some(name) = &task.owned.workspace else {
-        return Err(Error::new(Kind::Refused, "the mission has no worktree to start an agent in"));
+        return Err(Error::new(ErrorKind::Refused, "the mission has no worktree to start an agent in"));
     };
     let worktree = app.home.workspace(name);
     let base = match step.prompt.has(StepValue::Base) {

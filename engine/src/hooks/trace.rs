@@ -13,7 +13,7 @@ use crate::store::activity::{self, Activity};
 use crate::store::event::{Exited, Spawn, Spent};
 use crate::store::transcripts::{self, Form};
 use crate::store::{Conversation, DirKind, LockedTask, Seat, Task, TaskDir, id};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::open_regular;
 use orange_system::{fault, nofollow};
 
@@ -200,7 +200,7 @@ pub fn no_such_id(dir: &TaskDir, id: &str) -> Error {
             format!("the next attempt begins without it: `orange mission show {}` shows it", dir.id)
         }
     };
-    Error::new(Kind::Corrupt, format!("`{id}` is not an id of a conversation")).help(help)
+    Error::new(ErrorKind::Corrupt, format!("`{id}` is not an id of a conversation")).help(help)
 }
 
 #[cfg(test)]

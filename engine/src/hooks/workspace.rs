@@ -2,7 +2,7 @@
 //! task instead, which goes when the task takes a worktree, gives it back or ends.
 
 use std::fs::{self, FileType};
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Component, Path};
 
 use orange_core::Workspace;
@@ -17,7 +17,7 @@ use crate::store::copy;
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, Event, LockedTask, Pool, Set, Task, home};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::{self, entries};
 use orange_system::{atomic, fault, nofollow};
 
@@ -74,7 +74,7 @@ fn check_room(app: &App, project: &Project, task: &Task, slots: &[Slot]) -> Resu
     // A mission leaves the project's own file of that name where it is.
     if task.kind == DirKind::Task && git.tracks(&task.branch, &project.default_branch, TASK_FILE)? {
         return Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("{} has a {TASK_FILE} of its own in git", project.name),
         )
         .help(format!(
@@ -271,11 +271,11 @@ pub fn check_ready(task: &Task, workspace: Workspace) -> Result<()> {
     Err(match (workspace, task.worktree()) {
         (Workspace::Folder, Some(name)) => {
             let message = format!("its agent works without a worktree, and the task holds {name}");
-            Error::new(Kind::Refused, message)
+            Error::new(ErrorKind::Refused, message)
                 .help("the workflow has to give that back before: `release_workspace` before the spawn")
         }
         (Workspace::Worktree | Workspace::Folder, _) => {
-            Error::new(Kind::Refused, "the task has no worktree to start an agent in")
+            Error::new(ErrorKind::Refused, "the task has no worktree to start an agent in")
                 .help("`orange task spawn` gives it one")
         }
     })
@@ -378,7 +378,7 @@ fn set_task_file_aside(git: &Git, worktree: &Path, context: &mut BackupContext<'
 fn kind_at(place: &Path) -> Result<Option<FileType>> {
     match place.symlink_metadata() {
         Ok(found) => Ok(Some(found.file_type())),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Error::io("look at", place, &cause)),
     }
 }
@@ -476,7 +476,7 @@ pub(crate) mod tests {
     fn a_mission_runs_beside_a_task_md_of_the_project() {
         let lab = Lab::new(Some("the project's\n"));
         let mut locked = tests::task(lab.home(), "fix");
-        assert_eq!(lab.acquire(&mut locked).unwrap_err().kind, Kind::Refused);
+        assert_eq!(lab.acquire(&mut locked).unwrap_err().kind, ErrorKind::Refused);
         drop(locked);
         let mut locked = tests::mission(lab.home(), "brew");
         lab.acquire(&mut locked).unwrap();
@@ -558,7 +558,7 @@ pub(crate) mod tests {
         drop(locked);
         let mut locked = tests::task(lab.home(), "brew");
         let error = lab.acquire(&mut locked).unwrap_err();
-        assert_eq!(error.kind, Kind::Refused);
+        assert_eq!(error.kind, ErrorKind::Refused);
         assert!(error.message.contains("brew"), "{}", error.message);
     }
 }

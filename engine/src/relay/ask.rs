@@ -1,7 +1,7 @@
 //! The agent's side: decides whether to ask, leaves a request, and waits for its reply.
 
 use orange_system::variables::{MISSION, RELAYED};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -15,7 +15,7 @@ use rustix::fs::OFlags;
 use crate::caller::Caller;
 use crate::drive::git::REQUEST_FOLDER;
 use crate::store::{DirKind, Home, list, pool};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::nofollow;
 
 /// The time in which a companion must claim a request.
@@ -60,8 +60,9 @@ impl<'c> Asker<'c> {
             words,
             input,
         };
-        let bytes = serde_json::to_vec(&request)
-            .map_err(|cause| Error::new(Kind::Environment, format!("cannot write the request: {cause}")))?;
+        let bytes = serde_json::to_vec(&request).map_err(|cause| {
+            Error::new(ErrorKind::Environment, format!("cannot write the request: {cause}"))
+        })?;
         let folder = self.request_folder().filter(Folder::is_answered).ok_or_else(|| self.nobody())?;
         let fail = |cause: io::Error| Error::io("leave a request in", &self.place(), &cause);
         let name = Name::random()?;
@@ -99,7 +100,7 @@ impl<'c> Asker<'c> {
             "the store cannot be written from here, as in a sandbox, and nobody answers requests in {}: nothing was done",
             self.place().display()
         );
-        Error::new(Kind::Environment, message).help(stop_here(self.kind, self.task))
+        Error::new(ErrorKind::Environment, message).help(stop_here(self.kind, self.task))
     }
 
     fn place(&self) -> PathBuf {
@@ -143,7 +144,7 @@ fn is_out_of_reach(home: &Home, task: &str) -> bool {
         return !home.root().is_dir();
     };
     let opened = nofollow::open(&dir.lock_file(), OFlags::RDWR);
-    let kinds = [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied];
+    let kinds = [io::ErrorKind::ReadOnlyFilesystem, io::ErrorKind::PermissionDenied];
     opened.is_err_and(|cause| kinds.contains(&cause.kind()))
 }
 

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::caller::check_secret;
 use crate::store::TaskDir;
 use crate::store::event::Actor;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::Call;
 use orange_system::fault;
 
@@ -95,7 +95,7 @@ impl<'o> Counter<'o> {
     /// The command for a request.
     fn call(&self, folder: &Folder, name: &Name) -> Result<Call> {
         let wrong = |what: String| {
-            Error::new(Kind::Usage, format!("the request cannot be taken: {what}"))
+            Error::new(ErrorKind::Usage, format!("the request cannot be taken: {what}"))
                 .help("run `orange`; it writes requests by itself")
         };
         let bytes =
@@ -106,7 +106,7 @@ impl<'o> Counter<'o> {
             let TaskDir { id, .. } = self.dir;
             let message =
                 format!("agent {} of task {id} asks here, and not agent {spawn} of task {task}", self.spawn);
-            return Err(Error::new(Kind::NotAllowed, message)
+            return Err(Error::new(ErrorKind::NotAllowed, message)
                 .help("ask in your own task's worktree, from the environment that you were started with"));
         }
         check_secret(&self.app.home, &task, Some(spawn), secret.as_deref())?;
@@ -123,7 +123,7 @@ fn answer(folder: &Folder, name: &Name, reply: &Reply) {
     let mut bytes = reply.to_bytes();
     if bytes.len() as u64 > LONGEST_REPLY {
         let message = format!("the answer has {} bytes, which is too much for a reply", bytes.len());
-        bytes = Reply::Failed(Error::new(Kind::Environment, message).help("what was asked for is done"))
+        bytes = Reply::Failed(Error::new(ErrorKind::Environment, message).help("what was asked for is done"))
             .to_bytes();
     }
     // If the agent has removed the folder or filled the disk, it gets no reply.

@@ -1,7 +1,7 @@
 //! The request folder of one spawn, `.orange/<spawn>/` in a worktree, whose contents are not trusted.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
@@ -173,7 +173,10 @@ impl Folder {
         let mut contents = Vec::new();
         file.take(longest + 1).read_to_end(&mut contents)?;
         if contents.len() as u64 > longest {
-            return Err(io::Error::new(ErrorKind::InvalidData, format!("it has more than {longest} bytes")));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("it has more than {longest} bytes"),
+            ));
         }
         Ok(contents)
     }
@@ -310,7 +313,7 @@ fn check_regular(mode: rustix::fs::RawMode) -> io::Result<()> {
     if FileType::from_raw_mode(mode) == FileType::RegularFile {
         return Ok(());
     }
-    Err(io::Error::new(ErrorKind::InvalidData, "it is not a regular file"))
+    Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file"))
 }
 
 fn is_same(one: impl AsFd, other: impl AsFd) -> bool {

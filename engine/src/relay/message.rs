@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Kind};
+use crate::{Error, ErrorKind};
 use orange_system::exec::Output;
 
 /// The most bytes that a request may have.
@@ -70,7 +70,7 @@ impl Reply {
 
 /// The error of a request whose result is unknown.
 pub(super) fn in_doubt(what: &str) -> Error {
-    Error::new(Kind::Environment, format!("{what}: it is unknown whether the request was carried out"))
+    Error::new(ErrorKind::Environment, format!("{what}: it is unknown whether the request was carried out"))
         .help("`orange task show`, or `orange step show` at a step, shows how it stands; ask again if that has not changed")
 }
 
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn replies_are_read_as_they_were_written() {
         check(Reply::Ran { stdout: "a\n\"b\"\u{1b}".to_owned(), stderr: String::new(), status: 3 });
-        check(Reply::Failed(Error::new(Kind::NotAllowed, "no").help("ask")));
+        check(Reply::Failed(Error::new(ErrorKind::NotAllowed, "no").help("ask")));
         for wrong in ["", "{", "[]", "{}", r#"{"stdout":"","stderr":"","status":256}"#, r#"{"stdout":1}"#] {
             assert_eq!(Reply::from_bytes(wrong.as_bytes()), None, "{wrong}");
         }

@@ -14,7 +14,7 @@ use super::watch::Watch;
 use crate::app::App;
 use crate::drive::git::REQUEST_FOLDER;
 use crate::store::{Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The time before a removed folder is created again.
 const CLEANING: Duration = Duration::from_millis(300);
@@ -32,14 +32,15 @@ pub fn serve(
 ) -> Result<()> {
     let (task, journal) = Task::read(&app.home, dir)?;
     let Some(actor) = journal.history().agents.get(&spawn).map(|record| record.actor.clone()) else {
-        return Err(Error::new(Kind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
+        return Err(Error::new(ErrorKind::Refused, format!("task {} has no live agent {spawn}", dir.id)));
     };
     let mut place = WatchedFolder::of(app, &task, spawn)?;
     let mut counter = Counter::new(app, dir, spawn, actor, check);
     let folder = place.open()?;
     counter.reply_to_interrupted(&folder);
-    ready()
-        .map_err(|cause| Error::new(Kind::Environment, format!("nobody waits for the companion: {cause}")))?;
+    ready().map_err(|cause| {
+        Error::new(ErrorKind::Environment, format!("nobody waits for the companion: {cause}"))
+    })?;
     let pipe = io::stdin();
     let mut saved = Saved::of(&place.path);
     loop {
@@ -76,7 +77,7 @@ struct WatchedFolder {
 impl WatchedFolder {
     fn of(app: &App, task: &Task, spawn: u32) -> Result<WatchedFolder> {
         let Some(name) = &task.owned.workspace else {
-            return Err(Error::new(Kind::Refused, format!("task {} has no worktree", task.id)));
+            return Err(Error::new(ErrorKind::Refused, format!("task {} has no worktree", task.id)));
         };
         let path = app.home.workspace(name);
         let worktree = open_worktree(&path).map_err(|cause| Error::io("open", &path, &cause))?;
@@ -102,7 +103,7 @@ impl WatchedFolder {
             .map_err(|cause| Error::io("make", &path, &cause))?;
         let Some(office) = office else {
             let message = format!("another process answers the requests in {}", path.display());
-            return Err(Error::new(Kind::Refused, message));
+            return Err(Error::new(ErrorKind::Refused, message));
         };
         self.watch = Watch::new();
         self.watch.add(self.worktree.as_fd());

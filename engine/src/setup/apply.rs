@@ -1,7 +1,7 @@
 //! Records and applies consent, and takes it back.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use super::record::{Agreed, Edit};
 use super::{Matter, Record, Remedy, json};
 use crate::store::Home;
 use crate::store::lock::{self, Rank};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{atomic, clock, fault};
 
@@ -37,7 +37,7 @@ pub fn agree(home: &Home, harness: &str, repo: &Path, matters: &[Matter]) -> Res
         let names: Vec<&str> = path.iter().map(String::as_str).collect();
         let old = text.as_deref().unwrap_or("{}\n");
         let Some((new, depth)) = json::set(old, &names, value) else {
-            return Err(Error::new(Kind::Corrupt, format!("{} cannot be changed", file.display()))
+            return Err(Error::new(ErrorKind::Corrupt, format!("{} cannot be changed", file.display()))
                 .help(format!("it is not a JSON object with room for `{}`: mend it", path.join("."))));
         };
         record.edits.push(Edit {
@@ -141,13 +141,16 @@ impl Writing {
         loop {
             match fs::create_dir(&folder) {
                 Ok(()) => return Ok(Writing(folder)),
-                Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
+                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
                     let modified = fs::metadata(&folder).and_then(|metadata| metadata.modified());
                     if modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > STALE)) {
                         fs::remove_dir(&folder).unwrap_or_default();
                     } else if Instant::now() > until {
-                        return Err(Error::new(Kind::Locked, format!("{} is being written", file.display()))
-                            .help(format!("try again; if nothing writes it, remove {}", folder.display())));
+                        return Err(Error::new(
+                            ErrorKind::Locked,
+                            format!("{} is being written", file.display()),
+                        )
+                        .help(format!("try again; if nothing writes it, remove {}", folder.display())));
                     } else {
                         thread::sleep(Duration::from_millis(20));
                     }

@@ -17,7 +17,7 @@ pub mod skill;
 #[cfg(test)]
 mod tests;
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -29,7 +29,7 @@ use crate::app::App;
 use crate::around::Around;
 use crate::drive::harness::{Harness, built_in};
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::find_on_path;
 use orange_system::nofollow;
 
@@ -87,7 +87,7 @@ pub fn chosen(app: &App, named: Option<&str>) -> Result<Vec<String>> {
     if built_in().iter().any(|harness| harness.name == name) {
         return Ok(vec![name]);
     }
-    Err(Error::new(Kind::Refused, format!("what {name} asks before it works is not known"))
+    Err(Error::new(ErrorKind::Refused, format!("what {name} asks before it works is not known"))
         .help("run it once in the repository, and answer what it asks"))
 }
 
@@ -116,7 +116,7 @@ pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: boo
         ),
     };
     let message = format!("{harness} would ask a question before it works ({}), and hang", matter.name);
-    Err(Error::new(Kind::Environment, message).help(help))
+    Err(Error::new(ErrorKind::Environment, message).help(help))
 }
 
 /// Refuses to start an agent in a plain folder that its harness would ask about: it does not lie in the repository that the person
@@ -133,17 +133,17 @@ pub fn check_folder(home: &Home, around: &Around, harness: &str, folder: &Path) 
         }
     }
     let (place, message) = (folder.display(), "would ask whether it may trust the task's folder, and hang");
-    Err(Error::new(Kind::Environment, format!("{harness} {message}"))
+    Err(Error::new(ErrorKind::Environment, format!("{harness} {message}"))
         .help(format!("run `{harness}` once in {place} and agree: tasks without a worktree work there")))
 }
 
 fn read_json(file: &Path) -> Result<Value> {
     match nofollow::read_linked(file, nofollow::LONGEST) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {
-            Error::new(Kind::Corrupt, format!("{}: {cause}", file.display()))
+            Error::new(ErrorKind::Corrupt, format!("{}: {cause}", file.display()))
                 .help("mend that file: its own program cannot read it either")
         }),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Value::Null),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Value::Null),
         Err(cause) => Err(Error::io("read", file, &cause)),
     }
 }

@@ -1,13 +1,13 @@
 //! `setup.json`: a person's consents, and the changes in their files.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, nofollow};
 
 /// The contents of the file.
@@ -70,10 +70,10 @@ impl Record {
         let path = home.setup_json();
         match nofollow::read(&path, nofollow::LONGEST) {
             Ok(text) => serde_json::from_slice(&text).map_err(|cause| {
-                Error::new(Kind::Corrupt, format!("{}: {cause}", path.display()))
+                Error::new(ErrorKind::Corrupt, format!("{}: {cause}", path.display()))
                     .help("mend it, or remove it and run `orange setup` again")
             }),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Record::default()),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Record::default()),
             Err(cause) => Err(Error::io("read", &path, &cause)),
         }
     }
@@ -81,7 +81,7 @@ impl Record {
     pub fn write(&self, home: &Home) -> Result<()> {
         let path = home.setup_json();
         let text = serde_json::to_vec_pretty(self).map_err(|cause| {
-            Error::new(Kind::Environment, format!("cannot write {}: {cause}", path.display()))
+            Error::new(ErrorKind::Environment, format!("cannot write {}: {cause}", path.display()))
         })?;
         home.prepare()?;
         atomic::write(&path, &text)
@@ -111,7 +111,7 @@ mod tests {
         assert!(written.contains("\"by\": \"me\"") && written.contains("\"version\": 2"), "{written}");
         fs::write(home.setup_json(), "{\"agreed\":\n[{\"harness\": 1}]}").unwrap();
         let error = Record::read(&home).unwrap_err();
-        assert_eq!(error.kind, Kind::Corrupt);
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains("expected a string at line 2"), "{error}");
     }
 }

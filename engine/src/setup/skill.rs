@@ -1,13 +1,13 @@
 //! The folder in which each coding agent looks for skills, and the skill that is written there.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::around::Around;
 use crate::setup::installed;
 use crate::store::home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::real;
 use orange_system::{atomic, nofollow};
 
@@ -86,7 +86,7 @@ fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static HarnessFolder>>
     if let Some(name) = named {
         let harness = app.harness(name)?;
         let place = HARNESS_FOLDERS.iter().find(|place| place.harness == harness.name).ok_or_else(|| {
-            Error::new(Kind::Refused, format!("where {name} keeps its skills is not known"))
+            Error::new(ErrorKind::Refused, format!("where {name} keeps its skills is not known"))
                 .help("`orange install --print` writes the skill to standard output")
         })?;
         return Ok(vec![place]);
@@ -96,8 +96,11 @@ fn places(app: &App, named: Option<&str>) -> Result<Vec<&'static HarnessFolder>>
     let found: Vec<_> = HARNESS_FOLDERS.iter().filter(is_there).collect();
     if found.is_empty() {
         let names: Vec<_> = HARNESS_FOLDERS.iter().map(|place| place.harness).collect();
-        return Err(Error::new(Kind::Environment, format!("none of these is on PATH: {}", names.join(", ")))
-            .help("name one: `orange install --harness claude`"));
+        return Err(Error::new(
+            ErrorKind::Environment,
+            format!("none of these is on PATH: {}", names.join(", ")),
+        )
+        .help("name one: `orange install --harness claude`"));
     }
     Ok(found)
 }
@@ -108,11 +111,11 @@ fn change(file: &Path, text: &str) -> Result<Change> {
         Ok(bytes) if bytes == text.as_bytes() => Ok(Change::Unchanged),
         Ok(bytes) if String::from_utf8_lossy(&bytes).contains(MARK) => Ok(Change::Updated),
         Ok(_) => Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("{} was not written by `orange install`", file.display()),
         )
         .help("move it away, or take over what you need from `orange install --print`; nothing was written")),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Change::Written),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Change::Written),
         Err(cause) => Err(Error::io("read", file, &cause)),
     }
 }
@@ -149,7 +152,7 @@ mod tests {
         fs::write(&file, format!("old\n{MARK}\n")).unwrap();
         assert_eq!(change(&file, "new").unwrap(), Change::Updated);
         fs::write(&file, "mine").unwrap();
-        assert_eq!(change(&file, "new").unwrap_err().kind, Kind::Refused);
+        assert_eq!(change(&file, "new").unwrap_err().kind, ErrorKind::Refused);
         assert_eq!(change(&file, "mine").unwrap(), Change::Unchanged);
     }
 }

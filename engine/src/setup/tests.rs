@@ -121,7 +121,7 @@ fn without_a_login_consent_does_not_pretend_one() {
     assert_eq!(open("claude", &home, &around), ["login"]);
     fs::write(folder.path().join(".claude.json"), "[]").unwrap();
     let matters = matters("claude", Path::new(REPO), &Record::default(), &around).unwrap();
-    assert_eq!(agree(&home, "claude", Path::new(REPO), &matters).unwrap_err().kind, Kind::Corrupt);
+    assert_eq!(agree(&home, "claude", Path::new(REPO), &matters).unwrap_err().kind, ErrorKind::Corrupt);
     assert_eq!(fs::read_to_string(folder.path().join(".claude.json")).unwrap(), "[]");
     assert!(!folder.path().join(".claude.json.lock").exists());
 }

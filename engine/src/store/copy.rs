@@ -12,7 +12,7 @@ use crate::store::merge::{self, loses};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
 use crate::store::{DirKind, Event, TaskDir, home, late_write};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::regular::{self, Found};
 use orange_system::{atomic, nofollow};
 
@@ -77,7 +77,7 @@ impl Copy {
         let path = worktree.join("TASK.md");
         let is_broken = |copy: &Result<Copy>| match copy {
             Ok(copy) => copy.is_incomplete(),
-            Err(error) => error.kind == Kind::Corrupt,
+            Err(error) => error.kind == ErrorKind::Corrupt,
         };
         task::once_whole(&path, || Copy::glance(dir, history, &path), is_broken).map(Some)
     }
@@ -279,7 +279,7 @@ pub fn check_place(worktree: &Path) -> Result<()> {
     if is_ours {
         return Ok(());
     }
-    Err(Error::new(Kind::Refused, format!("{} is in the way of the task's own", path.display()))
+    Err(Error::new(ErrorKind::Refused, format!("{} is in the way of the task's own", path.display()))
         .help("move it away; if it is the project's own file, rename it on the default branch"))
 }
 
@@ -371,7 +371,7 @@ fn flawed(path: &Path, flaw: &Flaw, added_lines: usize) -> Error {
         0 => path.display().to_string(),
         line => format!("{}:{line}", path.display()),
     };
-    Error::new(Kind::Corrupt, format!("{place}: {flaw}")).help(format!(
+    Error::new(ErrorKind::Corrupt, format!("{place}: {flaw}")).help(format!(
         "{}, or remove the file: the task's text is written there again; nothing was changed",
         flaw.mend
     ))
@@ -380,7 +380,7 @@ fn flawed(path: &Path, flaw: &Flaw, added_lines: usize) -> Error {
 fn too_long(path: &Path) -> Error {
     const MIB: u64 = 1024 * 1024;
     let message = format!("{} is longer than {} MiB", path.display(), regular::LIMIT / MIB);
-    Error::new(Kind::Corrupt, message).help(
+    Error::new(ErrorKind::Corrupt, message).help(
         "move what is long into a file of its own, or remove this one: the task's text is written there again; nothing was changed",
     )
 }

@@ -16,7 +16,7 @@ use crate::store::{
     DirKind, Event, Home, LockedTask, Set, Task, TaskDir, event, home, id, journal, list, lock, projects,
     task,
 };
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, clock, fault, nofollow, regular};
 
 /// The values of a new task or mission.
@@ -161,7 +161,7 @@ fn write(dir: &TaskDir, branch: &str, draft: &Draft) -> Result<()> {
     let text = task_md(dir, branch, draft, &now);
     Document::parse(text.as_bytes()).map_err(|flaw| {
         let file = dir.kind.file();
-        Error::new(Kind::Usage, format!("this text cannot stand in a {file}: {flaw}")).help(flaw.mend)
+        Error::new(ErrorKind::Usage, format!("this text cannot stand in a {file}: {flaw}")).help(flaw.mend)
     })?;
     regular::check_length(&text)?;
 

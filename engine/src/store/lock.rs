@@ -1,7 +1,7 @@
 //! Advisory locks: one holder at a time, who signs the lock; the kernel releases it when the holder dies.
 
 use std::fs::{File, TryLockError};
-use std::io::{ErrorKind, Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::marker::PhantomData;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Unfit;
 use orange_system::{clock, fault, nofollow};
 
@@ -119,7 +119,7 @@ pub fn held_longer(path: &Path, patience: Duration) -> Option<Holder> {
 pub fn holder(path: &Path, patience: Duration) -> std::io::Result<Option<Holder>> {
     match nofollow::open(path, OFlags::RDONLY) {
         Ok(file) => Ok(holder_in(file, patience)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(cause),
     }
 }
@@ -201,9 +201,9 @@ impl Turn {
 
 fn open(path: &Path) -> Result<File> {
     nofollow::open(path, OFlags::RDWR | OFlags::CREATE).map_err(|cause| {
-        if cause.kind() == ErrorKind::NotFound {
+        if cause.kind() == io::ErrorKind::NotFound {
             return Error::new(
-                Kind::NotFound,
+                ErrorKind::NotFound,
                 format!("{} is gone", path.parent().unwrap_or(path).display()),
             );
         }
@@ -221,7 +221,7 @@ fn is_still_there(file: &File, path: &Path) -> bool {
 
 fn held(mut file: File, what: &str, patience: Duration) -> Error {
     let holder = signed(&mut file).map_or_else(|| "another process".to_owned(), |(.., holder)| holder);
-    Error::new(Kind::Locked, format!("{what} is locked by {holder}; waited {patience:?}"))
+    Error::new(ErrorKind::Locked, format!("{what} is locked by {holder}; waited {patience:?}"))
         .help("wait until it is done and try again; if it hangs, end that process: its lock goes with it")
 }
 

@@ -12,7 +12,7 @@ use crate::store::lock::{self, Lock, Rank};
 use crate::store::scalar::Value;
 use crate::store::task::{self, Task};
 use crate::store::{Event, Home, Set, TaskDir, edit, home, journal, late_write, pool};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, clock};
 
 /// A locked task. Dropping it releases the lock.
@@ -143,7 +143,7 @@ impl LockedTask {
     /// Changes keys of the frontmatter that people own, such as `summary`, `branch`, `attention`, `pr_url`; it refuses others.
     pub fn edit(&mut self, changes: &[(&str, Value)]) -> Result<()> {
         if let Some((key, _)) = changes.iter().find(|(key, _)| self.history.owned.owns(key)) {
-            return Err(Error::new(Kind::Refused, format!("`{key}` is kept by the engine"))
+            return Err(Error::new(ErrorKind::Refused, format!("`{key}` is kept by the engine"))
                 .help("it changes with transitions only: `orange task next` shows them"));
         }
         let (dir, history) = (self.dir.clone(), self.history.clone());
@@ -221,7 +221,7 @@ impl LockedTask {
         }
         let worktree = self.workspace().unwrap_or_default();
         let message = format!("TASK.md in {} is being written all the time", worktree.display());
-        Err(Error::new(Kind::Environment, message)
+        Err(Error::new(ErrorKind::Environment, message)
             .help("something rewrites this file in a loop: stop it and try again"))
     }
 

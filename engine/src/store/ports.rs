@@ -5,7 +5,7 @@ use crate::store::projects::{self, Project};
 use crate::store::settings::Ports;
 use crate::store::settings::ports::Range;
 use crate::store::{Home, pool, trust};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Refuses ports of a project that reach beyond the last one, or that another project has. The ports of a project whose `orange.toml`
 /// has changed stay its own: a person may trust the former content again.
@@ -20,7 +20,7 @@ pub fn check(home: &Home, project: &Project, ports: Ports) -> Result<()> {
             project.name, ports.per_slot, ports.base
         );
         return Err(
-            Error::new(Kind::Refused, message).help("begin with a lower port, or take fewer for each")
+            Error::new(ErrorKind::Refused, message).help("begin with a lower port, or take fewer for each")
         );
     };
     for other in projects::read(home)?.into_iter().filter(|other| other.name != project.name) {
@@ -31,7 +31,7 @@ pub fn check(home: &Home, project: &Project, ports: Ports) -> Result<()> {
                 "{} would have the ports {} to {}, and {} has {first} to {last}",
                 project.name, range.first, range.last, other.name
             );
-            return Err(Error::new(Kind::Refused, message).help(format!(
+            return Err(Error::new(ErrorKind::Refused, message).help(format!(
                 "give one of them another base, such as {free}: `orange project update {} --ports {free}:{}`",
                 project.name, ports.per_slot
             )));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use rustix::fs::OFlags;
 
 use crate::store::{TaskDir, home};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{atomic, fault, nofollow};
 
@@ -101,7 +101,9 @@ impl StoredTranscript {
         let mut contents = Vec::new();
         let file = nofollow::open(&self.path, OFlags::RDONLY).map_err(unreadable)?;
         match GzDecoder::new(file).take(LONGEST).read_to_end(&mut contents) {
-            Err(cause) if !matches!(cause.kind(), ErrorKind::UnexpectedEof | ErrorKind::InvalidInput) => {
+            Err(cause)
+                if !matches!(cause.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput) =>
+            {
                 Err(unreadable(cause))
             }
             Ok(_) | Err(_) => Ok(contents),
@@ -202,7 +204,7 @@ fn make_room(dir: &TaskDir, but: u32, room: u64) -> Result<()> {
 
 fn remove(path: &Path) -> Result<()> {
     nofollow::remove(path).map_err(|cause| {
-        Error::new(Kind::Environment, format!("cannot remove {}: {cause}", path.display()))
+        Error::new(ErrorKind::Environment, format!("cannot remove {}: {cause}", path.display()))
             .help("mend the permissions of its folder")
     })
 }

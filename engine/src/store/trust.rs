@@ -1,6 +1,6 @@
 //! `trusted.json`: the content of each project's `orange.toml` that a person has agreed to. Any other content is not used.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::store::Home;
 use crate::store::lock::{self, Rank};
 use crate::store::projects::Project;
 use crate::store::settings::{self, FILE, Settings};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::{if_found, real};
 use orange_system::{atomic, clock, nofollow};
 
@@ -90,7 +90,9 @@ pub fn read_file(project: &Project) -> Result<Option<Vec<u8>>> {
     let path = path(project);
     match nofollow::read(&path, settings::LONGEST) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
         Err(cause) => Err(Error::io("read", &path, &cause)),
     }
 }
@@ -148,7 +150,7 @@ fn read(home: &Home) -> Result<Vec<Agreed>> {
     let bytes = if_found(&path, nofollow::read(&path, nofollow::LONGEST))?;
     bytes.map_or(Ok(Vec::new()), |bytes| {
         serde_json::from_slice(&bytes).map_err(|cause| {
-            Error::new(Kind::Corrupt, format!("cannot read {}: {cause}", path.display())).help(format!(
+            Error::new(ErrorKind::Corrupt, format!("cannot read {}: {cause}", path.display())).help(format!(
                 "correct it, or delete it: then no {FILE} is trusted until `orange project trust`"
             ))
         })
@@ -164,7 +166,7 @@ fn change(home: &Home, edit: impl FnOnce(&mut Vec<Agreed>)) -> Result<()> {
     let mut all = read(home)?;
     edit(&mut all);
     let mut text = serde_json::to_vec_pretty(&all).map_err(|cause| {
-        Error::new(Kind::Environment, format!("cannot write {}: {cause}", path.display()))
+        Error::new(ErrorKind::Environment, format!("cannot write {}: {cause}", path.display()))
     })?;
     text.push(b'\n');
     atomic::write(&path, &text)

@@ -1,7 +1,7 @@
 //! Writes files whole or not at all: a temporary file beside the target, fsync, rename, fsync of the folder.
 
 use std::fs::{self, DirEntry};
-use std::io::{ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,7 +37,7 @@ impl Room {
         let path = &self.staged.target;
         let fail = |cause: std::io::Error| no_space(path, &cause);
         if contents.len() > self.length {
-            return Err(fail(ErrorKind::FileTooLarge.into()));
+            return Err(fail(io::ErrorKind::FileTooLarge.into()));
         }
         fault::step("write", self.staged.temporary.display());
         let mut file = nofollow::open(&self.staged.temporary, OFlags::WRONLY).map_err(fail)?;
@@ -63,7 +63,7 @@ pub fn swap(path: &Path, before: &[u8], contents: &[u8], former: &Path) -> Resul
     match nofollow::read(&staged.target, before.len() as u64) {
         Ok(now) if now == before => staged.swap(former).map(|()| true),
         Ok(_) => Ok(false),
-        Err(cause) if cause.kind() == ErrorKind::NotFound || is_too_long(&cause) => Ok(false),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound || is_too_long(&cause) => Ok(false),
         Err(cause) => Err(Error::io("read", path, &cause)),
     }
 }
@@ -108,7 +108,7 @@ impl Begun {
 pub fn remove(path: &Path) -> Result<()> {
     fault::step("remove", path.display());
     match nofollow::remove(path) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => Err(Error::io("remove", path, &cause)),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path, &cause)),
         Ok(()) | Err(_) => Ok(()),
     }
 }
@@ -130,7 +130,7 @@ pub fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&Path>) 
     let mut staged = Staged { temporary: temporary(scratch), target: path.to_owned() };
     let done = fill(&staged.temporary, contents, mode, Wait::No).and_then(|()| staged.put(former));
     let done = match done {
-        Err(cause) if cause.kind() == ErrorKind::CrossesDevices => {
+        Err(cause) if cause.kind() == io::ErrorKind::CrossesDevices => {
             staged = Staged { temporary: temporary(path), target: path.to_owned() };
             fill(&staged.temporary, contents, mode, Wait::No).and_then(|()| staged.put_across(former))
         }
@@ -138,7 +138,7 @@ pub fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&Path>) 
     };
     match done {
         Ok(()) => Ok(Put::Done),
-        Err(cause) if matches!(cause.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
+        Err(cause) if matches!(cause.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
             Ok(Put::Changed)
         }
         Err(cause) => Err(no_space(path, &cause)),
@@ -149,7 +149,7 @@ pub fn put(path: &Path, contents: &[u8], scratch: &Path, former: Option<&Path>) 
 pub fn take_out(file: &Path, former: &Path) -> std::io::Result<()> {
     fault::step("rename to", former.display());
     match nofollow::rename(file, former) {
-        Err(cause) if cause.kind() == ErrorKind::CrossesDevices => {
+        Err(cause) if cause.kind() == io::ErrorKind::CrossesDevices => {
             copy(file, former)?;
             nofollow::remove(file)
         }
@@ -224,7 +224,7 @@ fn mode_of(path: &Path) -> std::io::Result<Option<u32>> {
         Ok(found) if found.is_symlink() => Err(Unfit::Link.into()),
         Ok(found) if !found.is_file() => Err(Unfit::NoFile.into()),
         Ok(found) => Ok(Some(found.permissions().mode() & 0o7777)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(cause),
     }
 }
@@ -280,7 +280,7 @@ impl Staged {
         fault::step("swap", self.target.display());
         if let Err(cause) = exchange(former, &self.target) {
             nofollow::rename(former, &self.temporary).map_err(fail)?;
-            if cause.kind() != ErrorKind::Unsupported {
+            if cause.kind() != io::ErrorKind::Unsupported {
                 return Err(fail(cause));
             }
             nofollow::hard_link(&self.target, former).map_err(fail)?;
@@ -299,7 +299,7 @@ impl Staged {
         fault::step("swap", self.target.display());
         let Err(cause) = exchange(former, &self.target) else { return Ok(()) };
         nofollow::rename(former, &self.temporary)?;
-        if cause.kind() != ErrorKind::Unsupported {
+        if cause.kind() != io::ErrorKind::Unsupported {
             return Err(cause);
         }
         nofollow::hard_link(&self.target, former)?;
@@ -312,7 +312,7 @@ impl Staged {
         fault::step("swap", self.target.display());
         match exchange(&self.temporary, &self.target) {
             Ok(()) => take_out(&self.temporary, former),
-            Err(cause) if cause.kind() == ErrorKind::Unsupported => {
+            Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
                 if let regular::Found::File(bytes, _) = regular::read(&self.target)? {
                     nofollow::open(former, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC)?
                         .write_all(&bytes)?;
@@ -326,7 +326,7 @@ impl Staged {
     fn put_where_nothing_is(&self) -> std::io::Result<()> {
         fault::step("rename to", self.target.display());
         match nofollow::rename_with(&self.temporary, &self.target, RenameFlags::NOREPLACE) {
-            Err(cause) if cause.kind() == ErrorKind::Unsupported => {
+            Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
                 nofollow::hard_link(&self.temporary, &self.target)?;
                 nofollow::remove(&self.temporary)
             }

@@ -19,7 +19,7 @@ use self::captured::{Bound, Copied};
 use self::gather::Gathering;
 use crate::nofollow;
 use crate::process;
-use crate::{Error, Kind, Result, fault};
+use crate::{Error, ErrorKind, Result, fault};
 use orange_api::Unfit;
 
 /// The flags for the log.
@@ -222,7 +222,7 @@ impl Call {
     pub fn late(&self) -> Error {
         let message =
             format!("`{}` did not end within {} s and was killed", brief(&self.what), self.bound.as_secs());
-        Error::new(Kind::Environment, message)
+        Error::new(ErrorKind::Environment, message)
             .help("find out what it waits for by running it by hand, then repeat the command")
     }
 
@@ -300,7 +300,7 @@ impl Call {
     }
 
     fn cannot_start(&self, cause: &io::Error) -> Error {
-        let broken = |message: String| Error::new(Kind::Environment, message);
+        let broken = |message: String| Error::new(ErrorKind::Environment, message);
         if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_dir()) {
             return broken(format!("`{}` cannot run in {}: no such folder", self.program, folder.display()))
                 .help("put it back; if a project's repository has moved, `orange project update NAME --path PATH` says so");
@@ -374,7 +374,7 @@ impl Output {
     pub fn failure(&self) -> Error {
         let complaint = self.complaint();
         let said = if complaint.is_empty() { self.status.to_string() } else { complaint };
-        Error::new(Kind::Environment, format!("`{}` failed: {said}", brief(&self.what)))
+        Error::new(ErrorKind::Environment, format!("`{}` failed: {said}", brief(&self.what)))
     }
 }
 
@@ -387,7 +387,7 @@ impl Detached {
             return Ok(());
         }
         let message = format!("`{}` was not started: its go-between ended with {status}", brief(&self.what));
-        Err(Error::new(Kind::Environment, message).help("`orange log` may say why"))
+        Err(Error::new(ErrorKind::Environment, message).help("`orange log` may say why"))
     }
 
     /// Waits for its end.
@@ -415,16 +415,17 @@ pub fn become_independent() -> Result<()> {
         Ok(_) => Ok(()),
         Err(cause) => match process::leads_session(own)? {
             true => Ok(()),
-            false => {
-                Err(Error::new(Kind::Environment, format!("cannot leave the terminal's session: {cause}")))
-            }
+            false => Err(Error::new(
+                ErrorKind::Environment,
+                format!("cannot leave the terminal's session: {cause}"),
+            )),
         },
     }
 }
 
 /// The error about a missing program, with where to get it.
 pub fn not_installed(program: &str) -> Error {
-    Error::new(Kind::Environment, format!("`{program}` is not installed or not on PATH"))
+    Error::new(ErrorKind::Environment, format!("`{program}` is not installed or not on PATH"))
         .help(remedy(program))
 }
 
@@ -446,7 +447,7 @@ fn reap(child: &mut Child, what: &str) -> Result<ExitStatus> {
 }
 
 fn cannot_wait(what: &str, cause: &io::Error) -> Error {
-    Error::new(Kind::Environment, format!("cannot wait for `{}`: {cause}", brief(what)))
+    Error::new(ErrorKind::Environment, format!("cannot wait for `{}`: {cause}", brief(what)))
 }
 
 fn pid_of(child: &Child) -> Pid {

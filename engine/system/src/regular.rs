@@ -1,13 +1,13 @@
 //! Reads files at paths where anything may be: only a bounded regular file is read, and no link is followed.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
 use rustix::fs::OFlags;
 
 use crate::nofollow;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Unfit;
 
 /// The longest `TASK.md`.
@@ -36,7 +36,7 @@ pub fn read(path: &Path) -> io::Result<Found> {
     };
     match read() {
         Ok((bytes, written)) => Ok(Found::File(bytes, written)),
-        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+        Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(Found::Nothing)
         }
         Err(cause) => match Unfit::of(&cause) {
@@ -54,7 +54,7 @@ pub fn check_length(text: &str) -> Result<()> {
     if text.len() as u64 <= LIMIT {
         return Ok(());
     }
-    Err(Error::new(Kind::Refused, format!("the task's text would be longer than {} MiB", LIMIT / MIB))
+    Err(Error::new(ErrorKind::Refused, format!("the task's text would be longer than {} MiB", LIMIT / MIB))
         .help("move what is long into a file of its own, and name that here"))
 }
 
@@ -72,7 +72,7 @@ mod tests {
     fn what_could_not_be_read_again_is_not_written() {
         let longest = "x".repeat(usize::try_from(LIMIT).unwrap());
         check_length(&longest).unwrap();
-        assert_eq!(check_length(&(longest + "x")).unwrap_err().kind, Kind::Refused);
+        assert_eq!(check_length(&(longest + "x")).unwrap_err().kind, ErrorKind::Refused);
     }
 
     #[test]

@@ -156,7 +156,7 @@ fn words_have_to_be_utf8() {
     for line in ["task show", "project add", "task create x --context"] {
         let word = std::ffi::OsString::from_vec(b"\xff".to_vec());
         let error = parse(words(line).into_iter().chain([word])).unwrap_err();
-        assert_eq!(error.kind, crate::Kind::Usage);
+        assert_eq!(error.kind, crate::ErrorKind::Usage);
         assert!(error.help.contains("UTF-8"), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::{LogsArgs, TaskName};
 use crate::cmd::task::logs;
 use crate::store::{Event, Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Shows the transcript of the last agent, or of the last one of a step.
 pub fn run(
@@ -27,7 +27,7 @@ fn last_of(app: &App, dir: &TaskDir, step: &str) -> Result<u32> {
         (spawn.step.as_deref() == Some(step)).then_some(spawn.spawn)
     });
     last.ok_or_else(|| {
-        Error::new(Kind::NotFound, format!("no agent has worked at a step `{step}`"))
+        Error::new(ErrorKind::NotFound, format!("no agent has worked at a step `{step}`"))
             .help(format!("`orange mission show {}` shows its steps", dir.id))
     })
 }

@@ -18,7 +18,7 @@ use crate::flow::mission::{Projection, advance, answer};
 use crate::flow::observed::Observed;
 use crate::flow::session::Panes;
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, find};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{ChangedMission, Success};
 
 /// Runs a command. `tell` prints a message before the command ends, and returns whether the output is still open.
@@ -134,7 +134,7 @@ pub fn named_or_here(app: &App, mission: &MissionName) -> Result<TaskDir> {
     }
     let own = app.caller.task().map(|id| find::by_id(&app.home, id)).transpose()?;
     own.filter(|dir| dir.kind == DirKind::Mission).ok_or_else(|| {
-        Error::new(Kind::Usage, "which mission? This folder is not a mission's worktree")
+        Error::new(ErrorKind::Usage, "which mission? This folder is not a mission's worktree")
             .help("name it by id or branch, or go into its worktree; `orange mission list` shows them")
     })
 }

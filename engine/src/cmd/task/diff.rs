@@ -7,7 +7,7 @@ use crate::cmd::answer::Answer;
 use crate::cmd::args::DiffArgs;
 use crate::flow::diff::{Comparison, FileDiff, Shape, compare};
 use crate::store::TaskDir;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Diff, DiffFile};
 
 /// Shows what a task or a mission has changed.
@@ -18,7 +18,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &DiffArgs, as_json: bool) -> Result<A
         (false, false) => Shape::Patch,
     };
     if shape == Shape::Tool && (as_json || !is_terminal()) {
-        return Err(Error::new(Kind::Usage, "a diff tool needs a terminal")
+        return Err(Error::new(ErrorKind::Usage, "a diff tool needs a terminal")
             .help("leave out --tool, or run the command in a terminal"));
     }
     let comparison = compare(app, dir)?;
@@ -35,7 +35,7 @@ pub fn run(app: &App, dir: &TaskDir, args: &DiffArgs, as_json: bool) -> Result<A
     match comparison.show(shape)? {
         // The user has left the pager before the end.
         ended if ended.success() || ended.code().is_none() => Ok(Answer::default()),
-        ended => Err(Error::new(Kind::Environment, format!("git has failed: {ended}"))
+        ended => Err(Error::new(ErrorKind::Environment, format!("git has failed: {ended}"))
             .help("git says why above; `git difftool --tool-help` lists the tools that it knows")),
     }
 }

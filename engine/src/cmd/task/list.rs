@@ -20,7 +20,7 @@ use crate::flow::{activity, changed};
 use crate::store::list::Brevity;
 use crate::store::pool::Saved;
 use crate::store::{DirKind, Listed, Owned, Task, TaskDir, list, projects, suggest, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{ListedTask, Need, Spending, TaskRow};
 use orange_system::fault;
 
@@ -168,7 +168,7 @@ impl Around<'_> {
             let history = task::read_journal_last(&dir, 0)?.history();
             Observed::of(self.app, &dir, task, history, &self.panes)
         });
-        let is_gone = observed.as_ref().is_err_and(|error| error.kind == Kind::NotFound);
+        let is_gone = observed.as_ref().is_err_and(|error| error.kind == ErrorKind::NotFound);
         (!is_gone).then_some((dir, observed))
     }
 
@@ -249,7 +249,7 @@ fn check_status(app: &App, status: &str) -> Result<()> {
         machines.iter().flat_map(|machine| machine.states).map(|state| state.name).collect();
     names.sort_unstable();
     names.dedup();
-    Err(Error::new(Kind::NotFound, format!("no workflow has a status `{status}`"))
+    Err(Error::new(ErrorKind::NotFound, format!("no workflow has a status `{status}`"))
         .help(suggest::help(status, &names, "statuses")))
 }
 

@@ -7,7 +7,7 @@ use crate::flow::doing::works_as;
 use crate::flow::transcript::{Transcript, Turn, What, follow, plain, transcript, turns};
 use crate::store::TaskDir;
 use crate::store::transcripts::Form;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Logs;
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub fn run(
     tell: &dyn Fn(&Answer) -> Result<bool>,
 ) -> Result<Answer> {
     if args.raw && as_json {
-        return Err(Error::new(Kind::Usage, "`--raw` and `--json` are two forms of one answer")
+        return Err(Error::new(ErrorKind::Usage, "`--raw` and `--json` are two forms of one answer")
             .help("leave one of them out; the raw transcript of most agents is a JSON object a line"));
     }
     let found = transcript(app, dir, args.spawn)?;
@@ -77,7 +77,7 @@ fn heading(found: &Transcript) -> String {
 
 fn nothing(dir: &TaskDir, found: &Transcript) -> Error {
     let spawn = found.agent.spawn;
-    Error::new(Kind::NotFound, format!("there is no transcript of agent {spawn}")).help(format!(
+    Error::new(ErrorKind::NotFound, format!("there is no transcript of agent {spawn}")).help(format!(
         "it has shown nothing, or newer ones have taken its place; `orange {} show {}` has its end",
         dir.kind.word(),
         dir.id

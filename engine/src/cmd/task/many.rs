@@ -12,7 +12,7 @@ use crate::flow::observed::Observed;
 use crate::flow::queue::Queue;
 use crate::flow::session::Panes;
 use crate::store::{DirKind, Owned, TaskDir, list};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::FailedTask;
 
 /// Runs a command that changes tasks, as `changing` does for one.
@@ -107,6 +107,6 @@ pub fn check_one(names: &TaskNames, what: &str) -> Result<()> {
     if names.names.len() < 2 && names.filter.is_none() {
         return Ok(());
     }
-    Err(Error::new(Kind::Usage, format!("{what} is for one task"))
+    Err(Error::new(ErrorKind::Usage, format!("{what} is for one task"))
         .help("name one task; of several, only the status can be changed together"))
 }

@@ -39,7 +39,7 @@ use crate::setup::skill;
 use crate::store::effective::effective;
 use crate::store::event::{self, Spawn};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, find};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Respawned, Restarted, StatusChange, Stopped, Success};
 
 /// Runs a command. `tell` prints a message before the command ends, and returns whether the output is still open.
@@ -224,7 +224,7 @@ pub fn named_or_here(app: &App, task: &TaskName) -> Result<TaskDir> {
     match here {
         Some(dir) if dir.kind == DirKind::Mission => Err(find::wrong_kind(&dir)),
         Some(dir) => Ok(dir),
-        None => Err(Error::new(Kind::Usage, "which task? This folder is not a task's worktree")
+        None => Err(Error::new(ErrorKind::Usage, "which task? This folder is not a task's worktree")
             .help("name it by id or branch, or go into its worktree; `orange task list` shows them")),
     }
 }
@@ -338,7 +338,7 @@ mod tests {
         let named =
             |app: &App, name: Option<&str>| named_or_here(app, &TaskName { name: name.map(str::to_owned) });
         assert_eq!(named(&app, Some("fix")).unwrap(), dir);
-        assert_eq!(named(&app, None).unwrap_err().kind, Kind::Usage);
+        assert_eq!(named(&app, None).unwrap_err().kind, ErrorKind::Usage);
         app.caller =
             Caller::Agent { task: dir.id.clone(), spawn: Some(1), claim: Actor::Worker, secret: None };
         assert_eq!(named(&app, None).unwrap(), dir);
@@ -359,7 +359,7 @@ mod tests {
         let id = store::tests::mission(&app.home, "brew").dir().id.clone();
         let refused = |app: &App, name: Option<&str>| {
             let error = named_or_here(app, &TaskName { name: name.map(str::to_owned) }).unwrap_err();
-            let expect = (Kind::NotFound, format!("{id} is a mission"));
+            let expect = (ErrorKind::NotFound, format!("{id} is a mission"));
             assert_eq!((error.kind, error.message.clone()), expect);
             assert!(error.help.contains("mission show"), "{}", error.help);
         };

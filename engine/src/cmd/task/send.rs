@@ -7,7 +7,7 @@ use crate::cmd::args::{SendArgs, TaskNames};
 use crate::cmd::stdin;
 use crate::flow::send::{Message, Recipient, send};
 use crate::store::TaskDir;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Sent, Success};
 
 /// Sends a message to an agent of each task.
@@ -34,7 +34,7 @@ fn unclear(has_filter: bool) -> Error {
         true => ("with --where, no task is named", "give the message only, in quotes"),
         false => ("there is no message, or no task to send it to", "`orange task send ID \"TEXT\"`"),
     };
-    Error::new(Kind::Usage, message).help(help)
+    Error::new(ErrorKind::Usage, message).help(help)
 }
 
 fn one(app: &App, dir: &TaskDir, message: Message<'_>) -> Result<(Sent, String)> {

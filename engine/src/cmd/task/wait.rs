@@ -13,7 +13,7 @@ use crate::flow::queue::Queue;
 use crate::flow::snapshot::state_named;
 use crate::flow::{abandoned, activity, lock_recovered};
 use crate::store::{DirKind, Task, TaskDir, TaskHistory, list, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Need, Success, Waited};
 
 /// The time between two looks. A look is one `stat`, so that a wait of hours costs nothing.
@@ -47,7 +47,7 @@ pub fn needs_me(app: &App, args: &WaitArgs) -> Result<Answer> {
             let who = dir.as_ref().map_or_else(|| "nothing".to_owned(), |dir| format!("{} does not", dir.id));
             let need = if dir.is_some() { "need" } else { "needs" };
             let message = format!("{who} {need} you after {seconds} s");
-            return Err(Error::new(Kind::TimedOut, message)
+            return Err(Error::new(ErrorKind::TimedOut, message)
                 .help("wait again, or longer; `orange task list` shows what each task does"));
         }
         std::thread::sleep(LOOK);
@@ -63,9 +63,8 @@ fn of_one(app: &App, dir: &TaskDir) -> Result<Option<(Task, Need)>> {
     let queue = Queue::read(&app.home).ok();
     let Some((task, need)) = look(app, dir, queue.as_ref())?.filter(|(_, need)| !need.is_over()) else {
         let message = format!("{} is over and needs nobody any more", dir.id);
-        return Err(
-            Error::new(Kind::Refused, message).help(format!("{} says what happened", dir.command("show")))
-        );
+        return Err(Error::new(ErrorKind::Refused, message)
+            .help(format!("{} says what happened", dir.command("show"))));
     };
     Ok(need.person.then_some((task, need)))
 }
@@ -131,7 +130,7 @@ fn has_come(app: &App, dir: &TaskDir, history: &TaskHistory, statuses: &[String]
     if machine.state(state).terminal {
         let status = &history.owned.status;
         let message = format!("{} is {status} and can no longer reach {}", dir.id, statuses.join(" or "));
-        return Err(Error::new(Kind::Refused, message)
+        return Err(Error::new(ErrorKind::Refused, message)
             .help(format!("`orange task show {}` says what happened", dir.id)));
     }
     Ok(false)
@@ -155,6 +154,6 @@ fn timed_out(app: &App, dir: &TaskDir, statuses: &[String], seconds: u32) -> Res
     };
     let answer = agents.iter().find_map(doings::how_to_answer);
     let answer = answer.map(|how| format!("`{how}`, or `deny`, answers it; ")).unwrap_or_default();
-    Ok(Error::new(Kind::TimedOut, message)
+    Ok(Error::new(ErrorKind::TimedOut, message)
         .help(format!("{answer}wait again, or longer; `orange task watch` shows what happens")))
 }

@@ -14,7 +14,7 @@ use crate::cmd::needs::why;
 use crate::flow::{activity, need};
 use crate::store::event::Event;
 use crate::store::{DirKind, Follow, Record, Task, TaskDir, list, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::{Agent, Assessment, Need, Watched};
 use orange_system::clock;
 
@@ -86,7 +86,7 @@ pub fn all(app: &App, kind: DirKind, out: Out<'_>) -> Result<()> {
 fn is_under_way(app: &App, dir: &TaskDir) -> Result<bool> {
     match task::read_journal(dir).map(|journal| journal.history()) {
         Ok(history) => Ok(history.open.is_some() || !app.is_end(dir.kind, &history.owned)),
-        Err(error) if error.kind == Kind::NotFound => Ok(false),
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
 }

@@ -9,7 +9,7 @@ use super::look::{Found, Look, Tree, is_as_found};
 use super::parse::{self, Entry, Object};
 use super::scratch::Scratch;
 use super::{Git, LONG, TASK_FILE, Worktree};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::Call;
 
 /// The author of backup commits.
@@ -201,7 +201,7 @@ impl Git {
             Some((path, _)) => {
                 let message =
                     format!("{} is not in the backup {commit}, so nothing is removed", path.display());
-                Err(Error::new(Kind::Environment, message)
+                Err(Error::new(ErrorKind::Environment, message)
                     .help("move that file away; then `orange workspace gc` gives the worktree back"))
             }
             None => Ok(()),
@@ -338,7 +338,7 @@ impl Git {
         let printed =
             if files.is_empty() { String::new() } else { hash(&["--no-filters", "--stdin-paths"], &lines)? };
         if printed.lines().count() != files.len() {
-            return Err(Error::new(Kind::Environment, "`git hash-object` has not read every file"));
+            return Err(Error::new(ErrorKind::Environment, "`git hash-object` has not read every file"));
         }
         for (found, id) in files.iter().zip(printed.lines()) {
             held.push((found.path.clone(), Object { mode: found.mode().to_owned(), id: id.to_owned() }));

@@ -12,7 +12,7 @@ use super::look::{Exactness, Found, Look, Tree};
 use super::parse;
 use super::scratch::{Scratch, ScratchFolder};
 use super::{Git, LONG, WHOLE};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::Call;
 use orange_system::files::real;
 use orange_system::nofollow;
@@ -86,7 +86,7 @@ impl Git {
         let call = self.call().args(["cat-file", "--batch-check=%(objectsize)"]).input(ids.as_bytes());
         let printed = call.text()?;
         if printed.lines().count() != files.len() {
-            return Err(Error::new(Kind::Environment, "`git cat-file` has not measured every file"));
+            return Err(Error::new(ErrorKind::Environment, "`git cat-file` has not measured every file"));
         }
         let pairs = files.iter().zip(printed.lines());
         let other = pairs.filter(|(it, length)| length.parse() != Ok(it.length()));

@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 
 use super::scratch::Scratch;
 use super::{Call, Git, NOT_INSIDE, parse, without_task_file};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::ProcessGroup;
 
 /// Difference of a file.
@@ -108,7 +108,7 @@ impl Comparison {
         let range = format!("{}..{}", self.base, self.commit);
         let counted = self.there.call().args(["rev-list", "--count", &range]).text()?;
         counted.parse().map_err(|_| {
-            Error::new(Kind::Environment, format!("git counts commits in an unknown form: {counted}"))
+            Error::new(ErrorKind::Environment, format!("git counts commits in an unknown form: {counted}"))
         })
     }
 
@@ -139,7 +139,9 @@ impl Comparison {
         };
         let mut child =
             self.aimed(self.there.on_terminal(), command, words).attended(ProcessGroup::Inherited)?;
-        child.wait().map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for git: {cause}")))
+        child
+            .wait()
+            .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot wait for git: {cause}")))
     }
 
     fn plainly(&self, words: &[&str]) -> Call {

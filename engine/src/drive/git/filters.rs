@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::Git;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::find_on_path;
 
 /// Git Large File Storage. Without its settings git checks out its pointers in the place of the files, and an agent would work on those.
@@ -121,7 +121,7 @@ fn missing(name: &str, flaw: &Flaw) -> Error {
         LFS => "install git-lfs (https://git-lfs.com), then run `git lfs install`".to_owned(),
         _ => format!("install it, or correct what `git config --get-regexp 'filter\\.{name}\\.'` shows"),
     };
-    Error::new(Kind::Environment, message).help(help)
+    Error::new(ErrorKind::Environment, message).help(help)
 }
 
 #[cfg(test)]

@@ -32,11 +32,11 @@ mod worktree;
 use orange_system::variables;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::Call;
 
 pub use backup::{Backup, BackupContext, SavedWork};
@@ -116,7 +116,7 @@ impl Git {
     pub fn version(&self) -> Result<Version> {
         let printed = Call::new("git").arg("version").text()?;
         parse::parse_version(&printed)
-            .ok_or_else(|| Error::new(Kind::Environment, format!("`git version` said `{printed}`")))
+            .ok_or_else(|| Error::new(ErrorKind::Environment, format!("`git version` said `{printed}`")))
     }
 
     /// Checks that git is installed and new enough.
@@ -125,8 +125,11 @@ impl Git {
         if version >= OLDEST {
             return Ok(());
         }
-        Err(Error::new(Kind::Environment, format!("git {version} is too old: {OLDEST} or newer is needed"))
-            .help("install a newer git"))
+        Err(Error::new(
+            ErrorKind::Environment,
+            format!("git {version} is too old: {OLDEST} or newer is needed"),
+        )
+        .help("install a newer git"))
     }
 
     /// Checks that git knows who commits.
@@ -135,7 +138,7 @@ impl Git {
             // Without this setting git derives an address from the host's name.
             if !self.call().preset(["-c", "user.useConfigOnly=true"]).args(["var", who]).run()?.success() {
                 return Err(Error::new(
-                    Kind::Environment,
+                    ErrorKind::Environment,
                     format!("git does not know who commits in {}", self.repo.display()),
                 )
                 .help("run `git config --global user.name \"…\"` and `git config --global user.email …`"));
@@ -153,7 +156,7 @@ impl Git {
         }
         if complaint.contains("not a git repository") || complaint.contains("must be run in a work tree") {
             return Err(Error::new(
-                Kind::NotFound,
+                ErrorKind::NotFound,
                 format!("{} is not in a checkout of a git repository", self.repo.display()),
             )
             .help("give the path of one, or run `git init` and make a first commit"));
@@ -183,7 +186,7 @@ impl Git {
             ),
         };
         let message = format!("{} is a bare repository, which has no files of its own", self.repo.display());
-        Error::new(Kind::Refused, message).help(help)
+        Error::new(ErrorKind::Refused, message).help(help)
     }
 
     /// The branch into which work is merged: the one of `origin/HEAD`, or else the current one, or else `main` or `master`.
@@ -203,7 +206,7 @@ impl Git {
                 return Ok(branch.to_owned());
             }
         }
-        Err(Error::new(Kind::NotFound, format!("{} has no default branch", self.repo.display()))
+        Err(Error::new(ErrorKind::NotFound, format!("{} has no default branch", self.repo.display()))
             .help("name it with `--default-branch`"))
     }
 
@@ -211,7 +214,7 @@ impl Git {
     pub fn check_branch_name(&self, branch: &str) -> Result<()> {
         if let Some(name) = branch.strip_prefix("refs/") {
             let name = name.strip_prefix("heads/").unwrap_or(name);
-            return Err(Error::new(Kind::Usage, format!("`{}` is a ref", branch.escape_debug()))
+            return Err(Error::new(ErrorKind::Usage, format!("`{}` is a ref", branch.escape_debug()))
                 .help(format!("give the branch's own name: `{}`", name.escape_debug())));
         }
         let fits = !branch.starts_with('-')
@@ -222,7 +225,7 @@ impl Git {
         if fits {
             return Ok(());
         }
-        Err(Error::new(Kind::Usage, format!("`{}` cannot be a branch's name", branch.escape_debug()))
+        Err(Error::new(ErrorKind::Usage, format!("`{}` cannot be a branch's name", branch.escape_debug()))
             .help("use letters, digits, `-`, `_`, `.` and `/`, and begin with a letter: fix/login-form"))
     }
 
@@ -340,7 +343,7 @@ impl Git {
         let line = format!("/{path}");
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => String::new(),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => String::new(),
             Err(cause) => return Err(Error::io("read", &file, &cause)),
         };
         if text.lines().any(|known| known == line) {
@@ -395,7 +398,7 @@ impl Git {
         let found = names.iter().find_map(|name| refs.iter().find(|one| one.name == *name));
         found.map(|one| one.commit.clone()).ok_or_else(|| {
             Error::new(
-                Kind::NotFound,
+                ErrorKind::NotFound,
                 format!(
                     "the repository {} has no branch `{default_branch}` with a commit",
                     self.repo.display()
@@ -446,5 +449,5 @@ fn without_task_file() -> &'static str {
 }
 
 fn refused(message: String) -> Error {
-    Error::new(Kind::Refused, message)
+    Error::new(ErrorKind::Refused, message)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use super::look::{Exactness, Tree};
 use super::parse::{Entry, Object};
 use super::{Git, refused};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{fault, nofollow};
 
 /// Git's files and folders beside a worktree while something is under way that no backup brings back.
@@ -104,7 +104,7 @@ impl Git {
             self.call().args(["cat-file", "--batch"]).input(input.as_bytes()).run()?.checked()?.stdout;
         let contents = parse_batch(&printed).filter(|contents| contents.len() == ids.len());
         contents.ok_or_else(|| {
-            Error::new(Kind::Environment, "`git cat-file` has not read every file of a backup")
+            Error::new(ErrorKind::Environment, "`git cat-file` has not read every file of a backup")
         })
     }
 }
@@ -137,7 +137,7 @@ fn parse_batch(printed: &[u8]) -> Option<Vec<Vec<u8>>> {
 fn remove(worktree: &Path, path: &Path) -> io::Result<()> {
     let place = worktree.join(path);
     match clear(&place) {
-        Err(cause) if !matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+        Err(cause) if !matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Err(cause);
         }
         Ok(()) | Err(_) => {}
@@ -162,7 +162,7 @@ fn write(worktree: &Path, path: &Path, mode: &str, content: &[u8]) -> io::Result
         make_folders(worktree, parent)?;
     }
     match clear(&place) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(cause),
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
         Ok(()) | Err(_) => {}
     }
     if mode == "120000" {

@@ -1,7 +1,7 @@
 //! A copy of an index, with which git works in place of the index itself, and a folder in place of a checkout.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -26,7 +26,7 @@ impl Scratch {
         let (path, of) = (index.with_extension(format!("orange-{}", std::process::id())), index.to_owned());
         match copy_with_time(index, &path) {
             Ok(written) => Ok(Scratch { path, of, exists: true, written }),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 Ok(Scratch { path, of, exists: false, written: SystemTime::now() })
             }
             Err(cause) => Err(Error::io("copy", index, &cause)),

@@ -147,7 +147,7 @@ fn isolated(folder: &TempDir, repo: &Path) -> Git {
 }
 
 #[track_caller]
-fn refuses<T: std::fmt::Debug>(result: Result<T>, kind: Kind, says: &str) {
+fn refuses<T: std::fmt::Debug>(result: Result<T>, kind: ErrorKind, says: &str) {
     let error = result.unwrap_err();
     assert_eq!(error.kind, kind, "{error}");
     assert!(error.to_string().contains(says), "{error}");
@@ -162,7 +162,7 @@ fn this_git_is_new_enough_and_knows_who_commits() {
         .env("HOME", lab.path("nowhere"))
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_NOSYSTEM", "1");
-    refuses(nobody.check_identity(), Kind::Environment, "user.email");
+    refuses(nobody.check_identity(), ErrorKind::Environment, "user.email");
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn a_folder_knows_its_checkout() {
     fs::create_dir(lab.repo().join("sub")).unwrap();
     let at = |folder: PathBuf| Git { repo: folder, ..lab.git.clone() };
     assert_eq!(at(lab.repo().join("sub")).top_level().unwrap(), fs::canonicalize(lab.repo()).unwrap());
-    refuses(at(lab.path("")).top_level(), Kind::NotFound, "not in a checkout");
-    refuses(at(lab.path("none")).top_level(), Kind::Environment, "no such folder");
+    refuses(at(lab.path("")).top_level(), ErrorKind::NotFound, "not in a checkout");
+    refuses(at(lab.path("none")).top_level(), ErrorKind::Environment, "no such folder");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_project_is_its_main_checkout_from_wherever_it_is_named() {
         assert_eq!(git.main_checkout().unwrap(), main);
     }
     lab.git.check_branch_exists("fix").unwrap();
-    refuses(lab.git.check_branch_exists("nope"), Kind::NotFound, "no branch `nope`");
+    refuses(lab.git.check_branch_exists("nope"), ErrorKind::NotFound, "no branch `nope`");
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn branch_names_are_gits_to_judge() {
         "x/",
         &format!("fix/{}", "x".repeat(251)),
     ] {
-        refuses(lab.git.check_branch_name(name), Kind::Usage, "cannot be a branch's name");
+        refuses(lab.git.check_branch_name(name), ErrorKind::Usage, "cannot be a branch's name");
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::look::{Exactness, Found, Look, Tree};
 use super::parse::{self, Change, Entry, Object};
 use super::{Git, TASK_FILE};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The content of a worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -138,6 +138,6 @@ fn removed(look: &Look) -> Changes {
 }
 
 fn unread() -> Error {
-    Error::new(Kind::Environment, "git has not read every file of the worktree")
+    Error::new(ErrorKind::Environment, "git has not read every file of the worktree")
         .help("something writes there all the time: end it, then repeat this")
 }

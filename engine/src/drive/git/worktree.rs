@@ -8,7 +8,7 @@ use super::capture::Capture;
 use super::look::has_same_attributes;
 use super::{BranchState, Git, REMOTE, Worktree, parse, refused};
 use crate::store::list;
-use crate::{Kind, Result};
+use crate::{ErrorKind, Result};
 use orange_system::files::{is_empty, is_same};
 
 /// A worktree on the task's branch.
@@ -98,7 +98,7 @@ impl Git {
         });
         match looked_at {
             Ok(()) => Ok(true),
-            Err(error) if error.kind == Kind::Refused => Ok(false),
+            Err(error) if error.kind == ErrorKind::Refused => Ok(false),
             Err(error) => Err(error),
         }
     }

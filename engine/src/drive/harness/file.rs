@@ -1,6 +1,6 @@
 //! `harnesses.toml`: the user's own harnesses, and changes of built-in ones.
 
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
 use toml::Spanned;
@@ -10,7 +10,7 @@ use super::built_in;
 use super::keys::{Entry, Harness, KEYS};
 use crate::store::suggest;
 use crate::store::toml_text::{TomlText, in_order};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::nofollow;
 
 /// The built-in harnesses with the changes of the file, and those of the file alone.
@@ -27,7 +27,7 @@ pub fn named(path: &Path, name: &str) -> Result<Harness> {
     let harnesses = all(path)?;
     harnesses.iter().find(|harness| harness.name == name).cloned().ok_or_else(|| {
         let names: Vec<&str> = harnesses.iter().map(|harness| harness.name.as_str()).collect();
-        Error::new(Kind::NotFound, format!("there is no harness `{name}`")).help(format!(
+        Error::new(ErrorKind::NotFound, format!("there is no harness `{name}`")).help(format!(
             "{}; {} can have more",
             suggest::help(name, &names, "harnesses"),
             path.display()
@@ -39,7 +39,7 @@ pub fn named(path: &Path, name: &str) -> Result<Harness> {
 fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     match nofollow::read_linked(path, nofollow::LONGEST) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Error::io("read", path, &cause)),
     }
 }
@@ -117,7 +117,7 @@ mod tests {
     fn check_flaw(text: &str, place: &str, part: &str) {
         let (_folder, path) = file(text);
         let error = all(&path).unwrap_err();
-        assert_eq!(error.kind, Kind::Corrupt);
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains(&format!("harnesses.toml:{place}: ")), "{error}");
         assert!(error.message.contains(part), "{error}");
     }

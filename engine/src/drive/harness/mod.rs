@@ -16,7 +16,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{Call, find_on_path};
 use orange_system::nofollow;
 
@@ -112,14 +112,14 @@ impl Harness {
             format!("`{binary}`, the program of the harness {name}, is not installed or not on PATH");
         let help =
             if install.is_empty() { "install it".to_owned() } else { format!("install it: {install}") };
-        Err(Error::new(Kind::Environment, message).help(help))
+        Err(Error::new(ErrorKind::Environment, message).help(help))
     }
 
     /// Checks that it has an option for this setting of a workflow, whose key in `harnesses.toml` has the same name.
     pub fn check_option(&self, key: &str, args: &[String], value: Option<&str>) -> Result<()> {
         let Some(value) = value.filter(|_| args.is_empty()) else { return Ok(()) };
         let Harness { name, .. } = self;
-        Err(Error::new(Kind::Refused, format!("the harness {name} has no option for `{key}: {value}`")).help(format!(
+        Err(Error::new(ErrorKind::Refused, format!("the harness {name} has no option for `{key}: {value}`")).help(format!(
             "delete `{key}` where the workflow starts this agent, or give `[{name}]` in harnesses.toml its `{key}`: \
              [\"--{key}\", \"{{{key}}}\"]"
         )))

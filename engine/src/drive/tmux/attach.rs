@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::{OWN_VARIABLES, Pane, Tmux, checked, parse};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{Call, ProcessGroup};
 
 /// Reason for which a terminal no longer shows a session.
@@ -44,7 +44,7 @@ impl Tmux {
         let newest = || panes.iter().rev().find(|pane| pane.agent.is_some());
         let wanted = window.and_then(|window| panes.iter().find(|pane| pane.hosts(window)));
         let Some(pane) = wanted.or_else(newest).or(panes.first()) else {
-            return Err(Error::new(Kind::NotFound, format!("{task} has no tmux session"))
+            return Err(Error::new(ErrorKind::NotFound, format!("{task} has no tmux session"))
                 .help("its agent has ended; `orange monitor --once` looks after it"));
         };
         let place = self.place(inside)?;
@@ -60,7 +60,7 @@ impl Tmux {
             return checked(output).map(|_| Shown::Switched);
         }
         if !std::io::stdin().is_terminal() {
-            return Err(Error::new(Kind::Environment, "this is not a terminal to show a session on")
+            return Err(Error::new(ErrorKind::Environment, "this is not a terminal to show a session on")
                 .help(format!("run the command in a terminal; the session is `{}`", pane.session)));
         }
         let keys = self.keys_that_detach(&place);
@@ -103,7 +103,7 @@ impl Tmux {
         let ended = client.wait();
         ended
             .map(drop)
-            .map_err(|cause| Error::new(Kind::Environment, format!("cannot wait for tmux: {cause}")))
+            .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot wait for tmux: {cause}")))
     }
 
     fn place(&self, inside: Option<&OsStr>) -> Result<Terminal> {

@@ -23,7 +23,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::store::environment::is_needed;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{Call, Output};
 use orange_system::fault;
 
@@ -105,7 +105,7 @@ impl Tmux {
     pub fn check(&self) -> Result<()> {
         match self.version()? {
             Some(version) if version < OLDEST => Err(Error::new(
-                Kind::Environment,
+                ErrorKind::Environment,
                 format!("tmux {version} is too old: {OLDEST} or newer is needed"),
             )
             .help("install a newer tmux")),
@@ -169,7 +169,7 @@ impl Tmux {
     /// The text is sent without the sequence that ends a bracketed paste, after which the rest would be key presses.
     pub fn send_text(&self, pane_id: &str, mark: &str, text: &[u8]) -> Result<()> {
         if !mark.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
-            return Err(Error::new(Kind::Usage, format!("`{mark}` is not a mark of a message")));
+            return Err(Error::new(ErrorKind::Usage, format!("`{mark}` is not a mark of a message")));
         }
         let text = &without_paste_end(text);
         // From 3.7 on, control characters are made visible without -S.
@@ -205,7 +205,7 @@ impl Tmux {
         })?;
         if parse::says_no_target(&output.complaint()) {
             return Err(Error::new(
-                Kind::NotFound,
+                ErrorKind::NotFound,
                 format!("the pane {pane_id} is gone: nobody got the message"),
             ));
         }
@@ -253,7 +253,7 @@ impl Tmux {
         }
         parse::parse_panes(&output.text()).ok_or_else(|| {
             Error::new(
-                Kind::Environment,
+                ErrorKind::Environment,
                 format!("tmux listed its panes in an unknown form: {}", output.text()),
             )
         })
@@ -353,7 +353,7 @@ fn exactly(session: &str) -> String {
 fn plain_id(task: &str) -> Result<&str> {
     let plain =
         !task.is_empty() && task.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    if plain { Ok(task) } else { Err(Error::new(Kind::Usage, format!("`{task}` is not a task's id"))) }
+    if plain { Ok(task) } else { Err(Error::new(ErrorKind::Usage, format!("`{task}` is not a task's id"))) }
 }
 
 fn unique_buffer() -> String {

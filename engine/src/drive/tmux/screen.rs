@@ -1,7 +1,7 @@
 //! The content of a pane now, and the size of its window.
 
 use super::{Pane, Tmux, checked, colours, parse};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The size of a pane or a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Tmux {
         let (head, captured) = printed.split_once('\n').unwrap_or((&printed, ""));
         let Some((screen, marks)) = parse_screen(head, captured, lines) else {
             return Err(Error::new(
-                Kind::Environment,
+                ErrorKind::Environment,
                 format!("tmux described a pane in an unknown form: {head}"),
             ));
         };

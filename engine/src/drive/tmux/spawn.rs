@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use super::{Tmux, exactly, failure, names, parse, plain_id};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::exec::{Call, Output};
 
 /// An agent to start in tmux.
@@ -59,7 +59,7 @@ impl Tmux {
             }
         }
         Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("{} already has a tmux session, `{}`", spawn.task, spawn.session),
         )
         .help(format!("look at it with `{} attach-session -t '={}'`", self.shown(), spawn.session)))
@@ -68,7 +68,7 @@ impl Tmux {
     /// Starts an agent in a new window of the task's session; `None` if the task has no session, which may end with its last agent at
     /// any moment. It refuses if an agent is in a window of that name.
     pub fn new_window(&self, spawn: &Spawn) -> Result<Option<PaneRef>> {
-        let refused = |message| Err(Error::new(Kind::Refused, message));
+        let refused = |message| Err(Error::new(ErrorKind::Refused, message));
         let panes = self.panes_of(spawn.task)?;
         let Some(session) = panes.first().map(|pane| pane.session_id.clone()) else { return Ok(None) };
         if panes.iter().any(|pane| pane.hosts(spawn.window)) {

@@ -48,7 +48,7 @@ fn no_server_is_no_panes_but_any_other_failure_is_an_error() {
     let file = server.path().join("file");
     fs::write(&file, "").unwrap();
     let broken = Tmux::new(Some(file.join("socket").as_os_str()));
-    assert_eq!(broken.panes().unwrap_err().kind, Kind::Environment);
+    assert_eq!(broken.panes().unwrap_err().kind, ErrorKind::Environment);
 
     let long = Tmux::new(Some(server.path().join("x".repeat(120)).as_os_str()));
     assert!(long.panes().unwrap_err().help.contains("107 bytes"));
@@ -105,7 +105,7 @@ fn a_session_is_marked_and_listed_under_any_configuration() {
     assert!(pane.belongs_to("T1") && pane.hosts("worker"));
 
     let error = server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap_err();
-    assert_eq!(error.kind, Kind::Refused, "{error}");
+    assert_eq!(error.kind, ErrorKind::Refused, "{error}");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_reviewer_has_a_window_of_its_own() {
     server.raw(&["rename-window", "-t", &placed.window_id, "mine"]);
     let review = server.tmux.new_window(&reviewer).unwrap().unwrap();
     assert_eq!(review.session_id, placed.session_id);
-    assert_eq!(server.tmux.new_window(&reviewer).unwrap_err().kind, Kind::Refused);
+    assert_eq!(server.tmux.new_window(&reviewer).unwrap_err().kind, ErrorKind::Refused);
 
     let panes = server.tmux.panes_of("T1").unwrap();
     let hosting = |window: &str| {
@@ -311,14 +311,14 @@ fn a_message_sent_again_is_read_once_and_order_is_kept() {
     tmux.send_text(&reader.pane, "9.0", b"second").unwrap();
     until("all of it has arrived", || fs::read(&reader.file).unwrap() == b"first\r\rsecond\r");
     assert_eq!(reader.server.raw(&["list-buffers"]), "");
-    assert_eq!(tmux.send_text(&reader.pane, "#{x}", b"").unwrap_err().kind, Kind::Usage);
+    assert_eq!(tmux.send_text(&reader.pane, "#{x}", b"").unwrap_err().kind, ErrorKind::Usage);
 }
 
 #[test]
 fn a_message_to_a_missing_pane_fails_and_leaves_no_buffer() {
     let reader = Reader::new();
     let error = reader.server.tmux.send_text("%77", "7.0", b"hello").unwrap_err();
-    assert_eq!(error.kind, Kind::NotFound);
+    assert_eq!(error.kind, ErrorKind::NotFound);
     assert_eq!(reader.server.raw(&["list-buffers"]), "");
 }
 
@@ -480,7 +480,7 @@ fn a_message_waits_for_nothing_that_a_person_has_tmux_do() {
 fn attaching_needs_a_session_and_a_terminal() {
     let server = Server::new();
     let error = server.tmux.attach("T1", None, None, |_| Ok(())).unwrap_err();
-    assert_eq!(error.kind, Kind::NotFound);
+    assert_eq!(error.kind, ErrorKind::NotFound);
     server.tmux.new_session(&spawn("T1", "p/fix", server.path(), &idle())).unwrap();
     let call = Call::new(std::env::current_exe().unwrap()).args(["drive::tmux::tests::attaches", "--exact"]);
     let target = [server.socket(), OsStr::new("T1")].join(OsStr::new(" "));

@@ -7,7 +7,7 @@ use crate::drive::tmux::Pane;
 pub use crate::drive::tmux::{Screen, Size, without_colours};
 use crate::store::event::Spawn;
 use crate::store::{TaskDir, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::changes::Changes;
 use orange_system::nofollow;
 
@@ -51,7 +51,7 @@ fn no_pane(dir: &TaskDir, spawn: Option<u32>, last: u32) -> Error {
         None => format!("no agent of {} has a pane", dir.shown()),
     };
     let logs = format!("`orange {} logs {}` shows what the last one did", dir.kind.word(), dir.id);
-    Error::new(Kind::NotFound, message).help(match last {
+    Error::new(ErrorKind::NotFound, message).help(match last {
         0 => format!("none has been started; {} shows what it waits for", dir.command("show")),
         _ => logs,
     })
@@ -124,7 +124,7 @@ impl Life<'_> {
         match task::read_journal(self.dir) {
             Ok(journal) => Ok(journal.history().agents.contains_key(&self.spawn)),
             // A deleted task has no agent.
-            Err(error) if error.kind == Kind::NotFound => Ok(false),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }
     }

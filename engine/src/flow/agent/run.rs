@@ -72,7 +72,7 @@ fn attend(app: &App, dir: &TaskDir, number: u32) -> Result<Ended> {
     let (task, _) = Task::read(&app.home, dir)?;
     let spawn = check_on_record(dir, number)?;
     let Some(workspace) = &task.owned.workspace else {
-        return Err(Error::new(crate::Kind::Refused, format!("{} has no worktree", dir.shown())));
+        return Err(Error::new(crate::ErrorKind::Refused, format!("{} has no worktree", dir.shown())));
     };
     let folder = app.home.workspace(workspace);
     let project = app.project_of(&task)?;
@@ -132,7 +132,7 @@ fn of_step(call: Call, dir: &TaskDir, spawn: &Spawn) -> Result<Call> {
 fn check_on_record(dir: &TaskDir, number: u32) -> Result<Spawn> {
     let agents = task::read_journal_last(dir, 0)?.history().agents;
     agents.get(&number).cloned().ok_or_else(|| {
-        Error::new(crate::Kind::Refused, format!("{} has no live agent {number}", dir.shown()))
+        Error::new(crate::ErrorKind::Refused, format!("{} has no live agent {number}", dir.shown()))
     })
 }
 
@@ -209,7 +209,7 @@ mod tests {
     fn every_end_is_reported() {
         check(Ok(Ended { code: Some(3), signal: None }), &["--reason=exited with 3", "--code=3"]);
         check(Ok(Ended { code: None, signal: Some(9) }), &["--reason=ended by signal 9", "--signal=9"]);
-        let error = Error::new(crate::Kind::Environment, "`pi` is not installed").help("install it");
+        let error = Error::new(crate::ErrorKind::Environment, "`pi` is not installed").help("install it");
         check(Err(error), &["--reason=could not be run: `pi` is not installed; install it"]);
     }
 }

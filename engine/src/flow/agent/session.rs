@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::hooks::agent_processes::Room;
     use crate::store::{Event, LockedTask, Set, tests};
-    use crate::{Error, Kind};
+    use crate::{Error, ErrorKind};
 
     fn pane(locked: &LockedTask, agent: Option<&str>, dead: bool) -> Pane {
         Pane {
@@ -158,7 +158,7 @@ mod tests {
     fn a_session_is_active_with_an_agent_in_it() {
         let (_folder, home) = tests::home();
         let mut locked = tests::task(&home, "fix");
-        let no_answer = || Err(Error::new(Kind::Environment, "tmux says nothing"));
+        let no_answer = || Err(Error::new(ErrorKind::Environment, "tmux says nothing"));
         check(&locked, no_answer(), Session::Inactive);
         locked.append(Event::Unknown, Set::new().tmux_session(Some("coffee/fix"))).unwrap();
         check(&locked, no_answer(), Session::Unknown);
@@ -187,6 +187,6 @@ mod tests {
         locked.append(Event::Unknown, Set::new().workspace(Some("coffee--1"))).unwrap();
         let own = orange_system::process::Process::alive(std::process::id().cast_signed()).unwrap().unwrap();
         Room::make(locked.dir(), 1).unwrap().note(own).unwrap();
-        check(&locked, Err(Error::new(Kind::Environment, "tmux says nothing")), Session::Active);
+        check(&locked, Err(Error::new(ErrorKind::Environment, "tmux says nothing")), Session::Active);
     }
 }

@@ -12,7 +12,7 @@ use crate::hooks::trace;
 use crate::store::event::Spawn;
 use crate::store::transcripts::{self, Form, StoredTranscript};
 use crate::store::{DirKind, Event, Record, Task, TaskDir, TaskHistory, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::changes::Changes;
 use orange_system::files::open_regular;
 use orange_system::nofollow;
@@ -112,7 +112,7 @@ fn source(
 }
 
 fn no_agent(dir: &TaskDir, agents: &[Spawn], spawn: Option<u32>) -> Error {
-    let error = |message: String| Error::new(Kind::NotFound, message);
+    let error = |message: String| Error::new(ErrorKind::NotFound, message);
     match (agents.len(), spawn) {
         (0, _) | (_, None) => error(format!("{} has had no agent", dir.shown())).help(match dir.kind {
             DirKind::Task => "`orange task next` shows what starts one".to_owned(),
@@ -140,11 +140,12 @@ pub fn follow(
         // What the agent did last was there before its end was on record.
         let is_alive = match task::read_journal(dir) {
             Ok(journal) => journal.history().agents.contains_key(&spawn),
-            Err(error) if error.kind == Kind::NotFound => false,
+            Err(error) if error.kind == ErrorKind::NotFound => false,
             Err(error) => return Err(error),
         };
         let new = growing.more(whole_lines && is_alive);
-        let new = new.map_err(|cause| Error::new(Kind::Environment, format!("cannot read on: {cause}")))?;
+        let new =
+            new.map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot read on: {cause}")))?;
         if !new.is_empty() && !tell(growing.form, new)? || !is_alive {
             return Ok(());
         }

@@ -14,7 +14,7 @@ use crate::flow::person::respawn;
 use crate::hooks::agents::{Occasion, Start};
 use crate::store::event::Waiting;
 use crate::store::{LockedTask, TaskDir, TaskHistory, task};
-use crate::{Kind, Result};
+use crate::{ErrorKind, Result};
 use orange_system::{clock, fault};
 
 /// Journals a turn, and starts the agent if it is due, or else a process that sleeps until then. If that process cannot be
@@ -112,7 +112,7 @@ fn start(
         Ok(story) => return Ok(story),
         Err(error) => error,
     };
-    let is_final = matches!(error.kind, Kind::NotRespawnable | Kind::HooksWait);
+    let is_final = matches!(error.kind, ErrorKind::NotRespawnable | ErrorKind::HooksWait);
     let input = Input::NotStarted { reason: &error.one_line(), is_final };
     let turn = life::ask(app, machine, locked.task(), locked.history(), input)?;
     carry(app, machine, locked, &turn, spawn, Record::default())

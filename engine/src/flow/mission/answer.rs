@@ -107,7 +107,7 @@ pub fn cancel(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
             drop(mission);
             advance::advance_detached(app, dir)?;
         }
-        Err(error) if error.kind == crate::Kind::Corrupt => {
+        Err(error) if error.kind == crate::ErrorKind::Corrupt => {
             let mut locked = LockedTask::lock(&app.home, dir)?;
             let actor = who(app, &locked)?;
             let status = MissionStatus::Cancelled;

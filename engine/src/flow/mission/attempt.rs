@@ -7,7 +7,7 @@ use super::locked::LockedMission;
 use crate::app::App;
 use crate::store::event::{EndedAttempt, StepEnd};
 use crate::store::{Event, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The attempt of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,8 +83,11 @@ pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttemp
         })
     };
     let Some(own) = alive.or_else(started) else {
-        return Err(Error::new(Kind::NotAllowed, format!("agent {spawn} works at no step of this mission"))
-            .help("ask from the environment that the agent was started with"));
+        return Err(Error::new(
+            ErrorKind::NotAllowed,
+            format!("agent {spawn} works at no step of this mission"),
+        )
+        .help("ask from the environment that the agent was started with"));
     };
     let attempt = history.counted(own.attempt);
     let is_other = claim.step.as_ref().is_some_and(|step| *step != own.step)
@@ -92,7 +95,7 @@ pub fn own(history: &TaskHistory, spawn: u32, claim: &Claim) -> Result<OwnAttemp
     if is_other {
         let step = own.step;
         return Err(Error::new(
-            Kind::NotAllowed,
+            ErrorKind::NotAllowed,
             format!("agent {spawn} works at step {step}, attempt {attempt}, and {STEP} and {ATTEMPT} say something else"),
         )
         .help("an agent reports its own attempt only: leave these variables as they are"));

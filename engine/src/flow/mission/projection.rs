@@ -9,7 +9,7 @@ use orange_core::plan::{Execution, Intervene, Plan, Policy, StepId};
 use crate::store::create::plan_hash;
 use crate::store::event::{EndedAttempt, PauseReason, Spawn, StepEnd};
 use crate::store::{Event, Record, TaskDir, TaskHistory, plan};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::nofollow;
 
 /// State of a mission, and the values with which it was started.
@@ -120,7 +120,7 @@ fn ended_input(step: StepId, ended: &EndedAttempt) -> Result<mission::Event> {
 pub(super) fn named(plan: &Plan<'_>, name: &str) -> Result<StepId> {
     plan.step_named(name).ok_or_else(|| {
         let known: Vec<_> = plan.steps.iter().map(|step| step.id).collect();
-        Error::new(Kind::NotFound, format!("{} has no step `{name}`", plan.name))
+        Error::new(ErrorKind::NotFound, format!("{} has no step `{name}`", plan.name))
             .help(format!("its steps are: {}", known.join(", ")))
     })
 }
@@ -134,7 +134,7 @@ fn intervene_of(word: &str) -> Result<Intervene> {
 }
 
 fn unknown(what: &str, word: &str) -> Error {
-    Error::new(Kind::Corrupt, format!("`{word}` is no {what} that this version knows"))
+    Error::new(ErrorKind::Corrupt, format!("`{word}` is no {what} that this version knows"))
         .help("a newer version has written it: use that one")
 }
 
@@ -153,7 +153,7 @@ impl Created<'_> {
         }) = first
         else {
             return Err(Error::new(
-                Kind::Corrupt,
+                ErrorKind::Corrupt,
                 format!("{} does not begin with the creation of a mission", dir.history().display()),
             )
             .help("restore the file from a backup"));
@@ -170,7 +170,7 @@ fn plan_of(dir: &TaskDir, hash: &str) -> Result<&'static Plan<'static>> {
     static READ: Mutex<BTreeMap<String, &'static Plan<'static>>> = Mutex::new(BTreeMap::new());
     let path = dir.plan();
     let damaged = |what: &str| {
-        Error::new(Kind::Corrupt, format!("{}: {what}", path.display())).help(format!(
+        Error::new(ErrorKind::Corrupt, format!("{}: {what}", path.display())).help(format!(
             "it is the plan that the mission was started with: restore it from a backup, then `orange mission continue {id}`; \
              or `orange mission cancel {id}`",
             id = dir.id
@@ -192,7 +192,7 @@ fn plan_of(dir: &TaskDir, hash: &str) -> Result<&'static Plan<'static>> {
 fn does_not_fit(dir: &TaskDir, record: &Record, what: &str) -> Error {
     let path = dir.history();
     Error::new(
-        Kind::Corrupt,
+        ErrorKind::Corrupt,
         format!("{}: event {} does not fit the mission: {what}", path.display(), record.seq),
     )
     .help("somebody has changed the file: restore it from a backup")

@@ -12,7 +12,7 @@ use crate::flow::create::{admit, check_branch};
 use crate::store::create::MISSIONS;
 use crate::store::projects::Project;
 use crate::store::{self, Draft, TaskDir, plan};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The wishes of who starts a mission.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ fn check(app: &App, plan: &Plan<'_>, new: NewMission<'_>) -> Result<()> {
     let wants_prompt = plan.steps.iter().any(|step| step.prompt.has(StepValue::MissionPrompt));
     let is_empty = new.prompt.is_none_or(|prompt| prompt.trim().is_empty());
     if wants_prompt && is_empty {
-        return Err(Error::new(Kind::Usage, "the prompt is missing").help(format!(
+        return Err(Error::new(ErrorKind::Usage, "the prompt is missing").help(format!(
             "say what is to be done: `orange mission start {} \"…\"`, or `-` for standard input",
             plan.name
         )));

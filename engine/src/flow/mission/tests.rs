@@ -11,7 +11,7 @@ use super::attempt::{failed, lost};
 use super::notices::send_by;
 use super::projection::named;
 use super::{LockedMission, Projection, limit, wait};
-use crate::Kind;
+use crate::ErrorKind;
 use crate::app::App;
 use crate::flow::End;
 use crate::machines::Machines;
@@ -108,7 +108,7 @@ fn a_quick_answer_repeats_no_notice() {
             };
             scope.spawn(send).join().unwrap()
         });
-        assert_eq!(other.unwrap_err().kind, Kind::Locked);
+        assert_eq!(other.unwrap_err().kind, ErrorKind::Locked);
         Ok(())
     })
     .unwrap();
@@ -170,17 +170,21 @@ fn a_refused_event_writes_nothing() {
     let (_folder, app, dir) = lab();
     record(&app, &dir, vec![begin(), started("work", 1)]);
     let before = std::fs::read(dir.history()).unwrap();
-    let refused = |event: Event, kind: Kind, part: &str| {
+    let refused = |event: Event, kind: ErrorKind, part: &str| {
         let error = LockedMission::lock(&app, &dir).unwrap().record(event, Vec::new()).unwrap_err();
         assert_eq!(error.kind, kind, "{error}");
         assert!(error.message.contains(part), "{error}");
     };
-    refused(begin(), Kind::Refused, "has begun");
-    refused(started("fix", 1), Kind::NotFound, "no attempt yet");
-    refused(complete("work", 2, "PASS"), Kind::NotFound, "the current one is 1");
-    refused(complete("work", 1, "MAYBE"), Kind::Usage, "no such result");
-    refused(complete("walk", 1, "PASS"), Kind::NotFound, "no step `walk`");
-    refused(Event::MissionRetried { step: None, actor: Default::default() }, Kind::Refused, "is running");
+    refused(begin(), ErrorKind::Refused, "has begun");
+    refused(started("fix", 1), ErrorKind::NotFound, "no attempt yet");
+    refused(complete("work", 2, "PASS"), ErrorKind::NotFound, "the current one is 1");
+    refused(complete("work", 1, "MAYBE"), ErrorKind::Usage, "no such result");
+    refused(complete("walk", 1, "PASS"), ErrorKind::NotFound, "no step `walk`");
+    refused(
+        Event::MissionRetried { step: None, actor: Default::default() },
+        ErrorKind::Refused,
+        "is running",
+    );
     assert_eq!(std::fs::read(dir.history()).unwrap(), before);
 }
 
@@ -203,7 +207,7 @@ fn a_journal_that_does_not_fit_its_plan_is_corrupt() {
     locked.append(complete("work", 7, "PASS"), Set::new()).unwrap();
     drop(locked);
     let error = LockedMission::lock(&app, &dir).unwrap_err();
-    assert_eq!(error.kind, Kind::Corrupt);
+    assert_eq!(error.kind, ErrorKind::Corrupt);
     assert!(error.message.contains("does not fit the mission"), "{error}");
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::seen::Seen;
 use crate::store::suggest;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Need;
 
 /// The longest text of an agent or a person in a message.
@@ -204,7 +204,7 @@ pub fn topic(url: &str) -> Option<(&str, &str)> {
 
 fn written(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value)
-        .map_err(|cause| Error::new(Kind::Environment, format!("cannot write the message: {cause}")))
+        .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot write the message: {cause}")))
 }
 
 /// The text for Slack, which gives three characters a meaning.

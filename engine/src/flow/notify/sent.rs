@@ -1,13 +1,13 @@
 //! `notified.json`: what was sent to each channel.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
+use std::io;
 
 use orange_core::notify::Noted;
 use serde::{Deserialize, Serialize};
 
 use crate::store::Home;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, nofollow};
 
 /// Time for which a fact is remembered after its end, in seconds.
@@ -63,10 +63,10 @@ impl Sent {
         let path = home.notified_json();
         match nofollow::read(&path, nofollow::LONGEST) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {
-                Error::new(Kind::Corrupt, format!("{}: {cause}", path.display()))
+                Error::new(ErrorKind::Corrupt, format!("{}: {cause}", path.display()))
                     .help("it says which messages were sent: remove it, and those about today's needs are sent again")
             }),
-            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Sent::default()),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Sent::default()),
             Err(cause) => Err(Error::io("read", &path, &cause)),
         }
     }
@@ -74,7 +74,7 @@ impl Sent {
     /// Writes the file.
     pub fn write(&self, home: &Home) -> Result<()> {
         let text = serde_json::to_vec(self)
-            .map_err(|cause| Error::new(Kind::Environment, format!("cannot note messages: {cause}")))?;
+            .map_err(|cause| Error::new(ErrorKind::Environment, format!("cannot note messages: {cause}")))?;
         atomic::write(&home.notified_json(), &text)
     }
 
@@ -152,6 +152,6 @@ mod tests {
         sent.forget(&channels, &none, 100 + MEMORY);
         assert_eq!(sent.noted("phone", &facts[0]), None);
         std::fs::write(home.notified_json(), "{").unwrap();
-        assert_eq!(Sent::read(&home).unwrap_err().kind, Kind::Corrupt);
+        assert_eq!(Sent::read(&home).unwrap_err().kind, ErrorKind::Corrupt);
     }
 }

@@ -1,6 +1,6 @@
 //! `notify.toml`: the channels of a person, a table for each.
 
-use std::io::ErrorKind;
+use std::io;
 use std::time::Duration;
 
 use orange_core::need::NeedKind;
@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use super::message::{self, Shape};
 use crate::store::toml_text::{TomlText, in_order};
 use crate::store::{Home, suggest};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::nofollow;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ pub fn read(home: &Home) -> Result<Vec<Channel>> {
     let path = home.notify_toml();
     let bytes = match nofollow::read_linked(&path, nofollow::LONGEST) {
         Ok(bytes) => bytes,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(cause) => return Err(Error::io("read", &path, &cause)),
     };
     let text = TomlText::new(&path, &bytes)?;
@@ -135,7 +135,7 @@ pub fn named(home: &Home, name: &str) -> Result<Channel> {
     let channels = read(home)?;
     channels.iter().find(|channel| channel.name == name).cloned().ok_or_else(|| {
         let names: Vec<&str> = channels.iter().map(|channel| channel.name.as_str()).collect();
-        Error::new(Kind::NotFound, format!("there is no channel `{name}`")).help(format!(
+        Error::new(ErrorKind::NotFound, format!("there is no channel `{name}`")).help(format!(
             "{}; {} has them",
             suggest::help(name, &names, "channels"),
             home.notify_toml().display()
@@ -324,7 +324,7 @@ mod tests {
     #[track_caller]
     fn check_flaw(text: &str, line: usize, part: &str) {
         let error = channels(text).unwrap_err();
-        assert_eq!(error.kind, Kind::Corrupt);
+        assert_eq!(error.kind, ErrorKind::Corrupt);
         assert!(error.message.contains(&format!("notify.toml:{line}: ")), "{error}");
         assert!(error.message.contains(part), "{error}");
     }

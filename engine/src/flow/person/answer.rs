@@ -6,7 +6,7 @@ use crate::flow::{lock_recovered, typed};
 use crate::store::activity::{self, Activity, Note};
 use crate::store::event::{self, Report};
 use crate::store::{Event, LockedTask, Set, TaskDir, find, home};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::atomic;
 
 /// Request that is meant, and its task or mission.
@@ -61,7 +61,7 @@ fn meant(app: &App, name: &str) -> Result<Meant> {
     let find = |name: &str| find::either(&app.home, name, |task| app.is_over(task));
     let unknown = match find(name) {
         Ok(dir) => return Ok(Meant { dir, request: None }),
-        Err(error) if error.kind == Kind::NotFound => Error::new(
+        Err(error) if error.kind == ErrorKind::NotFound => Error::new(
             error.kind,
             format!("there is no request `{name}`, nor a task or mission of that name"),
         )
@@ -70,7 +70,7 @@ fn meant(app: &App, name: &str) -> Result<Meant> {
     };
     let Some((at, _)) = name.rmatch_indices('.').nth(1) else { return Err(unknown) };
     let (task, request) = name.split_at(at);
-    let dir = find(task).map_err(|error| if error.kind == Kind::NotFound { unknown } else { error })?;
+    let dir = find(task).map_err(|error| if error.kind == ErrorKind::NotFound { unknown } else { error })?;
     Ok(Meant { request: Some(format!("{}{request}", dir.id)), dir })
 }
 
@@ -107,5 +107,5 @@ fn not_open(dir: &TaskDir, name: &str, request: Option<&str>, asked: &[Note]) ->
         [] => format!("{} shows what its agents do", dir.command("show")),
         [..] => format!("open now: {}", open.join(", ")),
     };
-    Error::new(Kind::Refused, why).help(help)
+    Error::new(ErrorKind::Refused, why).help(help)
 }

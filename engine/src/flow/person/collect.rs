@@ -15,7 +15,7 @@ use crate::hooks::{given, workspace};
 use crate::store::pool::{self, Slot};
 use crate::store::projects::{self, Project};
 use crate::store::{DirKind, LockedTask, Pool, Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::{entries, is_empty, is_same};
 
 /// Result for one worktree.
@@ -276,7 +276,7 @@ fn give_back(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     drop(open);
     let result = cancel(app, dir)?;
     match result.hook_errors.first() {
-        Some(error) => Err(Error::new(Kind::Environment, error)),
+        Some(error) => Err(Error::new(ErrorKind::Environment, error)),
         None => Ok(result.backed_up),
     }
 }
@@ -292,7 +292,7 @@ fn give_back_of_mission(app: &App, dir: &TaskDir) -> Result<Vec<String>> {
     if let Some(error) = &locked.task().attention
         && locked.task().owned.workspace.is_some()
     {
-        return Err(Error::new(Kind::Environment, error));
+        return Err(Error::new(ErrorKind::Environment, error));
     }
     locked.clear_attention()?;
     backed_up_since(dir, before)

@@ -13,7 +13,7 @@ use crate::hooks::{agent_check, pull_request};
 use crate::store::projects::Project;
 use crate::store::slug::slug;
 use crate::store::{self, Draft, LockedTask, Task, TaskDir, list};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The longest branch that is made from a text.
 pub const LONGEST: usize = 50;
@@ -116,7 +116,7 @@ fn branches_about(text: &str) -> impl Iterator<Item = String> {
 fn is_free(project: &Project, branch: &str) -> Result<bool> {
     match check_branch(project, branch) {
         Ok(()) => Ok(Git::at(&project.path).branch_state(branch)? == BranchState::Nowhere),
-        Err(error) if matches!(error.kind, Kind::Refused | Kind::Usage) => Ok(false),
+        Err(error) if matches!(error.kind, ErrorKind::Refused | ErrorKind::Usage) => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -124,7 +124,7 @@ fn is_free(project: &Project, branch: &str) -> Result<bool> {
 /// Refuses a branch that any other task or mission has, finished ones, too: then it names this one alone.
 fn admit_alone(others: &[Task]) -> Result<()> {
     match others.first() {
-        Some(task) => Err(Error::new(Kind::Refused, format!("task {} has that branch", task.id))
+        Some(task) => Err(Error::new(ErrorKind::Refused, format!("task {} has that branch", task.id))
             .help("choose another branch")),
         None => Ok(()),
     }
@@ -135,7 +135,7 @@ fn check_begins_waiting(machine: &Machine<'_>, start: Start, blocked_by: &[Strin
     match start {
         Start::To(state) if !blocked_by.is_empty() => {
             let name = machine.state(state).name;
-            Err(Error::new(Kind::Usage, format!("a task that begins in {name} starts at once"))
+            Err(Error::new(ErrorKind::Usage, format!("a task that begins in {name} starts at once"))
                 .help("leave out --blocked-by, or --status"))
         }
         Start::Spawn | Start::To(_) | Start::In(_) => Ok(()),
@@ -207,7 +207,7 @@ fn entry_of(machine: &Machine<'_>, status: Option<&str>) -> Result<StateId> {
         return Ok(id);
     }
     let entries: Vec<_> = machine.states.iter().filter(|state| state.entry).map(|state| state.name).collect();
-    Err(Error::new(Kind::Refused, format!("no task may be created as {name}")).help(format!(
+    Err(Error::new(ErrorKind::Refused, format!("no task may be created as {name}")).help(format!(
         "in {} a task begins as: {}",
         machine.name,
         entries.join(", ")
@@ -225,7 +225,7 @@ fn check(app: &App, new: NewTask<'_>) -> Result<()> {
 pub fn check_summary(summary: Option<&str>, help: &str) -> Result<()> {
     match summary {
         Some(text) if text.trim().is_empty() => {
-            Err(Error::new(Kind::Usage, "the summary is empty").help(help))
+            Err(Error::new(ErrorKind::Usage, "the summary is empty").help(help))
         }
         Some(_) | None => Ok(()),
     }
@@ -239,7 +239,7 @@ pub fn check_branch(project: &Project, branch: &str) -> Result<()> {
     if branch != project.default_branch {
         return Ok(());
     }
-    Err(Error::new(Kind::Refused, format!("{branch} is the default branch of {}", project.name))
+    Err(Error::new(ErrorKind::Refused, format!("{branch} is the default branch of {}", project.name))
         .help("choose another branch: a task or a mission has one of its own"))
 }
 
@@ -252,7 +252,7 @@ fn check_work(machine: &Machine<'_>, new: NewTask<'_>, start: Start) -> Result<(
     }
     let what = format!("a task that begins in {} is about work that is there", state.name);
     let Some(branch) = new.branch else {
-        return Err(Error::new(Kind::Usage, format!("{what}: which branch is it on?"))
+        return Err(Error::new(ErrorKind::Usage, format!("{what}: which branch is it on?"))
             .help(format!("name it: `orange task create BRANCH --status {}`", state.name)));
     };
     let git = Git::at(&new.project.path);
@@ -261,7 +261,7 @@ fn check_work(machine: &Machine<'_>, new: NewTask<'_>, start: Start) -> Result<(
         return Ok(());
     }
     let why = warning.map(|warning| format!(" ({warning})")).unwrap_or_default();
-    Err(Error::new(Kind::NotFound, format!("{what}, and there is no branch {branch}{why}"))
+    Err(Error::new(ErrorKind::NotFound, format!("{what}, and there is no branch {branch}{why}"))
         .help("give the name of one that is here or on the remote, or leave out --status"))
 }
 
@@ -287,7 +287,7 @@ fn check_can_wait(machine: &Machine<'_>, start: Start) -> Result<()> {
         Start::Spawn | Start::In(_) => Ok(()),
         Start::To(state) => {
             let name = machine.state(state).name;
-            Err(Error::new(Kind::Usage, format!("a task comes to {name} by being started"))
+            Err(Error::new(ErrorKind::Usage, format!("a task comes to {name} by being started"))
                 .help("leave out --no-spawn, or --status"))
         }
     }
@@ -318,7 +318,7 @@ pub fn admit(app: &App, others: &[Task]) -> Result<()> {
                 "choose a branch that is not `{}`, nor above or below it, or go on with that {word}",
                 task.branch
             );
-            Err(Error::new(Kind::Refused, message).help(help))
+            Err(Error::new(ErrorKind::Refused, message).help(help))
         }
         None => Ok(()),
     }
@@ -359,7 +359,7 @@ fn begin(app: &App, machine: &Machine<'_>, dir: &TaskDir, start: Start) -> Resul
     };
     match outcome {
         Ok(_) => Ok(None),
-        Err(error) if error.kind == Kind::Refused => Ok(Some(error)),
+        Err(error) if error.kind == ErrorKind::Refused => Ok(Some(error)),
         Err(error) => {
             let what =
                 format!("task {} is created, and its agent could not be started: {}", dir.id, error.message);

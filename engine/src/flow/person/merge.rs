@@ -15,7 +15,7 @@ use crate::hooks;
 use crate::store::lock::{self, Lock, Rank};
 use crate::store::projects::Project;
 use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, TaskHistory, event};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::Merged;
 
 /// The wishes of the caller.
@@ -129,7 +129,8 @@ fn turn(
     }
     let ask = |force| decide(app, machine, task, history, Goal::Merge { force });
     ask(wish.force).map_err(|refusal| {
-        let is_rule = matches!(refusal.kind, Kind::NoTransition | Kind::GuardFailed | Kind::GateFailed);
+        let is_rule =
+            matches!(refusal.kind, ErrorKind::NoTransition | ErrorKind::GuardFailed | ErrorKind::GateFailed);
         if is_rule && app.caller == Caller::Person && ask(true).is_ok() {
             let help = format!("{}; `orange task merge --force` merges all the same", refusal.help);
             return refusal.help(help);
@@ -152,12 +153,15 @@ fn merged_one(pr: Option<PullRequest>) -> Result<Option<PullRequest>> {
     let url = &pr.url;
     match pr.state {
         PrState::Merged => Ok(Some(pr)),
-        PrState::Open => Err(Error::new(Kind::Refused, format!("the task's pull request is open: {url}"))
-            .help(format!(
-                "merge it on GitHub (`gh pr merge {url}`), then repeat this; or merge here with --local"
-            ))),
+        PrState::Open => {
+            Err(Error::new(ErrorKind::Refused, format!("the task's pull request is open: {url}")).help(
+                format!(
+                    "merge it on GitHub (`gh pr merge {url}`), then repeat this; or merge here with --local"
+                ),
+            ))
+        }
         PrState::Closed => Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("the task's pull request was closed and not merged: {url}"),
         )
         .help("reopen it, merge here with --local, or `orange task cancel` the task")),
@@ -195,7 +199,7 @@ fn merge_here(app: &App, locked: &mut LockedTask, wish: Wish) -> Result<(Vec<Eve
     if has_remote {
         app.progress.step(&format!("fetching {into} from {REMOTE}"));
         if let Some(warning) = git.fetch(&[&into, &branch])? {
-            return Err(Error::new(Kind::Environment, warning)
+            return Err(Error::new(ErrorKind::Environment, warning)
                 .help("nothing was merged, since it could not be pushed: mend that, then merge again"));
         }
     }
@@ -228,7 +232,8 @@ fn lock_merges(home: &Home, project: &Project) -> Result<Lock> {
 
 fn nothing_to_merge(branch: &str, project: &Project) -> Error {
     let into = &project.default_branch;
-    Error::new(Kind::Refused, format!("nothing to merge: `{branch}` has no commit that `{into}` has not"))
+    let message = format!("nothing to merge: `{branch}` has no commit that `{into}` has not");
+    Error::new(ErrorKind::Refused, message)
         .help("if it was merged by hand, or nothing was to be done, `orange task merge --force` finishes the task; else `orange task cancel`")
 }
 

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::drive::browser;
 use crate::store::{Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// An address, and the program that shows it.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub fn open(app: &App, dir: &TaskDir) -> Result<Opened> {
     let (task, _) = Task::read(&app.home, dir)?;
     let Some(url) = task.pr_url else {
         let message = format!("task {} has no pull request that is known", dir.id);
-        return Err(Error::new(Kind::Refused, message).help(format!(
+        return Err(Error::new(ErrorKind::Refused, message).help(format!(
             "`orange task create-pr {0}` opens one; `orange task refresh {0}` finds one that somebody else has opened",
             dir.id
         )));
@@ -32,7 +32,7 @@ pub fn open(app: &App, dir: &TaskDir) -> Result<Opened> {
     if !["https://", "http://"].iter().any(|scheme| url.starts_with(scheme)) || url.contains(char::is_control)
     {
         return Err(Error::new(
-            Kind::Refused,
+            ErrorKind::Refused,
             format!("`{}` is not an address of a page", url.escape_debug()),
         )
         .help("correct `pr_url` in the task's TASK.md"));

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::app::App;
 use crate::drive::git::{BranchState, Git};
 use crate::store::Task;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::files::is_same;
 
 /// Change that git has to make before a task's record can name its new branch.
@@ -84,5 +84,5 @@ fn elsewhere(worktree: &Path, head: Option<&str>, to: &str) -> Error {
 }
 
 fn refused(message: String) -> Error {
-    Error::new(Kind::Refused, message)
+    Error::new(ErrorKind::Refused, message)
 }

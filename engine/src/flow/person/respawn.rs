@@ -12,7 +12,7 @@ use crate::hooks::agent_check;
 use crate::hooks::agent_processes::is_alive;
 use crate::hooks::agents::{self, Occasion, Start};
 use crate::store::{LockedTask, Task, TaskDir, TaskHistory, event};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Starts the agent of a task's state again, or those of several reviewers that are missing, and returns the records of their
 /// starts. Unless one begins `afresh`, it continues the conversation of the one before, if that is possible.
@@ -144,7 +144,7 @@ fn startable(
 ) -> Result<Vec<Effect<'static>>> {
     let effects = life::ask_beside(app, machine, task, history, input, alive)?.effects;
     if effects.is_empty() {
-        return Err(Error::new(Kind::NotRespawnable, "no agent is to be started here"));
+        return Err(Error::new(ErrorKind::NotRespawnable, "no agent is to be started here"));
     }
     let mut spawns = effects.iter().filter_map(|effect| effect.hook.spawn());
     spawns.try_for_each(|spawn| agent_check::preflight(app, task, spawn))?;

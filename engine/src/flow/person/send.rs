@@ -14,7 +14,7 @@ use crate::hooks::{agent_processes, agents};
 use crate::store::activity::{self, Note, NoteKind as Happened};
 use crate::store::event::{self, Spawn};
 use crate::store::{Event, Set, Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
 /// The most characters of a message that the journal keeps.
@@ -62,7 +62,9 @@ impl Message<'_> {
 pub fn send(app: &App, dir: &TaskDir, message: Message<'_>) -> Result<Spawn> {
     app.caller.check_person("send a message to an agent")?;
     if message.text.trim().is_empty() {
-        return Err(Error::new(Kind::Usage, "the message is empty").help("write what the agent is to read"));
+        return Err(
+            Error::new(ErrorKind::Usage, "the message is empty").help("write what the agent is to read")
+        );
     }
     if message.dry_run {
         let preview = TaskPreview::of(app, dir)?;
@@ -133,7 +135,7 @@ fn nobody(app: &App, dir: &TaskDir, to: Recipient<'_>, alive: &[&Spawn]) -> Erro
             format!("no agent of the task is alive: {again}; what it is to read can stand in TASK.md")
         }
     };
-    Error::new(Kind::Refused, format!("no {who} is alive to get the message")).help(help)
+    Error::new(ErrorKind::Refused, format!("no {who} is alive to get the message")).help(help)
 }
 
 /// Whatever is typed while an agent shows a dialog answers that dialog.
@@ -149,5 +151,5 @@ fn asks(dir: &TaskDir, record: &Spawn, note: &Note) -> Error {
         }
         None => format!("answer on its screen first: {}", dir.command("attach")),
     };
-    Error::new(Kind::Refused, message).help(help)
+    Error::new(ErrorKind::Refused, message).help(help)
 }

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::store::projects::Project;
 use crate::store::settings::{self, FILE};
 use crate::store::{ports, trust};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// The content of a file that a person can agree to.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ pub fn offer(app: &App, project: &Project, digits: Option<&str>) -> Result<Offer
     let Some(bytes) = trust::read_file(project)? else {
         return match agreed {
             Some(agreed) => Ok(Offer { path, sha256: None, text: None, agreed: Some(agreed) }),
-            None => Err(Error::new(Kind::NotFound, format!("there is no {}", path.display()))
+            None => Err(Error::new(ErrorKind::NotFound, format!("there is no {}", path.display()))
                 .help("a page of the documentation, docs/projects.md, says what it can have")),
         };
     };
@@ -90,7 +90,7 @@ pub fn offer(app: &App, project: &Project, digits: Option<&str>) -> Result<Offer
     let sha256 = trust::hash(&bytes);
     if let Some(digits) = digits.filter(|digits| !sha256.starts_with(&digits.to_lowercase())) {
         let message = format!("the hash of {} is {sha256}, and does not begin with {digits}", path.display());
-        return Err(Error::new(Kind::Refused, message)
+        return Err(Error::new(ErrorKind::Refused, message)
             .help(format!("it has changed: `orange project trust {}` shows it", project.name)));
     }
     for name in [&settings.harness, &settings.review_harness].into_iter().flatten() {

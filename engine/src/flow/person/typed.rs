@@ -6,7 +6,7 @@ use crate::flow::asked::{Answer, name};
 use crate::store::activity::{Activity, Note, NoteKind as Happened};
 use crate::store::event::Spawn;
 use crate::store::{LockedTask, Task, TaskDir};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Number of lines of a screen that are read.
 const LINES: usize = 100;
@@ -57,7 +57,7 @@ pub fn answer(app: &App, locked: &LockedTask, note: &Note, answer: &Answer) -> R
     let text = &note.line();
     let gone = || {
         let message = format!("the dialog for `{text}` is not on the screen of agent {}", note.spawn);
-        Error::new(Kind::Refused, message)
+        Error::new(ErrorKind::Refused, message)
             .help(format!("{} shows what is there", locked.dir().command("attach")))
     };
     let (dialog, pane) = of_agent.ok_or_else(gone)?;

@@ -16,7 +16,7 @@ use crate::hooks::workspace;
 use crate::store::{
     self, DirKind, Event, LockedTask, Record, Set, Task, TaskDir, TaskHistory, find, journal,
 };
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{clock, fault};
 
 /// A task that was reopened.
@@ -122,7 +122,7 @@ fn again(app: &App, locked: &LockedTask) -> Option<Option<String>> {
 fn give_worktree(app: &App, mut locked: LockedTask) -> Result<Option<String>> {
     match workspace::preflight(app, locked.task()) {
         Ok(room) => room.map_or(Ok(()), workspace::Room::take)?,
-        Err(error) if error.kind == Kind::Refused => return Ok(Some(error.message.clone())),
+        Err(error) if error.kind == ErrorKind::Refused => return Ok(Some(error.message.clone())),
         Err(error) => return Err(error),
     }
     fault::step("take", "a worktree");
@@ -135,14 +135,14 @@ fn plan(app: &App, dir: &TaskDir, task: &Task, records: &[Record]) -> Result<Pla
     let machine = app.machine_of(&task.owned)?;
     let Some(cancelled) = cancelled(machine, task, records) else {
         let message = format!("task {} is {}, not cancelled", Names::of(app).name(dir), task.status());
-        return Err(Error::new(Kind::Refused, message).help(format!(
+        return Err(Error::new(ErrorKind::Refused, message).help(format!(
             "only a cancellation can be taken back; {} shows where the task can go",
             dir.command("next")
         )));
     };
     if machine.state_named(&cancelled.to).is_none() {
         let message = format!("the workflow {} no longer has the status {}", machine.name, cancelled.to);
-        return Err(Error::new(Kind::Refused, message)
+        return Err(Error::new(ErrorKind::Refused, message)
             .help(format!("`orange task migrate {} --to STATUS` moves the task to another one", task.id)));
     }
     let Work { backup, lost } =
@@ -200,7 +200,7 @@ fn work(app: &App, task: &Task, cancelled: &Cancelled) -> Result<Work> {
         let (at, was) = (short(tip), short(&head));
         let message =
             format!("the branch {} has moved since: it is at {at}, and the work was on {was}", task.branch);
-        return Err(Error::new(Kind::Refused, message).help(format!(
+        return Err(Error::new(ErrorKind::Refused, message).help(format!(
             "`orange task restore {}` makes a branch of the backup; the cancelled task stays as it is",
             task.id
         )));
@@ -215,12 +215,12 @@ fn short(commit: &str) -> &str {
 
 /// The help for the name of a task that was deleted.
 pub fn deleted_first(app: &App, name: Option<&str>, error: Error) -> Error {
-    let is_deleted = error.kind == Kind::NotFound
+    let is_deleted = error.kind == ErrorKind::NotFound
         && name.is_some_and(|name| find::deleted(&app.home, DirKind::Task, name).is_ok());
     if !is_deleted {
         return error;
     }
     let name = name.unwrap_or_default();
-    Error::new(Kind::Refused, format!("task {name} is deleted"))
+    Error::new(ErrorKind::Refused, format!("task {name} is deleted"))
         .help(format!("bring it back first: `orange task restore {name}`; then `orange task undo {name}`"))
 }

@@ -7,7 +7,7 @@ use crate::flow::request::retry;
 use crate::flow::{Goal, TaskPreview, dry_run, lock_recovered, rebranch, request, waiting};
 use crate::store::scalar::Value;
 use crate::store::{LockedTask, Task, TaskDir, list};
-use crate::{Error, Kind, Result, store};
+use crate::{Error, ErrorKind, Result, store};
 use orange_api::TransitionResult;
 
 /// The section in which a person says what is to change.
@@ -43,12 +43,12 @@ impl Wishes<'_> {
     /// Refuses what asks for nothing, before any task is looked for.
     pub fn check(&self) -> Result<()> {
         if self.status.is_none() && !self.changes_fields() && !self.retry_hooks {
-            return Err(Error::new(Kind::Usage, "nothing to update").help(
+            return Err(Error::new(ErrorKind::Usage, "nothing to update").help(
                 "give --status, --summary, --branch or --retry-hooks; `orange task next` shows the statuses",
             ));
         }
         if self.feedback.is_some_and(|text| text.trim().is_empty()) {
-            return Err(Error::new(Kind::Usage, "the feedback is empty")
+            return Err(Error::new(ErrorKind::Usage, "the feedback is empty")
                 .help("say what is to change, or leave --feedback out"));
         }
         check_summary(self.summary, "say in it what is to be done")
@@ -133,12 +133,12 @@ fn branch(app: &App, dir: &TaskDir, name: Option<&str>) -> Result<String> {
         (None, Some(workspace)) => {
             let worktree = app.home.workspace(workspace);
             Git::at(&project.path).current_branch(&worktree)?.ok_or_else(|| {
-                Error::new(Kind::Refused, "no branch is checked out in the task's worktree")
+                Error::new(ErrorKind::Refused, "no branch is checked out in the task's worktree")
                     .help("check one out, or name it: --branch NAME")
             })?
         }
         (None, None) => {
-            return Err(Error::new(Kind::Usage, "the task has no worktree to read a branch from")
+            return Err(Error::new(ErrorKind::Usage, "the task has no worktree to read a branch from")
                 .help("name it: --branch NAME"));
         }
     };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::App;
 use crate::drive::editor;
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, nofollow};
 
 /// The line that ends the text: all below it is left out.
@@ -42,7 +42,7 @@ impl Written {
             Some((summary, context)) => Ok(Written { summary, context, file }),
             None => {
                 atomic::remove(&file)?;
-                Err(Error::new(Kind::Refused, "nothing was written, so no task is created"))
+                Err(Error::new(ErrorKind::Refused, "nothing was written, so no task is created"))
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::hooks::program::{self, Ended, ProgramRun};
 use crate::store::event::{Answer, Question};
 use crate::store::lock::{self, Rank};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory, task};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::{atomic, fault};
 
 /// Limit for the start of a process that is to run a program; after it the process counts as dead.
@@ -119,7 +119,7 @@ fn wait(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
             last_life = Instant::now();
         } else if last_life.elapsed() > START {
             let message = "the process that ran the program of a gate has ended without an answer";
-            return Err(Error::new(Kind::Environment, message).help(format!(
+            return Err(Error::new(ErrorKind::Environment, message).help(format!(
                 "repeat the command: it asks again; {} may say why",
                 app.home.log_file().display()
             )));
@@ -138,7 +138,7 @@ fn is_asked(dir: &TaskDir, seq: u64) -> bool {
 pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
     let lock = match lock::acquire(&app.home, &dir.program_lock(), Rank::Program, "a program of a gate") {
         Ok(lock) => lock,
-        Err(error) if error.kind == Kind::Locked => return Ok(()),
+        Err(error) if error.kind == ErrorKind::Locked => return Ok(()),
         Err(error) => return Err(error),
     };
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
@@ -170,7 +170,7 @@ pub fn run(app: &App, dir: &TaskDir, seq: u64) -> Result<()> {
     drop(lock);
     match answered {
         // The process that ended the program holds the lock.
-        Err(error) if error.kind == Kind::Locked && !is_asked(dir, seq) => Ok(()),
+        Err(error) if error.kind == ErrorKind::Locked && !is_asked(dir, seq) => Ok(()),
         answered => answered,
     }
 }
@@ -205,7 +205,7 @@ fn no_worktree(program: Program<'_>, task: &Task) -> Error {
         }
         Some(Workspace::Worktree) | None => format!("`orange task spawn {}` gives it one", task.id),
     };
-    Error::new(Kind::GateFailed, message).help(help)
+    Error::new(ErrorKind::GateFailed, message).help(help)
 }
 
 fn changed(program: Program<'_>, then: &Work, now: &Work) -> Error {
@@ -215,7 +215,7 @@ fn changed(program: Program<'_>, then: &Work, now: &Work) -> Error {
         let at = |work: &Work| short(&work.commit).to_owned();
         format!("the worktree has moved from commit {} to {}", at(then), at(now))
     };
-    Error::new(Kind::GateFailed, format!("{what} while `{program}` ran, so its answer does not count"))
+    Error::new(ErrorKind::GateFailed, format!("{what} while `{program}` ran, so its answer does not count"))
         .help("repeat the command when nothing works there; git has to ignore what the program itself writes")
 }
 
@@ -226,6 +226,6 @@ fn moved(program: Program<'_>, from: &str, locked: &LockedTask) -> Error {
     } else {
         format!("the task has moved from {from} to {to} while `{program}` ran")
     };
-    Error::new(Kind::Refused, message)
+    Error::new(ErrorKind::Refused, message)
         .help(format!("`orange task next {}` shows where it can go now", locked.dir().id))
 }

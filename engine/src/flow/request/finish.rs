@@ -13,7 +13,7 @@ use crate::flow::queue;
 use crate::hooks::{self, HookContext, agents, program, reclaim, workspace};
 use crate::store::event::PlannedHook;
 use crate::store::{Event, LockedTask, OpenTransition, Set, TaskDir, TaskHistory, lock};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_system::fault;
 
 /// Locks a task without an open transition: one that another process has begun is finished first, in a process that outlives
@@ -40,7 +40,7 @@ pub fn lock_recovered(app: &App, dir: &TaskDir) -> Result<LockedTask> {
         if tried == Some(pending.seq) {
             let OpenTransition { plan, .. } = pending;
             let message = format!("{} → {} was begun and cannot be finished", plan.from, plan.to);
-            return Err(Error::new(Kind::Environment, message)
+            return Err(Error::new(ErrorKind::Environment, message)
                 .help(format!("{} says why", app.home.log_file().display())));
         }
         tried = Some(pending.seq);

@@ -20,7 +20,7 @@ use crate::flow::snapshot::state_named;
 use crate::flow::{finish, lock_recovered};
 use crate::hooks::{self, reclaim};
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
 
 /// The goal of a request.
@@ -149,7 +149,7 @@ fn check_is_work(app: &App, task: &Task, worktree: Option<&Path>) -> Result<()> 
 pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> {
     let dir = locked.dir().clone();
     let Some(begun) = locked.history().open.clone() else {
-        return Err(Error::new(Kind::Refused, "no transition has begun"));
+        return Err(Error::new(ErrorKind::Refused, "no transition has begun"));
     };
     if begun.left().next().is_none() {
         finish(app, &mut locked)?;
@@ -164,7 +164,7 @@ pub fn carry_out(app: &App, mut locked: LockedTask) -> Result<TransitionResult> 
     if journal.history().open.is_some_and(|open| open.seq == begun.seq) {
         let log = app.home.log_file();
         return Err(Error::new(
-            Kind::Environment,
+            ErrorKind::Environment,
             format!("{} → {} is begun and not finished", begun.plan.from, begun.plan.to),
         )
         .help(format!(

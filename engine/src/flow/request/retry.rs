@@ -11,7 +11,7 @@ use crate::hooks;
 use crate::hooks::workspace::Room;
 use crate::store::event::Exited;
 use crate::store::{Event, OpenTransition, Set, Task, TaskDir, TaskHistory};
-use crate::{Error, Kind, Result};
+use crate::{Error, ErrorKind, Result};
 use orange_api::TransitionResult;
 
 /// Runs the waiting hooks of a task for the caller of this process, who must be one that may take their transition.
@@ -53,13 +53,13 @@ impl Waiting {
         let by = app.check_caller(task, history)?;
         let machine = app.machine_of(&task.owned)?;
         let Some(waiting) = history.waiting_hooks.clone() else {
-            return Err(Error::new(Kind::Refused, format!("no hooks of task {} wait", task.id))
+            return Err(Error::new(ErrorKind::Refused, format!("no hooks of task {} wait", task.id))
                 .help("`orange task next` shows where the task can go"));
         };
         if !machine.may_retry(declared_id(machine, &waiting.plan), by) {
             let (from, to) = (&waiting.plan.from, &waiting.plan.to);
             return Err(Error::new(
-                Kind::NotAllowed,
+                ErrorKind::NotAllowed,
                 format!("{} may not run the hooks of {from} → {to}", machine.actor_with("a", by)),
             )
             .help("who may take this transition may run its hooks"));

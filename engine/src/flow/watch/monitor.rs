@@ -19,7 +19,7 @@ use crate::flow::{activity, ask, end_leftovers, garbage, limit, lock_recovered, 
 use crate::hooks::agent_processes::{AgentProcesses, missing};
 use crate::hooks::{agents, reclaim};
 use crate::store::{DirKind, LockedTask, Task, TaskDir, TaskHistory, list, pool};
-use crate::{Kind, Result};
+use crate::{ErrorKind, Result};
 use orange_system::{fault, process};
 
 /// The result of a round.
@@ -110,7 +110,7 @@ fn watch(
         drop(lock_recovered(app, dir)?);
     }
     match sync_copy(app, dir) {
-        Err(error) if error.kind != Kind::Locked => return Err(error),
+        Err(error) if error.kind != ErrorKind::Locked => return Err(error),
         Ok(_) | Err(_) => {}
     }
     if let Some((seq, _)) = &history.asked {

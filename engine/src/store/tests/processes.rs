@@ -8,7 +8,7 @@ use crate::store::tests::{Process, draft, editors, home, task};
 use crate::store::{
     DirKind, Event, Home, LockedTask, Pool, Set, Task, TaskDir, activity, create, index, journal, list,
 };
-use crate::{Error, Kind};
+use crate::{Error, ErrorKind};
 use orange_system::atomic;
 
 const ROUNDS: u32 = 20;
@@ -104,7 +104,7 @@ fn a_lock_is_held_until_its_holder_dies() {
     holder.wait_for("held");
     let impatient = home.clone().patient(Duration::from_millis(20));
     let error = LockedTask::lock(&impatient, &dir).unwrap_err();
-    assert_eq!(error.kind, Kind::Locked);
+    assert_eq!(error.kind, ErrorKind::Locked);
     let expect =
         format!("task {} is locked by process {} (`orange test hold`) since 20", dir.id, holder.id());
     assert!(error.message.starts_with(&expect), "{}", error.message);
@@ -124,7 +124,7 @@ fn a_lock_of_a_task_that_went_away_is_no_lock() {
         drop(locked);
         waiter.join().unwrap()
     });
-    assert_eq!(waiting.unwrap_err().kind, Kind::NotFound);
+    assert_eq!(waiting.unwrap_err().kind, ErrorKind::NotFound);
 }
 
 #[test]
@@ -213,7 +213,7 @@ pub(super) fn count(home: &Home) {
 }
 
 fn create_one(home: &Home) {
-    let taken = Error::new(Kind::Refused, "taken");
+    let taken = Error::new(ErrorKind::Refused, "taken");
     let made = create(home, &draft("fix"), |same| if same.is_empty() { Ok(()) } else { Err(taken.clone()) });
     assert!(made.is_ok() || made.is_err_and(|error| error == taken));
 }
@@ -244,7 +244,7 @@ fn bind(home: &Home) {
         &std::process::id().to_string(),
         crate::store::tests::usable,
     );
-    assert!(bound.is_ok() || bound.is_err_and(|error| error.kind == Kind::Refused));
+    assert!(bound.is_ok() || bound.is_err_and(|error| error.kind == ErrorKind::Refused));
 }
 
 pub(super) fn only_task(home: &Home) -> TaskDir {

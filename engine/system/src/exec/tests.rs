@@ -27,7 +27,11 @@ fn a_call_gives_what_the_program_wrote_and_how_it_ended() {
         (&b"a\0b\n"[..], &b"no\n"[..], Some(3))
     );
     let error = output.checked().unwrap_err();
-    assert_eq!((error.kind, error.message.ends_with("failed: no")), (Kind::Environment, true), "{error}");
+    assert_eq!(
+        (error.kind, error.message.ends_with("failed: no")),
+        (ErrorKind::Environment, true),
+        "{error}"
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use self::table::Table;
 pub use self::users::{User, may_use, users, writers};
 pub use crate::clock::boot;
-use crate::{Error, Kind, Result, fault, variables};
+use crate::{Error, ErrorKind, Result, fault, variables};
 
 /// Time that processes may take to end before they are killed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -150,7 +150,7 @@ impl ProcessTree {
             return Ok(());
         }
         let message = format!("processes that do not end when killed: {}", left.join(", "));
-        Err(Error::new(Kind::Environment, message).help(format!(
+        Err(Error::new(ErrorKind::Environment, message).help(format!(
             "they wait for the system, as for a disk that does not answer: `ps -o pid,stat,wchan,args -p {}` says more",
             left.join(",")
         )))
@@ -287,7 +287,7 @@ fn is_the_engine_s(pid: i32) -> bool {
 pub fn adopt_orphans() -> Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid())).map_err(|cause| {
-        Error::new(Kind::Environment, format!("cannot look after what a program starts: {cause}"))
+        Error::new(ErrorKind::Environment, format!("cannot look after what a program starts: {cause}"))
     })?;
     Ok(())
 }

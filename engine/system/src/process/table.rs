@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::thread;
 use std::time::Duration;
 
 use rustix::io::Errno;
 
 use super::Process;
-use crate::{Error, Kind, Result, variables};
+use crate::{Error, ErrorKind, Result, variables};
 
 /// Linux has the table in `/proc`; the other systems have none there.
 const IS_EXPECTED: bool = cfg!(target_os = "linux");
@@ -129,7 +129,7 @@ pub(super) fn check() -> Result<()> {
     match fs::read("/proc/self/stat") {
         Ok(line) if parse(&line).is_some() => Ok(()),
         Ok(_) => Err(without_itself()),
-        Err(cause) if cause.kind() == ErrorKind::NotFound => Err(without_itself()),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Err(without_itself()),
         Err(cause) => Err(unreadable(&cause)),
     }
 }
@@ -139,7 +139,9 @@ fn look(pid: i32) -> Result<Option<Stat>> {
     match fs::read(format!("/proc/{pid}/stat")) {
         Ok(line) => Ok(parse(&line)),
         // Where it may not be read, it is of another user.
-        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => Ok(None),
+        Err(cause) if matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+            Ok(None)
+        }
         Err(cause) if cause.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => Ok(None),
         Err(cause) => Err(unreadable(&cause)),
     }
@@ -154,7 +156,7 @@ fn without_itself() -> Error {
 }
 
 fn unknown(why: &str) -> Error {
-    Error::new(Kind::Environment, format!("the process table cannot be read: {why}")).help(
+    Error::new(ErrorKind::Environment, format!("the process table cannot be read: {why}")).help(
         "mount it (`mount -t proc proc /proc`) and try again: until then nothing shows which agents are alive, and none is started or ended",
     )
 }

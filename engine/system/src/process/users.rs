@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 
 use super::table;
@@ -92,7 +92,7 @@ fn runs(process: &Path, program: &str) -> bool {
 fn may_stand(process: &Path, is_around: &dyn Fn(&Path) -> bool) -> bool {
     match fs::read_link(process.join("cwd")) {
         Ok(folder) => is_around(&folder),
-        Err(cause) => cause.kind() != ErrorKind::NotFound,
+        Err(cause) => cause.kind() != io::ErrorKind::NotFound,
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use orange_api::{
-    ChangedMission, Error, Kind, ListedMission, ListedProject, MissionRow, Result, ShownMission,
+    ChangedMission, Error, ErrorKind, ListedMission, ListedProject, MissionRow, Result, ShownMission,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -135,7 +135,7 @@ impl Engine {
     pub fn show(&self, id: &str) -> Result<Option<ShownMission>> {
         match self.ask(&["mission", "show", id], "") {
             Ok(shown) => Ok(Some(shown)),
-            Err(error) if error.kind == Kind::NotFound => Ok(None),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }

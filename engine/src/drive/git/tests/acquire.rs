@@ -88,10 +88,10 @@ fn a_branch_that_is_checked_out_elsewhere_is_refused_by_place() {
     lab.acquire(1, "fix").unwrap();
     refuses(
         lab.acquire(2, "fix"),
-        Kind::Refused,
+        ErrorKind::Refused,
         &format!("checked out at {}", fs::canonicalize(lab.pooled(1)).unwrap().display()),
     );
-    refuses(lab.acquire(2, "main"), Kind::Refused, "checked out at");
+    refuses(lab.acquire(2, "main"), ErrorKind::Refused, "checked out at");
     assert!(!lab.pooled(2).exists());
 }
 
@@ -101,13 +101,13 @@ fn folders_that_are_not_ours_are_refused_and_left_alone() {
     let foreign = lab.pooled(1);
     fs::create_dir_all(&foreign).unwrap();
     lab.write(&foreign.join("precious"), "p\n");
-    refuses(lab.acquire(1, "fix"), Kind::Refused, "is not a worktree of");
-    refuses(lab.released(1), Kind::Refused, "is not a worktree of");
+    refuses(lab.acquire(1, "fix"), ErrorKind::Refused, "is not a worktree of");
+    refuses(lab.released(1), ErrorKind::Refused, "is not a worktree of");
     lab.run(&foreign, &["init", "--quiet"]);
-    refuses(lab.acquire(1, "fix"), Kind::Refused, "is not a worktree of");
-    refuses(lab.git.acquire(&lab.repo(), "fix", "main"), Kind::Refused, "main checkout");
+    refuses(lab.acquire(1, "fix"), ErrorKind::Refused, "is not a worktree of");
+    refuses(lab.git.acquire(&lab.repo(), "fix", "main"), ErrorKind::Refused, "main checkout");
     lab.write(&lab.repo().join("mine"), "m\n");
-    refuses(lab.kept(|git, context| git.release(&lab.repo(), context)), Kind::Refused, "main checkout");
+    refuses(lab.kept(|git, context| git.release(&lab.repo(), context)), ErrorKind::Refused, "main checkout");
     assert!(lab.repo().join("mine").exists() && foreign.join("precious").exists());
     assert_eq!(lab.git.branch_state("fix").unwrap(), BranchState::Nowhere);
 }
@@ -120,8 +120,8 @@ fn a_worktree_without_its_git_file_is_not_the_outer_repository() {
     lab.acquire(1, "fix").unwrap();
     fs::remove_file(lab.pooled(1).join(".git")).unwrap();
     lab.write(&lab.pooled(1).join("work"), "w\n");
-    refuses(lab.released(1), Kind::Refused, "lost its link");
-    refuses(lab.acquire(1, "fix"), Kind::Refused, "lost its link");
+    refuses(lab.released(1), ErrorKind::Refused, "lost its link");
+    refuses(lab.acquire(1, "fix"), ErrorKind::Refused, "lost its link");
     assert!(lab.pooled(1).join("work").exists());
 }
 
@@ -130,11 +130,11 @@ fn a_pooled_worktree_with_work_is_refused_for_another_branch() {
     let lab = Lab::new();
     lab.acquire(1, "fix").unwrap();
     lab.write(&lab.pooled(1).join("work"), "w\n");
-    refuses(lab.acquire(1, "other"), Kind::Refused, "holds uncommitted work: work");
+    refuses(lab.acquire(1, "other"), ErrorKind::Refused, "holds uncommitted work: work");
     fs::remove_file(lab.pooled(1).join("work")).unwrap();
     lab.run(&lab.pooled(1), &["switch", "--quiet", "--detach"]);
     lab.commit(&lab.pooled(1), "lone", "l\n");
-    refuses(lab.acquire(1, "other"), Kind::Refused, "commits that no branch has");
+    refuses(lab.acquire(1, "other"), ErrorKind::Refused, "commits that no branch has");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_repository_without_a_commit_says_so() {
     fs::create_dir(&empty).unwrap();
     lab.run(&empty, &["init", "--quiet", "--initial-branch=main"]);
     let git = isolated(&lab.folder, &empty);
-    refuses(git.acquire(&lab.pooled(1), "fix", "main"), Kind::NotFound, "first commit");
+    refuses(git.acquire(&lab.pooled(1), "fix", "main"), ErrorKind::NotFound, "first commit");
 }
 
 #[test]

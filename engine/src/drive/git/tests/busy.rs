@@ -14,7 +14,7 @@ fn with_work() -> (Lab, PathBuf) {
 #[track_caller]
 fn says_who_died<T: std::fmt::Debug>(result: Result<T>, lock: &Path) {
     let error = result.unwrap_err();
-    assert_eq!(error.kind, Kind::Environment);
+    assert_eq!(error.kind, ErrorKind::Environment);
     assert!(error.message.ends_with("(the git that held it has died)"), "{error}");
     assert!(!error.message.contains("Another git process"), "{error}");
     assert!(error.help.contains(&format!("rm '{}'", lock.display())), "{error}");

@@ -72,7 +72,7 @@ fn diverged_branches_need_a_merge_commit() {
     let lab = Lab::new();
     task_with_commit(&lab);
     lab.commit(&lab.repo(), "other", "o\n");
-    refuses(merge(&lab, Strategy::FastForward), Kind::Refused, "--strategy merge");
+    refuses(merge(&lab, Strategy::FastForward), ErrorKind::Refused, "--strategy merge");
     merge(&lab, Strategy::Merge).unwrap();
     assert!(lab.repo().join("feature").exists() && lab.repo().join("other").exists());
     assert_eq!(lab.run(&lab.repo(), &["status", "--porcelain"]), "");
@@ -95,7 +95,7 @@ fn a_conflict_changes_nothing() {
     lab.commit(&lab.pooled(1), "readme", "theirs\n");
     let ours = lab.commit(&lab.repo(), "readme", "ours\n");
     for strategy in [Strategy::Merge, Strategy::FastForward] {
-        refuses(merge(&lab, strategy), Kind::Refused, "conflicts with `main` in readme");
+        refuses(merge(&lab, strategy), ErrorKind::Refused, "conflicts with `main` in readme");
         let refused = lab.git.plan_merge("fix", "main", strategy, None).unwrap_err();
         assert!(!refused.help.contains("--strategy"), "{refused}");
     }
@@ -109,20 +109,24 @@ fn uncommitted_work_anywhere_in_the_way_refuses_a_merge() {
     let lab = Lab::new();
     task_with_commit(&lab);
     lab.write(&lab.pooled(1).join("forgotten"), "f\n");
-    refuses(merge(&lab, Strategy::FastForward), Kind::Refused, "uncommitted work: forgotten");
+    refuses(merge(&lab, Strategy::FastForward), ErrorKind::Refused, "uncommitted work: forgotten");
     fs::remove_file(lab.pooled(1).join("forgotten")).unwrap();
 
     let before = lab.commit_of("main");
     lab.write(&lab.repo().join("feature"), "the person's own\n");
     for strategy in [Strategy::FastForward, Strategy::Merge] {
-        refuses(merge(&lab, strategy), Kind::Refused, "cannot take the merge");
+        refuses(merge(&lab, strategy), ErrorKind::Refused, "cannot take the merge");
     }
     assert_eq!(lab.commit_of("main"), before);
     assert_eq!(fs::read_to_string(lab.repo().join("feature")).unwrap(), "the person's own\n");
 
     lab.run(&lab.pooled(1), &["switch", "--quiet", "--detach"]);
-    refuses(merge(&lab, Strategy::FastForward), Kind::Refused, "is on no branch");
-    refuses(lab.git.plan_merge("nope", "main", Strategy::Merge, None), Kind::NotFound, "there is no branch");
+    refuses(merge(&lab, Strategy::FastForward), ErrorKind::Refused, "is on no branch");
+    refuses(
+        lab.git.plan_merge("nope", "main", Strategy::Merge, None),
+        ErrorKind::NotFound,
+        "there is no branch",
+    );
 }
 
 #[test]
@@ -132,7 +136,7 @@ fn branches_are_pushed_and_deleted_on_the_remote() {
     assert!(!lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap());
     lab.git.push(REMOTE, "fix").unwrap();
     assert_eq!(lab.run(&lab.path("origin.git"), &["rev-parse", "fix"]), commit);
-    refuses(lab.git.delete_remote_branch("main", "main", "main"), Kind::Refused, "never deleted");
+    refuses(lab.git.delete_remote_branch("main", "main", "main"), ErrorKind::Refused, "never deleted");
     assert!(lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap());
     assert!(!lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap());
     assert!(
@@ -176,7 +180,7 @@ fn a_remote_branch_with_somebody_elses_commits_is_not_deleted() {
     lab.run(&lab.path("other"), &["push", "--quiet", "origin", "fix"]);
     refuses(
         lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")),
-        Kind::Refused,
+        ErrorKind::Refused,
         "commits that are not here",
     );
 }
@@ -187,7 +191,7 @@ fn what_the_remote_has_beyond_comes_along() {
     task_with_commit(&lab);
     let theirs = somebody_pushes(&lab, "theirs");
     lab.git.fetch(&["main"]).unwrap();
-    refuses(merge(&lab, Strategy::FastForward), Kind::Refused, "--strategy merge");
+    refuses(merge(&lab, Strategy::FastForward), ErrorKind::Refused, "--strategy merge");
     merge(&lab, Strategy::Merge).unwrap();
     assert!(lab.repo().join("theirs").exists() && lab.repo().join("feature").exists());
     lab.run(&lab.repo(), &["merge-base", "--is-ancestor", &theirs, "main"]);
@@ -202,7 +206,7 @@ fn a_default_branch_that_has_diverged_stops_a_merge() {
     lab.git.fetch(&["main"]).unwrap();
     let ours = lab.commit(&lab.repo(), "ours", "o\n");
     for strategy in [Strategy::FastForward, Strategy::Merge] {
-        refuses(merge(&lab, strategy), Kind::Refused, "have diverged");
+        refuses(merge(&lab, strategy), ErrorKind::Refused, "have diverged");
     }
     assert_eq!(lab.commit_of("main"), ours);
 }
@@ -219,7 +223,7 @@ fn a_default_branch_that_is_being_rebased_is_left_alone() {
     let before = lab.commit_of("main");
     let rebased = Call::new("git").args(["rebase", "base"]).folder(&lab.repo()).run().unwrap();
     assert!(!rebased.success(), "it stops at the conflict");
-    refuses(merge(&lab, Strategy::Merge), Kind::Refused, "is being rebased");
+    refuses(merge(&lab, Strategy::Merge), ErrorKind::Refused, "is being rebased");
     lab.run(&lab.repo(), &["rebase", "--abort"]);
     assert_eq!(lab.commit_of("main"), before);
 }

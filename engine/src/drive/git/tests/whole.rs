@@ -180,14 +180,14 @@ fn a_worktree_with_a_changed_link_is_refused_and_untouched() {
     for text in elsewhere {
         lab.write(&folder.join(".git"), &text);
         lab.write(&folder.join("work"), "w\n");
-        refuses(lab.released(1), Kind::Refused, "lost its link");
-        refuses(lab.kept(|git, context| git.remove(&folder, context)), Kind::Refused, "lost its link");
-        refuses(lab.acquire(1, "next"), Kind::Refused, "lost its link");
-        refuses(lab.acquire(1, "fix"), Kind::Refused, "lost its link");
-        refuses(lab.git.changes(&folder), Kind::Refused, "lost its link");
+        refuses(lab.released(1), ErrorKind::Refused, "lost its link");
+        refuses(lab.kept(|git, context| git.remove(&folder, context)), ErrorKind::Refused, "lost its link");
+        refuses(lab.acquire(1, "next"), ErrorKind::Refused, "lost its link");
+        refuses(lab.acquire(1, "fix"), ErrorKind::Refused, "lost its link");
+        refuses(lab.git.changes(&folder), ErrorKind::Refused, "lost its link");
         refuses(
             lab.git.plan_merge("fix", "main", Strategy::Merge, Some(&folder)),
-            Kind::Refused,
+            ErrorKind::Refused,
             "lost its link",
         );
         assert_eq!(others(&lab), before, "{text:?}");
@@ -196,7 +196,7 @@ fn a_worktree_with_a_changed_link_is_refused_and_untouched() {
     // Somebody else's worktree in the place of ours is none of ours.
     fs::rename(&folder, lab.path("away")).unwrap();
     std::os::unix::fs::symlink(lab.pooled(2), &folder).unwrap();
-    refuses(lab.released(1), Kind::Refused, "is a symbolic link");
+    refuses(lab.released(1), ErrorKind::Refused, "is a symbolic link");
     assert_eq!(others(&lab), before);
     fs::remove_file(&folder).unwrap();
     fs::rename(lab.path("away"), &folder).unwrap();

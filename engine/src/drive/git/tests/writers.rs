@@ -116,7 +116,7 @@ fn who_keeps_a_file_open_to_write_it_is_named() {
     orange_testkit::until("it has the file open", || !process::writers(&folder).unwrap().is_empty());
     let pid = writer.id().to_string();
     let error = lab.released(1).unwrap_err();
-    assert!(error.kind == Kind::Refused && error.message.contains(&pid), "{error}");
+    assert!(error.kind == ErrorKind::Refused && error.message.contains(&pid), "{error}");
     assert_eq!(fs::read_to_string(folder.join("log")).unwrap(), "begun\n");
     writer.stdin.take().unwrap().write_all(b"and ended\n").unwrap();
     writer.wait().unwrap();
