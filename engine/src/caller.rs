@@ -11,23 +11,23 @@ use orange_system::files::real;
 
 /// Author of the command that a process carries out, whose environment the process has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum CommandOrigin {
     Person,
     Agent,
     /// Nobody's: the monitor and the wrappers of agents act by themselves.
     Engine,
 }
 
-impl Origin {
+impl CommandOrigin {
     /// The origin of a process with this caller.
-    pub fn of(caller: &Caller) -> Origin {
+    pub fn of(caller: &Caller) -> CommandOrigin {
         match caller {
-            Caller::Person => Origin::Person,
-            Caller::Agent { .. } => Origin::Agent,
+            Caller::Person => CommandOrigin::Person,
+            Caller::Agent { .. } => CommandOrigin::Agent,
             Caller::Engine => match std::env::var(ASKED).as_deref() {
-                Ok("person") => Origin::Person,
-                Ok("agent") => Origin::Agent,
-                Ok(_) | Err(_) => Origin::Engine,
+                Ok("person") => CommandOrigin::Person,
+                Ok("agent") => CommandOrigin::Agent,
+                Ok(_) | Err(_) => CommandOrigin::Engine,
             },
         }
     }
@@ -35,9 +35,9 @@ impl Origin {
     /// The value of [`ASKED`] for a process that carries the command out, if it is one.
     pub fn asked(self) -> Option<&'static str> {
         match self {
-            Origin::Person => Some("person"),
-            Origin::Agent => Some("agent"),
-            Origin::Engine => None,
+            CommandOrigin::Person => Some("person"),
+            CommandOrigin::Agent => Some("agent"),
+            CommandOrigin::Engine => None,
         }
     }
 }

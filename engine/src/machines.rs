@@ -27,7 +27,7 @@ pub struct Workflows {
 
 /// The compiled-in parts of a binary.
 #[derive(Clone, Copy, Debug)]
-pub struct Built {
+pub struct CompiledParts {
     /// The workflows that are compiled in.
     pub workflows: Workflows,
     /// The compiler, if the binary has one.
@@ -58,7 +58,7 @@ struct Custom {
 
 /// A workflow in a list.
 #[derive(Debug)]
-pub struct Listed {
+pub struct WorkflowEntry {
     pub name: String,
     /// Its file, when it is a custom one.
     pub file: Option<PathBuf>,
@@ -68,8 +68,8 @@ pub struct Listed {
 
 impl Machines {
     /// The compiled-in workflows, and the workflow files of the home.
-    pub fn new(built: Built, home: &Home) -> Machines {
-        let Built { workflows, compile } = built;
+    pub fn new(built: CompiledParts, home: &Home) -> Machines {
+        let CompiledParts { workflows, compile } = built;
         Machines { built_in: workflows, compile, folder: home.workflows(), custom: Mutex::default() }
     }
 
@@ -77,7 +77,7 @@ impl Machines {
     #[cfg(test)]
     pub(crate) fn only(machines: &'static [&'static Machine<'static>]) -> Machines {
         let workflows = Workflows { machines, plans: &[] };
-        Machines::new(Built { workflows, compile: None }, &Home::at("/nowhere"))
+        Machines::new(CompiledParts { workflows, compile: None }, &Home::at("/nowhere"))
     }
 
     /// The machine of this workflow; the error suggests the nearest name, or has all findings of a custom one.
@@ -126,8 +126,8 @@ impl Machines {
 
     /// Every workflow: the compiled-in ones, first machines, then plans, both by name; then the custom ones. A custom one with the name of a compiled-in one is an
     /// error, since it is never followed.
-    pub fn all(&self) -> Result<Vec<Listed>> {
-        let built_in = self.built_in.all().map(|workflow| Listed {
+    pub fn all(&self) -> Result<Vec<WorkflowEntry>> {
+        let built_in = self.built_in.all().map(|workflow| WorkflowEntry {
             name: workflow.name().to_owned(),
             file: None,
             workflow: Ok(workflow),
@@ -137,14 +137,14 @@ impl Machines {
                 Some(_) => Err(shadowed(&name, &file)),
                 None => self.workflow(&name).and_then(|it| it.ok_or_else(|| gone(&name, &file))),
             };
-            Listed { name, file: Some(file), workflow }
+            WorkflowEntry { name, file: Some(file), workflow }
         });
         Ok(built_in.chain(custom).collect())
     }
 
     /// Every machine that can be followed.
     pub fn usable(&self) -> Result<Vec<&'static Machine<'static>>> {
-        let machine = |listed: Listed| match listed.workflow {
+        let machine = |listed: WorkflowEntry| match listed.workflow {
             Ok(Workflow::Machine(machine)) => Some(machine),
             Ok(Workflow::Plan(_)) | Err(_) => None,
         };
@@ -330,7 +330,7 @@ mod tests {
         let home = Home::at(folder.path());
         let compile: Compile = |_, _| Ok(Compiled { workflow: Workflow::Machine(MACHINES[0]), files: &[] });
         let workflows = Workflows { machines: &[], plans: &[] };
-        let machines = Machines::new(Built { workflows, compile: Some(compile) }, &home);
+        let machines = Machines::new(CompiledParts { workflows, compile: Some(compile) }, &home);
         let is_followed = || machines.named("test").map(|machine| machine.name);
         assert_eq!(is_followed().unwrap_err().kind, ErrorKind::NotFound);
         fs::create_dir(home.workflows()).unwrap();

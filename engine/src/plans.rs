@@ -32,7 +32,7 @@ mod tests {
 
     use super::*;
     use crate::flow::tests::MACHINES;
-    use crate::machines::{Built, Workflows};
+    use crate::machines::{CompiledParts, Workflows};
     use crate::store::Home;
 
     static PLAN: Plan<'static> = Plan {
@@ -58,7 +58,7 @@ mod tests {
 
     fn machines() -> Machines {
         let workflows = Workflows { machines: MACHINES, plans: PLANS };
-        Machines::new(Built { workflows, compile: None }, &Home::at("/nowhere"))
+        Machines::new(CompiledParts { workflows, compile: None }, &Home::at("/nowhere"))
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub use mission::{
     ChangedMission, ListedMission, LoopCount, MissionAttempt, MissionPause, MissionPolicy, MissionRow,
     MissionStep, ReportedStep, ShownMission, ShownStep, StepResult,
 };
-pub use monitor::{Failed, Happened, MonitorLook};
-pub use need::{ActionName, Change, Need, NeedAction, Shows};
+pub use monitor::{MonitorEvent, MonitorFailure, MonitorLook};
+pub use need::{ActionName, ChangeSize, Need, NeedAction, Shows};
 pub use notify::{ChannelFailure, ListedChannel, TestedChannel};
 pub use pane::{Cursor, ShownPane};
 pub use project::{

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::cmd::answer::written;
-use crate::flow::asked::Answer;
+use crate::flow::asked::RequestAnswer;
 use crate::flow::event::note;
 use crate::{Error, ErrorKind, Result};
 
@@ -23,12 +23,12 @@ struct HookOutput<'l> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PermissionOutput<'l> {
-    decision: Decision<'l>,
+    decision: HookDecision<'l>,
     hook_event_name: &'static str,
 }
 
 #[derive(Serialize)]
-struct Decision<'l> {
+struct HookDecision<'l> {
     behavior: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'l str>,
@@ -55,8 +55,8 @@ fn given() -> io::Result<Vec<u8>> {
 }
 
 /// Answers the harness, which asked its hook for a permission.
-fn reply(given: &Answer) -> Result<()> {
-    let decision = Decision {
+fn reply(given: &RequestAnswer) -> Result<()> {
+    let decision = HookDecision {
         behavior: if given.allow { "allow" } else { "deny" },
         message: given.message.as_deref().filter(|_| !given.allow),
     };

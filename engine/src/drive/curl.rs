@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{Error, ErrorKind, Result};
-use orange_system::exec::Call;
+use orange_system::exec::ProgramCall;
 
 /// Sends a text in JSON to this address, and returns the status of the answer. The address and the headers may be secrets, so no
 /// command line has them.
@@ -17,7 +17,7 @@ pub fn post(url: &str, headers: &[String], body: &str, timeout: Duration) -> Res
     }
     config += &format!("data-raw = {}\n", quoted(body));
     let longest = timeout.as_secs().to_string();
-    let call = Call::new("curl")
+    let call = ProgramCall::new("curl")
         .args(["--disable", "--silent", "--show-error", "--globoff", "--proto", "=http,https"])
         .args(["--max-time", &longest, "--output", "/dev/null", "--write-out", "%{http_code}"])
         .args(["--config", "-"])

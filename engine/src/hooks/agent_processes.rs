@@ -22,16 +22,16 @@ pub struct AgentProcesses {
 }
 
 /// The reserved file for the record of one agent: nothing could end an agent without a record.
-pub struct Room(atomic::Room);
+pub struct RecordRoom(atomic::FileRoom);
 
-impl Room {
+impl RecordRoom {
     /// Reserves the file before the agent starts.
-    pub fn make(dir: &TaskDir, spawn: u32) -> Result<Room> {
+    pub fn make(dir: &TaskDir, spawn: u32) -> Result<RecordRoom> {
         /// The identifier of a boot and four numbers need half of this.
         const LENGTH: usize = 512;
         let path = dir.agent(spawn);
         home::make_folder(path.parent().unwrap_or(&path))?;
-        atomic::make_room(&path, LENGTH).map(Room)
+        atomic::make_room(&path, LENGTH).map(RecordRoom)
     }
 
     /// Records this process as the wrapper of this agent.
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(AgentProcesses::all(&dir).unwrap(), []);
         let own = Process::alive(std::process::id().cast_signed()).unwrap().unwrap();
         assert_eq!(AgentProcesses::age(&dir, 3).unwrap(), None);
-        let room = Room::make(&dir, 3).unwrap();
+        let room = RecordRoom::make(&dir, 3).unwrap();
         assert_eq!(AgentProcesses::read(&dir, 3).unwrap(), None);
         room.note(own).unwrap();
         let processes = AgentProcesses::read(&dir, 3).unwrap().unwrap();

@@ -33,15 +33,15 @@ pub enum Occasion {
 
 /// A start of an agent.
 #[derive(Clone, Debug)]
-pub struct Start {
+pub struct AgentStart {
     pub occasion: Occasion,
     /// The call for attention that a person answers with this start; it is over when the agent is there.
     pub answers: Option<String>,
 }
 
-impl From<Occasion> for Start {
-    fn from(occasion: Occasion) -> Start {
-        Start { occasion, answers: None }
+impl From<Occasion> for AgentStart {
+    fn from(occasion: Occasion) -> AgentStart {
+        AgentStart { occasion, answers: None }
     }
 }
 
@@ -58,7 +58,7 @@ pub fn start(
     locked: &mut LockedTask,
     hook: &Hook<'_>,
     counter: Option<&(String, u32)>,
-    Start { occasion, answers }: Start,
+    AgentStart { occasion, answers }: AgentStart,
 ) -> Result<()> {
     let Some(spawn) = hook.spawn() else { return Ok(()) };
     workspace::check_ready(locked.task(), spawn.workspace)?;
@@ -520,19 +520,19 @@ fn prompt(
 }
 
 /// The commit to compare the work with. A prompt that does not name it needs no call of git.
-struct Base {
+struct BaseCommit {
     commit: String,
     has_origin_head: bool,
 }
 
-fn base(app: &App, task: &Task, prompt: &Prompt<'_>) -> Result<Base> {
+fn base(app: &App, task: &Task, prompt: &Prompt<'_>) -> Result<BaseCommit> {
     let says_origin_head = prompt.says(ORIGIN_HEAD);
     let Some(workspace) = task.worktree().filter(|_| says_origin_head || prompt.has(Value::Base)) else {
-        return Ok(Base { commit: String::new(), has_origin_head: true });
+        return Ok(BaseCommit { commit: String::new(), has_origin_head: true });
     };
     let project = app.project_of(task)?;
     let git = Git::at(&project.path);
-    Ok(Base {
+    Ok(BaseCommit {
         commit: git.fork_point(&app.home.workspace(workspace), &project.default_branch)?,
         has_origin_head: !says_origin_head || git.has_commit(ORIGIN_HEAD)?,
     })
@@ -561,7 +561,7 @@ fn run_wrapper(app: &App, locked: &LockedTask, record: &Spawn) -> Result<String>
     env.extend(of_agents.map(|name| (name, OsString::new())));
     let env: Vec<(&str, &OsStr)> = env.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let args = ["agent", "run", "--task", &task.id, "--spawn", &number].map(OsString::from);
-    let spawn = tmux::Spawn {
+    let spawn = tmux::TmuxSpawn {
         session: &record.session,
         window: &record.window,
         task: &task.id,

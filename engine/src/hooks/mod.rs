@@ -19,7 +19,7 @@ mod other;
 
 use orange_core::{Action, Effect, Hook, Machine};
 
-use self::workspace::Room;
+use self::workspace::WorktreeRoom;
 use crate::app::App;
 use crate::drive::harness::shell_word;
 use crate::store::{LockedTask, Set, Task, owed};
@@ -104,7 +104,7 @@ fn spawn(context: &HookContext<'_>, locked: &mut LockedTask, hook: &Hook<'_>) ->
 
 /// Refuses hooks that cannot work, before anything has changed: a harness, tmux or git that is missing or too old, a process table
 /// that cannot be read, a worktree that is not available. Returns the slot for the worktree that is going to be acquired.
-pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Option<Room>> {
+pub fn preflight(app: &App, task: &Task, effects: &[Effect<'_>]) -> Result<Option<WorktreeRoom>> {
     check_spawns(app, task, effects)?;
     if acquires(effects) { workspace::preflight(app, task) } else { Ok(None) }
 }

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::drive::git::{Git, REMOTE};
 use crate::hooks::prepare;
-use crate::hooks::program::{Ended, ProgramRun};
+use crate::hooks::program::{ProgramEnd, ProgramRun};
 use crate::store::scalar::Value;
 use crate::store::{Event, LockedTask, Set};
 use crate::{Error, ErrorKind, Result};
@@ -68,7 +68,7 @@ pub fn run_command(app: &App, locked: &mut LockedTask, argv: &[&str], timeout: u
     let Some(run) = ProgramRun::of(&argv, timeout, &worktree, locked.dir(), number) else { return Ok(()) };
     let worktree = locked.task().worktree().map(|name| &**name);
     let run = run.envs(&prepare::variables(worktree, ports));
-    let Ended { code, output, file, failure } = run.run(&|| true)?;
+    let ProgramEnd { code, output, file, failure } = run.run(&|| true)?;
     locked.append(Event::CommandEnded { argv, code, output, file }, Set::new())?;
     failure.map_or(Ok(()), Err)
 }

@@ -23,13 +23,13 @@ use orange_system::{atomic, fault, nofollow};
 
 /// A slot for one more task in its project's pool. No other process can take it as long as this value lives.
 #[derive(Debug)]
-pub struct Room {
+pub struct WorktreeRoom {
     pool: Pool,
     project: Project,
     task: String,
 }
 
-impl Room {
+impl WorktreeRoom {
     /// Gives the slot to the task.
     pub fn take(mut self) -> Result<()> {
         let git = Git::at(&self.project.path);
@@ -40,11 +40,11 @@ impl Room {
 
 /// Refuses an `acquire_workspace` that cannot work: no git, no identity, a branch that is checked out somewhere else, no
 /// free worktree. It locks the pool until the slot is taken; a task that has a worktree needs none.
-pub fn preflight(app: &App, task: &Task) -> Result<Option<Room>> {
+pub fn preflight(app: &App, task: &Task) -> Result<Option<WorktreeRoom>> {
     let Some(project) = without_worktree(app, task)? else { return Ok(None) };
     let pool = Pool::lock(&app.home)?;
     check_room(app, &project, task, pool.slots())?;
-    Ok(Some(Room { pool, project, task: task.id.clone() }))
+    Ok(Some(WorktreeRoom { pool, project, task: task.id.clone() }))
 }
 
 /// As [`preflight`], for the pool as it is at this moment.
@@ -394,22 +394,22 @@ pub(crate) mod tests {
     use crate::hooks::saved::note;
     use crate::machines::Machines;
     use crate::store::{Home, Record, tests};
-    use orange_system::exec::Call;
+    use orange_system::exec::ProgramCall;
 
     /// A home with one project of one worktree, whose repository is real.
-    pub(crate) struct Lab {
+    pub(crate) struct WorkspaceLab {
         _folder: tempfile::TempDir,
         pub(crate) app: App,
         repo: PathBuf,
     }
 
-    impl Lab {
+    impl WorkspaceLab {
         /// A project with this `TASK.md` of its own, if it has one.
-        pub(crate) fn new(own: Option<&str>) -> Lab {
+        pub(crate) fn new(own: Option<&str>) -> WorkspaceLab {
             let (folder, home) = tests::home();
             let repo = folder.path().join("coffee");
             fs::create_dir(&repo).unwrap();
-            let lab = Lab {
+            let lab = WorkspaceLab {
                 app: App::for_tests(Machines::only(&[]), home, folder.path()),
                 repo: repo.clone(),
                 _folder: folder,
@@ -438,11 +438,11 @@ pub(crate) mod tests {
         }
 
         fn git(&self, args: &[&str]) -> String {
-            Call::new("git").folder(&self.repo).args(args).text().unwrap()
+            ProgramCall::new("git").folder(&self.repo).args(args).text().unwrap()
         }
 
         pub(crate) fn git_in(&self, folder: &Path, args: &[&str]) -> String {
-            Call::new("git").folder(folder).args(args).text().unwrap()
+            ProgramCall::new("git").folder(folder).args(args).text().unwrap()
         }
 
         pub(crate) fn repo(&self) -> &Path {
@@ -474,7 +474,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_mission_runs_beside_a_task_md_of_the_project() {
-        let lab = Lab::new(Some("the project's\n"));
+        let lab = WorkspaceLab::new(Some("the project's\n"));
         let mut locked = tests::task(lab.home(), "fix");
         assert_eq!(lab.acquire(&mut locked).unwrap_err().kind, ErrorKind::Refused);
         drop(locked);
@@ -491,7 +491,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_task_md_that_an_agent_of_a_mission_wrote_is_set_aside() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         // A task before has excluded the name.
         Git::at(&lab.repo).exclude(TASK_FILE).unwrap();
         let mut locked = tests::mission(lab.home(), "brew");
@@ -510,7 +510,7 @@ pub(crate) mod tests {
 
     #[test]
     fn files_of_any_harness_go_with_the_mission() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         let text = "[aider]\nbinary = 'aider'\nfull = ['{prompt}']\nreduced = ['{prompt}']\nworkspace_files = ['.aider*']\n";
         fs::write(lab.home().harnesses_toml(), text).unwrap();
         assert!(lab.app.harnesses().is_ok());
@@ -528,7 +528,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_backup_of_a_mission_is_journaled_once() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         let mut locked = tests::mission(lab.home(), "brew");
         lab.acquire(&mut locked).unwrap();
         fs::write(lab.worktree().join("idea"), "half\n").unwrap();
@@ -546,7 +546,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_mission_and_a_task_never_share_a_worktree_or_a_branch() {
-        let lab = Lab::new(None);
+        let lab = WorkspaceLab::new(None);
         let mut locked = tests::mission(lab.home(), "brew");
         lab.acquire(&mut locked).unwrap();
         let holder = locked.dir().id.clone();

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 pub use apply::{agree, undo};
-pub use record::Record;
+pub use record::SetupRecord;
 
 use crate::app::App;
 use crate::around::Around;
@@ -92,7 +92,7 @@ pub fn chosen(app: &App, named: Option<&str>) -> Result<Vec<String>> {
 }
 
 /// The questions of this harness in this repository. A user's own harness has none that are known.
-pub fn matters(harness: &str, repo: &Path, record: &Record, around: &Around) -> Result<Vec<Matter>> {
+pub fn matters(harness: &str, repo: &Path, record: &SetupRecord, around: &Around) -> Result<Vec<Matter>> {
     let agreed = record.has(harness, repo);
     match harness {
         "claude" => claude::matters(repo, agreed, around),
@@ -105,7 +105,7 @@ pub fn matters(harness: &str, repo: &Path, record: &Record, around: &Around) -> 
 
 /// Refuses to start an agent that a dialog would hang.
 pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: bool) -> Result<()> {
-    let matters = matters(harness, repo, &Record::read(home)?, around)?;
+    let matters = matters(harness, repo, &SetupRecord::read(home)?, around)?;
     let open =
         matters.iter().find(|matter| !matter.is_answered && matter.blocks && (full || !matter.is_for_full));
     let Some(matter) = open else { return Ok(()) };
@@ -122,7 +122,7 @@ pub fn check(home: &Home, around: &Around, harness: &str, repo: &Path, full: boo
 /// Refuses to start an agent in a plain folder that its harness would ask about: it does not lie in the repository that the person
 /// trusts. An argument of each start covers it, or the trust in a folder around it.
 pub fn check_folder(home: &Home, around: &Around, harness: &str, folder: &Path) -> Result<()> {
-    let record = Record::read(home)?;
+    let record = SetupRecord::read(home)?;
     let trust = |place: &Path| {
         let matters = matters(harness, place, &record, around)?;
         Ok(matters.into_iter().find(|matter| matter.name == "trust" && matter.remedy != Remedy::Argument))

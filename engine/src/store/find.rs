@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::store::list::{self, Listed, Named};
+use crate::store::list::{self, NamedTask, TaskEntry};
 use crate::store::{DirKind, Home, Task, TaskDir, id, pool, suggest};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::real;
@@ -56,10 +56,10 @@ pub fn wrong_kind(dir: &TaskDir) -> Error {
     Error::new(ErrorKind::NotFound, format!("{id} is a {word}")).help(format!("`orange {word} show {id}`"))
 }
 
-fn among(kind: DirKind, all: &[Named], name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
+fn among(kind: DirKind, all: &[NamedTask], name: &str, is_over: impl Fn(&Task) -> bool) -> Result<TaskDir> {
     let of_branch = of_branch(all, name, is_over);
     let of_id = || all.iter().filter(|named| id::is_prefix(name) && named.dir.id.starts_with(name));
-    let candidates = if of_branch.is_empty() { of_id().map(Named::read).collect() } else { of_branch };
+    let candidates = if of_branch.is_empty() { of_id().map(NamedTask::read).collect() } else { of_branch };
     match &candidates[..] {
         [] => Err(unknown(kind, name, all)),
         [one] => Ok(one.dir.clone()),
@@ -76,17 +76,17 @@ pub fn at(home: &Home, folder: &Path) -> Result<Option<TaskDir>> {
 }
 
 /// The tasks with this branch; finished ones only if all are finished.
-fn of_branch(all: &[Named], branch: &str, is_over: impl Fn(&Task) -> bool) -> Vec<Listed> {
+fn of_branch(all: &[NamedTask], branch: &str, is_over: impl Fn(&Task) -> bool) -> Vec<TaskEntry> {
     let may_have_it = all.iter().filter(|named| named.may_have(|own| own == branch));
-    let with_branch = may_have_it.map(Named::read).filter(|it| it.branch().as_deref() == Some(branch));
+    let with_branch = may_have_it.map(NamedTask::read).filter(|it| it.branch().as_deref() == Some(branch));
     let (over, live): (Vec<_>, Vec<_>) =
         with_branch.partition(|listed| listed.task.as_ref().is_ok_and(&is_over));
     if live.is_empty() { over } else { live }
 }
 
-fn unknown(kind: DirKind, name: &str, all: &[Named]) -> Error {
+fn unknown(kind: DirKind, name: &str, all: &[NamedTask]) -> Error {
     let word = kind.word();
-    let branches: Vec<_> = all.iter().filter_map(Named::branch).collect();
+    let branches: Vec<_> = all.iter().filter_map(NamedTask::branch).collect();
     let ids = all.iter().map(|named| named.dir.id.as_str());
     let help = match suggest::nearest(name, branches.iter().map(|branch| &**branch).chain(ids)) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -95,9 +95,9 @@ fn unknown(kind: DirKind, name: &str, all: &[Named]) -> Error {
     Error::new(ErrorKind::NotFound, format!("there is no {word} `{name}`")).help(help)
 }
 
-fn ambiguous(kind: DirKind, name: &str, candidates: &[Listed]) -> Error {
+fn ambiguous(kind: DirKind, name: &str, candidates: &[TaskEntry]) -> Error {
     const SHOWN: usize = 10;
-    let describe = |listed: &Listed| match &listed.task {
+    let describe = |listed: &TaskEntry| match &listed.task {
         Ok(task) => format!("{} ({}, {}, {})", task.id, task.project, task.branch, task.status()),
         Err(_) => format!("{} ({}, unreadable)", listed.dir.id, listed.dir.project),
     };

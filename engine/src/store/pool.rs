@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::store::list::{self, Known};
-use crate::store::lock::{self, Lock, Rank};
+use crate::store::list::{self, KnownTask};
+use crate::store::lock::{self, Lock, LockRank};
 use crate::store::{DirKind, Home, Name, Task, TaskDir, home, id};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
@@ -56,23 +56,23 @@ fn name_or_none<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Optio
 
 /// Every slot, without the lock.
 pub fn read(home: &Home) -> Result<Vec<Slot>> {
-    let saved = Saved::read(home)?;
+    let saved = SavedPool::read(home)?;
     saved.slots(&list::journals(home, &DirKind::ALL, None)?)
 }
 
 /// The pool by its file, which is read before the journals: a task that releases a worktree writes its journal before the
 /// worktree can go to another task.
 #[derive(Debug)]
-pub struct Saved(Option<PoolFile>);
+pub struct SavedPool(Option<PoolFile>);
 
-impl Saved {
+impl SavedPool {
     /// The file, without the lock.
-    pub fn read(home: &Home) -> Result<Saved> {
-        saved(home).map(Saved)
+    pub fn read(home: &Home) -> Result<SavedPool> {
+        saved(home).map(SavedPool)
     }
 
     /// Every slot, by these journals and this file: correct for a project if all of its tasks and missions are among them.
-    pub fn slots(self, known: &[Known]) -> Result<Vec<Slot>> {
+    pub fn slots(self, known: &[KnownTask]) -> Result<Vec<Slot>> {
         right(self.0, known).map(|file| file.slots)
     }
 }
@@ -149,7 +149,8 @@ impl Pool {
         home.prepare()?;
         home::make_folder(&home.workspaces())?;
         let path = home.pool_json();
-        let lock = lock::acquire(home, &path.with_file_name(".pool.lock"), Rank::Pool, "the workspace pool")?;
+        let lock =
+            lock::acquire(home, &path.with_file_name(".pool.lock"), LockRank::Pool, "the workspace pool")?;
         atomic::sweep(&home.workspaces());
         let saved = saved(home)?;
         let file = right(saved.clone(), &list::journals(home, &DirKind::ALL, None)?)?;
@@ -307,7 +308,7 @@ fn saved(home: &Home) -> Result<Option<PoolFile>> {
 
 /// The pool by the tasks' journals, with what only the file knows. The file replaces a journal that cannot be read; without
 /// a file that is an error, since another task could get the worktree.
-fn right(saved: Option<PoolFile>, known: &[Known]) -> Result<PoolFile> {
+fn right(saved: Option<PoolFile>, known: &[KnownTask]) -> Result<PoolFile> {
     let mut holders = Vec::new();
     for task in known {
         match task.workspace() {

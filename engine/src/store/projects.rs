@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::store::lock::Rank;
+use crate::store::lock::LockRank;
 use crate::store::settings::Settings;
 use crate::store::{Home, lock, pool, suggest};
 use crate::{Error, ErrorKind, Result};
@@ -176,8 +176,12 @@ pub fn check_name(name: &str) -> Result<()> {
 fn change<T>(home: &Home, edit: impl FnOnce(&mut Vec<Project>) -> Result<T>) -> Result<T> {
     home.prepare()?;
     let path = home.projects_json();
-    let _lock =
-        lock::acquire(home, &path.with_file_name(".projects.lock"), Rank::Projects, "the list of projects")?;
+    let _lock = lock::acquire(
+        home,
+        &path.with_file_name(".projects.lock"),
+        LockRank::Projects,
+        "the list of projects",
+    )?;
     atomic::sweep(home.root());
     let mut projects = read(home)?;
     let result = edit(&mut projects)?;

@@ -8,7 +8,7 @@ use orange_core::Workspace;
 
 use crate::store::event::Event;
 use crate::store::fold::{Owned, TaskHistory};
-use crate::store::frontmatter::{Document, Flaw};
+use crate::store::frontmatter::{Document, FrontmatterFlaw};
 use crate::store::journal::{self, Journal};
 use crate::store::scalar::Value;
 use crate::store::{DirKind, Name, TaskDir};
@@ -78,7 +78,7 @@ impl Task {
         document: Document,
         owned: Owned,
         (first_branch, created_at): (&str, &str),
-    ) -> std::result::Result<Task, Flaw> {
+    ) -> std::result::Result<Task, FrontmatterFlaw> {
         let get = |key: &str| document.get(key);
         Ok(Task {
             kind: dir.kind,
@@ -224,7 +224,7 @@ pub(crate) fn owned_fields(owned: &Owned) -> Vec<(&str, Value<'_>)> {
 }
 
 /// The error for a flaw of the task's `TASK.md`.
-pub(crate) fn corrupt(dir: &TaskDir, flaw: &Flaw, history: &TaskHistory) -> Error {
+pub(crate) fn corrupt(dir: &TaskDir, flaw: &FrontmatterFlaw, history: &TaskHistory) -> Error {
     let path = dir.task_md();
     match flaw.line {
         0 => Error::new(ErrorKind::Corrupt, format!("{}: {flaw}", path.display()))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::store::Home;
-use crate::store::lock::{self, Rank};
+use crate::store::lock::{self, LockRank};
 use crate::{Error, ErrorKind, Result};
 use orange_system::files::if_found;
 use orange_system::{atomic, clock, nofollow, random};
@@ -104,7 +104,7 @@ fn change<T>(home: &Home, edit: impl FnOnce(&mut Vec<Token>) -> T) -> Result<T> 
     home.prepare()?;
     let path = home.tokens_json();
     let lock_file = path.with_file_name(".tokens.lock");
-    let _lock = lock::acquire(home, &lock_file, Rank::Projects, "the list of tokens")?;
+    let _lock = lock::acquire(home, &lock_file, LockRank::Projects, "the list of tokens")?;
     let mut tokens = read(home)?;
     let result = edit(&mut tokens);
     let mut text = serde_json::to_vec_pretty(&tokens).map_err(|cause| {

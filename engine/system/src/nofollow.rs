@@ -138,12 +138,12 @@ pub fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
 
 /// A folder whose files are looked at without opening them.
 #[derive(Debug)]
-pub struct Folder(OwnedFd);
+pub struct OpenFolder(OwnedFd);
 
-impl Folder {
+impl OpenFolder {
     /// The folder at this path.
-    pub fn open(path: &Path) -> io::Result<Folder> {
-        folder(path).map(Folder)
+    pub fn open(path: &Path) -> io::Result<OpenFolder> {
+        folder(path).map(OpenFolder)
     }
 
     /// The stamp of the regular file at this path below the folder, if there is one.
@@ -159,12 +159,12 @@ pub struct Stamp {
     device: u64,
     inode: u64,
     length: i64,
-    modified: Time,
-    changed: Time,
+    modified: FileTime,
+    changed: FileTime,
 }
 
 /// Seconds and nanoseconds.
-type Time = (i64, i64);
+type FileTime = (i64, i64);
 
 impl Stamp {
     /// The stamp of an open file.

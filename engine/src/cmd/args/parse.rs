@@ -9,7 +9,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// The request of a command line.
 #[derive(Debug)]
-pub enum Parsed {
+pub enum ParsedCommand {
     /// A command.
     Cli(Box<Cli>),
     /// Its help.
@@ -22,16 +22,18 @@ pub enum Parsed {
 ///
 /// # Errors
 /// `usage` for words that no command takes, with a correction.
-pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Parsed> {
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand> {
     let words: Vec<String> = words
         .into_iter()
         .map(|word| word.into_string().map_err(|word| not_text(&word)))
         .collect::<Result<_>>()?;
     let words = helping(words);
     match Cli::try_parse_from(std::iter::once("orange").chain(words.iter().map(String::as_str))) {
-        Ok(cli) => Ok(Parsed::Cli(Box::new(cli))),
-        Err(error) if error.kind() == error::ErrorKind::DisplayHelp => Ok(Parsed::Help(text(&error))),
-        Err(error) if error.kind() == error::ErrorKind::DisplayVersion => Ok(Parsed::Version(text(&error))),
+        Ok(cli) => Ok(ParsedCommand::Cli(Box::new(cli))),
+        Err(error) if error.kind() == error::ErrorKind::DisplayHelp => Ok(ParsedCommand::Help(text(&error))),
+        Err(error) if error.kind() == error::ErrorKind::DisplayVersion => {
+            Ok(ParsedCommand::Version(text(&error)))
+        }
         Err(error) if error.kind() == error::ErrorKind::MissingSubcommand => Err(incomplete(&words)),
         Err(error) if error.kind() == error::ErrorKind::UnknownArgument && is_unquoted(&words) => {
             let error = usage(&error.to_string());

@@ -1,7 +1,7 @@
 //! `orange mission logs`
 
 use crate::app::App;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{LogsArgs, TaskName};
 use crate::cmd::task::logs;
 use crate::store::{Event, Task, TaskDir};
@@ -13,8 +13,8 @@ pub fn run(
     dir: &TaskDir,
     step: Option<&str>,
     as_json: bool,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
-) -> Result<Answer> {
+    tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
+) -> Result<CommandAnswer> {
     let spawn = step.map(|step| last_of(app, dir, step)).transpose()?;
     let args = LogsArgs { task: TaskName { name: None }, spawn, follow: false, raw: false };
     logs::run(app, dir, &args, as_json, tell)

@@ -9,7 +9,7 @@ mod watch;
 
 use crate::app::App;
 use crate::cmd;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{ContinueArgs, MissionCommand, MissionName};
 use crate::cmd::task::cancel::confirm;
 use crate::cmd::task::watch::Out;
@@ -26,8 +26,8 @@ pub fn run(
     app: &App,
     command: &MissionCommand,
     as_json: bool,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
-) -> Result<Answer> {
+    tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
+) -> Result<CommandAnswer> {
     match command {
         MissionCommand::Start(args) => start::run(app, args),
         MissionCommand::List(args) => list::run(app, args),
@@ -68,14 +68,14 @@ pub fn run(
             restore::run(app, DirKind::Mission, mission.name.as_deref(), found, *backup, *dry_run)
         }
         MissionCommand::Advance { id } => {
-            advance::advance(app, &find::by_id(&app.home, id)?).map(|()| Answer::default())
+            advance::advance(app, &find::by_id(&app.home, id)?).map(|()| CommandAnswer::default())
         }
     }
 }
 
-fn go_on(app: &App, args: &ContinueArgs) -> Result<Answer> {
+fn go_on(app: &App, args: &ContinueArgs) -> Result<CommandAnswer> {
     let dir = named_or_here(app, &args.mission)?;
-    let wishes = answer::Answer {
+    let wishes = answer::PauseDecision {
         pause: args.pause,
         accept_failure: args.accept_failure,
         execution: args.policy.execution,
@@ -95,7 +95,7 @@ fn with_unnoticed(app: &App, dir: &TaskDir, error: Error) -> Error {
 }
 
 /// The answer of a command that has changed a mission: how it stands now, and the backups that the command has made.
-fn changed(app: &App, dir: &TaskDir, done: &str, backed_up: Vec<String>) -> Result<Answer> {
+fn changed(app: &App, dir: &TaskDir, done: &str, backed_up: Vec<String>) -> Result<CommandAnswer> {
     let (task, journal) = Task::read_last(&app.home, dir, 0)?;
     // A mission whose plan is damaged can be cancelled, too.
     let projection = Projection::of(dir, &journal.history()).ok();
@@ -120,7 +120,7 @@ fn changed(app: &App, dir: &TaskDir, done: &str, backed_up: Vec<String>) -> Resu
         done: done.to_owned(),
         backed_up,
     };
-    Answer::of(&answer, lines.join("\n"))
+    CommandAnswer::of(&answer, lines.join("\n"))
 }
 
 /// The named mission, or the mission of the current worktree, or the mission of the agent that asks.

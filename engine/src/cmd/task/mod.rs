@@ -31,7 +31,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::cmd;
-use crate::cmd::answer::Answer;
+use crate::cmd::answer::CommandAnswer;
 use crate::cmd::args::{ListArgs, TaskCommand, TaskName};
 use crate::flow::request::transition_result;
 use crate::flow::{self, queue};
@@ -47,8 +47,8 @@ pub fn run(
     app: &App,
     command: &TaskCommand,
     as_json: bool,
-    tell: &dyn Fn(&Answer) -> Result<bool>,
-) -> Result<Answer> {
+    tell: &dyn Fn(&CommandAnswer) -> Result<bool>,
+) -> Result<CommandAnswer> {
     match command {
         TaskCommand::Create(args) => create::run(app, args),
         TaskCommand::List(args) => list::run(app, args, as_json),
@@ -149,7 +149,7 @@ pub fn run(
         }
         TaskCommand::Finish { id } => finish(app, id),
         TaskCommand::Ask { id, seq } => {
-            flow::ask::run(app, &find::by_id(&app.home, id)?, *seq).map(|()| Answer::default())
+            flow::ask::run(app, &find::by_id(&app.home, id)?, *seq).map(|()| CommandAnswer::default())
         }
         TaskCommand::SpawnNext { id } => spawn_next(app, id),
     }
@@ -189,7 +189,7 @@ fn reduced_workers(history: &TaskHistory) -> Vec<String> {
     history.agents.values().filter(is_kept).map(hint).collect()
 }
 
-pub fn list(app: &App, args: &ListArgs, as_json: bool) -> Result<Answer> {
+pub fn list(app: &App, args: &ListArgs, as_json: bool) -> Result<CommandAnswer> {
     list::run(app, args, as_json)
 }
 
@@ -198,7 +198,7 @@ fn changing<T: Serialize>(
     app: &App,
     task: &TaskName,
     run: impl FnOnce(&TaskDir) -> Result<(T, String)>,
-) -> Result<Answer> {
+) -> Result<CommandAnswer> {
     let dir = named_or_here(app, task)?;
     repaired::telling(&dir, || run(&dir))
 }
@@ -290,7 +290,7 @@ fn stop(app: &App, dir: &TaskDir, dry_run: bool) -> Result<(Stopped, String)> {
     Ok((Stopped { success: Success, id: dir.id.clone(), stopped, dry_run }, text))
 }
 
-fn finish(app: &App, id: &str) -> Result<Answer> {
+fn finish(app: &App, id: &str) -> Result<CommandAnswer> {
     let dir = find::by_id(&app.home, id)?;
     let mut locked = LockedTask::lock(&app.home, &dir)?;
     let open = locked.history().open.clone().filter(|open| open.is_retried());
@@ -298,11 +298,11 @@ fn finish(app: &App, id: &str) -> Result<Answer> {
     flow::finish(app, &mut locked)?;
     drop(locked);
     flow::judge_exited(app, &dir, &exited)?;
-    Ok(Answer::default())
+    Ok(CommandAnswer::default())
 }
 
 /// Waits until the transition of the task is finished, before it starts another task.
-fn spawn_next(app: &App, id: &str) -> Result<Answer> {
+fn spawn_next(app: &App, id: &str) -> Result<CommandAnswer> {
     let dir = find::by_id(&app.home, id)?;
     drop(flow::lock_recovered(app, &dir)?);
     let started = flow::spawn_next(app, &dir.project)?;
@@ -311,7 +311,7 @@ fn spawn_next(app: &App, id: &str) -> Result<Answer> {
         .iter()
         .map(|result| format!("task {}: {}", result.id, transition_result::text(result)))
         .collect();
-    Ok(Answer::text(lines.join("\n")))
+    Ok(CommandAnswer::text(lines.join("\n")))
 }
 
 #[cfg(test)]

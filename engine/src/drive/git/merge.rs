@@ -372,8 +372,9 @@ impl Git {
     }
 
     fn checkout_of(&self, branch: &str) -> Result<Option<PathBuf>> {
-        let on_it =
-            |worktree: &super::Worktree| worktree.branch.as_deref() == Some(branch) && worktree.path.exists();
+        let on_it = |worktree: &super::ListedWorktree| {
+            worktree.branch.as_deref() == Some(branch) && worktree.path.exists()
+        };
         Ok(self
             .worktrees()?
             .into_iter()

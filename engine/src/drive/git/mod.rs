@@ -37,19 +37,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::{Error, ErrorKind, Result};
-use orange_system::exec::Call;
+use orange_system::exec::ProgramCall;
 
 pub use backup::{Backup, BackupContext, SavedWork};
-pub use diff::{Comparison, FileDiff, Shape};
+pub use diff::{CommitComparison, DiffForm, FileDiff};
 pub use given::given;
 pub use head::{may_have, may_have_repository, stands_on};
 pub use merge::{Mergeable, Strategy, has_moved_on};
-pub use parse::{Change, Version, Worktree};
-pub use template::Template;
-pub use work::Work;
+pub use parse::{ChangedFile, GitVersion, ListedWorktree};
+pub use template::PullRequestTemplate;
+pub use work::WorktreeContent;
 
 /// The oldest sufficient git: 2.38 brought `merge-tree --write-tree`.
-pub const OLDEST: Version = Version { major: 2, minor: 38 };
+pub const OLDEST: GitVersion = GitVersion { major: 2, minor: 38 };
 
 /// The name of the remote.
 pub const REMOTE: &str = "origin";
@@ -113,8 +113,8 @@ impl Git {
     }
 
     /// The version of the git on `PATH`.
-    pub fn version(&self) -> Result<Version> {
-        let printed = Call::new("git").arg("version").text()?;
+    pub fn version(&self) -> Result<GitVersion> {
+        let printed = ProgramCall::new("git").arg("version").text()?;
         parse::parse_version(&printed)
             .ok_or_else(|| Error::new(ErrorKind::Environment, format!("`git version` said `{printed}`")))
     }
@@ -221,7 +221,10 @@ impl Git {
             && !branch.contains('\0')
             && branch.split('/').all(|part| part.len() <= LONGEST_PART)
             && !["HEAD", "@"].contains(&branch)
-            && Call::new("git").args(["check-ref-format", &format!("refs/heads/{branch}")]).run()?.success();
+            && ProgramCall::new("git")
+                .args(["check-ref-format", &format!("refs/heads/{branch}")])
+                .run()?
+                .success();
         if fits {
             return Ok(());
         }
@@ -320,7 +323,7 @@ impl Git {
     }
 
     /// The uncommitted changes in a worktree: changed, staged and untracked files, without ignored ones and the task's own file.
-    pub fn changes(&self, worktree: &Path) -> Result<Vec<Change>> {
+    pub fn changes(&self, worktree: &Path) -> Result<Vec<ChangedFile>> {
         let there = self.inside(worktree)?;
         let call = there.call().args(["status", "--porcelain", "-z", "--untracked-files=all", NOT_INSIDE]);
         let output = call.args(["--", ":/", without_task_file()]).run()?.checked()?;
@@ -330,7 +333,7 @@ impl Git {
     }
 
     /// Every worktree of the repository, the main checkout first.
-    pub fn worktrees(&self) -> Result<Vec<Worktree>> {
+    pub fn worktrees(&self) -> Result<Vec<ListedWorktree>> {
         let output =
             self.patiently(|| self.call().args(["worktree", "list", "--porcelain", "-z"]))?.checked()?;
         Ok(parse::parse_worktrees(&output.stdout))
@@ -408,22 +411,22 @@ impl Git {
         })
     }
 
-    fn call(&self) -> Call {
+    fn call(&self) -> ProgramCall {
         self.call_in(&self.repo)
     }
 
     /// A call on the user's terminal, with the user's settings but no hooks, that sees this repository only and takes no lock.
-    fn on_terminal(&self) -> Call {
+    fn on_terminal(&self) -> ProgramCall {
         self.alone(&self.repo).env("GIT_OPTIONAL_LOCKS", "0").preset(NO_HOOKS)
     }
 
     /// A call without questions and hooks, in English, that sees this folder's repository only.
-    fn call_in(&self, folder: &Path) -> Call {
+    fn call_in(&self, folder: &Path) -> ProgramCall {
         self.with_hooks(folder).preset(NO_HOOKS)
     }
 
     /// A call without questions, in English, that sees this folder's repository only and runs its hooks.
-    fn with_hooks(&self, folder: &Path) -> Call {
+    fn with_hooks(&self, folder: &Path) -> ProgramCall {
         let call = self.alone(folder).bound(Duration::from_secs(600));
         call.without(&["LANGUAGE"])
             .env("LC_ALL", "C")
@@ -436,8 +439,8 @@ impl Git {
     }
 
     /// A call that sees this folder's repository only.
-    fn alone(&self, folder: &Path) -> Call {
-        let call = Call::new("git").folder(folder).without(variables::GIT);
+    fn alone(&self, folder: &Path) -> ProgramCall {
+        let call = ProgramCall::new("git").folder(folder).without(variables::GIT);
         self.env.iter().fold(call, |call, (name, value)| call.env(name, value))
     }
 }

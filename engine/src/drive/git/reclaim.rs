@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::look::{Exactness, Tree};
-use super::parse::{Entry, Object};
+use super::parse::{GitObject, IndexEntry};
 use super::{Git, refused};
 use crate::{Error, ErrorKind, Result};
 use orange_system::{fault, nofollow};
@@ -44,7 +44,7 @@ impl Git {
         if !look.walk.is_plain() {
             return Ok(Some("its worktree has a repository or a special file in it".to_owned()));
         }
-        let is_odd = |entry: &&Entry| entry.is_conflict() || entry.is_repository() || entry.is_hidden();
+        let is_odd = |entry: &&IndexEntry| entry.is_conflict() || entry.is_repository() || entry.is_hidden();
         let odd = look.entries.iter().find(is_odd);
         Ok(odd.map(|entry| format!("git treats {} in a special manner", entry.path.display())))
     }
@@ -79,7 +79,7 @@ impl Git {
             remove(&self.repo, path).map_err(|cause| Error::io("remove", path, &cause))?;
         }
         let wanted = paths.iter().filter_map(|path| Some((*path, tree.get(*path)?)));
-        let (repositories, files): (Vec<(&PathBuf, &Object)>, Vec<_>) =
+        let (repositories, files): (Vec<(&PathBuf, &GitObject)>, Vec<_>) =
             wanted.partition(|(_, object)| object.is_repository());
         for (path, _) in repositories {
             make_folders(&self.repo, &self.repo.join(path))

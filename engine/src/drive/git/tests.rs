@@ -23,14 +23,14 @@ use super::worktree::Acquired;
 use super::*;
 
 /// A repository with one commit, a bare `origin` it was pushed to, and a git that knows nobody's settings.
-struct Lab {
+struct RepositoryLab {
     folder: TempDir,
     git: Git,
 }
 
-impl Lab {
-    fn new() -> Lab {
-        let lab = Lab::without_remote();
+impl RepositoryLab {
+    fn new() -> RepositoryLab {
+        let lab = RepositoryLab::without_remote();
         let origin = lab.path("origin.git");
         lab.run(
             &lab.path(""),
@@ -42,10 +42,10 @@ impl Lab {
         lab
     }
 
-    fn without_remote() -> Lab {
+    fn without_remote() -> RepositoryLab {
         let folder = tempfile::tempdir().unwrap();
         let git = isolated(&folder, &folder.path().join("repo"));
-        let lab = Lab { folder, git };
+        let lab = RepositoryLab { folder, git };
         fs::create_dir(lab.repo()).unwrap();
         lab.run(&lab.repo(), &["init", "--quiet", "--initial-branch=main"]);
         lab.write(&lab.repo().join(".gitignore"), "ignored\n");
@@ -155,7 +155,7 @@ fn refuses<T: std::fmt::Debug>(result: Result<T>, kind: ErrorKind, says: &str) {
 
 #[test]
 fn this_git_is_new_enough_and_knows_who_commits() {
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     lab.git.check().unwrap();
     lab.git.check_identity().unwrap();
     let nobody = Git::at(lab.repo())
@@ -167,7 +167,7 @@ fn this_git_is_new_enough_and_knows_who_commits() {
 
 #[test]
 fn a_folder_knows_its_checkout() {
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     fs::create_dir(lab.repo().join("sub")).unwrap();
     let at = |folder: PathBuf| Git { repo: folder, ..lab.git.clone() };
     assert_eq!(at(lab.repo().join("sub")).top_level().unwrap(), fs::canonicalize(lab.repo()).unwrap());
@@ -177,7 +177,7 @@ fn a_folder_knows_its_checkout() {
 
 #[test]
 fn a_project_is_its_main_checkout_from_wherever_it_is_named() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let main = fs::canonicalize(lab.repo()).unwrap();
     fs::create_dir(lab.pooled(1).join("sub")).unwrap();
@@ -191,10 +191,10 @@ fn a_project_is_its_main_checkout_from_wherever_it_is_named() {
 
 #[test]
 fn the_default_branch_is_the_remotes_else_the_current_one() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.run(&lab.repo(), &["switch", "--quiet", "-c", "topic"]);
     assert_eq!(lab.git.default_branch().unwrap(), "main");
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     lab.run(&lab.repo(), &["switch", "--quiet", "-c", "trunk"]);
     assert_eq!(lab.git.default_branch().unwrap(), "trunk");
     lab.run(&lab.repo(), &["switch", "--quiet", "--detach"]);
@@ -203,7 +203,7 @@ fn the_default_branch_is_the_remotes_else_the_current_one() {
 
 #[test]
 fn branch_names_are_gits_to_judge() {
-    let lab = Lab::without_remote();
+    let lab = RepositoryLab::without_remote();
     lab.git.check_branch_name(&"x".repeat(250)).unwrap();
     for name in ["fix", "fix/login-2", "grün", "#(touch${IFS}x)", "$x;y", "a:b".replace(':', "=").as_str()] {
         lab.git.check_branch_name(name).unwrap();
@@ -232,7 +232,7 @@ fn branch_names_are_gits_to_judge() {
 
 #[test]
 fn being_called_from_a_git_hook_changes_nothing() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     let other = lab.path("other");
     fs::create_dir(&other).unwrap();
     lab.run(&other, &["init", "--quiet"]);

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable};
 
 use super::built_in;
-use super::keys::{Entry, Harness, KEYS};
+use super::keys::{Harness, KEYS, TableEntry};
 use crate::store::suggest;
 use crate::store::toml_text::{TomlText, in_order};
 use crate::{Error, ErrorKind, Result};
@@ -17,7 +17,7 @@ use orange_system::nofollow;
 pub fn all(path: &Path) -> Result<Vec<Harness>> {
     let mut harnesses = built_in();
     if let Some(bytes) = read(path)? {
-        Source(TomlText::new(path, &bytes)?).add_to(&mut harnesses)?;
+        HarnessSource(TomlText::new(path, &bytes)?).add_to(&mut harnesses)?;
     }
     Ok(harnesses)
 }
@@ -44,9 +44,9 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>> {
     }
 }
 
-struct Source<'t>(TomlText<'t>);
+struct HarnessSource<'t>(TomlText<'t>);
 
-impl Source<'_> {
+impl HarnessSource<'_> {
     fn add_to(&self, harnesses: &mut Vec<Harness>) -> Result<()> {
         let tables = self.0.table()?;
         for (name, value) in in_order(tables.get_ref()) {
@@ -86,7 +86,7 @@ impl Source<'_> {
             harness.report_version.clear();
         }
         for (name, value) in in_order(table) {
-            let (at, entry) = (name.span().start, Entry { key: name.get_ref(), value: value.get_ref() });
+            let (at, entry) = (name.span().start, TableEntry { key: name.get_ref(), value: value.get_ref() });
             let Some(key) = KEYS.iter().find(|key| key.name == entry.key) else {
                 let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
                 let help = suggest::help(entry.key, &names, "keys");

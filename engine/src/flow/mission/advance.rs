@@ -10,7 +10,7 @@ use super::{notices, wait};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::queue;
-use crate::hooks::steps::{self, Attempt};
+use crate::hooks::steps::{self, StepAttempt};
 use crate::hooks::{agents, workspace};
 use crate::store::event::Spawn;
 use crate::store::{Event, LockedTask, Set, Task, TaskDir, task};
@@ -131,7 +131,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
         return restart_unbegun(app, mission);
     }
     let projection = mission.projection.clone();
-    let attempt = Attempt {
+    let attempt = StepAttempt {
         plan: projection.plan,
         mission: &projection.mission,
         mission_prompt: &projection.prompt,
@@ -162,7 +162,7 @@ fn start_next(app: &App, mission: &mut LockedMission) -> Result<()> {
 }
 
 /// A worktree, and a harness that can start.
-fn make_ready(app: &App, mission: &mut LockedMission, attempt: &Attempt<'_>) -> Result<()> {
+fn make_ready(app: &App, mission: &mut LockedMission, attempt: &StepAttempt<'_>) -> Result<()> {
     check_branch_is_there(app, &mission.locked)?;
     if mission.locked.task().owned.workspace.is_none() {
         let bound = workspace::acquire(app, &mut mission.locked)?;

@@ -28,7 +28,7 @@ pub struct Projection {
 }
 
 /// The first record of a mission.
-struct Created<'h> {
+struct CreatedMission<'h> {
     prompt: &'h str,
     plan_hash: &'h str,
     policy: Policy,
@@ -42,13 +42,13 @@ impl Projection {
     /// # Errors
     /// `corrupt` when its copy of the plan is gone or damaged, or when its journal does not fit the plan.
     pub fn of(dir: &TaskDir, history: &TaskHistory) -> Result<Projection> {
-        let created = Created::of(dir, history)?;
+        let created = CreatedMission::of(dir, history)?;
         let plan = plan_of(dir, created.plan_hash)?;
         let mut mission = Mission::new(plan, created.policy);
         for record in &history.mission_records {
             follow(plan, &mut mission, record).map_err(|what| does_not_fit(dir, record, &what))?;
         }
-        let Created { prompt, notices, starter, .. } = created;
+        let CreatedMission { prompt, notices, starter, .. } = created;
         Ok(Projection { plan, mission, prompt: prompt.to_owned(), notices, starter })
     }
 
@@ -138,8 +138,8 @@ fn unknown(what: &str, word: &str) -> Error {
         .help("a newer version has written it: use that one")
 }
 
-impl Created<'_> {
-    fn of<'h>(dir: &TaskDir, history: &'h TaskHistory) -> Result<Created<'h>> {
+impl CreatedMission<'_> {
+    fn of<'h>(dir: &TaskDir, history: &'h TaskHistory) -> Result<CreatedMission<'h>> {
         let first = history.mission_records.first().map(|record| &record.event);
         let Some(Event::MissionCreated {
             prompt,
@@ -160,7 +160,7 @@ impl Created<'_> {
         };
         let policy = Policy { execution: execution_of(execution)?, intervene: intervene_of(intervene)? };
         let starter = creator.clone().zip(*creator_spawn);
-        Ok(Created { prompt, plan_hash, policy, notices: *notices, starter })
+        Ok(CreatedMission { prompt, plan_hash, policy, notices: *notices, starter })
     }
 }
 

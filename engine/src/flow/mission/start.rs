@@ -11,12 +11,12 @@ use crate::drive::git::Git;
 use crate::flow::create::{admit, check_branch};
 use crate::store::create::MISSIONS;
 use crate::store::projects::Project;
-use crate::store::{self, Draft, TaskDir, plan};
+use crate::store::{self, TaskDir, TaskDraft, plan};
 use crate::{Error, ErrorKind, Result};
 
 /// The wishes of who starts a mission.
 #[derive(Clone, Copy, Debug)]
-pub struct NewMission<'a> {
+pub struct MissionWishes<'a> {
     pub project: &'a Project,
     /// The name of the step workflow.
     pub workflow: &'a str,
@@ -59,7 +59,7 @@ pub struct Started {
 /// # Errors
 /// `not_found` for an unknown workflow or harness; `usage` without a prompt that the steps use; `refused` for a branch that
 /// is taken.
-pub fn start(app: &App, new: NewMission<'_>) -> Result<Started> {
+pub fn start(app: &App, new: MissionWishes<'_>) -> Result<Started> {
     let plan = app.machines.plan(new.workflow)?;
     check(app, plan, new)?;
     app.remember_environment(&new.project.name)?;
@@ -82,7 +82,7 @@ fn uncommitted(project: &Project) -> Result<Option<String>> {
     Ok((changes > 0).then_some(hint))
 }
 
-fn check(app: &App, plan: &Plan<'_>, new: NewMission<'_>) -> Result<()> {
+fn check(app: &App, plan: &Plan<'_>, new: MissionWishes<'_>) -> Result<()> {
     let wants_prompt = plan.steps.iter().any(|step| step.prompt.has(StepValue::MissionPrompt));
     let is_empty = new.prompt.is_none_or(|prompt| prompt.trim().is_empty());
     if wants_prompt && is_empty {
@@ -108,14 +108,14 @@ fn check(app: &App, plan: &Plan<'_>, new: NewMission<'_>) -> Result<()> {
     git.check_identity()
 }
 
-fn draft(app: &App, plan: &Plan<'_>, new: NewMission<'_>, copy: Vec<u8>) -> Draft {
+fn draft(app: &App, plan: &Plan<'_>, new: MissionWishes<'_>, copy: Vec<u8>) -> TaskDraft {
     let prompt = new.prompt.unwrap_or_default();
     let first_line = prompt.trim().lines().next().unwrap_or_default();
     let policy = Policy {
         execution: new.policy.execution.unwrap_or(plan.policy.execution),
         intervene: new.policy.intervene.unwrap_or(plan.policy.intervene),
     };
-    Draft {
+    TaskDraft {
         project: new.project.name.clone(),
         branch: new.branch.map(str::to_owned),
         summary: first_line.to_owned(),

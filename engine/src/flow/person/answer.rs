@@ -1,9 +1,9 @@
 //! Answers what an agent asks, for a person.
 
 use crate::app::App;
-use crate::flow::asked::{Answer, is_answered, is_asked, path};
+use crate::flow::asked::{RequestAnswer, is_answered, is_asked, path};
 use crate::flow::{lock_recovered, typed};
-use crate::store::activity::{self, Activity, Note};
+use crate::store::activity::{self, Activity, ActivityNote};
 use crate::store::event::{self, Report};
 use crate::store::{Event, LockedTask, Set, TaskDir, find, home};
 use crate::{Error, ErrorKind, Result};
@@ -18,7 +18,7 @@ struct Meant {
 
 /// Answers a request that is open: it has no answer, and the agent waits for one. It has its own name, or that of its task or mission
 /// where only one is open. The error lists the open requests.
-pub fn answer(app: &App, name: &str, answer: &Answer) -> Result<Note> {
+pub fn answer(app: &App, name: &str, answer: &RequestAnswer) -> Result<ActivityNote> {
     app.caller.check_person("answer what an agent asks")?;
     let Meant { dir, request } = meant(app, name)?;
     let mut locked = lock_recovered(app, &dir)?;
@@ -75,7 +75,7 @@ fn meant(app: &App, name: &str) -> Result<Meant> {
 }
 
 /// The requests of the task's agents that can be answered.
-fn open_requests(app: &App, locked: &LockedTask) -> Vec<Note> {
+fn open_requests(app: &App, locked: &LockedTask) -> Vec<ActivityNote> {
     let dir = locked.dir();
     let notes = activity::read(dir);
     let asked = locked.history().agents.values().flat_map(|record| {
@@ -83,13 +83,13 @@ fn open_requests(app: &App, locked: &LockedTask) -> Vec<Note> {
         typed::name_requests(app, dir, locked.task(), record, &mut activity);
         activity.asked
     });
-    let is_open = |note: &Note| {
+    let is_open = |note: &ActivityNote| {
         is_asked(note) && note.request.as_ref().is_some_and(|request| !is_answered(dir, request))
     };
     asked.filter(is_open).collect()
 }
 
-fn not_open(dir: &TaskDir, name: &str, request: Option<&str>, asked: &[Note]) -> Error {
+fn not_open(dir: &TaskDir, name: &str, request: Option<&str>, asked: &[ActivityNote]) -> Error {
     let why = match (request, asked.len()) {
         (Some(request), _) if is_answered(dir, request) => {
             format!("the request `{name}` was answered already")

@@ -1,18 +1,18 @@
 //! Merges a task on GitHub's word about its pull request, or else here; then takes the transition with its cleanup.
 
-use orange_core::{Machine, Turn};
+use orange_core::{LifeTurn, Machine};
 
 use crate::app::App;
 use crate::caller::Caller;
 use crate::drive::gh::{Gh, PrState, PullRequest};
 pub use crate::drive::git::Strategy;
 use crate::drive::git::{Git, Mergeable, REMOTE, has_moved_on};
-use crate::flow::life::{self, Record};
+use crate::flow::life::{self, TurnRecord};
 use crate::flow::request::transition_result;
 use crate::flow::request::{Goal, asked, carry_out, decide};
 use crate::flow::{TaskPreview, changed, lock_recovered, pull_request};
 use crate::hooks;
-use crate::store::lock::{self, Lock, Rank};
+use crate::store::lock::{self, Lock, LockRank};
 use crate::store::projects::Project;
 use crate::store::{Event, Home, LockedTask, Set, Task, TaskDir, TaskHistory, event};
 use crate::{Error, ErrorKind, Result};
@@ -20,7 +20,7 @@ use orange_api::Merged;
 
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct MergeWish {
     /// The strategy of a merge here.
     pub strategy: Strategy,
     /// Merge here, whatever the pull request says.
@@ -33,7 +33,7 @@ pub struct Wish {
 /// unless the core allows the transition, nothing is pushed before all local steps have succeeded, and the transition is
 /// taken after the push. The command can be repeated after a failure at any point. Another merge in the project is waited
 /// for.
-pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
+pub fn merge(app: &App, dir: &TaskDir, wish: MergeWish) -> Result<Merged> {
     let mut locked = asked(app, lock_recovered(app, dir)?, Goal::Merge { force: wish.force })?;
     let machine = app.machine_of(&locked.task().owned)?;
     let turn = turn(app, machine, locked.task(), locked.history(), wish)?;
@@ -55,14 +55,14 @@ pub fn merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
         locked.append_many(events)?;
         transition_result::staying(locked.task())
     } else {
-        life::record(machine, &mut locked, &turn, Record { led_to_it: events, room, agent: None })?;
+        life::record(machine, &mut locked, &turn, TurnRecord { led_to_it: events, room, agent: None })?;
         carry_out(app, locked)?
     };
     Ok(Merged { result, branch, into, strategy: strategy.into(), pushed, commit })
 }
 
 /// Dry run of [`merge`]. It asks GitHub, and git without a fetch.
-pub fn would_merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
+pub fn would_merge(app: &App, dir: &TaskDir, wish: MergeWish) -> Result<Merged> {
     let preview = TaskPreview::of(app, dir)?;
     let (task, history) = (&preview.task, &preview.history);
     let machine = app.machine_of(&task.owned)?;
@@ -91,7 +91,7 @@ pub fn would_merge(app: &App, dir: &TaskDir, wish: Wish) -> Result<Merged> {
 }
 
 /// Refuses what git would refuse.
-fn check_mergeable(app: &App, task: &Task, history: &TaskHistory, wish: Wish) -> Result<()> {
+fn check_mergeable(app: &App, task: &Task, history: &TaskHistory, wish: MergeWish) -> Result<()> {
     match changed::mergeable(app, task, history)? {
         Mergeable::No { error, .. } => Err(error),
         Mergeable::WithCommit if wish.strategy == Strategy::FastForward => {
@@ -122,8 +122,8 @@ fn turn(
     machine: &'static Machine<'static>,
     task: &Task,
     history: &TaskHistory,
-    wish: Wish,
-) -> Result<Turn<'static>> {
+    wish: MergeWish,
+) -> Result<LifeTurn<'static>> {
     if wish.force {
         app.caller.check_person("force a merge")?;
     }
@@ -188,7 +188,11 @@ fn asked_without_a_note(app: &App, task: &Task) -> Result<Option<PullRequest>> {
 }
 
 /// Merges here and pushes. Returns the events, which belong to the transition that follows.
-fn merge_here(app: &App, locked: &mut LockedTask, wish: Wish) -> Result<(Vec<Event>, bool, Option<String>)> {
+fn merge_here(
+    app: &App,
+    locked: &mut LockedTask,
+    wish: MergeWish,
+) -> Result<(Vec<Event>, bool, Option<String>)> {
     let project = app.project_of(locked.task())?;
     let branch = locked.task().branch.clone();
     let into = project.default_branch.clone();
@@ -225,7 +229,7 @@ fn lock_merges(home: &Home, project: &Project) -> Result<Lock> {
     lock::acquire(
         home,
         &path,
-        Rank::Merge,
+        LockRank::Merge,
         &format!("the branch {} of {}", project.default_branch, project.name),
     )
 }

@@ -7,7 +7,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// An address, and the program that shows it.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedAddress {
     /// The address of the pull request.
     pub url: String,
     /// The program; `None` if there is none.
@@ -18,7 +18,7 @@ pub struct Opened {
 ///
 /// # Errors
 /// `refused` where it has none, or what stands in its place is not an address of a page.
-pub fn open(app: &App, dir: &TaskDir) -> Result<Opened> {
+pub fn open(app: &App, dir: &TaskDir) -> Result<OpenedAddress> {
     app.caller.check_person("open a browser")?;
     let (task, _) = Task::read(&app.home, dir)?;
     let Some(url) = task.pr_url else {
@@ -39,5 +39,5 @@ pub fn open(app: &App, dir: &TaskDir) -> Result<Opened> {
     }
     let around = app.around()?;
     let browser = browser::open(around.variable("BROWSER"), app.path(), &url);
-    Ok(Opened { url, browser })
+    Ok(OpenedAddress { url, browser })
 }

@@ -11,7 +11,7 @@ use crate::flow::person::respawn;
 use crate::flow::request::dry_run::TaskPreview;
 use crate::flow::{lock_recovered, typed};
 use crate::hooks::{agent_processes, agents};
-use crate::store::activity::{self, Note, NoteKind as Happened};
+use crate::store::activity::{self, ActivityNote, NoteKind as Happened};
 use crate::store::event::{self, Spawn};
 use crate::store::{Event, Set, Task, TaskDir, TaskHistory};
 use crate::{Error, ErrorKind, Result};
@@ -22,7 +22,7 @@ const SHOWN: usize = 200;
 
 /// A message, and who is to get it.
 #[derive(Clone, Copy, Debug)]
-pub struct Message<'m> {
+pub struct AgentMessage<'m> {
     pub text: &'m str,
     pub to: Recipient<'m>,
     /// Only find the agent.
@@ -39,7 +39,7 @@ pub enum Recipient<'m> {
     Spawn(u32),
 }
 
-impl Message<'_> {
+impl AgentMessage<'_> {
     pub fn bytes(&self) -> u64 {
         u64::try_from(self.text.len()).unwrap_or(u64::MAX)
     }
@@ -59,7 +59,7 @@ impl Message<'_> {
 ///
 /// # Errors
 /// `usage` for an empty message; `refused` where no such agent is alive, while it asks something, or if it does not read.
-pub fn send(app: &App, dir: &TaskDir, message: Message<'_>) -> Result<Spawn> {
+pub fn send(app: &App, dir: &TaskDir, message: AgentMessage<'_>) -> Result<Spawn> {
     app.caller.check_person("send a message to an agent")?;
     if message.text.trim().is_empty() {
         return Err(
@@ -139,7 +139,7 @@ fn nobody(app: &App, dir: &TaskDir, to: Recipient<'_>, alive: &[&Spawn]) -> Erro
 }
 
 /// Whatever is typed while an agent shows a dialog answers that dialog.
-fn asks(dir: &TaskDir, record: &Spawn, note: &Note) -> Error {
+fn asks(dir: &TaskDir, record: &Spawn, note: &ActivityNote) -> Error {
     let what = match &note.tool {
         Some(tool) => format!("whether it may use {tool}"),
         None => note.line(),

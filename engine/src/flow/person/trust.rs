@@ -12,7 +12,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// The content of a file that a person can agree to.
 #[derive(Debug)]
-pub struct Offer {
+pub struct TrustOffer {
     pub path: PathBuf,
     /// The SHA-256 of its content; `None` if it is gone.
     pub sha256: Option<String>,
@@ -21,7 +21,7 @@ pub struct Offer {
     agreed: Option<String>,
 }
 
-impl Offer {
+impl TrustOffer {
     /// True if a person has agreed to this content already.
     pub fn is_agreed(&self) -> bool {
         self.text == self.agreed
@@ -75,13 +75,13 @@ fn is_invisible(letter: char) -> bool {
 /// # Errors
 /// `not_allowed` for everybody but a person; `not_found` without a file; `corrupt` for one with an error; `refused` if its hash
 /// does not begin with these digits, if it names an unknown harness, or ports that another project has.
-pub fn offer(app: &App, project: &Project, digits: Option<&str>) -> Result<Offer> {
+pub fn offer(app: &App, project: &Project, digits: Option<&str>) -> Result<TrustOffer> {
     app.caller.check_person(&format!("trust {FILE}"))?;
     let path = trust::path(project);
     let agreed = trust::agreed(&app.home, &project.name)?.map(|agreed| agreed.text);
     let Some(bytes) = trust::read_file(project)? else {
         return match agreed {
-            Some(agreed) => Ok(Offer { path, sha256: None, text: None, agreed: Some(agreed) }),
+            Some(agreed) => Ok(TrustOffer { path, sha256: None, text: None, agreed: Some(agreed) }),
             None => Err(Error::new(ErrorKind::NotFound, format!("there is no {}", path.display()))
                 .help("a page of the documentation, docs/projects.md, says what it can have")),
         };
@@ -100,11 +100,11 @@ pub fn offer(app: &App, project: &Project, digits: Option<&str>) -> Result<Offer
         settings.ports.map_or(Ok(()), |wanted| ports::check(&app.home, project, wanted))?;
     }
     let text = String::from_utf8(bytes).unwrap_or_default();
-    Ok(Offer { path, sha256: Some(sha256), text: Some(text), agreed })
+    Ok(TrustOffer { path, sha256: Some(sha256), text: Some(text), agreed })
 }
 
 /// Keeps that a person agrees to this content.
-pub fn agree(app: &App, project: &Project, offer: &Offer) -> Result<()> {
+pub fn agree(app: &App, project: &Project, offer: &TrustOffer) -> Result<()> {
     app.caller.check_person(&format!("trust {FILE}"))?;
     if offer.is_agreed() { Ok(()) } else { trust::agree(&app.home, &project.name, offer.text.as_deref()) }
 }

@@ -10,7 +10,7 @@ use orange_core::{Actor, Machine};
 use crate::app::App;
 use crate::drive::git::Git;
 use crate::flow::lock_recovered;
-use crate::flow::names::Names;
+use crate::flow::names::KnownNames;
 use crate::flow::person::create::admit;
 use crate::hooks::workspace;
 use crate::store::{
@@ -52,7 +52,7 @@ struct Plan {
 
 /// Work that a cancellation has left of a worktree.
 #[derive(Default)]
-struct Work {
+struct UndoWork {
     /// The commit with the uncommitted work.
     backup: Option<String>,
     /// The commit of the branch, if that is gone.
@@ -121,7 +121,7 @@ fn again(app: &App, locked: &LockedTask) -> Option<Option<String>> {
 /// Gives the task a worktree with its uncommitted work, or says what it waits for.
 fn give_worktree(app: &App, mut locked: LockedTask) -> Result<Option<String>> {
     match workspace::preflight(app, locked.task()) {
-        Ok(room) => room.map_or(Ok(()), workspace::Room::take)?,
+        Ok(room) => room.map_or(Ok(()), workspace::WorktreeRoom::take)?,
         Err(error) if error.kind == ErrorKind::Refused => return Ok(Some(error.message.clone())),
         Err(error) => return Err(error),
     }
@@ -134,7 +134,7 @@ fn give_worktree(app: &App, mut locked: LockedTask) -> Result<Option<String>> {
 fn plan(app: &App, dir: &TaskDir, task: &Task, records: &[Record]) -> Result<Plan> {
     let machine = app.machine_of(&task.owned)?;
     let Some(cancelled) = cancelled(machine, task, records) else {
-        let message = format!("task {} is {}, not cancelled", Names::of(app).name(dir), task.status());
+        let message = format!("task {} is {}, not cancelled", KnownNames::of(app).name(dir), task.status());
         return Err(Error::new(ErrorKind::Refused, message).help(format!(
             "only a cancellation can be taken back; {} shows where the task can go",
             dir.command("next")
@@ -145,8 +145,8 @@ fn plan(app: &App, dir: &TaskDir, task: &Task, records: &[Record]) -> Result<Pla
         return Err(Error::new(ErrorKind::Refused, message)
             .help(format!("`orange task migrate {} --to STATUS` moves the task to another one", task.id)));
     }
-    let Work { backup, lost } =
-        if cancelled.had_worktree { work(app, task, &cancelled)? } else { Work::default() };
+    let UndoWork { backup, lost } =
+        if cancelled.had_worktree { work(app, task, &cancelled)? } else { UndoWork::default() };
     let event = Event::TaskReopened {
         from: task.status().to_owned(),
         to: cancelled.to.clone(),
@@ -185,7 +185,7 @@ fn cancelled(machine: &Machine<'_>, task: &Task, records: &[Record]) -> Option<C
 }
 
 /// The work of the backups; refuses a branch that is not where the work left it.
-fn work(app: &App, task: &Task, cancelled: &Cancelled) -> Result<Work> {
+fn work(app: &App, task: &Task, cancelled: &Cancelled) -> Result<UndoWork> {
     let git = Git::at(&app.project_of(task)?.path);
     let mut work = None;
     for commit in &cancelled.backups {
@@ -194,7 +194,7 @@ fn work(app: &App, task: &Task, cancelled: &Cancelled) -> Result<Work> {
             work = Some((head, commit, has_more));
         }
     }
-    let Some((head, commit, has_more)) = work else { return Ok(Work::default()) };
+    let Some((head, commit, has_more)) = work else { return Ok(UndoWork::default()) };
     let tip = git.branch_tip(&task.branch)?;
     if let Some(tip) = tip.as_ref().filter(|tip| **tip != head) {
         let (at, was) = (short(tip), short(&head));
@@ -206,7 +206,7 @@ fn work(app: &App, task: &Task, cancelled: &Cancelled) -> Result<Work> {
         )));
     }
     let lost = if tip.is_none() { Some(head) } else { None };
-    Ok(Work { backup: has_more.then(|| commit.clone()), lost })
+    Ok(UndoWork { backup: has_more.then(|| commit.clone()), lost })
 }
 
 fn short(commit: &str) -> &str {

@@ -15,7 +15,7 @@ const FEEDBACK: &str = "## Feedback";
 
 /// The wishes of the caller.
 #[derive(Clone, Copy, Debug)]
-pub struct Wishes<'a> {
+pub struct UpdateWishes<'a> {
     /// The status to ask for.
     pub status: Option<&'a str>,
     /// Run the hooks that wait.
@@ -39,7 +39,7 @@ pub enum Updated {
     Status(Box<TransitionResult>),
 }
 
-impl Wishes<'_> {
+impl UpdateWishes<'_> {
     /// Refuses what asks for nothing, before any task is looked for.
     pub fn check(&self) -> Result<()> {
         if self.status.is_none() && !self.changes_fields() && !self.retry_hooks {
@@ -60,7 +60,7 @@ impl Wishes<'_> {
 }
 
 /// Carries the wishes out. A status that is refused leaves the other fields alone too.
-pub fn update(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Updated> {
+pub fn update(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Updated> {
     let goal = wishes.status.map(Goal::Named);
     if let Some(goal) = goal.filter(|_| wishes.changes_fields()) {
         dry_run(app, dir, goal)?;
@@ -77,7 +77,7 @@ pub fn update(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Updated> {
 }
 
 /// Adds the feedback to the task's text, where the next agent reads it.
-fn feedback(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Option<&'static str>> {
+fn feedback(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Option<&'static str>> {
     let Some(text) = wishes.feedback else { return Ok(None) };
     if wishes.dry_run {
         let TaskPreview { task, history, .. } = TaskPreview::of(app, dir)?;
@@ -90,7 +90,7 @@ fn feedback(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Option<&'sta
     Ok(Some("feedback"))
 }
 
-fn edit(app: &App, dir: &TaskDir, wishes: Wishes<'_>) -> Result<Vec<&'static str>> {
+fn edit(app: &App, dir: &TaskDir, wishes: UpdateWishes<'_>) -> Result<Vec<&'static str>> {
     let branch = wishes.branch.map(|name| branch(app, dir, name)).transpose()?;
     let mut changes = Vec::new();
     changes.extend(wishes.summary.map(|summary| ("summary", Value::Text(summary))));

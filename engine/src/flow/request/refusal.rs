@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use orange_core::{Facts, Input, Lack, Machine, Missing, Refusal, Rejection, View, When, Workspace};
+use orange_core::{Input, Lack, LifeFacts, Machine, Missing, Refusal, Rejection, View, When, Workspace};
 
 use crate::app::App;
 use crate::drive::git;
@@ -15,7 +15,7 @@ pub fn error(
     machine: &Machine<'_>,
     task: &Task,
     history: &TaskHistory,
-    facts: &Facts<'_>,
+    facts: &LifeFacts<'_>,
     refusal: Refusal,
 ) -> Error {
     let view = &facts.view;

@@ -33,8 +33,8 @@ fn every_key_is_read() {
         copy: Some(words(&[".env", "config/local"])),
         link: Some(words(&["node_modules"])),
         setup: Some(vec![
-            Program { argv: words(&["npm", "ci"]), timeout: TIMEOUT },
-            Program { argv: words(&["make"]), timeout: 5 },
+            WorktreeProgram { argv: words(&["npm", "ci"]), timeout: TIMEOUT },
+            WorktreeProgram { argv: words(&["make"]), timeout: 5 },
         ]),
         ports: Some(Ports { base: 4000, per_slot: 4 }),
         harness: Some("claude".to_owned()),

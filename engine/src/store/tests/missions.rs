@@ -7,12 +7,12 @@ use crate::store::create::plan_hash;
 use crate::store::pool::{self, Pool, slot_of};
 use crate::store::scalar::Value;
 use crate::store::tests::{draft, home, mission, mission_draft, task, usable};
-use crate::store::{DirKind, Draft, Event, LockedTask, Set, Task, create, find, list};
+use crate::store::{DirKind, Event, LockedTask, Set, Task, TaskDraft, create, find, list};
 
 #[test]
 fn a_new_mission_is_whole() {
     let (_folder, home) = home();
-    let unnamed = Draft { branch: None, creator: Some("t1".to_owned()), ..mission_draft("brew") };
+    let unnamed = TaskDraft { branch: None, creator: Some("t1".to_owned()), ..mission_draft("brew") };
     let locked = create(&home, &unnamed, |_| Ok(())).unwrap();
     let dir = locked.dir().clone();
     assert_eq!(dir.path, home.missions().join("coffee").join(&dir.id));
@@ -104,7 +104,7 @@ fn lists_have_one_kind_and_name_a_mission_that_cannot_be_read() {
     let second = mission(&home, "brew").dir().clone();
     let broken = mission(&home, "boil").dir().clone();
     fs::write(broken.task_md(), "").unwrap();
-    let dirs = |listed: Vec<list::Listed>| listed.into_iter().map(|one| one.dir).collect::<Vec<_>>();
+    let dirs = |listed: Vec<list::TaskEntry>| listed.into_iter().map(|one| one.dir).collect::<Vec<_>>();
     assert_eq!(dirs(list::list(&home, None).unwrap()), [first]);
     let mut missions = list::missions(&home, Some("coffee")).unwrap();
     let error = missions.pop().unwrap().task.unwrap_err();

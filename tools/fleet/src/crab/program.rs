@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use orange_api::{Error, ErrorKind, Result};
-use orange_system::exec::{self, Output, Stopped};
+use orange_system::exec::{self, CallOutput, StopReason};
 use orange_system::variables;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ const NOT_INHERITED: &[&str] = &["ORANGE_FLEET_TOKEN", "ORANGE_FLEET_WITH_PARENT
 /// One call of a program.
 #[derive(Debug)]
 pub struct Call<'c> {
-    call: exec::Call,
+    call: exec::ProgramCall,
     is_wanted: Option<&'c dyn Wanted>,
 }
 
@@ -35,7 +35,7 @@ pub trait Wanted: std::fmt::Debug {
 impl<'c> Call<'c> {
     /// A call with a limit of two minutes.
     pub fn new(program: impl AsRef<OsStr>) -> Call<'c> {
-        let call = exec::Call::new(program).without(NOT_INHERITED);
+        let call = exec::ProgramCall::new(program).without(NOT_INHERITED);
         let call = call.without(variables::IDENTITY).without(variables::GIT);
         Call { call: call.bound(Duration::from_secs(120)), is_wanted: None }
     }
@@ -79,13 +79,13 @@ impl<'c> Call<'c> {
     ///
     /// # Errors
     /// `environment` when it cannot start; `timed_out` when its time is over, or its answer is not wanted any more.
-    pub fn run(self) -> Result<Output> {
+    pub fn run(self) -> Result<CallOutput> {
         let Call { call, is_wanted } = self;
         let end = call.run_while(&|| is_wanted.is_none_or(|it| it.is_wanted()))?;
         let reason = match end.stopped {
             None => return Ok(end.output),
-            Some(Stopped::Late) => "has taken too long",
-            Some(Stopped::Unwanted) => "is not needed any more",
+            Some(StopReason::Late) => "has taken too long",
+            Some(StopReason::Unwanted) => "is not needed any more",
         };
         Err(Error::new(ErrorKind::TimedOut, format!("`{}` {reason}", end.output.call())))
     }

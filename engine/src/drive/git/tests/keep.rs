@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn acquired() -> (Lab, PathBuf) {
-    let lab = Lab::new();
+fn acquired() -> (RepositoryLab, PathBuf) {
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     let folder = lab.pooled(1);
     (lab, folder)
@@ -191,7 +191,7 @@ fn a_backup_does_not_wait_for_another_git_in_the_index() {
 }
 
 /// A lab whose worktree 1 has a submodule, checked out.
-fn with_submodule() -> (Lab, PathBuf) {
+fn with_submodule() -> (RepositoryLab, PathBuf) {
     let (lab, folder) = acquired();
     let origin = lab.path("origin.git");
     let add =

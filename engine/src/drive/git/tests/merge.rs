@@ -3,13 +3,13 @@
 use super::*;
 
 /// A task's branch with one commit, on worktree 1.
-fn task_with_commit(lab: &Lab) -> String {
+fn task_with_commit(lab: &RepositoryLab) -> String {
     lab.acquire(1, "fix").unwrap();
     lab.commit(&lab.pooled(1), "feature", "f\n")
 }
 
 /// Checks that a merge does what is said of it beforehand.
-fn check_foretold(lab: &Lab) {
+fn check_foretold(lab: &RepositoryLab) {
     let plan = |strategy| lab.git.plan_merge("fix", "main", strategy, Some(&lab.pooled(1)));
     let (forward, joined) = (plan(Strategy::FastForward), plan(Strategy::Merge));
     match lab.git.mergeable("fix", "main", Some(&lab.pooled(1))).unwrap() {
@@ -28,7 +28,7 @@ fn check_foretold(lab: &Lab) {
 }
 
 /// The commit of the merge, and whether there was anything to merge.
-fn merge(lab: &Lab, strategy: Strategy) -> Result<(String, bool)> {
+fn merge(lab: &RepositoryLab, strategy: Strategy) -> Result<(String, bool)> {
     check_foretold(lab);
     let plan = lab.git.plan_merge("fix", "main", strategy, Some(&lab.pooled(1)))?;
     lab.git.merge(&plan, "main").map(|()| (plan.commit, plan.is_new))
@@ -36,7 +36,7 @@ fn merge(lab: &Lab, strategy: Strategy) -> Result<(String, bool)> {
 
 #[test]
 fn a_branch_is_fast_forwarded_in_the_default_checkout() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     let commit = task_with_commit(&lab);
     lab.write(&lab.repo().join("mine"), "unrelated work in the main checkout\n");
     assert_eq!(merge(&lab, Strategy::FastForward).unwrap(), (commit.clone(), true));
@@ -51,7 +51,7 @@ fn a_branch_is_fast_forwarded_in_the_default_checkout() {
 
 #[test]
 fn a_branch_is_merged_without_a_checkout_of_the_default_branch() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.run(&lab.repo(), &["switch", "--quiet", "-c", "elsewhere"]);
     let theirs = task_with_commit(&lab);
     let ours = lab.commit_of("main");
@@ -69,7 +69,7 @@ fn a_branch_is_merged_without_a_checkout_of_the_default_branch() {
 
 #[test]
 fn diverged_branches_need_a_merge_commit() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     task_with_commit(&lab);
     lab.commit(&lab.repo(), "other", "o\n");
     refuses(merge(&lab, Strategy::FastForward), ErrorKind::Refused, "--strategy merge");
@@ -80,7 +80,7 @@ fn diverged_branches_need_a_merge_commit() {
 
 #[test]
 fn a_default_branch_that_only_the_remote_has_begins_here() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.run(&lab.repo(), &["switch", "--quiet", "-c", "elsewhere"]);
     let commit = task_with_commit(&lab);
     lab.run(&lab.repo(), &["branch", "--quiet", "-D", "main"]);
@@ -90,7 +90,7 @@ fn a_default_branch_that_only_the_remote_has_begins_here() {
 
 #[test]
 fn a_conflict_changes_nothing() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.acquire(1, "fix").unwrap();
     lab.commit(&lab.pooled(1), "readme", "theirs\n");
     let ours = lab.commit(&lab.repo(), "readme", "ours\n");
@@ -106,7 +106,7 @@ fn a_conflict_changes_nothing() {
 
 #[test]
 fn uncommitted_work_anywhere_in_the_way_refuses_a_merge() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     task_with_commit(&lab);
     lab.write(&lab.pooled(1).join("forgotten"), "f\n");
     refuses(merge(&lab, Strategy::FastForward), ErrorKind::Refused, "uncommitted work: forgotten");
@@ -131,7 +131,7 @@ fn uncommitted_work_anywhere_in_the_way_refuses_a_merge() {
 
 #[test]
 fn branches_are_pushed_and_deleted_on_the_remote() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     let commit = task_with_commit(&lab);
     assert!(!lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap());
     lab.git.push(REMOTE, "fix").unwrap();
@@ -140,13 +140,16 @@ fn branches_are_pushed_and_deleted_on_the_remote() {
     assert!(lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap());
     assert!(!lab.git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap());
     assert!(
-        !Lab::without_remote().git.delete_remote_branch("fix", "main", &lab.commit_of("main~0")).unwrap()
+        !RepositoryLab::without_remote()
+            .git
+            .delete_remote_branch("fix", "main", &lab.commit_of("main~0"))
+            .unwrap()
     );
 }
 
 #[test]
 fn protected_branches_stay_on_the_remote() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     lab.run(&lab.repo(), &["config", "--add", "orange.protected", "lts-*"]);
     lab.run(&lab.repo(), &["config", "--add", "orange.protected", "demo"]);
     let from = lab.commit_of("main");
@@ -169,7 +172,7 @@ fn protected_branches_stay_on_the_remote() {
 
 #[test]
 fn a_remote_branch_with_somebody_elses_commits_is_not_deleted() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     task_with_commit(&lab);
     lab.git.push(REMOTE, "fix").unwrap();
     lab.run(
@@ -187,7 +190,7 @@ fn a_remote_branch_with_somebody_elses_commits_is_not_deleted() {
 
 #[test]
 fn what_the_remote_has_beyond_comes_along() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     task_with_commit(&lab);
     let theirs = somebody_pushes(&lab, "theirs");
     lab.git.fetch(&["main"]).unwrap();
@@ -200,7 +203,7 @@ fn what_the_remote_has_beyond_comes_along() {
 
 #[test]
 fn a_default_branch_that_has_diverged_stops_a_merge() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     task_with_commit(&lab);
     somebody_pushes(&lab, "theirs");
     lab.git.fetch(&["main"]).unwrap();
@@ -213,7 +216,7 @@ fn a_default_branch_that_has_diverged_stops_a_merge() {
 
 #[test]
 fn a_default_branch_that_is_being_rebased_is_left_alone() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     task_with_commit(&lab);
     lab.run(&lab.repo(), &["branch", "--quiet", "base"]);
     lab.commit(&lab.repo(), "readme", "ours\n");
@@ -221,7 +224,7 @@ fn a_default_branch_that_is_being_rebased_is_left_alone() {
     lab.commit(&lab.repo(), "readme", "theirs\n");
     lab.run(&lab.repo(), &["switch", "--quiet", "main"]);
     let before = lab.commit_of("main");
-    let rebased = Call::new("git").args(["rebase", "base"]).folder(&lab.repo()).run().unwrap();
+    let rebased = ProgramCall::new("git").args(["rebase", "base"]).folder(&lab.repo()).run().unwrap();
     assert!(!rebased.success(), "it stops at the conflict");
     refuses(merge(&lab, Strategy::Merge), ErrorKind::Refused, "is being rebased");
     lab.run(&lab.repo(), &["rebase", "--abort"]);
@@ -229,7 +232,7 @@ fn a_default_branch_that_is_being_rebased_is_left_alone() {
 }
 
 /// Another clone pushes a commit to the default branch.
-fn somebody_pushes(lab: &Lab, file: &str) -> String {
+fn somebody_pushes(lab: &RepositoryLab, file: &str) -> String {
     lab.run(&lab.path(""), &["clone", "--quiet", lab.path("origin.git").to_str().unwrap(), "other"]);
     let commit = lab.commit(&lab.path("other"), file, "t\n");
     lab.run(&lab.path("other"), &["push", "--quiet", "origin", "HEAD:main"]);
@@ -238,7 +241,7 @@ fn somebody_pushes(lab: &Lab, file: &str) -> String {
 
 #[test]
 fn git_config_for_merges_and_pushes_changes_nothing() {
-    let lab = Lab::new();
+    let lab = RepositoryLab::new();
     let commit = task_with_commit(&lab);
     for (name, value) in [
         ("branch.main.mergeOptions", "--squash"),
